@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# Finds CUDA 12.4 or later, or says why the cuda backend is left out. Sets RAYDEX_WITH_CUDA.
+set(RAYDEX_WITH_CUDA OFF)
+if(RAYDEX_CUDA STREQUAL "OFF")
+  message(STATUS "raydex: cuda backend left out (RAYDEX_CUDA=OFF)")
+  return()
+endif()
+
+if(NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  # Named one by one: CMake 3.25's "all-major" holds some that CUDA 13 refuses.
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90 CACHE STRING "CUDA architectures")
+endif()
+include(CheckLanguage)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  enable_language(CUDA)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.4)
+    set(RAYDEX_WITH_CUDA ON)
+    set(reason "nvcc ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+  else()
+    set(reason "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is older than 12.4")
+  endif()
+else()
+  set(reason "no CUDA compiler found: put nvcc on the PATH or set CUDACXX")
+endif()
+
+if(RAYDEX_WITH_CUDA)
+  message(STATUS "raydex: cuda backend built (${reason})")
+  find_package(CUDAToolkit REQUIRED)
+  target_compile_options(raydex_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wconversion,-Wshadow>
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>
+    $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${RAYDEX_WERROR}>>:--Werror=all-warnings>)
+elseif(RAYDEX_CUDA STREQUAL "ON")
+  message(FATAL_ERROR "raydex: RAYDEX_CUDA=ON, but ${reason}")
+else()
+  message(STATUS "raydex: cuda backend left out (${reason})")
+endif()

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every target of raydex is compiled with: link raydex_options privately.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+set(raydex_warnings -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow)
+if(RAYDEX_WERROR)
+  list(APPEND raydex_warnings -Werror)
+endif()
+add_library(raydex_options INTERFACE)
+target_compile_features(raydex_options INTERFACE cxx_std_20)
+target_compile_options(raydex_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${raydex_warnings}>)

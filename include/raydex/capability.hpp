@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Backends, structures and what each can do, asked at run time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "raydex/core/key.hpp"
+#include "raydex/export.hpp"
+
+namespace raydex {
+
+/// Who does the work.
+enum class backend : std::uint8_t {
+  cpu,   ///< this machine's cores, through oneTBB
+  cuda,  ///< an NVIDIA GPU
+  optix  ///< an NVIDIA GPU, rays traced by OptiX
+};
+
+/// `cpu`, `cuda` or `optix`.
+RAYDEX_EXPORT std::string_view to_string(backend where);
+
+/// The backend of that name; `auto` is `cuda` where a device is usable, else `cpu`. Throws
+/// `invalid_argument` for any other name.
+RAYDEX_EXPORT backend parse_backend(std::string_view name);
+
+/// Why a backend cannot be used on this machine, and how to change that; empty if it can.
+RAYDEX_EXPORT std::string why_unavailable(backend where);
+
+/// What one structure can do on one backend.
+struct capability {
+  std::string structure;       ///< its name, as given to `build`
+  backend where;               ///< the backend
+  bool available;              ///< whether the backend is usable on this machine
+  std::string reason;          ///< why not, and how to get it; empty if available
+  bool points;                 ///< answers points
+  bool ranges;                 ///< answers ranges
+  bool duplicates;             ///< takes columns with equal keys
+  bool updates;                ///< takes insertions and deletions
+  std::vector<key_type> keys;  ///< key types it takes
+};
+
+/// All structures on all backends that this build of raydex knows, available or not.
+RAYDEX_EXPORT std::vector<capability> capabilities();
+
+}  // namespace raydex

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Columns: what an index is built over, probed with, and sums up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "raydex/core/key.hpp"
+#include "raydex/export.hpp"
+
+namespace raydex {
+
+/// The name of a key format: `uint32 uint64 int32 int64 float double bytes1 .. bytes8`.
+RAYDEX_EXPORT std::string to_string(key_format format);
+
+/// A column of keys or values in memory that the backend can read: host memory for `cpu`, device
+/// memory for `cuda` and `optix`. It does not own its cells.
+///
+/// Rows are numbered from 0; a row's number is its row id unless row ids are given explicitly.
+/// Numeric cells are aligned to their width. A cell whose validity bit is 0 is *missing*: as a key
+/// it is never matched, as a probe it matches nothing, as a value it adds nothing.
+struct column {
+  key_format format;                       ///< what a cell holds
+  const void* data = nullptr;              ///< the first cell
+  std::uint64_t size = 0;                  ///< number of cells
+  std::uint64_t stride = 0;                ///< bytes from one cell to the next; 0: cells are adjacent
+  const std::uint8_t* validity = nullptr;  ///< Arrow bitmap, bit i % 8 of byte i / 8; null: all valid
+
+  /// No cells.
+  column() = default;
+
+  /// Cells of a format known at run time.
+  column(key_format cell_format, const void* cells, std::uint64_t count,
+         const std::uint8_t* validity_bits = nullptr)
+      : format(cell_format), data(cells), size(count), validity(validity_bits) {}
+
+  /// Cells of a C++ type: integers, `float`, `double`, or `std::array<char, N>`.
+  template <class T>
+  explicit column(std::span<const T> cells, const std::uint8_t* validity_bits = nullptr)
+      : column(format_of<T>, cells.data(), cells.size(), validity_bits) {}
+
+  /// Bytes from one cell to the next.
+  std::uint64_t step() const noexcept { return stride != 0 ? stride : format.width; }
+};
+
+/// A batch of probes: points, or inclusive ranges of keys.
+struct probes {
+  column lower;          ///< a point, or the lower end of a range
+  column upper;          ///< the upper end of a range; equals `lower` for points
+  bool is_points = true; ///< whether these are points
+
+  /// Number of probes.
+  std::uint64_t size() const noexcept { return lower.size; }
+};
+
+/// Probes for single keys.
+inline probes points(const column& keys) { return {keys, keys, true}; }
+
+/// Probes for all keys k with lower <= k <= upper; where lower > upper the range is empty.
+/// Precondition, checked by every query: equal sizes and formats.
+inline probes ranges(const column& lower, const column& upper) { return {lower, upper, false}; }
+
+}  // namespace raydex

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Marks what the algorithms in core need of the compiler.
+#pragma once
+
+/// Put before a function that runs on the host and on a CUDA device.
+#if defined(__CUDACC__)
+#define RAYDEX_HD __host__ __device__
+#else
+#define RAYDEX_HD
+#endif

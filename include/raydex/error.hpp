@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The error hierarchy. A call that throws leaves its index and the caller's buffers as they were
+/// and leaks nothing; nothing in raydex ends the process or asserts on input.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "raydex/export.hpp"
+
+namespace raydex {
+
+/// The root of all errors that raydex throws.
+class RAYDEX_EXPORT error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  ~error() override;
+};
+
+/// An argument is not legal; the message names it, its value and what would be legal.
+class RAYDEX_EXPORT invalid_argument : public error {
+ public:
+  using error::error;
+  ~invalid_argument() override;
+};
+
+/// This structure cannot do that; the message names one that can.
+class RAYDEX_EXPORT unsupported : public error {
+ public:
+  using error::error;
+  ~unsupported() override;
+};
+
+/// This backend is not on this machine; the message says what is missing and how to get it.
+class RAYDEX_EXPORT unavailable : public error {
+ public:
+  using error::error;
+  ~unavailable() override;
+};
+
+/// Memory could not be had.
+class RAYDEX_EXPORT out_of_memory : public error {
+ public:
+  /// An allocation of `asked` bytes failed while about `free` bytes were free.
+  out_of_memory(std::size_t asked, std::size_t free);
+  ~out_of_memory() override;
+  /// Bytes that were asked for.
+  std::size_t asked() const noexcept { return asked_; }
+  /// Bytes that were free then, as far as the system tells.
+  std::size_t free() const noexcept { return free_; }
+
+ private:
+  std::size_t asked_;
+  std::size_t free_;
+};
+
+/// The CUDA runtime reported an error.
+class RAYDEX_EXPORT cuda_error : public error {
+ public:
+  /// `call` failed with `code`, which CUDA describes as `text`.
+  cuda_error(const std::string& call, int code, const std::string& text);
+  ~cuda_error() override;
+  /// The `cudaError_t` value.
+  int code() const noexcept { return code_; }
+
+ private:
+  int code_;
+};
+
+}  // namespace raydex

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The interface that every structure answers through, and the run-time choice of a structure.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "raydex/capability.hpp"
+#include "raydex/column.hpp"
+#include "raydex/export.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex {
+
+/// The row id that is never a row: "no match". Its type is the index's row-id type.
+template <class RowId>
+inline constexpr RowId not_found = std::numeric_limits<RowId>::max();
+
+/// How wide the row ids of an index are.
+enum class row_id_type : std::uint8_t {
+  uint32,  ///< columns of fewer than 2^32 - 1 rows, or explicit row ids of that type
+  uint64   ///< longer columns, or explicit row ids of that type
+};
+
+/// Where row ids are written: an array of `std::uint32_t` or `std::uint64_t`.
+struct row_id_span {
+  row_id_type type;    ///< the type of an element
+  void* data;          ///< the first element
+  std::uint64_t size;  ///< number of elements
+
+  /// An array of 32-bit row ids.
+  row_id_span(std::span<std::uint32_t> out)  // NOLINT(google-explicit-constructor)
+      : type(row_id_type::uint32), data(out.data()), size(out.size()) {}
+  /// An array of 64-bit row ids.
+  row_id_span(std::span<std::uint64_t> out)  // NOLINT(google-explicit-constructor)
+      : type(row_id_type::uint64), data(out.data()), size(out.size()) {}
+  /// An array whose type is known at run time.
+  row_id_span(row_id_type element, void* first, std::uint64_t count)
+      : type(element), data(first), size(count) {}
+};
+
+/// All matching row ids of a batch, in CSR form: probe i matches
+/// `rows[offsets[i]] .. rows[offsets[i + 1] - 1]`.
+struct matches {
+  buffer<std::uint64_t> offsets;  ///< probes + 1 offsets, the first 0
+  buffer<std::byte> rows;         ///< `total` row ids of type `type`
+  row_id_type type;               ///< the type of a row id
+  std::uint64_t total;            ///< the number of matches
+};
+
+/// What an index is and what it holds.
+struct index_info {
+  std::string structure;           ///< the structure's name
+  backend where;                   ///< the backend
+  key_format key;                  ///< format of the column it was built over
+  row_id_type row_ids;             ///< type of its row ids
+  std::uint64_t n;                 ///< rows of the column
+  std::uint64_t entries;           ///< rows that are not missing
+  std::uint64_t max_row_id;        ///< the largest row id; 0 where there are no entries
+  std::string options;             ///< the options in force, as `name=value` separated by spaces
+  std::uint64_t resident_bytes;    ///< bytes held by the index, measured
+  std::uint64_t build_peak_bytes;  ///< most bytes allocated at once during its build, measured
+};
+
+/// An index over a column: answers batches of points and ranges.
+///
+/// *Streams*: work is queued on the stream of the context; on `cuda` and `optix` a call returns
+/// before it is done and never synchronises, unless its comment says so. On `cpu` a call returns
+/// when it is done. *Memory*: probes and outputs are in the backend's memory; scratch comes from
+/// the context. *Threads*: queries may be made by several threads at once. *Errors*:
+/// `invalid_argument` before any work is queued, where formats, sizes or types do not fit;
+/// `out_of_memory`; `cuda_error`. Outputs must not overlap inputs. A batch of 0 probes is legal.
+///
+/// The device that is current at the build must be current in every later call. The index is
+/// destroyed on the stream of its build, which must still exist, as must its memory resource.
+class RAYDEX_EXPORT index {
+ public:
+  index(const index&) = delete;
+  index& operator=(const index&) = delete;
+  virtual ~index();
+
+  /// What the index is and what it holds.
+  const index_info& info() const noexcept { return info_; }
+
+  /// Writes, for each probe, the smallest matching row id, or `not_found`. `out`: one row id a
+  /// probe, of the type `info().row_ids`.
+  void first(const context& where, const probes& batch, const row_id_span& out) const;
+
+  /// Writes the number of matches of each probe.
+  void count(const context& where, const probes& batch, std::span<std::uint64_t> out) const;
+
+  /// Writes the sum of the matching row ids of each probe, modulo 2^64.
+  void sum(const context& where, const probes& batch, std::span<std::uint64_t> out) const;
+
+  /// Writes the sum of `values[row id]` over the matching rows of each probe, modulo 2^64. `values`
+  /// holds unsigned integers and more than `info().max_row_id` cells; a missing value adds nothing.
+  void sum(const context& where, const probes& batch, const column& values,
+           std::span<std::uint64_t> out) const;
+
+  /// The same for values of a signed integer type.
+  void sum(const context& where, const probes& batch, const column& values,
+           std::span<std::int64_t> out) const;
+
+  /// The same for values of type float or double. Added up in twice the precision of double and
+  /// rounded once, so that the order of summation does not show: results are equal on every
+  /// structure and backend unless terms cancel by more than 2^50 times their sum.
+  void sum(const context& where, const probes& batch, const column& values,
+           std::span<double> out) const;
+
+  /// Writes where the matches of each probe begin in the output of `rows`: `out[0] = 0` and
+  /// `out[i + 1] = out[i] + count of probe i`. `out` holds one element more than there are probes.
+  void offsets(const context& where, const probes& batch, std::span<std::uint64_t> out) const;
+
+  /// Writes all matching row ids of each probe, from `out[offsets[i]]` on; ordered by key, then by
+  /// row id, on ordered structures. `offsets`: what `offsets` wrote for this batch. `out` must hold
+  /// `offsets[batch.size()]` row ids; it is the caller's duty, as checking would synchronise.
+  void rows(const context& where, const probes& batch, std::span<const std::uint64_t> offsets,
+            const row_id_span& out) const;
+
+  /// All matching row ids of each probe. Synchronises the stream once, to learn the size.
+  matches rows(const context& where, const probes& batch) const;
+
+ protected:
+  /// For implementations: an index over memory that is counted on its way to `upstream`.
+  explicit index(memory_resource& upstream);
+
+  /// Where sums come from and go to: `values.data` is null for sums of row ids.
+  struct sum_request {
+    column values;  ///< the values, or none
+    void* out;      ///< 64-bit integers, or doubles for floating values
+  };
+
+  /// @name What an implementation provides; arguments are checked and batches are not empty.
+  /// @{
+  virtual void do_first(const context& where, const probes& batch, void* out) const = 0;
+  virtual void do_count(const context& where, const probes& batch, std::uint64_t* out) const = 0;
+  virtual void do_sum(const context& where, const probes& batch, const sum_request& what) const = 0;
+  virtual void do_offsets(const context& where, const probes& batch,
+                          std::uint64_t* out) const = 0;
+  virtual void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
+                       void* out) const = 0;
+  /// Copies one number to the host, synchronising.
+  virtual std::uint64_t do_read(const context& where, const std::uint64_t* number) const = 0;
+  /// Writes a 0 to `number`.
+  virtual void do_clear(const context& where, std::uint64_t* number) const = 0;
+  /// @}
+
+  /// The counted resource: an implementation's memory comes from here.
+  tracking_resource& memory() noexcept { return memory_; }
+
+  /// Fills in the byte counts once the build's scratch is freed.
+  void measure() noexcept;
+
+  /// What `info` returns.
+  index_info info_;
+
+ private:
+  void check(const context& where, const probes& batch, std::uint64_t out_size) const;
+  void check_values(const column& values) const;
+
+  tracking_resource memory_;
+};
+
+/// Options by name, as given on a command line.
+using option_map = std::map<std::string, std::string, std::less<>>;
+
+/// Builds an index over `keys`.
+///
+/// @param structure a name of `capabilities()`, or `auto`
+/// @param where the backend; `where_to.memory` must be of its space
+/// @param where_to memory for the index and its scratch, and the stream of the build
+/// @param keys the column; read by the build only, unless the structure says otherwise
+/// @param row_ids explicit row ids, as many as keys, `uint32` or `uint64`; the largest value of the
+///        type is `not_found` and not legal. Without them a key's row id is its position.
+/// @param options structure options by name
+///
+/// Cost, memory, and whether the build synchronises: see the structure's own header. Throws
+/// `invalid_argument` (names the legal ones for a bad structure or option), `unsupported`,
+/// `unavailable`, `out_of_memory`, `cuda_error`.
+RAYDEX_EXPORT std::unique_ptr<index> build(std::string_view structure, backend where,
+                                           const context& where_to, const column& keys,
+                                           const std::optional<column>& row_ids = std::nullopt,
+                                           const option_map& options = {});
+
+}  // namespace raydex

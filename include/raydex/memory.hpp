@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Memory resources, streams and buffers. Every raydex call that may allocate takes a `context`
+/// first: the resource that memory comes from and the stream that work goes to.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "raydex/export.hpp"
+
+struct CUstream_st;
+
+namespace raydex {
+
+/// A CUDA stream (the same type as `cudaStream_t`). The `cpu` backend ignores it: its work is done
+/// when a call returns.
+using stream_t = CUstream_st*;
+
+/// Where memory is.
+enum class memory_space : std::uint8_t {
+  host,   ///< read and written by the CPU
+  device  ///< read and written by the current CUDA device
+};
+
+/// Where memory comes from. Implementations are safe to call from several threads.
+class RAYDEX_EXPORT memory_resource {
+ public:
+  memory_resource() = default;
+  memory_resource(const memory_resource&) = delete;
+  memory_resource& operator=(const memory_resource&) = delete;
+  virtual ~memory_resource();
+
+  /// Returns `bytes` (at least 1) bytes, aligned to 256, usable by work on `stream` from now on.
+  /// Throws `out_of_memory`.
+  virtual void* allocate(std::size_t bytes, stream_t stream) = 0;
+
+  /// Takes back what `allocate` returned, once the work queued on `stream` so far is done.
+  virtual void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept = 0;
+
+  /// Where the memory is.
+  virtual memory_space space() const noexcept = 0;
+};
+
+/// Host memory from the C++ heap. Ignores streams.
+class RAYDEX_EXPORT host_memory_resource final : public memory_resource {
+ public:
+  void* allocate(std::size_t bytes, stream_t stream) override;
+  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override;
+  memory_space space() const noexcept override { return memory_space::host; }
+};
+
+/// Passes requests on to another resource and counts the bytes: how an index measures what it holds
+/// and what its build needed at most.
+class RAYDEX_EXPORT tracking_resource final : public memory_resource {
+ public:
+  /// Counts the requests to `upstream`, which must outlive this resource.
+  explicit tracking_resource(memory_resource& upstream) : upstream_(&upstream) {}
+  void* allocate(std::size_t bytes, stream_t stream) override;
+  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override;
+  memory_space space() const noexcept override { return upstream_->space(); }
+
+  /// Bytes held now.
+  std::size_t current() const noexcept { return current_; }
+  /// The most bytes held at any time.
+  std::size_t peak() const noexcept { return peak_; }
+
+ private:
+  memory_resource* upstream_;
+  std::atomic<std::size_t> current_ = 0;
+  std::atomic<std::size_t> peak_ = 0;
+};
+
+/// What a call works with: the resource for its memory and the stream for its work.
+struct context {
+  memory_resource& memory;    ///< memory of the backend's space
+  stream_t stream = nullptr;  ///< the stream; for `cpu`, null
+};
+
+/// An owned array of `size` trivial T, uninitialised, in the memory of a resource. It is freed on
+/// the stream that it was allocated on; resource and stream must outlive it. Moving leaves an empty
+/// buffer behind.
+template <class T>
+class buffer {
+ public:
+  /// Empty, no allocation.
+  buffer() = default;
+
+  /// Allocates `size` elements; none where `size` is 0. Throws `out_of_memory`.
+  buffer(const context& where, std::uint64_t size)
+      : memory_(&where.memory), stream_(where.stream), size_(size) {
+    if (size != 0) data_ = static_cast<T*>(memory_->allocate(bytes(), stream_));
+  }
+  buffer(buffer&& other) noexcept { swap(other); }
+  buffer& operator=(buffer&& other) noexcept {
+    buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~buffer() {
+    if (data_ != nullptr) memory_->deallocate(data_, bytes(), stream_);
+  }
+
+  /// Exchanges two buffers.
+  void swap(buffer& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(stream_, other.stream_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+
+  /// The first element; null where empty.
+  T* data() noexcept { return data_; }
+  /// The first element; null where empty.
+  const T* data() const noexcept { return data_; }
+  /// Number of elements.
+  std::uint64_t size() const noexcept { return size_; }
+  /// Number of bytes.
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(size_) * sizeof(T); }
+
+ private:
+  memory_resource* memory_ = nullptr;
+  stream_t stream_ = nullptr;
+  T* data_ = nullptr;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace raydex

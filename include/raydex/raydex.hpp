@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Everything that raydex offers.
+#pragma once
+
+#include "raydex/capability.hpp"    // IWYU pragma: export
+#include "raydex/column.hpp"        // IWYU pragma: export
+#include "raydex/error.hpp"         // IWYU pragma: export
+#include "raydex/index.hpp"         // IWYU pragma: export
+#include "raydex/memory.hpp"        // IWYU pragma: export
+#include "raydex/session.hpp"       // IWYU pragma: export
+#include "raydex/sorted_array.hpp"  // IWYU pragma: export

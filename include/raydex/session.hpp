@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// A backend made ready for use without writing CUDA: memory, a stream, copies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "raydex/capability.hpp"
+#include "raydex/export.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex {
+
+/// The device behind a backend.
+struct device_info {
+  std::string name;          ///< the device's name; for `cpu` the processor's
+  std::string driver;        ///< the driver's version; empty for `cpu`
+  int rt_core_version = 0;   ///< OptiX's number for its RT cores; 0 where rays are not traced by them
+  std::size_t free_bytes = 0;   ///< memory that is free now
+  std::size_t total_bytes = 0;  ///< memory that there is
+};
+
+/// Memory, a stream and copies of one backend, for programs that have no CUDA of their own: the
+/// command line, tests, examples. Owns them; buffers and indexes made with it must go first.
+class RAYDEX_EXPORT session {
+ public:
+  /// Opens the backend on the current device: a memory pool and a stream. Throws `unavailable`.
+  explicit session(backend where);
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+  ~session();
+
+  /// The backend.
+  backend where() const noexcept { return where_; }
+  /// Memory and stream, as calls take them.
+  operator context() const noexcept;  // NOLINT(google-explicit-constructor)
+  /// The device, asked now.
+  device_info device() const;
+
+  /// Copies bytes from the host to the backend's memory. Synchronises.
+  void copy_in(void* to, const void* from, std::size_t bytes) const;
+  /// Copies bytes from the backend's memory to the host. Synchronises.
+  void copy_out(void* to, const void* from, std::size_t bytes) const;
+  /// Waits for all work on the stream. Throws `cuda_error` if any of it failed.
+  void synchronize() const;
+
+  /// A copy of `host` in the backend's memory.
+  template <class T>
+  buffer<T> upload(std::span<const T> host) const {
+    buffer<T> copy(*this, host.size());
+    copy_in(copy.data(), host.data(), host.size_bytes());
+    return copy;
+  }
+  /// A copy of `device` on the host.
+  template <class T>
+  std::vector<T> download(const buffer<T>& device) const {
+    std::vector<T> copy(device.size());
+    copy_out(copy.data(), device.data(), device.bytes());
+    return copy;
+  }
+
+ private:
+  class implementation;
+  backend where_;
+  std::unique_ptr<implementation> implementation_;
+};
+
+}  // namespace raydex
