@@ -29,7 +29,8 @@ if(RAYDEX_WITH_CUDA)
   find_package(CUDAToolkit REQUIRED)
   target_compile_options(raydex_options INTERFACE
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wconversion,-Wshadow>
-    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>
+    # CMake 3.25 does not know how to ask nvcc for C++20.
+    $<$<COMPILE_LANGUAGE:CUDA>:--std=c++20;--expt-relaxed-constexpr>
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${RAYDEX_WERROR}>>:--Werror=all-warnings>)
 elseif(RAYDEX_CUDA STREQUAL "ON")
   message(FATAL_ERROR "raydex: RAYDEX_CUDA=ON, but ${reason}")

@@ -23,11 +23,12 @@ RAYDEX_EXPORT std::string to_string(key_format format);
 /// Numeric cells are aligned to their width. A cell whose validity bit is 0 is *missing*: as a key
 /// it is never matched, as a probe it matches nothing, as a value it adds nothing.
 struct column {
-  key_format format;                       ///< what a cell holds
-  const void* data = nullptr;              ///< the first cell
-  std::uint64_t size = 0;                  ///< number of cells
-  std::uint64_t stride = 0;                ///< bytes from one cell to the next; 0: cells are adjacent
-  const std::uint8_t* validity = nullptr;  ///< Arrow bitmap, bit i % 8 of byte i / 8; null: all valid
+  key_format format;           ///< what a cell holds
+  const void* data = nullptr;  ///< the first cell
+  std::uint64_t size = 0;      ///< number of cells
+  std::uint64_t stride = 0;    ///< bytes from one cell to the next; 0: cells are adjacent
+  const std::uint8_t* validity =
+      nullptr;  ///< Arrow bitmap, bit i % 8 of byte i / 8; null: all valid
 
   /// No cells.
   column() = default;
@@ -48,19 +49,23 @@ struct column {
 
 /// A batch of probes: points, or inclusive ranges of keys.
 struct probes {
-  column lower;          ///< a point, or the lower end of a range
-  column upper;          ///< the upper end of a range; equals `lower` for points
-  bool is_points = true; ///< whether these are points
+  column lower;           ///< a point, or the lower end of a range
+  column upper;           ///< the upper end of a range; equals `lower` for points
+  bool is_points = true;  ///< whether these are points
 
   /// Number of probes.
   std::uint64_t size() const noexcept { return lower.size; }
 };
 
 /// Probes for single keys.
-inline probes points(const column& keys) { return {keys, keys, true}; }
+inline probes points(const column& keys) {
+  return {keys, keys, true};
+}
 
 /// Probes for all keys k with lower <= k <= upper; where lower > upper the range is empty.
 /// Precondition, checked by every query: equal sizes and formats.
-inline probes ranges(const column& lower, const column& upper) { return {lower, upper, false}; }
+inline probes ranges(const column& lower, const column& upper) {
+  return {lower, upper, false};
+}
 
 }  // namespace raydex

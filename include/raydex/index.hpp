@@ -137,19 +137,17 @@ class RAYDEX_EXPORT index {
     void* out;      ///< 64-bit integers, or doubles for floating values
   };
 
-  /// @name What an implementation provides; arguments are checked and batches are not empty.
+  /// @name What an implementation provides. Arguments are checked; only `do_offsets` is called for
+  /// a batch of 0 probes.
   /// @{
   virtual void do_first(const context& where, const probes& batch, void* out) const = 0;
   virtual void do_count(const context& where, const probes& batch, std::uint64_t* out) const = 0;
   virtual void do_sum(const context& where, const probes& batch, const sum_request& what) const = 0;
-  virtual void do_offsets(const context& where, const probes& batch,
-                          std::uint64_t* out) const = 0;
+  virtual void do_offsets(const context& where, const probes& batch, std::uint64_t* out) const = 0;
   virtual void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
                        void* out) const = 0;
-  /// Copies one number to the host, synchronising.
+  /// Returns a number of the backend's memory; synchronises.
   virtual std::uint64_t do_read(const context& where, const std::uint64_t* number) const = 0;
-  /// Writes a 0 to `number`.
-  virtual void do_clear(const context& where, std::uint64_t* number) const = 0;
   /// @}
 
   /// The counted resource: an implementation's memory comes from here.

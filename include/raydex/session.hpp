@@ -16,11 +16,14 @@
 
 namespace raydex {
 
+class platform;  // a backend's memory, stream and copies; internal
+
 /// The device behind a backend.
 struct device_info {
-  std::string name;          ///< the device's name; for `cpu` the processor's
-  std::string driver;        ///< the driver's version; empty for `cpu`
-  int rt_core_version = 0;   ///< OptiX's number for its RT cores; 0 where rays are not traced by them
+  std::string name;    ///< the device's name; for `cpu` the processor's
+  std::string driver;  ///< the driver's version; empty for `cpu`
+  int rt_core_version =
+      0;  ///< OptiX's number for its RT cores; 0 where rays are not traced by them
   std::size_t free_bytes = 0;   ///< memory that is free now
   std::size_t total_bytes = 0;  ///< memory that there is
 };
@@ -65,9 +68,8 @@ class RAYDEX_EXPORT session {
   }
 
  private:
-  class implementation;
   backend where_;
-  std::unique_ptr<implementation> implementation_;
+  std::unique_ptr<platform> platform_;
 };
 
 }  // namespace raydex

@@ -29,7 +29,8 @@ struct sorted_array_options {
 /// row id; a range of h hits: log2 n + 2 log2 h reads of keys, and h of row ids except for `count`.
 /// *Memory*: resident: key bytes + row-id bytes per entry, nothing more. Peak of the build: two
 /// and a half times that for 32-bit unsigned keys without missing ones, three times otherwise; on
-/// `cpu` twice. *Stream*: the build synchronises only if the column has a validity mask or explicit row ids.
+/// `cpu` twice. *Stream*: the build synchronises only if the column has a validity mask or explicit
+/// row ids.
 class RAYDEX_EXPORT sorted_array : public index {
  public:
   ~sorted_array() override;
@@ -64,9 +65,9 @@ class RAYDEX_EXPORT sorted_array : public index {
 
   /// Where the entries are: two arrays, or one of entries in `keys`.
   struct storage {
-    const void* keys = nullptr;                ///< keys, or packed entries
-    const void* row_ids = nullptr;             ///< row ids, or null
-    layout entries = layout::column;           ///< which of the two
+    const void* keys = nullptr;       ///< keys, or packed entries
+    const void* row_ids = nullptr;    ///< row ids, or null
+    layout entries = layout::column;  ///< which of the two
   };
   /// Set by the build.
   storage storage_;

@@ -24,10 +24,11 @@ RAYDEX_HD inline T load(const T* address) {
 
 /// Raw cells of a column: where they are and what they hold.
 struct cells {
-  const std::byte* data = nullptr;         ///< the first cell
-  std::uint64_t stride = 0;                ///< bytes from one cell to the next
-  const std::uint8_t* validity = nullptr;  ///< one bit a cell, least significant first; null: all valid
-  key_format format;                       ///< what a cell holds
+  const std::byte* data = nullptr;  ///< the first cell
+  std::uint64_t stride = 0;         ///< bytes from one cell to the next
+  const std::uint8_t* validity =
+      nullptr;        ///< one bit a cell, least significant first; null: all valid
+  key_format format;  ///< what a cell holds
 
   /// Whether cell `i` holds a key; false for a missing one.
   RAYDEX_HD bool valid(std::uint64_t i) const {
@@ -50,10 +51,11 @@ struct encoded_column : cells {
   RAYDEX_HD Key operator[](std::uint64_t i) const {
     constexpr bool wide = sizeof(Key) == 8;
     switch (format.type) {
-      case wide ? key_type::int64 : key_type::int32:
-        return encode(get<std::conditional_t<wide, std::int64_t, std::int32_t>>(i));
-      case wide ? key_type::float64 : key_type::float32:
-        return encode(get<std::conditional_t<wide, double, float>>(i));
+      case wide ? key_type::int64:
+        key_type::int32
+            : return encode(get<std::conditional_t<wide, std::int64_t, std::int32_t>>(i));
+      case wide ? key_type::float64:
+        key_type::float32 : return encode(get<std::conditional_t<wide, double, float>>(i));
       case key_type::bytes:
         return encode_bytes<Key>(reinterpret_cast<const char*>(data + i * stride), format.width);
       default:

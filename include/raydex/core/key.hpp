@@ -39,7 +39,8 @@ struct key_format {
 /// The format of a C++ key type; byte strings are `std::array<char, N>` with N from 1 to 8.
 template <class T>
 inline constexpr key_format format_of = [] {
-  static_assert(sizeof(T) == 0, "a key is a 32- or 64-bit integer, float, double, or array<char, N>");
+  static_assert(sizeof(T) == 0,
+                "a key is a 32- or 64-bit integer, float, double, or array<char, N>");
   return key_format{};
 }();
 /// @cond
@@ -56,16 +57,19 @@ inline constexpr key_format format_of<float>{key_type::float32, 4};
 template <>
 inline constexpr key_format format_of<double>{key_type::float64, 8};
 template <std::size_t N>
-  requires(N >= 1 && N <= 8)
-inline constexpr key_format format_of<std::array<char, N>>{key_type::bytes,
-                                                           static_cast<std::uint8_t>(N)};
+requires(N >= 1 && N <= 8) inline constexpr key_format format_of<std::array<char, N>>{
+    key_type::bytes, static_cast<std::uint8_t>(N)};
 /// @endcond
 
 /// Encodes a key: `a` sorts before `b` exactly if `encode(a) < encode(b)`, and they are equal keys
 /// exactly if their codes are equal. Every bit pattern is legal. Cost: a few integer instructions.
-RAYDEX_HD constexpr std::uint32_t encode(std::uint32_t key) { return key; }
+RAYDEX_HD constexpr std::uint32_t encode(std::uint32_t key) {
+  return key;
+}
 /// @copydoc encode(std::uint32_t)
-RAYDEX_HD constexpr std::uint64_t encode(std::uint64_t key) { return key; }
+RAYDEX_HD constexpr std::uint64_t encode(std::uint64_t key) {
+  return key;
+}
 /// @copydoc encode(std::uint32_t)
 RAYDEX_HD constexpr std::uint32_t encode(std::int32_t key) {
   return static_cast<std::uint32_t>(key) ^ 0x8000'0000u;
@@ -98,7 +102,8 @@ RAYDEX_HD constexpr Encoded encode_bytes(const char* key, int width) {
   Encoded code = 0;
   for (int i = 0; i < width; ++i) {
     const auto byte = static_cast<unsigned char>(key[i]);
-    code |= static_cast<Encoded>(static_cast<Encoded>(byte) << (8 * (int{sizeof(Encoded)} - 1 - i)));
+    code |=
+        static_cast<Encoded>(static_cast<Encoded>(byte) << (8 * (int{sizeof(Encoded)} - 1 - i)));
   }
   return code;
 }

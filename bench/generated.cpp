@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills a backend's memory with a workload.
+#include "bench/generated.hpp"
+
+#include <span>
+
+namespace raydex::bench {
+namespace {
+
+key_span allocate(buffer<std::byte>& memory, const context& where, std::uint64_t size, int bits) {
+  memory = buffer<std::byte>(where, size * static_cast<std::uint64_t>(bits / 8));
+  return {memory.data(), size, bits};
+}
+
+column part(const key_span& keys, std::uint64_t begin, std::uint64_t count) {
+  column cells = keys.as_column();
+  if (begin != 0) cells.data = static_cast<const std::byte*>(cells.data) + begin * cells.step();
+  cells.size = count;
+  return cells;
+}
+
+}  // namespace
+
+generated::generated(const workload& what, machine& where)
+    : workload_(what), set_(make_key_set(what)) {
+  const zipf_table table = make_zipf_table(what);
+  make_probe_set(what, set_, table.view());  // refuses what cannot be made before any work
+
+  const context memory = where.where();
+  keys_ = allocate(key_memory_, memory, what.keys, what.key_bits);
+  if (what.insert_order == order::sorted && what.keys != 0) {
+    positions_ = buffer<std::uint64_t>(memory, what.keys);
+    where.fill_positions(set_, what.key_bits, positions_.data());
+    set_.position = positions_.data();
+  }
+  where.fill_keys(set_, keys_);
+
+  const auto cumulative = where.where().upload(std::span(table.cumulative));
+  const auto first = where.where().upload(std::span(table.first));
+  lower_ = allocate(lower_memory_, memory, what.probes, what.key_bits);
+  const probe_set probes =
+      make_probe_set(what, set_, {cumulative.data(), first.data(), cumulative.size()});
+  where.fill_lower(probes, lower_);
+  if (what.probe_order == order::sorted) where.sort(lower_);
+  upper_ = lower_;
+  if (what.range_hits != 0) {
+    upper_ = allocate(upper_memory_, memory, what.probes, what.key_bits);
+    where.fill_upper(lower_, probes.span, upper_.data);
+  }
+  where.where().synchronize();
+}
+
+probes generated::batch(std::uint64_t begin, std::uint64_t count) const {
+  const column lower = part(lower_, begin, count);
+  return workload_.range_hits == 0 ? points(lower) : ranges(lower, part(upper_, begin, count));
+}
+
+}  // namespace raydex::bench

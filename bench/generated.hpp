@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// A workload's data, generated where it is used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bench/key_span.hpp"
+#include "bench/machine.hpp"
+#include "bench/workload.hpp"
+#include "raydex/column.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex::bench {
+
+/// Keys and probes in the memory of a backend, and the key set that knows the answers.
+class generated {
+ public:
+  /// Generates; waits.
+  generated(const workload& what, machine& where);
+
+  const workload& description() const noexcept { return workload_; }
+  const key_set& set() const noexcept { return set_; }
+  /// The column to build over.
+  const key_span& keys() const noexcept { return keys_; }
+  /// All points, or all lower keys.
+  const key_span& lower() const noexcept { return lower_; }
+  /// All points, or all upper keys.
+  const key_span& upper() const noexcept { return upper_; }
+  /// Probes [begin, begin + count).
+  probes batch(std::uint64_t begin, std::uint64_t count) const;
+
+ private:
+  workload workload_;
+  buffer<std::uint64_t> positions_;
+  buffer<std::byte> key_memory_;
+  buffer<std::byte> lower_memory_;
+  buffer<std::byte> upper_memory_;
+  key_set set_;
+  key_span keys_;
+  key_span lower_;
+  key_span upper_;
+};
+
+}  // namespace raydex::bench

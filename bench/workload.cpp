@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the axes of a workload to its generating functions; what cannot be made is refused here.
+#include "bench/workload.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "raydex/error.hpp"
+
+namespace raydex::bench {
+namespace {
+
+template <class... Values>
+void require(bool holds, fmt::format_string<Values...> text, Values&&... values) {
+  if (!holds) throw invalid_argument(fmt::format(text, std::forward<Values>(values)...));
+}
+
+std::uint64_t last_of_bits(int bits) { return ~std::uint64_t{0} >> (64 - bits); }
+
+// Points start at any key, ranges where enough keys follow.
+std::uint64_t keys_per_probe(const workload& what) {
+  return what.range_hits == 0 ? 1 : what.range_hits / what.multiplicity;
+}
+
+std::uint64_t distinct_keys(const workload& what) {
+  return what.keys / what.multiplicity + (what.keys % what.multiplicity != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+key_set make_key_set(const workload& what) {
+  require(what.key_bits == 32 || what.key_bits == 64, "key bits {}: must be 32 or 64",
+          what.key_bits);
+  const int value_bits = what.value_bits == 0 ? what.key_bits : what.value_bits;
+  require(value_bits >= 1 && value_bits <= what.key_bits, "value bits {}: must be 1 to {}",
+          value_bits, what.key_bits);
+  require(what.stride >= 1 && what.stride <= last_of_bits(value_bits),
+          "stride {}: must be 1 to 2^{} - 1, as keys have {} value bits", what.stride, value_bits,
+          value_bits);
+  require(what.multiplicity >= 1, "multiplicity 0: must be at least 1");
+  require(what.uniformity >= 0 && what.uniformity <= 100, "uniformity {} %: must be 0 to 100",
+          what.uniformity);
+
+  key_set set;
+  set.n = what.keys;
+  set.distinct = distinct_keys(what);
+  set.stride = what.stride;
+  set.last_value = (last_of_bits(value_bits) - (what.stride - 1)) / what.stride;
+  require(set.distinct == 0 || set.distinct - 1 <= set.last_value,
+          "{} different keys at stride {} do not fit into {} value bits: use fewer keys, more value "
+          "bits or a higher multiplicity",
+          set.distinct, what.stride, value_bits);
+  const auto drawn = static_cast<std::uint64_t>(
+      std::llround(static_cast<double>(set.distinct) * what.uniformity / 100));
+  set.dense = set.distinct - std::min(drawn, set.distinct);
+  if (!set.is_dense()) {
+    set.values = bijection(set.last_value - set.dense, stream_key(what.seed, stream::values));
+  }
+  if (set.n != 0) set.shuffle = bijection(set.n - 1, stream_key(what.seed, stream::shuffle));
+  return set;
+}
+
+zipf_table make_zipf_table(const workload& what) {
+  const std::uint64_t distinct = distinct_keys(what);
+  const std::uint64_t taken = keys_per_probe(what);
+  return make_zipf_table(distinct < taken ? 0 : distinct - taken + 1, what.zipf);
+}
+
+probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_view& zipf) {
+  require(what.batches >= 1 && what.batches <= std::max<std::uint64_t>(what.probes, 1),
+          "{} batches: must be 1 to the number of probes, {}", what.batches, what.probes);
+  require(what.hit_rate >= 0 && what.hit_rate <= 100, "hit rate {} %: must be 0 to 100",
+          what.hit_rate);
+  require(what.zipf >= 0 && what.zipf <= 64, "zipf coefficient {}: must be 0 to 64", what.zipf);
+  const bool hits = what.probes != 0 && what.hit_rate > 0;
+  const bool misses = what.probes != 0 && what.hit_rate < 100;
+  require(!hits || keys.n != 0, "hit rate {} %: without keys it must be 0", what.hit_rate);
+
+  probe_set set;
+  set.keys = keys;
+  set.seed = what.seed;
+  set.zipf = zipf;
+  set.hits_in_2_32 = static_cast<std::uint64_t>(std::llround(what.hit_rate / 100 * 0x1p32));
+  set.misses_inside = what.misses == miss::inside;
+  set.starts = keys.distinct;
+  if (what.range_hits != 0) {
+    require(keys.is_dense(), "ranges on keys of uniformity {} %: expected hits need uniformity 0",
+            what.uniformity);
+    require(what.range_hits % what.multiplicity == 0,
+            "{} range hits: must be a multiple of the multiplicity, {}", what.range_hits,
+            what.multiplicity);
+    const std::uint64_t taken = keys_per_probe(what);
+    require(taken <= keys.distinct, "{} range hits: must be at most the number of keys, {}",
+            what.range_hits, keys.n);
+    require(!misses, "hit rate {} % with ranges: must be 100", what.hit_rate);
+    set.starts = keys.distinct - taken + 1;
+    set.span = (taken - 1) * keys.stride;
+  }
+  if (set.starts != 0) {
+    set.popularity = bijection(set.starts - 1, stream_key(what.seed, stream::popularity));
+  }
+  if (!misses) return set;
+
+  if (what.misses == miss::inside) {
+    require(keys.n != 0, "misses inside the value range: without keys there is none; use outside");
+    require(keys.stride > 1 || !keys.is_dense(),
+            "misses inside the value range: dense keys of stride 1 leave no gaps; use a uniformity "
+            "above 0, a stride above 1, or misses outside");
+    require(keys.stride > 1 || keys.distinct <= keys.last_value,
+            "misses inside the value range: the keys fill it; use more value bits or fewer keys");
+  } else {
+    const std::uint64_t largest = last_of_bits(what.key_bits);
+    set.outside_last = largest;
+    if (keys.n != 0) {
+      const std::uint64_t last = keys.is_dense() ? keys.distinct - 1 : keys.last_value;
+      const std::uint64_t end = last * keys.stride + (keys.stride - 1);
+      require(end < largest,
+              "misses outside the value range: it covers all {}-bit keys; use fewer value bits",
+              what.key_bits);
+      set.outside_first = end + 1;
+    }
+  }
+  return set;
+}
+
+void check(const workload& what) { make_probe_set(what, make_key_set(what), {}); }
+
+const char* to_string(order value) { return value == order::sorted ? "sorted" : "unsorted"; }
+const char* to_string(miss value) { return value == miss::inside ? "inside" : "outside"; }
+
+std::string size_text(std::uint64_t size) {
+  return size >= 1024 && std::has_single_bit(size) ? fmt::format("2^{}", std::countr_zero(size))
+                                                   : fmt::format("{}", size);
+}
+
+std::string describe(const workload& what) {
+  const workload usual;
+  std::string text =
+      what.range_hits == 0
+          ? fmt::format("{} points", size_text(what.probes))
+          : fmt::format("{} ranges of {} rows", size_text(what.probes), what.range_hits);
+  text += fmt::format(" on {} {}-bit keys", size_text(what.keys), what.key_bits);
+  const auto add = [&text](bool differs, const std::string& part) {
+    if (differs) text += ", " + part;
+  };
+  add(what.uniformity != usual.uniformity,
+      what.uniformity == 0 ? "dense" : fmt::format("uniformity {} %", what.uniformity));
+  add(what.stride != usual.stride, fmt::format("stride {}", what.stride));
+  add(what.value_bits != usual.value_bits, fmt::format("value bits {}", what.value_bits));
+  add(what.multiplicity != usual.multiplicity, fmt::format("each {} times", what.multiplicity));
+  add(what.insert_order != usual.insert_order, "inserts sorted");
+  add(what.probe_order != usual.probe_order, "probes sorted");
+  add(what.hit_rate != usual.hit_rate,
+      fmt::format("hits {} %, misses {}", what.hit_rate, to_string(what.misses)));
+  add(what.zipf != usual.zipf, fmt::format("zipf {}", what.zipf));
+  add(what.batches != usual.batches, fmt::format("{} batches", size_text(what.batches)));
+  return text;
+}
+
+}  // namespace raydex::bench

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// A workload's description: one point on every axis of the papers' inputs, and the functions that
+/// generate it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bench/key_set.hpp"
+#include "bench/probe_set.hpp"
+#include "bench/zipf.hpp"
+
+namespace raydex::bench {
+
+/// The order of keys or probes.
+enum class order : std::uint8_t { unsorted, sorted };
+/// Where probes that match nothing lie.
+enum class miss : std::uint8_t { inside, outside };
+
+/// The axes. Shares are in percent.
+struct workload {
+  std::uint64_t keys = std::uint64_t{1} << 26;    ///< rows of the column
+  std::uint64_t probes = std::uint64_t{1} << 27;  ///< probes in all
+  std::uint64_t batches = 1;                      ///< calls that they are split into
+  int key_bits = 32;                              ///< 32 or 64
+  double uniformity = 100;        ///< share of keys drawn from the value range, the rest dense from 0
+  std::uint64_t stride = 1;       ///< all keys are multiples of it
+  int value_bits = 0;             ///< keys lie below 2 to this power; 0: `key_bits`
+  std::uint64_t multiplicity = 1; ///< how often every key comes
+  order insert_order = order::unsorted;  ///< sorted: rows ascend by key
+  order probe_order = order::unsorted;   ///< sorted: probes ascend
+  double hit_rate = 100;                 ///< share of probes that match
+  miss misses = miss::inside;            ///< where the other probes lie
+  double zipf = 0;                       ///< skew of the popularity of keys among the hits
+  std::uint64_t range_hits = 0;          ///< rows in a range; 0: probes are points
+  std::uint64_t seed = 1;                ///< of everything
+};
+
+/// Throws `invalid_argument` where no such workload can be made; says why and what would be legal.
+void check(const workload& what);
+
+/// The keys; `position` is left null. Checks the part of the workload that it needs.
+key_set make_key_set(const workload& what);
+
+/// The skew table that the probes need; empty without skew.
+zipf_table make_zipf_table(const workload& what);
+
+/// The probes over `keys`, with `zipf` a view of that table. Checks as `check` does.
+probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_view& zipf);
+
+/// A line for people: what differs from the defaults, after the sizes.
+std::string describe(const workload& what);
+
+/// `2^k` where it is a power of two of at least 2^10, else digits.
+std::string size_text(std::uint64_t size);
+
+/// The names of the values.
+const char* to_string(order value);
+/// @copydoc to_string(order)
+const char* to_string(miss value);
+
+}  // namespace raydex::bench

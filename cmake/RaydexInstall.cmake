@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# Headers, library, command line, shell completion, and the files behind find_package(raydex).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(raydex_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/raydex)
+
+install(TARGETS raydex EXPORT raydexTargets)
+install(DIRECTORY include/raydex DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+
+install(EXPORT raydexTargets NAMESPACE raydex:: DESTINATION ${raydex_package_dir})
+configure_package_config_file(cmake/raydexConfig.cmake.in raydexConfig.cmake
+                              INSTALL_DESTINATION ${raydex_package_dir})
+write_basic_package_version_file(raydexConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/raydexConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/raydexConfigVersion.cmake
+        DESTINATION ${raydex_package_dir})
+
+if(TARGET raydex_cli)
+  file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(raydex_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+  install(TARGETS raydex_cli)
+  # The program writes its own completion, so that it never lags behind the options.
+  set(completion ${PROJECT_BINARY_DIR}/completion/raydex)
+  add_custom_command(OUTPUT ${completion}
+    COMMAND raydex_cli completion bash > ${completion}
+    DEPENDS raydex_cli COMMENT "Writing the bash completion" VERBATIM)
+  add_custom_target(raydex_completion ALL DEPENDS ${completion})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completion)
+  install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Searches over ascending keys. `keys(i)` is the key at position i.
+#pragma once
+
+#include <cstddef>
+
+#include "raydex/core/config.hpp"
+
+namespace raydex::core {
+
+/// Binary search without branches for N keys at once: writes to `found[j]` the first position whose
+/// key is not below `wanted[j]`, or `size`. The N searches advance step by step together, so that
+/// their reads overlap. Cost: ceil(log2 size) + 1 reads a key.
+template <std::size_t N, class Position, class Keys, class Key>
+RAYDEX_HD inline void lower_bounds(const Keys& keys, Position size, const Key (&wanted)[N],
+                                   Position (&found)[N]) {
+  for (std::size_t j = 0; j < N; ++j)
+    found[j] = 0;
+  if (size == 0) return;
+  for (Position length = size; length > 1;) {
+    const Position half = length / 2;
+    for (std::size_t j = 0; j < N; ++j) {
+      const Position middle = found[j] + half;
+      found[j] = keys(middle - 1) < wanted[j] ? middle : found[j];
+    }
+    length -= half;
+  }
+  for (std::size_t j = 0; j < N; ++j)
+    found[j] += keys(found[j]) < wanted[j] ? Position{1} : Position{0};
+}
+
+/// The first position past `begin` whose key is above `last`, or `size`: doubling steps, then
+/// binary search between the last two. Cost: 2 log2 of the distance, so a run of h equal keys
+/// costs O(log h). Precondition: begin <= size.
+template <class Position, class Keys, class Key>
+RAYDEX_HD inline Position gallop_past(const Keys& keys, Position begin, Position size, Key last) {
+  Position step = 1;
+  Position low = begin;  // keys before low are not above last
+  while (size - low >= step && !(last < keys(low + step - 1))) {
+    low += step;
+    step *= 2;
+  }
+  Position high = size - low < step ? size : low + step - 1;  // at high: above last, or the end
+  while (low < high) {
+    const Position middle = low + (high - low) / 2;
+    if (last < keys(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace raydex::core

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns a view into an index: the queries of core/lookup.hpp, run by a backend's executor.
+//
+// An executor has static functions: `run(where, operation, size)` calls operation.run<N> for all
+// probes, `inclusive_sum(where, numbers, size)` scans in place, `clear(where, number)` writes a 0,
+// `read(where, number)` returns a number to the host.
+#pragma once
+
+#include "raydex/core/lookup.hpp"
+#include "raydex/core/sum.hpp"
+#include "raydex/index.hpp"
+
+namespace raydex {
+
+inline core::cells cells_of(const column& c) {
+  return {static_cast<const std::byte*>(c.data), c.step(), c.validity, c.format};
+}
+
+template <class Key>
+core::probe_set<Key> probes_of(const probes& batch) {
+  return {{cells_of(batch.lower)}, {cells_of(batch.upper)}, batch.size(), batch.is_points};
+}
+
+template <class Base, class View, class Executor>
+class answering : public Base {
+ protected:
+  using key = typename View::key_type;
+  using row_id = typename View::row_id_type;
+
+  explicit answering(memory_resource& upstream) : Base(upstream) {}
+
+  // The view that queries run on.
+  virtual View queried() const = 0;
+
+  void do_first(const context& where, const probes& batch, void* out) const final {
+    Executor::run(
+        where, core::first_rows<View>{queried(), probes_of<key>(batch), static_cast<row_id*>(out)},
+        batch.size());
+  }
+
+  void do_count(const context& where, const probes& batch, std::uint64_t* out) const final {
+    Executor::run(where, core::count_rows<View>{queried(), probes_of<key>(batch), out},
+                  batch.size());
+  }
+
+  void do_sum(const context& where, const probes& batch,
+              const index::sum_request& what) const final {
+    const key_type type = what.values.format.type;
+    if (what.values.data == nullptr) {
+      add_up<core::row_id_sum>(where, batch, what);
+    } else if (type == key_type::float32 || type == key_type::float64) {
+      add_up<core::floating_sum>(where, batch, what);
+    } else {
+      add_up<core::integer_sum>(where, batch, what);
+    }
+  }
+
+  void do_offsets(const context& where, const probes& batch, std::uint64_t* out) const final {
+    Executor::clear(where, out);
+    if (batch.size() == 0) return;
+    do_count(where, batch, out + 1);
+    Executor::inclusive_sum(where, out + 1, batch.size());
+  }
+
+  void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
+               void* out) const final {
+    Executor::run(
+        where,
+        core::list_rows<View>{queried(), probes_of<key>(batch), offsets, static_cast<row_id*>(out)},
+        batch.size());
+  }
+
+  std::uint64_t do_read(const context& where, const std::uint64_t* number) const final {
+    return Executor::read(where, number);
+  }
+
+ private:
+  template <class Sum>
+  void add_up(const context& where, const probes& batch, const index::sum_request& what) const {
+    Executor::run(where,
+                  core::sum_rows<View, Sum>{queried(),
+                                            probes_of<key>(batch),
+                                            {cells_of(what.values)},
+                                            static_cast<typename Sum::result*>(what.out)},
+                  batch.size());
+  }
+};
+
+}  // namespace raydex

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs operations of core on this machine's cores. Results do not depend on their number: every
+// probe is answered by itself.
+#pragma once
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_scan.h>
+
+#include <cstdint>
+#include <functional>
+
+#include "raydex/memory.hpp"
+
+namespace raydex::cpu {
+
+struct executor {
+  // Probes answered together, so that their cache misses overlap.
+  static constexpr std::size_t together = 16;
+
+  template <class Operation>
+  static void run(const context& /*where*/, const Operation& operation, std::uint64_t size) {
+    // In units of `together`, so that only the last unit is not full.
+    const std::uint64_t units = (size + together - 1) / together;
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, units, 64), [&](const auto& range) {
+      for (std::uint64_t unit = range.begin(); unit < range.end(); ++unit) {
+        operation.template run<together>(unit * together, 1);
+      }
+    });
+  }
+
+  static void inclusive_sum(const context& /*where*/, std::uint64_t* numbers, std::uint64_t size) {
+    tbb::parallel_scan(
+        tbb::blocked_range<std::uint64_t>(0, size, 1 << 16), std::uint64_t{0},
+        [numbers](const auto& range, std::uint64_t sum, bool is_final) {
+          for (std::uint64_t i = range.begin(); i < range.end(); ++i) {
+            sum += numbers[i];
+            if (is_final) numbers[i] = sum;
+          }
+          return sum;
+        },
+        std::plus<>());
+  }
+
+  static void clear(const context& /*where*/, std::uint64_t* number) { *number = 0; }
+  static std::uint64_t read(const context& /*where*/, const std::uint64_t* number) {
+    return *number;
+  }
+};
+
+}  // namespace raydex::cpu

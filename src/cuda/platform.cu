@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform.hpp"
+
+#include <string>
+
+#include "cuda/check.hpp"
+
+namespace raydex::cuda {
+
+namespace {
+
+// A pool of the current device. It keeps what is freed, so that the next build need not ask the
+// system again, and gives all back when it goes.
+class pool_resource final : public memory_resource {
+ public:
+  explicit pool_resource(int device) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {cudaMemLocationTypeDevice, device};
+    check(cudaMemPoolCreate(&pool_, &properties), "cudaMemPoolCreate");
+    std::uint64_t keep = ~std::uint64_t{0};
+    check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep),
+          "cudaMemPoolSetAttribute");
+  }
+  ~pool_resource() override { cudaMemPoolDestroy(pool_); }
+
+  void* allocate(std::size_t bytes, stream_t stream) override {
+    void* memory = nullptr;
+    const cudaError_t code = cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
+    if (code == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      std::size_t free = 0;
+      std::size_t total = 0;
+      cudaMemGetInfo(&free, &total);
+      throw out_of_memory(bytes, free);
+    }
+    check(code, "cudaMallocFromPoolAsync");
+    return memory;
+  }
+  void deallocate(void* memory, std::size_t /*bytes*/, stream_t stream) noexcept override {
+    cudaFreeAsync(memory, stream);
+  }
+  memory_space space() const noexcept override { return memory_space::device; }
+
+ private:
+  cudaMemPool_t pool_ = nullptr;
+};
+
+class gpu final : public platform {
+ public:
+  gpu() : number_(current()), memory_(number_) {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
+  ~gpu() override { cudaStreamDestroy(stream_); }
+
+  memory_resource& memory() noexcept override { return memory_; }
+  stream_t stream() const noexcept override { return stream_; }
+
+  device_info device() const override {
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, number_), "cudaGetDeviceProperties");
+    int driver = 0;
+    check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+    device_info info;
+    info.name = properties.name;
+    info.driver =
+        "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+    check(cudaMemGetInfo(&info.free_bytes, &info.total_bytes), "cudaMemGetInfo");
+    return info;
+  }
+
+  void copy_in(void* to, const void* from, std::size_t bytes) const override {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync");
+    synchronize();
+  }
+  void copy_out(void* to, const void* from, std::size_t bytes) const override {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+    synchronize();
+  }
+  void synchronize() const override {
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+
+ private:
+  static int current() {
+    int number = 0;
+    check(cudaGetDevice(&number), "cudaGetDevice");
+    return number;
+  }
+
+  int number_;
+  pool_resource memory_;
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<platform> open_platform() {
+  return std::make_unique<gpu>();
+}
+
+std::string why_unavailable() {
+  int devices = 0;
+  const cudaError_t code = cudaGetDeviceCount(&devices);
+  if (code == cudaSuccess && devices > 0) return {};
+  cudaGetLastError();
+  if (code == cudaErrorInsufficientDriver) {
+    return "no NVIDIA driver, or one older than this build's CUDA; install a newer driver";
+  }
+  if (code == cudaSuccess || code == cudaErrorNoDevice) return "no CUDA device on this machine";
+  return std::string("the CUDA runtime says: ") + cudaGetErrorString(code);
+}
+
+}  // namespace raydex::cuda

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/primitives.hpp"
+
+#include <thrust/iterator/counting_iterator.h>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+
+#include "cuda/check.hpp"
+#include "raydex/core/column.hpp"
+
+namespace raydex::cuda {
+
+namespace {
+
+// Calls a CUB algorithm: once for the size of its scratch, once to run it.
+template <class Algorithm>
+void with_scratch(const context& where, const char* name, Algorithm&& algorithm) {
+  std::size_t bytes = 0;
+  check(algorithm(nullptr, bytes), name);
+  buffer<std::byte> scratch(where, bytes);
+  check(algorithm(scratch.data(), bytes), name);
+}
+
+struct is_valid {
+  core::cells bits;
+  template <class Position>
+  __device__ bool operator()(Position i) const {
+    return bits.valid(i);
+  }
+};
+
+}  // namespace
+
+template <class Key, class Value>
+void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
+                Value* sorted_values, std::uint64_t size) {
+  with_scratch(where, "cub::DeviceRadixSort::SortPairs", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values, sorted_values,
+                                           static_cast<Value>(size), 0, int{8 * sizeof(Key)},
+                                           where.stream);
+  });
+}
+
+template <class Position>
+void select_valid(const context& where, const std::uint8_t* validity, std::uint64_t size,
+                  Position* positions, std::uint64_t* count) {
+  core::cells bits;
+  bits.validity = validity;
+  with_scratch(where, "cub::DeviceSelect::If", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<Position>(0), positions,
+                                 count, static_cast<std::int64_t>(size), is_valid{bits},
+                                 where.stream);
+  });
+}
+
+void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t size) {
+  with_scratch(where, "cub::DeviceScan::InclusiveSum", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::InclusiveSum(scratch, bytes, numbers, numbers,
+                                         static_cast<std::int64_t>(size), where.stream);
+  });
+}
+
+template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint32_t*,
+                         std::uint32_t*, std::uint64_t);
+template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint64_t*,
+                         std::uint64_t*, std::uint64_t);
+template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint32_t*,
+                         std::uint32_t*, std::uint64_t);
+template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint64_t*,
+                         std::uint64_t*, std::uint64_t);
+template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint32_t*,
+                           std::uint64_t*);
+template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,
+                           std::uint64_t*);
+
+}  // namespace raydex::cuda

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parallel primitives that raydex takes from CUB. All are stream-ordered, with scratch from the
+// context; `primitives.cu` is the only file that sees CUB.
+#pragma once
+
+#include <cstdint>
+
+#include "raydex/memory.hpp"
+
+namespace raydex::cuda {
+
+// Sorts (key, value) pairs by key, stably. `Value` counts the pairs: fewer than 2^32 for 32 bits.
+template <class Key, class Value>
+void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
+                Value* sorted_values, std::uint64_t size);
+
+// Writes the numbers of the valid ones among `size` bits, ascending, and how many there are.
+template <class Position>
+void select_valid(const context& where, const std::uint8_t* validity, std::uint64_t size,
+                  Position* positions, std::uint64_t* count);
+
+// Sums in place: numbers[i] becomes numbers[0] + .. + numbers[i].
+void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t size);
+
+}  // namespace raydex::cuda

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// All structures and backends by name: what there is, and building one chosen at run time.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "checks.hpp"
+#include "platform.hpp"
+#include "raydex/capability.hpp"
+#include "raydex/error.hpp"
+#include "raydex/index.hpp"
+#include "raydex/sorted_array.hpp"
+
+namespace raydex {
+
+namespace {
+
+constexpr std::array all_backends{backend::cpu, backend::cuda, backend::optix};
+constexpr std::array all_keys{key_type::uint32, key_type::uint64,  key_type::int32,
+                              key_type::int64,  key_type::float32, key_type::float64,
+                              key_type::bytes};
+
+// An option that takes one of a few words; its first word is the default. Removes it from
+// `options`.
+template <class Value, std::size_t N>
+Value take_choice(option_map& options, std::string_view option,
+                  const std::array<std::pair<std::string_view, Value>, N>& choices) {
+  const auto given = options.find(option);
+  if (given == options.end()) return choices[0].second;
+  std::vector<std::string_view> legal;
+  for (const auto& [word, value] : choices) {
+    if (word == given->second) {
+      options.erase(given);
+      return value;
+    }
+    legal.push_back(word);
+  }
+  throw invalid_argument(fmt::format("option {}: '{}' is not one of {}", option, given->second,
+                                     fmt::join(legal, ", ")));
+}
+
+std::unique_ptr<index> build_sorted_array_by_name(backend where, const context& where_to,
+                                                  const column& keys,
+                                                  const std::optional<column>& row_ids,
+                                                  option_map& options) {
+  sorted_array_options parsed;
+  parsed.entries = take_choice(options, "layout",
+                               std::array{std::pair{std::string_view("column"), layout::column},
+                                          std::pair{std::string_view("row"), layout::row}});
+  if (!options.empty()) return nullptr;
+  return build_sorted_array(where, where_to, keys, row_ids, parsed);
+}
+
+struct structure_entry {
+  std::string_view name;
+  std::vector<backend> backends;
+  bool points, ranges, duplicates, updates;
+  std::vector<key_type> keys;
+  std::string_view options;  // the legal ones
+  // Takes the options it knows out of the map, and builds if none is left.
+  std::unique_ptr<index> (*build)(backend, const context&, const column&,
+                                  const std::optional<column>&, option_map&);
+};
+
+const std::vector<structure_entry>& structures() {
+  static const std::vector<structure_entry> all{
+      {.name = "sorted_array",
+       .backends = {backend::cpu, backend::cuda},
+       .points = true,
+       .ranges = true,
+       .duplicates = true,
+       .updates = false,
+       .keys = {all_keys.begin(), all_keys.end()},
+       .options = "layout=column|row",
+       .build = build_sorted_array_by_name},
+  };
+  return all;
+}
+
+template <class Range, class Name>
+std::string list(const Range& range, Name&& name) {
+  std::vector<std::string> names;
+  for (const auto& element : range)
+    names.emplace_back(name(element));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const structure_entry& find_structure(std::string_view name) {
+  // Until there are several structures to weigh against each other, `auto` is the first one.
+  if (name == "auto") return structures().front();
+  const auto found = std::ranges::find(structures(), name, &structure_entry::name);
+  if (found == structures().end()) {
+    throw invalid_argument(fmt::format("structure: '{}' is not one of auto, {}", name,
+                                       list(structures(), [](auto& s) { return s.name; })));
+  }
+  return *found;
+}
+
+}  // namespace
+
+std::string_view to_string(backend where) {
+  constexpr std::array<std::string_view, 3> names{"cpu", "cuda", "optix"};
+  return names.at(static_cast<std::size_t>(where));
+}
+
+backend parse_backend(std::string_view name) {
+  if (name == "auto") return why_unavailable(backend::cuda).empty() ? backend::cuda : backend::cpu;
+  for (const backend where : all_backends) {
+    if (to_string(where) == name) return where;
+  }
+  throw invalid_argument(fmt::format("backend: '{}' is not one of auto, {}", name,
+                                     list(all_backends, [](backend b) { return to_string(b); })));
+}
+
+std::string why_unavailable(backend where) {
+  if (where == backend::cpu) return {};
+#if defined(RAYDEX_WITH_CUDA)
+  return cuda::why_unavailable();
+#else
+  return "this raydex was built without CUDA; put nvcc 12.4 or later on the PATH and build it "
+         "again";
+#endif
+}
+
+std::vector<capability> capabilities() {
+  std::vector<capability> all;
+  for (const structure_entry& s : structures()) {
+    for (const backend where : s.backends) {
+      std::string reason = why_unavailable(where);
+      all.push_back({.structure = std::string(s.name),
+                     .where = where,
+                     .available = reason.empty(),
+                     .reason = reason,
+                     .points = s.points,
+                     .ranges = s.ranges,
+                     .duplicates = s.duplicates,
+                     .updates = s.updates,
+                     .keys = s.keys});
+    }
+  }
+  return all;
+}
+
+void check_build(std::string_view structure, backend where, const context& where_to,
+                 const column& keys, const std::optional<column>& row_ids) {
+  const structure_entry& entry = find_structure(structure);
+  if (std::ranges::find(entry.backends, where) == entry.backends.end()) {
+    throw unsupported(fmt::format("{} is not offered on backend {}; it is on {}", structure,
+                                  to_string(where),
+                                  list(entry.backends, [](backend b) { return to_string(b); })));
+  }
+  if (std::string reason = why_unavailable(where); !reason.empty()) {
+    throw unavailable(fmt::format("backend {} is not available: {}", to_string(where), reason));
+  }
+  check_space(where_to, where);
+  check_column("keys", keys);
+  if (!row_ids) return;
+  check_column("row ids", *row_ids);
+  const key_type type = row_ids->format.type;
+  if ((type != key_type::uint32 && type != key_type::uint64) || row_ids->validity != nullptr) {
+    throw invalid_argument(fmt::format(
+        "row ids: they are {}{}; they must be uint32 or uint64, none missing",
+        to_string(row_ids->format), row_ids->validity != nullptr ? " with missing ones" : ""));
+  }
+  if (row_ids->size != keys.size) {
+    throw invalid_argument(
+        fmt::format("row ids: there are {}, but {} keys", row_ids->size, keys.size));
+  }
+  if (type == key_type::uint32 && keys.size >= not_found<std::uint32_t>) {
+    throw invalid_argument(fmt::format(
+        "row ids: {} rows are too many for uint32, which serves up to {}; give uint64 ones",
+        keys.size, not_found<std::uint32_t> - 1));
+  }
+}
+
+index_info describe(std::string_view structure, backend where, const column& keys,
+                    const std::optional<column>& row_ids) {
+  const bool narrow =
+      row_ids ? row_ids->format.type == key_type::uint32 : keys.size < not_found<std::uint32_t>;
+  return {.structure = std::string(structure),
+          .where = where,
+          .key = keys.format,
+          .row_ids = narrow ? row_id_type::uint32 : row_id_type::uint64,
+          .n = keys.size,
+          .entries = 0,
+          .max_row_id = 0,
+          .options = {},
+          .resident_bytes = 0,
+          .build_peak_bytes = 0};
+}
+
+std::unique_ptr<index> build(std::string_view structure, backend where, const context& where_to,
+                             const column& keys, const std::optional<column>& row_ids,
+                             const option_map& options) {
+  const structure_entry& entry = find_structure(structure);
+  option_map left = options;
+  std::unique_ptr<index> built = entry.build(where, where_to, keys, row_ids, left);
+  if (!left.empty()) {
+    throw invalid_argument(
+        fmt::format("option '{}': {} has {}", left.begin()->first, entry.name, entry.options));
+  }
+  return built;
+}
+
+}  // namespace raydex

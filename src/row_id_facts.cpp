@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "row_id_facts.hpp"
+
+#include <fmt/format.h>
+
+#include "raydex/error.hpp"
+
+namespace raydex {
+
+void row_id_facts::check(std::uint64_t not_found) const {
+  if (max < not_found) return;
+  throw invalid_argument(
+      fmt::format("row ids: {} means not found and is not legal; the largest legal one is {}",
+                  not_found, not_found - 1));
+}
+
+}  // namespace raydex

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "raydex/session.hpp"
+
+#include <utility>
+
+#include "platform.hpp"
+#include "raydex/error.hpp"
+
+namespace raydex {
+
+namespace {
+std::unique_ptr<platform> open(backend where) {
+  if (std::string reason = why_unavailable(where); !reason.empty()) {
+    throw unavailable(std::string("backend ") + std::string(to_string(where)) +
+                      " is not available: " + reason);
+  }
+#if defined(RAYDEX_WITH_CUDA)
+  if (where != backend::cpu) return cuda::open_platform();
+#endif
+  return cpu::open_platform();
+}
+}  // namespace
+
+session::session(backend where) : where_(where), platform_(open(where)) {}
+session::~session() = default;
+
+session::operator context() const noexcept {
+  return {platform_->memory(), platform_->stream()};
+}
+device_info session::device() const {
+  return platform_->device();
+}
+void session::copy_in(void* to, const void* from, std::size_t bytes) const {
+  if (bytes != 0) platform_->copy_in(to, from, bytes);
+}
+void session::copy_out(void* to, const void* from, std::size_t bytes) const {
+  if (bytes != 0) platform_->copy_out(to, from, bytes);
+}
+void session::synchronize() const {
+  platform_->synchronize();
+}
+
+}  // namespace raydex

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs the build BUILD_DIR into an empty prefix below WORK_DIR, then builds and runs the consumer
+# project against it, with the compiler CXX and the flags CXX_FLAGS of that build.
+file(REMOVE_RECURSE ${WORK_DIR})
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/build -G Ninja
+    -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+execute_process(COMMAND ${WORK_DIR}/build/consumer OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+message("${output}")
+if(NOT output STREQUAL "2 rows\n2 rows\n0 rows\n")
+  message(FATAL_ERROR "the consumer printed something else than expected")
+endif()

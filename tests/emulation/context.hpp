@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stack and the place where it goes on: switching between stacks, nothing about threads.
+#pragma once
+
+#include <cstddef>
+
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+namespace emulation::detail {
+
+class Context {
+ public:
+  // The caller's own stack.
+  Context() = default;
+  // A new stack, on which `entry` starts at the first switch; it must never return.
+  explicit Context(void (*entry)());
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // Goes on in `to`, and returns when something switches back to this context.
+  void switch_to(Context& to);
+  // The first thing to do in an entry function.
+  static void arrive();
+
+ private:
+  void* mapping_ = nullptr;
+  const void* bottom_ = nullptr;
+  std::size_t bytes_ = 0;
+  void* fake_stack_ = nullptr;
+#if defined(__x86_64__)
+  void* stack_pointer_ = nullptr;
+#else
+  ucontext_t registers_{};
+#endif
+};
+
+}  // namespace emulation::detail

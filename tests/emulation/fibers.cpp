@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine that runs a grid: one block after another, each block's threads on fibers of one
+// host thread. A fiber runs thread after thread until one has to wait; only then another fiber
+// goes on. Threads that never wait therefore cost no switch.
+#include "emulation/fibers.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "context.hpp"
+#include "emulation/control.hpp"
+#include "static_shared.hpp"
+
+namespace emulation::detail {
+namespace {
+
+struct Fiber {
+  explicit Fiber(void (*entry)()) : context(entry) {}
+
+  Context context;
+};
+
+enum class State { unstarted, running, ready, at_warp, at_block, returned };
+
+struct Thread {
+  State state = State::unstarted;
+  Fiber* fiber = nullptr;
+  uint3 index{};
+  unsigned int rank = 0;
+  const WarpOperation* warp_operation = nullptr;
+  std::uint32_t mask = 0;
+  const BlockOperation* block_operation = nullptr;
+};
+
+struct Warp {
+  std::uint32_t live = 0;
+  std::uint32_t waiting = 0;
+};
+
+struct SharedDeleter {
+  void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{16}); }
+};
+
+std::string describe(const uint3& index) {
+  std::ostringstream text;
+  text << '(' << index.x << ',' << index.y << ',' << index.z << ')';
+  return text.str();
+}
+
+class Engine {
+ public:
+  void run(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, KernelBody body,
+           const void* arguments);
+  bool running() const { return fiber_ != nullptr; }
+
+  std::uint64_t meet_warp(const WarpOperation& operation, std::uint32_t mask, std::uint64_t value,
+                          std::uint32_t argument);
+  BlockVote meet_block(const BlockOperation& operation, bool predicate);
+  void yield();
+  void maybe_yield();
+  [[noreturn]] void fail(const std::string& complaint);
+
+  unsigned int current_rank() { return current().rank; }
+  void* shared() const { return shared_.get(); }
+  void set_seed(std::uint64_t seed);
+
+ private:
+  static void fiber_entry();
+  void work();
+  void start_block();
+  void run_thread(Thread& thread);
+  void leave_block();
+
+  Lanes lanes_of(unsigned int warp) {
+    return Lanes(lanes_.data() + std::size_t{warp} * warp_lanes, warp_lanes);
+  }
+  void complete_warp(unsigned int warp, const WarpOperation& operation, std::uint32_t mask);
+  void complete_block();
+  void make_ready(Thread& thread);
+
+  // The thread that runs; device code that is called outside a kernel has none.
+  Thread& current();
+  void set_current(Thread& thread);
+  // Gives the core away until the current thread is made ready.
+  void suspend();
+  bool should_resume();
+  Thread& take_ready();
+  void go_to(Fiber& fiber);
+  Fiber& idle_fiber();
+  void go_to_host();
+  [[noreturn]] void abandon(std::exception_ptr failure);
+  std::string describe_deadlock() const;
+  std::string describe_wait(const Thread& thread) const;
+  std::uint64_t draw(std::uint64_t bound) { return random_() % bound; }
+
+  Context host_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Fiber*> idle_;
+  Fiber* fiber_ = nullptr;
+  std::exception_ptr failure_;
+
+  KernelBody body_ = nullptr;
+  const void* arguments_ = nullptr;
+  std::unique_ptr<std::byte, SharedDeleter> shared_;
+  std::size_t shared_bytes_ = 0;
+
+  std::vector<unsigned int> block_order_;
+  std::uint64_t blocks_ = 0;
+  std::uint64_t next_block_ = 0;
+
+  std::vector<Thread> threads_;
+  std::vector<Lane> lanes_;
+  std::vector<Warp> warps_;
+  std::vector<unsigned int> thread_order_;
+  std::size_t next_thread_ = 0;
+  std::deque<Thread*> ready_;
+  Thread* current_ = nullptr;
+  unsigned int live_ = 0;
+  unsigned int at_block_ = 0;
+  unsigned int in_favor_ = 0;
+  BlockVote vote_{};
+
+  std::mt19937_64 random_;
+};
+
+Engine& engine() {
+  static Engine instance;
+  return instance;
+}
+
+void Engine::run(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, KernelBody body,
+                 const void* arguments) {
+  if (running()) throw std::logic_error("a kernel launches a kernel, which is not emulated");
+  position.grid_size = grid_size;
+  position.block_size = block_size;
+  body_ = body;
+  arguments_ = arguments;
+  shared_bytes_ = shared_bytes;
+  shared_.reset(shared_bytes == 0
+                    ? nullptr
+                    : static_cast<std::byte*>(::operator new (shared_bytes, std::align_val_t{16})));
+
+  const unsigned int threads = block_size.x * block_size.y * block_size.z;
+  const unsigned int warps = (threads + warp_lanes - 1) / warp_lanes;
+  threads_.assign(threads, Thread{});
+  lanes_.assign(std::size_t{warps} * warp_lanes, Lane{});
+  warps_.assign(warps, Warp{});
+  for (unsigned int rank = 0; rank < threads; ++rank) {
+    threads_[rank].rank = rank;
+    threads_[rank].index = {rank % block_size.x, rank / block_size.x % block_size.y,
+                            rank / block_size.x / block_size.y};
+  }
+  thread_order_.resize(threads);
+  std::iota(thread_order_.begin(), thread_order_.end(), 0U);
+
+  blocks_ = std::uint64_t{grid_size.x} * grid_size.y * grid_size.z;
+  next_block_ = 0;
+  block_order_.clear();
+  if (shuffled_schedule && blocks_ <= std::uint64_t{1} << 24) {
+    block_order_.resize(blocks_);
+    std::iota(block_order_.begin(), block_order_.end(), 0U);
+    std::shuffle(block_order_.begin(), block_order_.end(), random_);
+  }
+
+  start_block();
+  fiber_ = &idle_fiber();
+  host_.switch_to(fiber_->context);
+  fiber_ = nullptr;
+  current_ = nullptr;
+  shared_.reset();
+  if (failure_ != nullptr) {
+    // Threads that wait will never go on; their stacks go without being unwound.
+    fibers_.clear();
+    idle_.clear();
+    ready_.clear();
+    std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+}
+
+void Engine::fiber_entry() {
+  Context::arrive();
+  engine().work();
+}
+
+void Engine::work() {
+  Fiber& self = *fiber_;
+  for (;;) {
+    run_thread(threads_[thread_order_[next_thread_++]]);
+    if (live_ == 0) {
+      if (next_block_ == blocks_) {
+        idle_.push_back(&self);
+        go_to_host();
+      } else {
+        start_block();
+      }
+    } else if (should_resume()) {
+      idle_.push_back(&self);
+      go_to(*take_ready().fiber);
+    } else if (next_thread_ == thread_order_.size()) {
+      fail(describe_deadlock());
+    }
+  }
+}
+
+void Engine::start_block() {
+  const std::uint64_t block = block_order_.empty() ? next_block_ : block_order_[next_block_];
+  ++next_block_;
+  const dim3 grid = position.grid_size;
+  position.block = {static_cast<unsigned int>(block % grid.x),
+                    static_cast<unsigned int>(block / grid.x % grid.y),
+                    static_cast<unsigned int>(block / grid.x / grid.y)};
+  for (Thread& thread : threads_)
+    thread.state = State::unstarted;
+  live_ = static_cast<unsigned int>(threads_.size());
+  at_block_ = 0;
+  in_favor_ = 0;
+  next_thread_ = 0;
+  for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
+    const std::size_t lanes = std::min<std::size_t>(warp_lanes, live_ - warp * warp_lanes);
+    warps_[warp].live = ~std::uint32_t{0} >> (warp_lanes - lanes);
+    warps_[warp].waiting = 0;
+  }
+  if (shuffled_schedule) std::shuffle(thread_order_.begin(), thread_order_.end(), random_);
+  if (shared_ != nullptr) std::memset(shared_.get(), 0xA5, shared_bytes_);
+  spoil_static_shared();
+}
+
+void Engine::run_thread(Thread& thread) {
+  thread.fiber = fiber_;
+  set_current(thread);
+  std::exception_ptr failure;
+  try {
+    body_(arguments_);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure != nullptr) abandon(std::move(failure));
+  leave_block();
+}
+
+void Engine::leave_block() {
+  Thread& self = *current_;
+  self.state = State::returned;
+  --live_;
+  const unsigned int number = self.rank / warp_lanes;
+  Warp& warp = warps_[number];
+  warp.live &= ~(1U << self.rank % warp_lanes);
+  // Others may have waited for nobody but this thread.
+  std::uint32_t unseen = warp.waiting;
+  while (unseen != 0) {
+    const auto lane = static_cast<unsigned int>(std::countr_zero(unseen));
+    const Thread& waiting = threads_[number * warp_lanes + lane];
+    complete_warp(number, *waiting.warp_operation, waiting.mask);
+    unseen &= warp.waiting & ~(1U << lane);
+  }
+  if (at_block_ != 0) complete_block();
+}
+
+std::uint64_t Engine::meet_warp(const WarpOperation& operation, std::uint32_t mask,
+                                std::uint64_t value, std::uint32_t argument) {
+  Thread& self = current();
+  const unsigned int number = self.rank / warp_lanes;
+  const std::uint32_t own_bit = 1U << self.rank % warp_lanes;
+  Lane& lane = lanes_[self.rank];
+  lane.value = value;
+  lane.argument = argument;
+  self.state = State::at_warp;
+  self.warp_operation = &operation;
+  self.mask = mask;
+  if ((mask & own_bit) == 0) fail("its own lane is not in the mask: " + describe_wait(self));
+  warps_[number].waiting |= own_bit;
+  complete_warp(number, operation, mask);
+  suspend();
+  return lane.result;
+}
+
+void Engine::complete_warp(unsigned int number, const WarpOperation& operation,
+                           std::uint32_t mask) {
+  Warp& warp = warps_[number];
+  const std::uint32_t participants = mask & warp.live;
+  if ((participants & ~warp.waiting) != 0) return;
+  Thread* const first = &threads_[number * warp_lanes];
+  for (std::uint32_t rest = participants; rest != 0; rest &= rest - 1) {
+    const Thread& thread = first[std::countr_zero(rest)];
+    if (thread.warp_operation != &operation || thread.mask != mask) return;
+  }
+  operation.resolve(lanes_of(number), participants);
+  warp.waiting &= ~participants;
+  for (std::uint32_t rest = participants; rest != 0; rest &= rest - 1) {
+    make_ready(first[std::countr_zero(rest)]);
+  }
+}
+
+BlockVote Engine::meet_block(const BlockOperation& operation, bool predicate) {
+  Thread& self = current();
+  self.state = State::at_block;
+  self.block_operation = &operation;
+  ++at_block_;
+  if (predicate) ++in_favor_;
+  complete_block();
+  suspend();
+  return vote_;
+}
+
+void Engine::complete_block() {
+  if (at_block_ != live_) return;
+  const BlockOperation* operation = nullptr;
+  for (const Thread& thread : threads_) {
+    if (thread.state != State::at_block) continue;
+    if (operation == nullptr) operation = thread.block_operation;
+    if (thread.block_operation != operation) return;
+  }
+  // Nobody can come to the next barrier before all have taken this result.
+  vote_ = {.arrived = at_block_, .in_favor = in_favor_};
+  at_block_ = 0;
+  in_favor_ = 0;
+  for (Thread& thread : threads_) {
+    if (thread.state == State::at_block) make_ready(thread);
+  }
+}
+
+void Engine::make_ready(Thread& thread) {
+  thread.state = State::ready;
+  // In ascending order the thread that completes a meeting goes on without a switch.
+  if (&thread != current_ || shuffled_schedule) ready_.push_back(&thread);
+}
+
+Thread& Engine::current() {
+  if (current_ == nullptr) throw std::logic_error("a kernel's operation outside a kernel");
+  return *current_;
+}
+
+void Engine::set_current(Thread& thread) {
+  current_ = &thread;
+  thread.state = State::running;
+  position.thread = thread.index;
+}
+
+void Engine::suspend() {
+  Thread& self = *current_;
+  if (self.state == State::ready && !shuffled_schedule) {
+    self.state = State::running;
+    return;
+  }
+  if (should_resume()) {
+    Fiber& next = *take_ready().fiber;
+    if (&next != self.fiber) go_to(next);
+  } else if (next_thread_ != thread_order_.size()) {
+    go_to(idle_fiber());
+  } else {
+    fail(describe_deadlock());
+  }
+  set_current(self);
+}
+
+void Engine::yield() {
+  Thread& self = current();
+  self.state = State::ready;
+  ready_.push_back(&self);
+  if (next_thread_ != thread_order_.size()) {
+    go_to(idle_fiber());
+  } else {
+    Fiber& next = *take_ready().fiber;
+    if (&next != self.fiber) go_to(next);
+  }
+  set_current(self);
+}
+
+void Engine::maybe_yield() {
+  if (running() && draw(4) == 0) yield();
+}
+
+// Of threads to start and threads to go on with: those to go on with first, which keeps few
+// stacks in use.
+bool Engine::should_resume() {
+  if (ready_.empty()) return false;
+  return !shuffled_schedule || next_thread_ == thread_order_.size() || draw(2) == 0;
+}
+
+Thread& Engine::take_ready() {
+  if (shuffled_schedule) std::swap(ready_.front(), ready_[draw(ready_.size())]);
+  Thread& thread = *ready_.front();
+  ready_.pop_front();
+  return thread;
+}
+
+void Engine::go_to(Fiber& fiber) {
+  Fiber& self = *fiber_;
+  fiber_ = &fiber;
+  self.context.switch_to(fiber.context);
+}
+
+Fiber& Engine::idle_fiber() {
+  if (idle_.empty()) return *fibers_.emplace_back(std::make_unique<Fiber>(&Engine::fiber_entry));
+  Fiber* const fiber = idle_.back();
+  idle_.pop_back();
+  return *fiber;
+}
+
+void Engine::go_to_host() {
+  fiber_->context.switch_to(host_);
+}
+
+void Engine::abandon(std::exception_ptr failure) {
+  failure_ = std::move(failure);
+  go_to_host();
+  std::terminate();
+}
+
+void Engine::fail(const std::string& complaint) {
+  if (!running()) throw std::logic_error(complaint);
+  abandon(std::make_exception_ptr(
+      std::runtime_error("emulated block " + describe(position.block) + ": " + complaint)));
+}
+
+std::string Engine::describe_wait(const Thread& thread) const {
+  if (thread.state == State::at_block) return thread.block_operation->name;
+  const unsigned int number = thread.rank / warp_lanes;
+  const Warp& warp = warps_[number];
+  std::ostringstream text;
+  text << thread.warp_operation->name << " of warp " << number << " with mask 0x" << std::hex
+       << thread.mask;
+  const std::uint32_t missing = thread.mask & warp.live & ~warp.waiting;
+  if (missing != 0) text << " (not arrived: lanes 0x" << missing << ')';
+  return text.str();
+}
+
+std::string Engine::describe_deadlock() const {
+  // Threads that wait for the same are named once, by the first of them.
+  std::vector<std::pair<std::string, std::vector<const Thread*>>> groups;
+  unsigned int returned = 0;
+  for (const Thread& thread : threads_) {
+    if (thread.state == State::returned) {
+      ++returned;
+      continue;
+    }
+    const std::string wait = describe_wait(thread);
+    const auto same = [&](const auto& group) { return group.first == wait; };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) group = groups.insert(groups.end(), {wait, {}});
+    group->second.push_back(&thread);
+  }
+  std::ostringstream text;
+  text << "deadlock";
+  for (const auto& [wait, waiting] : groups) {
+    text << (&wait == &groups.front().first ? ": " : "; ");
+    text << "thread " << describe(waiting.front()->index);
+    if (waiting.size() > 1) text << " and " << waiting.size() - 1 << " more";
+    text << " at " << wait;
+  }
+  if (returned != 0) text << "; " << returned << " returned";
+  return text.str();
+}
+
+void Engine::set_seed(std::uint64_t seed) {
+  shuffled_schedule = seed != 0;
+  random_.seed(seed);
+}
+
+}  // namespace
+
+std::uint64_t meet_warp(const WarpOperation& operation, std::uint32_t mask, std::uint64_t value,
+                        std::uint32_t argument) {
+  return engine().meet_warp(operation, mask, value, argument);
+}
+
+BlockVote meet_block(const BlockOperation& operation, bool predicate) {
+  return engine().meet_block(operation, predicate);
+}
+
+void yield() {
+  engine().yield();
+}
+
+void maybe_yield() {
+  engine().maybe_yield();
+}
+
+void fail_launch(const char* complaint) {
+  engine().fail(complaint);
+}
+
+unsigned int current_lane() {
+  return engine().current_rank() % warp_lanes;
+}
+
+unsigned int current_rank() {
+  return engine().current_rank();
+}
+
+void run_grid(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, KernelBody body,
+              const void* arguments) {
+  engine().run(grid_size, block_size, shared_bytes, body, arguments);
+}
+
+}  // namespace emulation::detail
+
+namespace emulation {
+
+void* dynamic_shared_memory() {
+  return detail::engine().shared();
+}
+
+void set_schedule_seed(std::uint64_t seed) {
+  detail::engine().set_seed(seed);
+}
+
+}  // namespace emulation

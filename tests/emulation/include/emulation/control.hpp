@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests may set and ask of the emulated device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda_runtime_api.h"
+
+namespace emulation {
+
+// The device's memory in bytes, 1 GiB at first. What is allocated stays allocated.
+void set_device_memory(std::size_t bytes);
+std::size_t device_memory_in_use();
+
+// Allocations of device and of pinned host memory that have not been freed.
+std::size_t live_allocations();
+// Streams, events and memory pools that have not been destroyed.
+std::size_t live_handles();
+
+// The next launch that is valid does not run and returns `error`.
+void fail_next_launch(cudaError_t error = cudaErrorLaunchFailure);
+// The allocation after `successes` further ones returns cudaErrorMemoryAllocation, once.
+void fail_allocation_after(std::size_t successes);
+// Takes back both of the above.
+void clear_failures();
+
+// Launches that have run.
+std::size_t launches();
+
+// Zero, as at first: blocks and threads run in ascending order. Otherwise blocks, threads, and
+// those that go on after waiting come in an order drawn from the seed, and atomics are points at
+// which another thread may go on. The draws start anew with each call of this function.
+void set_schedule_seed(std::uint64_t seed);
+
+}  // namespace emulation

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What kernels need of the engine that runs a block's threads: where a thread is, and the points
+// at which threads wait for one another. The engine itself is in fibers.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "emulation/vector_types.hpp"
+
+inline constexpr int warpSize = 32;
+
+namespace emulation {
+
+// The dynamic shared memory of the running block: as many bytes as the launch asked for, 16-byte
+// aligned; null if it asked for none.
+void* dynamic_shared_memory();
+
+namespace detail {
+
+inline constexpr unsigned int warp_lanes = 32;
+
+struct Position {
+  uint3 thread{};
+  uint3 block{};
+  dim3 block_size;
+  dim3 grid_size;
+};
+
+inline constinit Position position{};
+
+// Whether a schedule seed is set; then atomics are points at which another thread may go on.
+inline constinit bool shuffled_schedule = false;
+
+// What one lane brings to a warp's operation and takes from it.
+struct Lane {
+  std::uint64_t value = 0;
+  std::uint64_t result = 0;
+  std::uint32_t argument = 0;
+};
+
+using Lanes = std::span<Lane, warp_lanes>;
+
+// Threads meet only at the same operation, compared by address.
+struct WarpOperation {
+  const char* name;
+  // Fills the participants' results when all of them have arrived.
+  void (*resolve)(Lanes lanes, std::uint32_t participants);
+};
+
+struct BlockOperation {
+  const char* name;
+};
+
+struct BlockVote {
+  unsigned int arrived;
+  unsigned int in_favor;
+};
+
+// Waits for the lanes in `mask` that have not returned from the kernel, and gives the result.
+std::uint64_t meet_warp(const WarpOperation& operation, std::uint32_t mask, std::uint64_t value,
+                        std::uint32_t argument);
+
+// Waits for all threads of the block that have not returned from the kernel.
+BlockVote meet_block(const BlockOperation& operation, bool predicate);
+
+// Lets other threads that can go on do so first.
+void yield();
+
+// Yields now and then, as the schedule seed has it.
+void maybe_yield();
+
+// Ends the launch with a std::runtime_error in the launcher. Unlike a throw it also works beneath
+// functions that are noexcept.
+[[noreturn]] void fail_launch(const char* complaint);
+
+unsigned int current_lane();
+// The rank in the block, x running fastest.
+unsigned int current_rank();
+
+using KernelBody = void (*)(const void* arguments);
+
+// Runs `body(arguments)` for every thread; throws what a thread threw, and std::runtime_error for
+// a deadlock or a misused operation.
+void run_grid(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, KernelBody body,
+              const void* arguments);
+
+}  // namespace detail
+}  // namespace emulation
+
+// References, so that a kernel which assigns to them does not compile.
+inline constexpr const uint3& threadIdx = emulation::detail::position.thread;
+inline constexpr const uint3& blockIdx = emulation::detail::position.block;
+inline constexpr const dim3& blockDim = emulation::detail::position.block_size;
+inline constexpr const dim3& gridDim = emulation::detail::position.grid_size;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The words that CUDA adds to declarations.
+#pragma once
+
+#define __global__
+#define __device__
+#define __host__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ inline
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+// One block runs at a time, so that a static is as good as shared memory. The tag ends up in the
+// variable's symbol, by which static_shared.cpp finds it and fills it with rubbish before each
+// block; constinit refuses initial values that would be computed only once. `extern __shared__`
+// does not compile: dynamic shared memory comes from emulation::dynamic_shared_memory().
+#define __shared__ static constinit __attribute__((abi_tag("emulated_shared")))
