@@ -18,7 +18,9 @@ row_id_type row_ids_of(const workload& what) {
   return what.keys < not_found<std::uint32_t> ? row_id_type::uint32 : row_id_type::uint64;
 }
 
-double per_second(std::uint64_t things, double ms) { return static_cast<double>(things) / ms * 1e3; }
+double per_second(std::uint64_t things, double ms) {
+  return static_cast<double>(things) / ms * 1e3;
+}
 
 }  // namespace
 
@@ -59,49 +61,36 @@ double floors::gather_per_s(std::uint64_t table_bytes, std::uint64_t probes, boo
   return known;
 }
 
-floor_figures floors::of(const generated& data, result asked) {
-  const workload& what = data.description();
+lookup_floor floors::lookups(const workload& what, result asked) {
   const bool ordered = what.probe_order == order::sorted;
   const std::uint64_t row_bytes = row_ids_of(what) == row_id_type::uint32 ? 4 : 8;
 
-  if (sorted_data_ != &data) {
-    sort_ms_ = machine_->sort_pairs_ms(data.keys(), row_ids_of(what), repetitions_);
-    sort_probes_ms_.reset();
-    if (ordered) {
-      // Sorting the probes as they come, so before they were sorted.
-      workload unsorted = what;
-      unsorted.probe_order = order::unsorted;
-      unsorted.keys = what.keys;
-      const generated raw(unsorted, *machine_);
-      sort_probes_ms_ = machine_->sort_pairs_ms(raw.lower(), row_id_type::uint32, repetitions_);
-    }
-    lower_bound_per_s_.reset();
-    if (what.range_hits == 0) {
-      const context where = machine_->where();
-      buffer<std::byte> memory(where, what.keys * key_bytes(what));
-      const key_span keys{memory.data(), what.keys, what.key_bits};
-      machine_->copy(keys.data, data.keys().data, memory.bytes());
-      machine_->sort(keys);
-      if (const auto ms = machine_->lower_bound_ms(keys, data.lower(), repetitions_)) {
-        lower_bound_per_s_ = per_second(what.probes, *ms);
-      }
-    }
-    sorted_data_ = &data;
-  }
-
-  floor_figures found;
+  lookup_floor found;
   found.name = ordered ? "streamed gather, sorted" : "streamed gather";
   found.copy_bytes_per_s = copy_bytes_per_s();
   found.per_s = gather_per_s(what.keys * (key_bytes(what) + row_bytes), what.probes, ordered);
-  found.sort_ms = sort_ms_;
-  found.sort_probes_ms = sort_probes_ms_;
-  found.lower_bound_per_s = lower_bound_per_s_;
 
   const std::uint64_t rows_per_probe = std::max(what.range_hits, what.multiplicity);
   if (rows_per_probe > 1 && asked != result::count && found.per_s != 0) {
     const std::uint64_t moved = rows_per_probe * row_bytes * (asked == result::rows ? 2 : 1);
     found.name += " and copy";
     found.per_s = 1 / (1 / found.per_s + static_cast<double>(moved) / found.copy_bytes_per_s);
+  }
+  return found;
+}
+
+reference_times floors::references(const generated& data) {
+  const workload& what = data.description();
+  reference_times found;
+  found.sort_ms = machine_->sort_pairs_ms(data.keys(), row_ids_of(what), repetitions_);
+  if (what.probe_order == order::sorted) {
+    buffer<std::byte> memory(machine_->where(), what.probes * key_bytes(what));
+    const key_span unsorted{memory.data(), what.probes, what.key_bits};
+    data.draw_lower(*machine_, unsorted);
+    found.sort_probes_ms = machine_->sort_pairs_ms(unsorted, row_id_type::uint32, repetitions_);
+  }
+  if (what.range_hits == 0) {
+    found.lower_bound_ms = machine_->lower_bound_ms(data.keys(), data.lower(), repetitions_);
   }
   return found;
 }

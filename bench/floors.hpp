@@ -16,25 +16,33 @@
 
 namespace raydex::bench {
 
-/// The floors of one workload.
-struct floor_figures {
-  std::string name;              ///< what `per_s` is
-  double per_s = 0;              ///< probes per second that the hardware could answer
-  double copy_bytes_per_s = 0;   ///< bytes read plus bytes written
-  double sort_ms = 0;            ///< radix sort of n (key, row id) pairs
-  std::optional<double> sort_probes_ms;     ///< sorted probes: of (probe, number) pairs
-  std::optional<double> lower_bound_per_s;  ///< CPU, points: std::lower_bound in parallel
+/// The floor of a workload's lookups.
+struct lookup_floor {
+  std::string name;             ///< what `per_s` is
+  double per_s = 0;             ///< probes per second that the hardware could answer
+  double copy_bytes_per_s = 0;  ///< bytes read plus bytes written
 };
 
-/// Measures floors, each once: runs that need the same one share it.
+/// What the backend's own algorithms take on a workload's data.
+struct reference_times {
+  double sort_ms = 0;                    ///< sort of n (key, row id) pairs
+  std::optional<double> sort_probes_ms;  ///< sorted probes: of (probe, number) pairs
+  std::optional<double> lower_bound_ms;  ///< CPU, points: std::lower_bound in parallel
+};
+
+/// Measures floors.
 class floors {
  public:
   floors(machine& where, int repetitions) : machine_(&where), repetitions_(repetitions) {}
 
-  /// Those of a workload. Point lookups: the streamed gather from a table as large as keys and row
-  /// ids, probes in order where the workload's are. Where a probe matches more than one row, the
-  /// reading of the row ids (for `rows` also their writing) at copy bandwidth is added.
-  floor_figures of(const generated& data, result asked);
+  /// The floor of lookups. For points: the streamed gather from a table as large as keys and row
+  /// ids, in order where the probes are. Where a probe matches more than one row, the reading of
+  /// the row ids (for `rows` also their writing) at copy bandwidth is added. Each gather and the
+  /// copy are measured once and remembered.
+  lookup_floor lookups(const workload& what, result asked);
+
+  /// Sorts and searches the data by other means.
+  reference_times references(const generated& data);
 
  private:
   double copy_bytes_per_s();
@@ -44,10 +52,6 @@ class floors {
   int repetitions_;
   double copy_bytes_per_s_ = 0;
   std::map<std::tuple<std::uint64_t, std::uint64_t, bool>, double> gathers_;
-  const generated* sorted_data_ = nullptr;  // what the sorts below were measured on
-  double sort_ms_ = 0;
-  std::optional<double> sort_probes_ms_;
-  std::optional<double> lower_bound_per_s_;
 };
 
 }  // namespace raydex::bench

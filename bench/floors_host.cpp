@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The raw operations of the CPU's floors, and the standard library's search for comparison.
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
 #include <cstring>
 #include <execution>
@@ -58,16 +60,18 @@ std::optional<double> host_machine::lower_bound_ms(const key_span& keys, const k
                                                    int repetitions) {
   return with_width(keys.bits, [&](auto zero) {
     using key = decltype(zero);
-    const auto* const first = keys.as<key>();
-    const auto* const wanted = probes.as<key>();
+    std::vector<key> sorted(keys.as<key>(), keys.as<key>() + keys.size);
+    tbb::parallel_sort(sorted);
+    const key* const first = sorted.data();
+    const key* const wanted = probes.as<key>();
     std::vector<std::uint32_t> out(probes.size);
     return median_of(repetitions, [&] {
       return milliseconds([&] {
-        std::transform(std::execution::par, wanted, wanted + probes.size, out.begin(),
-                       [first, last = first + keys.size](key probe) {
-                         return static_cast<std::uint32_t>(std::lower_bound(first, last, probe) -
-                                                           first);
-                       });
+        std::transform(
+            std::execution::par, wanted, wanted + probes.size, out.begin(),
+            [first, last = first + keys.size](key probe) {
+              return static_cast<std::uint32_t>(std::lower_bound(first, last, probe) - first);
+            });
       });
     });
   });

@@ -23,8 +23,8 @@ column part(const key_span& keys, std::uint64_t begin, std::uint64_t count) {
 
 generated::generated(const workload& what, machine& where)
     : workload_(what), set_(make_key_set(what)) {
+  check(what);  // refuses what cannot be made before any work
   const zipf_table table = make_zipf_table(what);
-  make_probe_set(what, set_, table.view());  // refuses what cannot be made before any work
 
   const context memory = where.where();
   keys_ = allocate(key_memory_, memory, what.keys, what.key_bits);
@@ -35,17 +35,16 @@ generated::generated(const workload& what, machine& where)
   }
   where.fill_keys(set_, keys_);
 
-  const auto cumulative = where.where().upload(std::span(table.cumulative));
-  const auto first = where.where().upload(std::span(table.first));
+  cumulative_ = where.where().upload(std::span(table.cumulative));
+  first_rank_ = where.where().upload(std::span(table.first));
+  draw_ = make_probe_set(what, set_, {cumulative_.data(), first_rank_.data(), cumulative_.size()});
   lower_ = allocate(lower_memory_, memory, what.probes, what.key_bits);
-  const probe_set probes =
-      make_probe_set(what, set_, {cumulative.data(), first.data(), cumulative.size()});
-  where.fill_lower(probes, lower_);
+  draw_lower(where, lower_);
   if (what.probe_order == order::sorted) where.sort(lower_);
   upper_ = lower_;
   if (what.range_hits != 0) {
     upper_ = allocate(upper_memory_, memory, what.probes, what.key_bits);
-    where.fill_upper(lower_, probes.span, upper_.data);
+    where.fill_upper(lower_, draw_.span, upper_.data);
   }
   where.where().synchronize();
 }

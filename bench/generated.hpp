@@ -28,16 +28,21 @@ class generated {
   const key_span& lower() const noexcept { return lower_; }
   /// All points, or all upper keys.
   const key_span& upper() const noexcept { return upper_; }
+  /// Writes the points, or lower keys, in the order in which they are drawn.
+  void draw_lower(machine& where, const key_span& out) const { where.fill_lower(draw_, out); }
   /// Probes [begin, begin + count).
   probes batch(std::uint64_t begin, std::uint64_t count) const;
 
  private:
   workload workload_;
   buffer<std::uint64_t> positions_;
+  buffer<std::uint64_t> cumulative_;
+  buffer<std::uint64_t> first_rank_;
   buffer<std::byte> key_memory_;
   buffer<std::byte> lower_memory_;
   buffer<std::byte> upper_memory_;
   key_set set_;
+  probe_set draw_;
   key_span keys_;
   key_span lower_;
   key_span upper_;

@@ -40,8 +40,7 @@ void host_machine::fill_lower(const probe_set& probes, const key_span& out) {
   with_width(out.bits, [&](auto zero) {
     using key = decltype(zero);
     auto* const column = out.as<key>();
-    parallel_for(out.size,
-                 [&](std::uint64_t j) { column[j] = static_cast<key>(probes.lower(j)); });
+    parallel_for(out.size, [&](std::uint64_t j) { column[j] = static_cast<key>(probes.lower(j)); });
   });
 }
 
@@ -50,8 +49,7 @@ void host_machine::fill_upper(const key_span& lower, std::uint64_t span, void* o
     using key = decltype(zero);
     const auto* const from = lower.as<key>();
     auto* const to = static_cast<key*>(out);
-    parallel_for(lower.size,
-                 [&](std::uint64_t j) { to[j] = static_cast<key>(from[j] + span); });
+    parallel_for(lower.size, [&](std::uint64_t j) { to[j] = static_cast<key>(from[j] + span); });
   });
 }
 

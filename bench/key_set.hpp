@@ -40,7 +40,8 @@ struct key_set {
   /// Whether the values have no gaps.
   RAYDEX_HD bool is_dense() const { return dense == distinct; }
 
-  /// The key of an index; indices from `distinct` to `last_value` give keys that are not in the set.
+  /// The key of an index; indices from `distinct` to `last_value` give keys that are not in the
+  /// set.
   RAYDEX_HD std::uint64_t key(std::uint64_t index) const {
     return (index < dense ? index : dense + values(index - dense)) * stride;
   }

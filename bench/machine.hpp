@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// What the benchmarks need of a backend besides its indexes: bulk generation where the data is used,
-/// checking there, a clock, and the raw operations that floors are made of.
+/// What the benchmarks need of a backend besides its indexes: bulk generation where the data is
+/// used, checking there, a clock, and the raw operations that floors are made of.
 #pragma once
 
 #include <cstddef>
@@ -64,8 +64,8 @@ class machine {
                       std::uint32_t* out, std::uint64_t size) = 0;
   /// The median time to sort a copy of keys together with row ids; waits.
   virtual double sort_pairs_ms(const key_span& keys, row_id_type row_ids, int repetitions) = 0;
-  /// The median time of the standard library's search for every probe among `keys`, sorted; none
-  /// where the backend is not the CPU.
+  /// The median time of the standard library's search for every probe among the sorted keys, in
+  /// parallel; none where the backend is not the CPU.
   virtual std::optional<double> lower_bound_ms(const key_span& keys, const key_span& probes,
                                                int repetitions) = 0;
   /// @}

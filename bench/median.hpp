@@ -14,7 +14,8 @@ template <class Measure>
 double median_of(int repetitions, Measure&& measure) {
   measure();
   std::vector<double> samples;
-  for (int i = 0; i < repetitions; ++i) samples.push_back(measure());
+  for (int i = 0; i < repetitions; ++i)
+    samples.push_back(measure());
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
   std::nth_element(samples.begin(), middle, samples.end());
   return *middle;

@@ -16,7 +16,8 @@ void parallel_for(std::uint64_t size, const Work& work) {
   constexpr std::uint64_t grain = 4096;  // far above the cost of a task
   tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, grain),
                     [&work](const tbb::blocked_range<std::uint64_t>& part) {
-                      for (std::uint64_t i = part.begin(); i != part.end(); ++i) work(i);
+                      for (std::uint64_t i = part.begin(); i != part.end(); ++i)
+                        work(i);
                     });
 }
 

@@ -16,14 +16,14 @@ namespace raydex::bench {
 struct probe_set {
   key_set keys;
   std::uint64_t seed = 0;
-  std::uint64_t starts = 0;          ///< indices that a point or a range may start at
-  std::uint64_t span = 0;            ///< a range's upper key less its lower one; 0 for points
-  std::uint64_t hits_in_2_32 = 0;    ///< hits in 2^32 probes
-  bool misses_inside = true;         ///< misses within the keys' value range, or outside
-  std::uint64_t outside_first = 0;   ///< the smallest key outside the value range
-  std::uint64_t outside_last = 0;    ///< the largest one
-  zipf_view zipf;                    ///< skew of the popularity of hits
-  bijection popularity;              ///< scatters the popular ranks over the keys
+  std::uint64_t starts = 0;         ///< indices that a point or a range may start at
+  std::uint64_t span = 0;           ///< a range's upper key less its lower one; 0 for points
+  std::uint64_t hits_in_2_32 = 0;   ///< hits in 2^32 probes
+  bool misses_inside = true;        ///< misses within the keys' value range, or outside
+  std::uint64_t outside_first = 0;  ///< the smallest key outside the value range
+  std::uint64_t outside_last = 0;   ///< the largest one
+  zipf_view zipf;                   ///< skew of the popularity of hits
+  bijection popularity;             ///< scatters the popular ranks over the keys
 
   /// The point, or lower key, of probe j.
   RAYDEX_HD std::uint64_t lower(std::uint64_t j) const {

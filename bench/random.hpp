@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Counter-based random numbers: element j of a stream is a function of (seed, stream, j), in integer
-/// arithmetic only, so that every element can be computed alone and is the same on host and device.
+/// Counter-based random numbers: element j of a stream is a function of (seed, stream, j), in
+/// integer arithmetic only, so that every element can be computed alone and is the same on host and
+/// device.
 #pragma once
 
 #include <cstdint>

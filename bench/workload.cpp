@@ -18,7 +18,9 @@ void require(bool holds, fmt::format_string<Values...> text, Values&&... values)
   if (!holds) throw invalid_argument(fmt::format(text, std::forward<Values>(values)...));
 }
 
-std::uint64_t last_of_bits(int bits) { return ~std::uint64_t{0} >> (64 - bits); }
+std::uint64_t last_of_bits(int bits) {
+  return ~std::uint64_t{0} >> (64 - bits);
+}
 
 // Points start at any key, ranges where enough keys follow.
 std::uint64_t keys_per_probe(const workload& what) {
@@ -49,10 +51,11 @@ key_set make_key_set(const workload& what) {
   set.distinct = distinct_keys(what);
   set.stride = what.stride;
   set.last_value = (last_of_bits(value_bits) - (what.stride - 1)) / what.stride;
-  require(set.distinct == 0 || set.distinct - 1 <= set.last_value,
-          "{} different keys at stride {} do not fit into {} value bits: use fewer keys, more value "
-          "bits or a higher multiplicity",
-          set.distinct, what.stride, value_bits);
+  require(
+      set.distinct == 0 || set.distinct - 1 <= set.last_value,
+      "{} different keys at stride {} do not fit into {} value bits: use fewer keys, more value "
+      "bits or a higher multiplicity",
+      set.distinct, what.stride, value_bits);
   const auto drawn = static_cast<std::uint64_t>(
       std::llround(static_cast<double>(set.distinct) * what.uniformity / 100));
   set.dense = set.distinct - std::min(drawn, set.distinct);
@@ -126,10 +129,16 @@ probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_v
   return set;
 }
 
-void check(const workload& what) { make_probe_set(what, make_key_set(what), {}); }
+void check(const workload& what) {
+  make_probe_set(what, make_key_set(what), {});
+}
 
-const char* to_string(order value) { return value == order::sorted ? "sorted" : "unsorted"; }
-const char* to_string(miss value) { return value == miss::inside ? "inside" : "outside"; }
+const char* to_string(order value) {
+  return value == order::sorted ? "sorted" : "unsorted";
+}
+const char* to_string(miss value) {
+  return value == miss::inside ? "inside" : "outside";
+}
 
 std::string size_text(std::uint64_t size) {
   return size >= 1024 && std::has_single_bit(size) ? fmt::format("2^{}", std::countr_zero(size))
@@ -138,10 +147,9 @@ std::string size_text(std::uint64_t size) {
 
 std::string describe(const workload& what) {
   const workload usual;
-  std::string text =
-      what.range_hits == 0
-          ? fmt::format("{} points", size_text(what.probes))
-          : fmt::format("{} ranges of {} rows", size_text(what.probes), what.range_hits);
+  std::string text = what.range_hits == 0 ? fmt::format("{} points", size_text(what.probes))
+                                          : fmt::format("{} ranges of {} rows",
+                                                        size_text(what.probes), what.range_hits);
   text += fmt::format(" on {} {}-bit keys", size_text(what.keys), what.key_bits);
   const auto add = [&text](bool differs, const std::string& part) {
     if (differs) text += ", " + part;

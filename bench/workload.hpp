@@ -24,10 +24,10 @@ struct workload {
   std::uint64_t probes = std::uint64_t{1} << 27;  ///< probes in all
   std::uint64_t batches = 1;                      ///< calls that they are split into
   int key_bits = 32;                              ///< 32 or 64
-  double uniformity = 100;        ///< share of keys drawn from the value range, the rest dense from 0
-  std::uint64_t stride = 1;       ///< all keys are multiples of it
-  int value_bits = 0;             ///< keys lie below 2 to this power; 0: `key_bits`
-  std::uint64_t multiplicity = 1; ///< how often every key comes
+  double uniformity = 100;   ///< share of keys drawn from the value range, the rest dense from 0
+  std::uint64_t stride = 1;  ///< all keys are multiples of it
+  int value_bits = 0;        ///< keys lie below 2 to this power; 0: `key_bits`
+  std::uint64_t multiplicity = 1;        ///< how often every key comes
   order insert_order = order::unsorted;  ///< sorted: rows ascend by key
   order probe_order = order::unsorted;   ///< sorted: probes ascend
   double hit_rate = 100;                 ///< share of probes that match

@@ -46,7 +46,8 @@ zipf_table make_zipf_table(std::uint64_t ranks, double coefficient) {
     rank += width;
   }
   table.first.push_back(ranks);
-  for (const double partial : sums) table.cumulative.push_back(to_fixed_point(partial / sum));
+  for (const double partial : sums)
+    table.cumulative.push_back(to_fixed_point(partial / sum));
   return table;
 }
 

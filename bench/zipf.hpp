@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Zipf's law by a table: rank k is drawn with a probability proportional to 1 / (k + 1)^coefficient.
-/// The table is computed once on the host and searched with integers, so that host and device agree.
+/// Zipf's law by a table: rank k is drawn with a probability proportional to 1 / (k +
+/// 1)^coefficient. The table is computed once on the host and searched with integers, so that host
+/// and device agree.
 #pragma once
 
 #include <cstdint>

@@ -59,12 +59,12 @@ std::size_t guard_bytes() {
 }
 
 // Whose switch is under way; the arriving side completes it.
-Context* leaving = nullptr;
-Context* arriving = nullptr;
+stack_context* leaving = nullptr;
+stack_context* arriving = nullptr;
 
 }  // namespace
 
-Context::Context(void (*entry)()) : bytes_(stack_bytes) {
+stack_context::stack_context(void (*entry)()) : bytes_(stack_bytes) {
   // Pages come when touched; the lowest never does, so that an overflow faults.
   mapping_ = mmap(nullptr, guard_bytes() + stack_bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -87,13 +87,13 @@ Context::Context(void (*entry)()) : bytes_(stack_bytes) {
 #endif
 }
 
-Context::~Context() {
+stack_context::~stack_context() {
   if (mapping_ == nullptr) return;
   permit(bottom_, bytes_);
   munmap(mapping_, guard_bytes() + stack_bytes);
 }
 
-void Context::switch_to(Context& to) {
+void stack_context::switch_to(stack_context& to) {
   leaving = this;
   arriving = &to;
   start_switch(&fake_stack_, to.bottom_, to.bytes_);
@@ -105,7 +105,7 @@ void Context::switch_to(Context& to) {
   arrive();
 }
 
-void Context::arrive() {
+void stack_context::arrive() {
   // The bounds of the host thread's stack are not known before it is left for the first time.
   finish_switch(arriving->fake_stack_, &leaving->bottom_, &leaving->bytes_);
 }

@@ -11,18 +11,18 @@
 
 namespace emulation::detail {
 
-class Context {
+class stack_context {
  public:
   // The caller's own stack.
-  Context() = default;
+  stack_context() = default;
   // A new stack, on which `entry` starts at the first switch; it must never return.
-  explicit Context(void (*entry)());
-  ~Context();
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
+  explicit stack_context(void (*entry)());
+  ~stack_context();
+  stack_context(const stack_context&) = delete;
+  stack_context& operator=(const stack_context&) = delete;
 
   // Goes on in `to`, and returns when something switches back to this context.
-  void switch_to(Context& to);
+  void switch_to(stack_context& to);
   // The first thing to do in an entry function.
   static void arrive();
 

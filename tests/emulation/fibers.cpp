@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -27,30 +29,30 @@
 namespace emulation::detail {
 namespace {
 
-struct Fiber {
-  explicit Fiber(void (*entry)()) : context(entry) {}
+struct fiber_slot {
+  explicit fiber_slot(void (*entry)()) : context(entry) {}
 
-  Context context;
+  stack_context context;
 };
 
-enum class State { unstarted, running, ready, at_warp, at_block, returned };
+enum class thread_phase { unstarted, running, ready, at_warp, at_block, returned };
 
-struct Thread {
-  State state = State::unstarted;
-  Fiber* fiber = nullptr;
+struct thread_record {
+  thread_phase state = thread_phase::unstarted;
+  fiber_slot* fiber = nullptr;
   uint3 index{};
   unsigned int rank = 0;
-  const WarpOperation* warp_operation = nullptr;
+  const warp_meeting* warp_operation = nullptr;
   std::uint32_t mask = 0;
-  const BlockOperation* block_operation = nullptr;
+  const block_meeting* block_operation = nullptr;
 };
 
-struct Warp {
+struct warp_record {
   std::uint32_t live = 0;
   std::uint32_t waiting = 0;
 };
 
-struct SharedDeleter {
+struct shared_deleter {
   void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{16}); }
 };
 
@@ -60,18 +62,18 @@ std::string describe(const uint3& index) {
   return text.str();
 }
 
-class Engine {
+class grid_engine {
  public:
-  void run(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, KernelBody body,
+  void run(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, kernel_body body,
            const void* arguments);
   bool running() const { return fiber_ != nullptr; }
 
-  std::uint64_t meet_warp(const WarpOperation& operation, std::uint32_t mask, std::uint64_t value,
+  std::uint64_t meet_warp(const warp_meeting& operation, std::uint32_t mask, std::uint64_t value,
                           std::uint32_t argument);
-  BlockVote meet_block(const BlockOperation& operation, bool predicate);
+  block_vote meet_block(const block_meeting& operation, bool predicate);
   void yield();
   void maybe_yield();
-  [[noreturn]] void fail(const std::string& complaint);
+  [[noreturn]] void fail(std::string complaint);
 
   unsigned int current_rank() { return current().rank; }
   void* shared() const { return shared_.get(); }
@@ -81,68 +83,71 @@ class Engine {
   static void fiber_entry();
   void work();
   void start_block();
-  void run_thread(Thread& thread);
+  void run_thread(thread_record& thread);
   void leave_block();
 
-  Lanes lanes_of(unsigned int warp) {
-    return Lanes(lanes_.data() + std::size_t{warp} * warp_lanes, warp_lanes);
+  lane_slots lanes_of(unsigned int warp) {
+    return lane_slots(lanes_.data() + std::size_t{warp} * warp_lanes, warp_lanes);
   }
-  void complete_warp(unsigned int warp, const WarpOperation& operation, std::uint32_t mask);
+  void complete_warp(unsigned int warp, const warp_meeting& operation, std::uint32_t mask);
   void complete_block();
-  void make_ready(Thread& thread);
+  void make_ready(thread_record& thread);
 
   // The thread that runs; device code that is called outside a kernel has none.
-  Thread& current();
-  void set_current(Thread& thread);
+  thread_record& current();
+  void set_current(thread_record& thread);
   // Gives the core away until the current thread is made ready.
   void suspend();
   bool should_resume();
-  Thread& take_ready();
-  void go_to(Fiber& fiber);
-  Fiber& idle_fiber();
+  thread_record& take_ready();
+  void go_to(fiber_slot& fiber);
+  fiber_slot& idle_fiber();
   void go_to_host();
-  [[noreturn]] void abandon(std::exception_ptr failure);
+  void note_failure(std::string complaint);
+  // Leaves the current thread where it is, together with all that wait.
+  [[noreturn]] void abandon();
+  std::string describe_bad_mask(const thread_record& thread) const;
   std::string describe_deadlock() const;
-  std::string describe_wait(const Thread& thread) const;
+  std::string describe_wait(const thread_record& thread) const;
   std::uint64_t draw(std::uint64_t bound) { return random_() % bound; }
 
-  Context host_;
-  std::vector<std::unique_ptr<Fiber>> fibers_;
-  std::vector<Fiber*> idle_;
-  Fiber* fiber_ = nullptr;
+  stack_context host_;
+  std::vector<std::unique_ptr<fiber_slot>> fibers_;
+  std::vector<fiber_slot*> idle_;
+  fiber_slot* fiber_ = nullptr;
   std::exception_ptr failure_;
 
-  KernelBody body_ = nullptr;
+  kernel_body body_ = nullptr;
   const void* arguments_ = nullptr;
-  std::unique_ptr<std::byte, SharedDeleter> shared_;
+  std::unique_ptr<std::byte, shared_deleter> shared_;
   std::size_t shared_bytes_ = 0;
 
   std::vector<unsigned int> block_order_;
   std::uint64_t blocks_ = 0;
   std::uint64_t next_block_ = 0;
 
-  std::vector<Thread> threads_;
-  std::vector<Lane> lanes_;
-  std::vector<Warp> warps_;
+  std::vector<thread_record> threads_;
+  std::vector<lane_slot> lanes_;
+  std::vector<warp_record> warps_;
   std::vector<unsigned int> thread_order_;
   std::size_t next_thread_ = 0;
-  std::deque<Thread*> ready_;
-  Thread* current_ = nullptr;
+  std::deque<thread_record*> ready_;
+  thread_record* current_ = nullptr;
   unsigned int live_ = 0;
   unsigned int at_block_ = 0;
   unsigned int in_favor_ = 0;
-  BlockVote vote_{};
+  block_vote vote_{};
 
   std::mt19937_64 random_;
 };
 
-Engine& engine() {
-  static Engine instance;
+grid_engine& engine() {
+  static grid_engine instance;
   return instance;
 }
 
-void Engine::run(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, KernelBody body,
-                 const void* arguments) {
+void grid_engine::run(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, kernel_body body,
+                      const void* arguments) {
   if (running()) throw std::logic_error("a kernel launches a kernel, which is not emulated");
   position.grid_size = grid_size;
   position.block_size = block_size;
@@ -155,9 +160,9 @@ void Engine::run(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, Kern
 
   const unsigned int threads = block_size.x * block_size.y * block_size.z;
   const unsigned int warps = (threads + warp_lanes - 1) / warp_lanes;
-  threads_.assign(threads, Thread{});
-  lanes_.assign(std::size_t{warps} * warp_lanes, Lane{});
-  warps_.assign(warps, Warp{});
+  threads_.assign(threads, thread_record{});
+  lanes_.assign(std::size_t{warps} * warp_lanes, lane_slot{});
+  warps_.assign(warps, warp_record{});
   for (unsigned int rank = 0; rank < threads; ++rank) {
     threads_[rank].rank = rank;
     threads_[rank].index = {rank % block_size.x, rank / block_size.x % block_size.y,
@@ -190,13 +195,13 @@ void Engine::run(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, Kern
   }
 }
 
-void Engine::fiber_entry() {
-  Context::arrive();
+void grid_engine::fiber_entry() {
+  stack_context::arrive();
   engine().work();
 }
 
-void Engine::work() {
-  Fiber& self = *fiber_;
+void grid_engine::work() {
+  fiber_slot& self = *fiber_;
   for (;;) {
     run_thread(threads_[thread_order_[next_thread_++]]);
     if (live_ == 0) {
@@ -215,15 +220,15 @@ void Engine::work() {
   }
 }
 
-void Engine::start_block() {
+void grid_engine::start_block() {
   const std::uint64_t block = block_order_.empty() ? next_block_ : block_order_[next_block_];
   ++next_block_;
   const dim3 grid = position.grid_size;
   position.block = {static_cast<unsigned int>(block % grid.x),
                     static_cast<unsigned int>(block / grid.x % grid.y),
                     static_cast<unsigned int>(block / grid.x / grid.y)};
-  for (Thread& thread : threads_)
-    thread.state = State::unstarted;
+  for (thread_record& thread : threads_)
+    thread.state = thread_phase::unstarted;
   live_ = static_cast<unsigned int>(threads_.size());
   at_block_ = 0;
   in_favor_ = 0;
@@ -238,63 +243,62 @@ void Engine::start_block() {
   spoil_static_shared();
 }
 
-void Engine::run_thread(Thread& thread) {
+void grid_engine::run_thread(thread_record& thread) {
   thread.fiber = fiber_;
   set_current(thread);
-  std::exception_ptr failure;
   try {
     body_(arguments_);
   } catch (...) {
-    failure = std::current_exception();
+    failure_ = std::current_exception();
   }
-  if (failure != nullptr) abandon(std::move(failure));
+  if (failure_ != nullptr) abandon();
   leave_block();
 }
 
-void Engine::leave_block() {
-  Thread& self = *current_;
-  self.state = State::returned;
+void grid_engine::leave_block() {
+  thread_record& self = *current_;
+  self.state = thread_phase::returned;
   --live_;
   const unsigned int number = self.rank / warp_lanes;
-  Warp& warp = warps_[number];
+  warp_record& warp = warps_[number];
   warp.live &= ~(1U << self.rank % warp_lanes);
   // Others may have waited for nobody but this thread.
   std::uint32_t unseen = warp.waiting;
   while (unseen != 0) {
     const auto lane = static_cast<unsigned int>(std::countr_zero(unseen));
-    const Thread& waiting = threads_[number * warp_lanes + lane];
+    const thread_record& waiting = threads_[number * warp_lanes + lane];
     complete_warp(number, *waiting.warp_operation, waiting.mask);
     unseen &= warp.waiting & ~(1U << lane);
   }
   if (at_block_ != 0) complete_block();
 }
 
-std::uint64_t Engine::meet_warp(const WarpOperation& operation, std::uint32_t mask,
-                                std::uint64_t value, std::uint32_t argument) {
-  Thread& self = current();
+std::uint64_t grid_engine::meet_warp(const warp_meeting& operation, std::uint32_t mask,
+                                     std::uint64_t value, std::uint32_t argument) {
+  thread_record& self = current();
   const unsigned int number = self.rank / warp_lanes;
   const std::uint32_t own_bit = 1U << self.rank % warp_lanes;
-  Lane& lane = lanes_[self.rank];
+  lane_slot& lane = lanes_[self.rank];
   lane.value = value;
   lane.argument = argument;
-  self.state = State::at_warp;
+  self.state = thread_phase::at_warp;
   self.warp_operation = &operation;
   self.mask = mask;
-  if ((mask & own_bit) == 0) fail("its own lane is not in the mask: " + describe_wait(self));
+  if ((mask & own_bit) == 0) fail(describe_bad_mask(self));
   warps_[number].waiting |= own_bit;
   complete_warp(number, operation, mask);
   suspend();
   return lane.result;
 }
 
-void Engine::complete_warp(unsigned int number, const WarpOperation& operation,
-                           std::uint32_t mask) {
-  Warp& warp = warps_[number];
+void grid_engine::complete_warp(unsigned int number, const warp_meeting& operation,
+                                std::uint32_t mask) {
+  warp_record& warp = warps_[number];
   const std::uint32_t participants = mask & warp.live;
   if ((participants & ~warp.waiting) != 0) return;
-  Thread* const first = &threads_[number * warp_lanes];
+  thread_record* const first = &threads_[number * warp_lanes];
   for (std::uint32_t rest = participants; rest != 0; rest &= rest - 1) {
-    const Thread& thread = first[std::countr_zero(rest)];
+    const thread_record& thread = first[std::countr_zero(rest)];
     if (thread.warp_operation != &operation || thread.mask != mask) return;
   }
   operation.resolve(lanes_of(number), participants);
@@ -304,9 +308,9 @@ void Engine::complete_warp(unsigned int number, const WarpOperation& operation,
   }
 }
 
-BlockVote Engine::meet_block(const BlockOperation& operation, bool predicate) {
-  Thread& self = current();
-  self.state = State::at_block;
+block_vote grid_engine::meet_block(const block_meeting& operation, bool predicate) {
+  thread_record& self = current();
+  self.state = thread_phase::at_block;
   self.block_operation = &operation;
   ++at_block_;
   if (predicate) ++in_favor_;
@@ -315,11 +319,11 @@ BlockVote Engine::meet_block(const BlockOperation& operation, bool predicate) {
   return vote_;
 }
 
-void Engine::complete_block() {
+void grid_engine::complete_block() {
   if (at_block_ != live_) return;
-  const BlockOperation* operation = nullptr;
-  for (const Thread& thread : threads_) {
-    if (thread.state != State::at_block) continue;
+  const block_meeting* operation = nullptr;
+  for (const thread_record& thread : threads_) {
+    if (thread.state != thread_phase::at_block) continue;
     if (operation == nullptr) operation = thread.block_operation;
     if (thread.block_operation != operation) return;
   }
@@ -327,36 +331,36 @@ void Engine::complete_block() {
   vote_ = {.arrived = at_block_, .in_favor = in_favor_};
   at_block_ = 0;
   in_favor_ = 0;
-  for (Thread& thread : threads_) {
-    if (thread.state == State::at_block) make_ready(thread);
+  for (thread_record& thread : threads_) {
+    if (thread.state == thread_phase::at_block) make_ready(thread);
   }
 }
 
-void Engine::make_ready(Thread& thread) {
-  thread.state = State::ready;
+void grid_engine::make_ready(thread_record& thread) {
+  thread.state = thread_phase::ready;
   // In ascending order the thread that completes a meeting goes on without a switch.
   if (&thread != current_ || shuffled_schedule) ready_.push_back(&thread);
 }
 
-Thread& Engine::current() {
+thread_record& grid_engine::current() {
   if (current_ == nullptr) throw std::logic_error("a kernel's operation outside a kernel");
   return *current_;
 }
 
-void Engine::set_current(Thread& thread) {
+void grid_engine::set_current(thread_record& thread) {
   current_ = &thread;
-  thread.state = State::running;
+  thread.state = thread_phase::running;
   position.thread = thread.index;
 }
 
-void Engine::suspend() {
-  Thread& self = *current_;
-  if (self.state == State::ready && !shuffled_schedule) {
-    self.state = State::running;
+void grid_engine::suspend() {
+  thread_record& self = *current_;
+  if (self.state == thread_phase::ready && !shuffled_schedule) {
+    self.state = thread_phase::running;
     return;
   }
   if (should_resume()) {
-    Fiber& next = *take_ready().fiber;
+    fiber_slot& next = *take_ready().fiber;
     if (&next != self.fiber) go_to(next);
   } else if (next_thread_ != thread_order_.size()) {
     go_to(idle_fiber());
@@ -366,70 +370,76 @@ void Engine::suspend() {
   set_current(self);
 }
 
-void Engine::yield() {
-  Thread& self = current();
-  self.state = State::ready;
+void grid_engine::yield() {
+  thread_record& self = current();
+  self.state = thread_phase::ready;
   ready_.push_back(&self);
   if (next_thread_ != thread_order_.size()) {
     go_to(idle_fiber());
   } else {
-    Fiber& next = *take_ready().fiber;
+    fiber_slot& next = *take_ready().fiber;
     if (&next != self.fiber) go_to(next);
   }
   set_current(self);
 }
 
-void Engine::maybe_yield() {
+void grid_engine::maybe_yield() {
   if (running() && draw(4) == 0) yield();
 }
 
 // Of threads to start and threads to go on with: those to go on with first, which keeps few
 // stacks in use.
-bool Engine::should_resume() {
+bool grid_engine::should_resume() {
   if (ready_.empty()) return false;
   return !shuffled_schedule || next_thread_ == thread_order_.size() || draw(2) == 0;
 }
 
-Thread& Engine::take_ready() {
+thread_record& grid_engine::take_ready() {
   if (shuffled_schedule) std::swap(ready_.front(), ready_[draw(ready_.size())]);
-  Thread& thread = *ready_.front();
+  thread_record& thread = *ready_.front();
   ready_.pop_front();
   return thread;
 }
 
-void Engine::go_to(Fiber& fiber) {
-  Fiber& self = *fiber_;
+void grid_engine::go_to(fiber_slot& fiber) {
+  fiber_slot& self = *fiber_;
   fiber_ = &fiber;
   self.context.switch_to(fiber.context);
 }
 
-Fiber& Engine::idle_fiber() {
-  if (idle_.empty()) return *fibers_.emplace_back(std::make_unique<Fiber>(&Engine::fiber_entry));
-  Fiber* const fiber = idle_.back();
+fiber_slot& grid_engine::idle_fiber() {
+  if (idle_.empty())
+    return *fibers_.emplace_back(std::make_unique<fiber_slot>(&grid_engine::fiber_entry));
+  fiber_slot* const fiber = idle_.back();
   idle_.pop_back();
   return *fiber;
 }
 
-void Engine::go_to_host() {
+void grid_engine::go_to_host() {
   fiber_->context.switch_to(host_);
 }
 
-void Engine::abandon(std::exception_ptr failure) {
-  failure_ = std::move(failure);
+void grid_engine::abandon() {
   go_to_host();
   std::terminate();
 }
 
-void Engine::fail(const std::string& complaint) {
-  if (!running()) throw std::logic_error(complaint);
-  abandon(std::make_exception_ptr(
-      std::runtime_error("emulated block " + describe(position.block) + ": " + complaint)));
+// A function of its own, so that nothing on the stack that is left owns memory.
+void grid_engine::note_failure(std::string complaint) {
+  complaint.insert(0, "emulated block " + describe(position.block) + ": ");
+  failure_ = std::make_exception_ptr(std::runtime_error(complaint));
 }
 
-std::string Engine::describe_wait(const Thread& thread) const {
-  if (thread.state == State::at_block) return thread.block_operation->name;
+void grid_engine::fail(std::string complaint) {
+  if (!running()) throw std::logic_error(complaint);
+  note_failure(std::move(complaint));
+  abandon();
+}
+
+std::string grid_engine::describe_wait(const thread_record& thread) const {
+  if (thread.state == thread_phase::at_block) return thread.block_operation->name;
   const unsigned int number = thread.rank / warp_lanes;
-  const Warp& warp = warps_[number];
+  const warp_record& warp = warps_[number];
   std::ostringstream text;
   text << thread.warp_operation->name << " of warp " << number << " with mask 0x" << std::hex
        << thread.mask;
@@ -438,12 +448,17 @@ std::string Engine::describe_wait(const Thread& thread) const {
   return text.str();
 }
 
-std::string Engine::describe_deadlock() const {
+std::string grid_engine::describe_bad_mask(const thread_record& thread) const {
+  return "the lane of thread " + describe(thread.index) +
+         " is not in its own mask: " + describe_wait(thread);
+}
+
+std::string grid_engine::describe_deadlock() const {
   // Threads that wait for the same are named once, by the first of them.
-  std::vector<std::pair<std::string, std::vector<const Thread*>>> groups;
+  std::vector<std::pair<std::string, std::vector<const thread_record*>>> groups;
   unsigned int returned = 0;
-  for (const Thread& thread : threads_) {
-    if (thread.state == State::returned) {
+  for (const thread_record& thread : threads_) {
+    if (thread.state == thread_phase::returned) {
       ++returned;
       continue;
     }
@@ -465,19 +480,19 @@ std::string Engine::describe_deadlock() const {
   return text.str();
 }
 
-void Engine::set_seed(std::uint64_t seed) {
+void grid_engine::set_seed(std::uint64_t seed) {
   shuffled_schedule = seed != 0;
   random_.seed(seed);
 }
 
 }  // namespace
 
-std::uint64_t meet_warp(const WarpOperation& operation, std::uint32_t mask, std::uint64_t value,
+std::uint64_t meet_warp(const warp_meeting& operation, std::uint32_t mask, std::uint64_t value,
                         std::uint32_t argument) {
   return engine().meet_warp(operation, mask, value, argument);
 }
 
-BlockVote meet_block(const BlockOperation& operation, bool predicate) {
+block_vote meet_block(const block_meeting& operation, bool predicate) {
   return engine().meet_block(operation, predicate);
 }
 
@@ -501,7 +516,7 @@ unsigned int current_rank() {
   return engine().current_rank();
 }
 
-void run_grid(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, KernelBody body,
+void run_grid(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, kernel_body body,
               const void* arguments) {
   engine().run(grid_size, block_size, shared_bytes, body, arguments);
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view tag = "B15emulated_shared";
 
-using Variables = std::vector<std::span<std::byte>>;
+using variable_list = std::vector<std::span<std::byte>>;
 
 template <typename Type>
 std::vector<Type> read_table(std::ifstream& file, std::size_t offset, std::size_t bytes) {
@@ -33,7 +33,7 @@ std::vector<Type> read_table(std::ifstream& file, std::size_t offset, std::size_
   return table;
 }
 
-void collect(const std::string& path, ElfW(Addr) base, Variables& variables) {
+void collect(const std::string& path, ElfW(Addr) base, variable_list& variables) {
   std::ifstream file(path, std::ios::binary);
   const auto headers = read_table<ElfW(Ehdr)>(file, 0, sizeof(ElfW(Ehdr)));
   if (headers.empty() || std::memcmp(headers[0].e_ident, ELFMAG, SELFMAG) != 0) return;
@@ -55,13 +55,13 @@ void collect(const std::string& path, ElfW(Addr) base, Variables& variables) {
   }
 }
 
-Variables find_variables() {
-  Variables variables;
+variable_list find_variables() {
+  variable_list variables;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* opaque) {
         const std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
         collect(std::string(name.empty() ? "/proc/self/exe" : name), info->dlpi_addr,
-                *static_cast<Variables*>(opaque));
+                *static_cast<variable_list*>(opaque));
         return 0;
       },
       &variables);
@@ -71,7 +71,7 @@ Variables find_variables() {
 }  // namespace
 
 void spoil_static_shared() {
-  static const Variables variables = find_variables();
+  static const variable_list variables = find_variables();
   for (const auto variable : variables)
     std::memset(variable.data(), 0xA5, variable.size());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of the CUDA runtime that the emulation has: types and calls that take no kernel. Names
-// and numbers are CUDA's; runtime.cpp has the definitions.
+// and numbers are CUDA's.
 //
 // Streams do their work at once. Calls from several host threads are put in sequence.
 #pragma once
@@ -20,6 +20,7 @@ enum cudaError {
   cudaErrorInvalidConfiguration = 9,
   cudaErrorInvalidDevicePointer = 17,
   cudaErrorInvalidMemcpyDirection = 21,
+  cudaErrorInsufficientDriver = 35,
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,

@@ -22,8 +22,8 @@ Type atomic_update(Type* address, Update update) {
 template <typename Type>
 constexpr Type wrapping_add(Type left, Type right) {
   if constexpr (std::is_integral_v<Type>) {
-    using Unsigned = std::make_unsigned_t<Type>;
-    return static_cast<Type>(static_cast<Unsigned>(left) + static_cast<Unsigned>(right));
+    using unsigned_type = std::make_unsigned_t<Type>;
+    return static_cast<Type>(static_cast<unsigned_type>(left) + static_cast<unsigned_type>(right));
   } else {
     return left + right;
   }
@@ -31,8 +31,8 @@ constexpr Type wrapping_add(Type left, Type right) {
 
 template <typename Type>
 constexpr Type wrapping_subtract(Type left, Type right) {
-  using Unsigned = std::make_unsigned_t<Type>;
-  return static_cast<Type>(static_cast<Unsigned>(left) - static_cast<Unsigned>(right));
+  using unsigned_type = std::make_unsigned_t<Type>;
+  return static_cast<Type>(static_cast<unsigned_type>(left) - static_cast<unsigned_type>(right));
 }
 
 }  // namespace emulation::detail

@@ -22,49 +22,49 @@ namespace detail {
 
 inline constexpr unsigned int warp_lanes = 32;
 
-struct Position {
+struct grid_position {
   uint3 thread{};
   uint3 block{};
   dim3 block_size;
   dim3 grid_size;
 };
 
-inline constinit Position position{};
+inline constinit grid_position position{};
 
 // Whether a schedule seed is set; then atomics are points at which another thread may go on.
 inline constinit bool shuffled_schedule = false;
 
 // What one lane brings to a warp's operation and takes from it.
-struct Lane {
+struct lane_slot {
   std::uint64_t value = 0;
   std::uint64_t result = 0;
   std::uint32_t argument = 0;
 };
 
-using Lanes = std::span<Lane, warp_lanes>;
+using lane_slots = std::span<lane_slot, warp_lanes>;
 
 // Threads meet only at the same operation, compared by address.
-struct WarpOperation {
+struct warp_meeting {
   const char* name;
   // Fills the participants' results when all of them have arrived.
-  void (*resolve)(Lanes lanes, std::uint32_t participants);
+  void (*resolve)(lane_slots lanes, std::uint32_t participants);
 };
 
-struct BlockOperation {
+struct block_meeting {
   const char* name;
 };
 
-struct BlockVote {
+struct block_vote {
   unsigned int arrived;
   unsigned int in_favor;
 };
 
 // Waits for the lanes in `mask` that have not returned from the kernel, and gives the result.
-std::uint64_t meet_warp(const WarpOperation& operation, std::uint32_t mask, std::uint64_t value,
+std::uint64_t meet_warp(const warp_meeting& operation, std::uint32_t mask, std::uint64_t value,
                         std::uint32_t argument);
 
 // Waits for all threads of the block that have not returned from the kernel.
-BlockVote meet_block(const BlockOperation& operation, bool predicate);
+block_vote meet_block(const block_meeting& operation, bool predicate);
 
 // Lets other threads that can go on do so first.
 void yield();
@@ -80,11 +80,11 @@ unsigned int current_lane();
 // The rank in the block, x running fastest.
 unsigned int current_rank();
 
-using KernelBody = void (*)(const void* arguments);
+using kernel_body = void (*)(const void* arguments);
 
 // Runs `body(arguments)` for every thread; throws what a thread threw, and std::runtime_error for
 // a deadlock or a misused operation.
-void run_grid(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, KernelBody body,
+void run_grid(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, kernel_body body,
               const void* arguments);
 
 }  // namespace detail

@@ -14,8 +14,8 @@
 
 namespace emulation::detail {
 
-__extension__ using Wide = __int128;
-__extension__ using UnsignedWide = unsigned __int128;
+__extension__ using wide_signed = __int128;
+__extension__ using wide_unsigned = unsigned __int128;
 
 }  // namespace emulation::detail
 
@@ -55,11 +55,11 @@ inline int __mulhi(int left, int right) {
   return static_cast<int>((static_cast<long long>(left) * right) >> 32);
 }
 inline unsigned long long __umul64hi(unsigned long long left, unsigned long long right) {
-  using emulation::detail::UnsignedWide;
-  return static_cast<unsigned long long>((static_cast<UnsignedWide>(left) * right) >> 64);
+  using emulation::detail::wide_unsigned;
+  return static_cast<unsigned long long>((static_cast<wide_unsigned>(left) * right) >> 64);
 }
 inline long long __mul64hi(long long left, long long right) {
-  return static_cast<long long>((static_cast<emulation::detail::Wide>(left) * right) >> 64);
+  return static_cast<long long>((static_cast<emulation::detail::wide_signed>(left) * right) >> 64);
 }
 
 inline unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift) {
@@ -91,7 +91,7 @@ inline double __longlong_as_double(long long bits) {
 }
 
 #define EMULATION_LOAD(name)                  \
-  template <emulation::detail::Loadable Type> \
+  template <emulation::detail::loadable Type> \
   Type name(const Type* address) {            \
     return *address;                          \
   }
@@ -105,7 +105,7 @@ EMULATION_LOAD(__ldlu)
 
 // The value converts to what the address is of, as with CUDA's overloads.
 #define EMULATION_STORE(name)                                  \
-  template <emulation::detail::Loadable Type>                  \
+  template <emulation::detail::loadable Type>                  \
   void name(Type* address, std::type_identity_t<Type> value) { \
     *address = value;                                          \
   }

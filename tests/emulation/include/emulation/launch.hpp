@@ -14,7 +14,7 @@
 namespace emulation::detail {
 
 // Checks and runs a launch; `function` only tells kernels apart.
-cudaError_t launch(const cudaLaunchConfig_t* config, const void* function, KernelBody body,
+cudaError_t launch(const cudaLaunchConfig_t* config, const void* function, kernel_body body,
                    const void* arguments);
 
 template <typename... Parameters>
@@ -30,14 +30,14 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   static_assert((std::is_trivially_copyable_v<Parameters> && ...),
                 "a kernel's parameters are copied as bytes");
   static_assert(sizeof...(Parameters) == sizeof...(Arguments));
-  using Call = std::pair<void (*)(Parameters...), std::tuple<Parameters...>>;
+  using kernel_call = std::pair<void (*)(Parameters...), std::tuple<Parameters...>>;
   // Implicit conversions, as where a kernel is called; each thread gets its own copies.
   const auto convert = [&](Parameters... converted) {
-    return Call{kernel, std::tuple<Parameters...>{converted...}};
+    return kernel_call{kernel, std::tuple<Parameters...>{converted...}};
   };
-  const Call call = convert(std::forward<Arguments>(arguments)...);
+  const kernel_call call = convert(std::forward<Arguments>(arguments)...);
   const auto body = [](const void* opaque) {
-    const Call& own = *static_cast<const Call*>(opaque);
+    const kernel_call& own = *static_cast<const kernel_call*>(opaque);
     std::apply(own.first, own.second);
   };
   return emulation::detail::launch(config, emulation::detail::address_of(kernel), body, &call);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -17,10 +18,10 @@ namespace emulation::detail {
 // What a shuffle gives for a lane that takes no part, where CUDA leaves the value undefined.
 inline constexpr std::uint64_t undefined_value = 0xA5A5'A5A5'A5A5'A5A5;
 
-inline constexpr BlockOperation syncthreads{"__syncthreads"};
-inline constexpr BlockOperation syncthreads_count{"__syncthreads_count"};
-inline constexpr BlockOperation syncthreads_or{"__syncthreads_or"};
-inline constexpr BlockOperation syncthreads_and{"__syncthreads_and"};
+inline constexpr block_meeting syncthreads{"__syncthreads"};
+inline constexpr block_meeting syncthreads_count{"__syncthreads_count"};
+inline constexpr block_meeting syncthreads_or{"__syncthreads_or"};
+inline constexpr block_meeting syncthreads_and{"__syncthreads_and"};
 
 template <typename Visit>
 void for_each_lane(std::uint32_t mask, Visit visit) {
@@ -29,10 +30,10 @@ void for_each_lane(std::uint32_t mask, Visit visit) {
   }
 }
 
-inline void resolve_nothing(Lanes, std::uint32_t) {}
+inline void resolve_nothing(lane_slots, std::uint32_t) {}
 
 // The argument is the lane to take the value from.
-inline void resolve_shuffle(Lanes lanes, std::uint32_t participants) {
+inline void resolve_shuffle(lane_slots lanes, std::uint32_t participants) {
   for_each_lane(participants, [&](unsigned int lane) {
     const std::uint32_t source = lanes[lane].argument;
     const bool present = ((participants >> source) & 1U) != 0;
@@ -40,7 +41,7 @@ inline void resolve_shuffle(Lanes lanes, std::uint32_t participants) {
   });
 }
 
-inline void resolve_ballot(Lanes lanes, std::uint32_t participants) {
+inline void resolve_ballot(lane_slots lanes, std::uint32_t participants) {
   std::uint32_t ballot = 0;
   for_each_lane(participants, [&](unsigned int lane) {
     if (lanes[lane].value != 0) ballot |= 1U << lane;
@@ -48,19 +49,19 @@ inline void resolve_ballot(Lanes lanes, std::uint32_t participants) {
   for_each_lane(participants, [&](unsigned int lane) { lanes[lane].result = ballot; });
 }
 
-inline void resolve_any(Lanes lanes, std::uint32_t participants) {
+inline void resolve_any(lane_slots lanes, std::uint32_t participants) {
   bool any = false;
   for_each_lane(participants, [&](unsigned int lane) { any = any || lanes[lane].value != 0; });
   for_each_lane(participants, [&](unsigned int lane) { lanes[lane].result = any ? 1 : 0; });
 }
 
-inline void resolve_all(Lanes lanes, std::uint32_t participants) {
+inline void resolve_all(lane_slots lanes, std::uint32_t participants) {
   bool all = true;
   for_each_lane(participants, [&](unsigned int lane) { all = all && lanes[lane].value != 0; });
   for_each_lane(participants, [&](unsigned int lane) { lanes[lane].result = all ? 1 : 0; });
 }
 
-inline void resolve_match(Lanes lanes, std::uint32_t participants) {
+inline void resolve_match(lane_slots lanes, std::uint32_t participants) {
   for_each_lane(participants, [&](unsigned int lane) {
     std::uint32_t equal = 0;
     for_each_lane(participants, [&](unsigned int other) {
@@ -71,7 +72,7 @@ inline void resolve_match(Lanes lanes, std::uint32_t participants) {
 }
 
 template <typename Type, typename Combine>
-void resolve_reduction(Lanes lanes, std::uint32_t participants) {
+void resolve_reduction(lane_slots lanes, std::uint32_t participants) {
   const auto value = [&](unsigned int lane) { return static_cast<Type>(lanes[lane].value); };
   Type total = value(static_cast<unsigned int>(std::countr_zero(participants)));
   for_each_lane(participants & (participants - 1),
@@ -81,64 +82,64 @@ void resolve_reduction(Lanes lanes, std::uint32_t participants) {
   });
 }
 
-struct Add {
+struct adding {
   template <typename Type>
   Type operator()(Type left, Type right) const {
     return static_cast<Type>(static_cast<std::uint32_t>(left) + static_cast<std::uint32_t>(right));
   }
 };
 
-struct Min {
+struct least {
   template <typename Type>
   Type operator()(Type left, Type right) const {
     return std::min(left, right);
   }
 };
 
-struct Max {
+struct greatest {
   template <typename Type>
   Type operator()(Type left, Type right) const {
     return std::max(left, right);
   }
 };
 
-struct And {
+struct bitwise_and {
   template <typename Type>
   Type operator()(Type left, Type right) const {
     return left & right;
   }
 };
 
-struct Or {
+struct bitwise_or {
   template <typename Type>
   Type operator()(Type left, Type right) const {
     return left | right;
   }
 };
 
-struct Xor {
+struct bitwise_xor {
   template <typename Type>
   Type operator()(Type left, Type right) const {
     return left ^ right;
   }
 };
 
-inline constexpr WarpOperation syncwarp{"__syncwarp", resolve_nothing};
-inline constexpr WarpOperation shuffle{"__shfl_sync", resolve_shuffle};
-inline constexpr WarpOperation shuffle_up{"__shfl_up_sync", resolve_shuffle};
-inline constexpr WarpOperation shuffle_down{"__shfl_down_sync", resolve_shuffle};
-inline constexpr WarpOperation shuffle_xor{"__shfl_xor_sync", resolve_shuffle};
-inline constexpr WarpOperation ballot{"__ballot_sync", resolve_ballot};
-inline constexpr WarpOperation any{"__any_sync", resolve_any};
-inline constexpr WarpOperation all{"__all_sync", resolve_all};
-inline constexpr WarpOperation match_any{"__match_any_sync", resolve_match};
+inline constexpr warp_meeting syncwarp{"__syncwarp", resolve_nothing};
+inline constexpr warp_meeting shuffle{"__shfl_sync", resolve_shuffle};
+inline constexpr warp_meeting shuffle_up{"__shfl_up_sync", resolve_shuffle};
+inline constexpr warp_meeting shuffle_down{"__shfl_down_sync", resolve_shuffle};
+inline constexpr warp_meeting shuffle_xor{"__shfl_xor_sync", resolve_shuffle};
+inline constexpr warp_meeting ballot{"__ballot_sync", resolve_ballot};
+inline constexpr warp_meeting any{"__any_sync", resolve_any};
+inline constexpr warp_meeting all{"__all_sync", resolve_all};
+inline constexpr warp_meeting match_any{"__match_any_sync", resolve_match};
 
 template <typename Type, typename Combine>
-inline constexpr WarpOperation reduction{"__reduce_*_sync", resolve_reduction<Type, Combine>};
+inline constexpr warp_meeting reduction{"__reduce_*_sync", resolve_reduction<Type, Combine>};
 
 // One shuffle of up to 8 bytes at a time; larger values, which only groups offer, take several.
 template <typename Type>
-Type shuffle_value(const WarpOperation& operation, unsigned int mask, const Type& value,
+Type shuffle_value(const warp_meeting& operation, unsigned int mask, const Type& value,
                    unsigned int source) {
   static_assert(std::is_trivially_copyable_v<Type> && sizeof(Type) <= 32);
   constexpr std::size_t word_bytes = sizeof(std::uint64_t);
@@ -201,7 +202,7 @@ std::uint64_t bits_of(const Type& value) {
 }
 
 template <typename Type>
-concept Number = std::is_arithmetic_v<Type>;
+concept number = std::is_arithmetic_v<Type>;
 
 }  // namespace emulation::detail
 
@@ -218,7 +219,7 @@ inline int __syncthreads_or(int predicate) {
 }
 inline int __syncthreads_and(int predicate) {
   using namespace emulation::detail;
-  const BlockVote vote = meet_block(syncthreads_and, predicate != 0);
+  const block_vote vote = meet_block(syncthreads_and, predicate != 0);
   return vote.in_favor == vote.arrived ? 1 : 0;
 }
 
@@ -226,19 +227,19 @@ inline void __syncwarp(unsigned int mask = 0xFFFF'FFFF) {
   emulation::detail::meet_warp(emulation::detail::syncwarp, mask, 0, 0);
 }
 
-template <emulation::detail::Number Type>
+template <emulation::detail::number Type>
 Type __shfl_sync(unsigned int mask, Type value, int source, int width = warpSize) {
   return emulation::detail::shuffle_from(mask, value, source, width);
 }
-template <emulation::detail::Number Type>
+template <emulation::detail::number Type>
 Type __shfl_up_sync(unsigned int mask, Type value, unsigned int delta, int width = warpSize) {
   return emulation::detail::shuffle_from_below(mask, value, delta, width);
 }
-template <emulation::detail::Number Type>
+template <emulation::detail::number Type>
 Type __shfl_down_sync(unsigned int mask, Type value, unsigned int delta, int width = warpSize) {
   return emulation::detail::shuffle_from_above(mask, value, delta, width);
 }
-template <emulation::detail::Number Type>
+template <emulation::detail::number Type>
 Type __shfl_xor_sync(unsigned int mask, Type value, int lane_mask, int width = warpSize) {
   return emulation::detail::shuffle_across(mask, value, lane_mask, width);
 }
@@ -262,7 +263,7 @@ inline unsigned int __activemask() {
   return 1U << emulation::detail::current_lane();
 }
 
-template <emulation::detail::Number Type>
+template <emulation::detail::number Type>
 unsigned int __match_any_sync(unsigned int mask, Type value) {
   using namespace emulation::detail;
   return static_cast<unsigned int>(meet_warp(match_any, mask, bits_of(value), 0));
@@ -273,13 +274,13 @@ unsigned int __match_any_sync(unsigned int mask, Type value) {
     using namespace emulation::detail;                                                      \
     return static_cast<type>(meet_warp(reduction<type, combine>, mask, bits_of(value), 0)); \
   }
-EMULATION_REDUCTION(__reduce_add_sync, int, Add)
-EMULATION_REDUCTION(__reduce_add_sync, unsigned int, Add)
-EMULATION_REDUCTION(__reduce_min_sync, int, Min)
-EMULATION_REDUCTION(__reduce_min_sync, unsigned int, Min)
-EMULATION_REDUCTION(__reduce_max_sync, int, Max)
-EMULATION_REDUCTION(__reduce_max_sync, unsigned int, Max)
-EMULATION_REDUCTION(__reduce_and_sync, unsigned int, And)
-EMULATION_REDUCTION(__reduce_or_sync, unsigned int, Or)
-EMULATION_REDUCTION(__reduce_xor_sync, unsigned int, Xor)
+EMULATION_REDUCTION(__reduce_add_sync, int, adding)
+EMULATION_REDUCTION(__reduce_add_sync, unsigned int, adding)
+EMULATION_REDUCTION(__reduce_min_sync, int, least)
+EMULATION_REDUCTION(__reduce_min_sync, unsigned int, least)
+EMULATION_REDUCTION(__reduce_max_sync, int, greatest)
+EMULATION_REDUCTION(__reduce_max_sync, unsigned int, greatest)
+EMULATION_REDUCTION(__reduce_and_sync, unsigned int, bitwise_and)
+EMULATION_REDUCTION(__reduce_or_sync, unsigned int, bitwise_or)
+EMULATION_REDUCTION(__reduce_xor_sync, unsigned int, bitwise_xor)
 #undef EMULATION_REDUCTION

@@ -13,7 +13,7 @@ template <typename Type>
 inline constexpr bool is_short_vector = false;
 
 template <typename Type>
-concept Loadable =
+concept loadable =
     (std::is_arithmetic_v<Type> && !std::same_as<Type, bool>) || is_short_vector<Type>;
 
 }  // namespace emulation::detail

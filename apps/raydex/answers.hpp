@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answers of an index, batch by batch, gathered on the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "raydex/column.hpp"
+#include "raydex/index.hpp"
+#include "raydex/session.hpp"
+
+namespace raydex::cli {
+
+// What is asked of each probe.
+enum class result_kind : std::uint8_t { first, count, sum, rows };
+
+// Their names, as type names show choices.
+inline constexpr const char* result_names = "first|count|sum|rows";
+
+// The kind of that name. Throws `invalid_argument` for any other.
+result_kind parse_result(std::string_view name);
+
+// Gathers the answers to batches of probes.
+class answers {
+ public:
+  // `values`: what sums add up, in the backend's memory; nothing for row ids.
+  answers(const session& where, const index& source, result_kind kind,
+          const std::optional<column>& values);
+
+  // Answers a batch whose columns the backend can read.
+  void add(const probes& batch);
+
+  // The type of a cell.
+  key_format format() const noexcept { return format_; }
+  // One cell a probe; of `rows`, one a match.
+  const std::vector<std::byte>& cells() const noexcept { return cells_; }
+  // Where the matches of each probe begin, and their total; of `rows` only.
+  const std::vector<std::uint64_t>& offsets() const noexcept { return offsets_; }
+  // Time spent in the index.
+  double lookup_ms() const noexcept { return lookup_ms_; }
+
+ private:
+  void add_cells(const probes& batch);
+  void add_rows(const probes& batch);
+  void add_sums(const probes& batch, buffer<std::byte>& out) const;
+
+  const session& where_;
+  const index& source_;
+  result_kind kind_;
+  std::optional<column> values_;
+  key_format format_;
+  std::vector<std::byte> cells_;
+  std::vector<std::uint64_t> offsets_{0};
+  double lookup_ms_ = 0;
+};
+
+}  // namespace raydex::cli

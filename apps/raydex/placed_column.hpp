@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host columns where a backend can read them: in place on cpu, copies elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/column.hpp"
+#include "raydex/memory.hpp"
+#include "raydex/session.hpp"
+
+namespace raydex::cli {
+
+// `count` cells from `begin` on, a multiple of 8.
+column slice(const column& all, std::uint64_t begin, std::uint64_t count);
+// The same of probes.
+probes slice(const probes& all, std::uint64_t begin, std::uint64_t count);
+
+// A column that the session's backend can read. The host column must outlive it.
+class placed_column {
+ public:
+  placed_column(const session& where, const column& host);
+  const column& view() const noexcept { return view_; }
+
+ private:
+  buffer<std::byte> cells_;
+  buffer<std::uint8_t> validity_;
+  column view_;
+};
+
+// Probes that the session's backend can read. The host columns must outlive them.
+class placed_probes {
+ public:
+  placed_probes(const session& where, const probes& host);
+  probes view() const;
+
+ private:
+  probes host_;
+  placed_column lower_;
+  placed_column upper_;  // empty where the lower one's cells serve both
+};
+
+}  // namespace raydex::cli

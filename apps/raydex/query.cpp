@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// `raydex query`: an index over a column of a file, and its answers in a file.
+#include "query.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "answers.hpp"
+#include "io/dtype.hpp"
+#include "io/npy.hpp"
+#include "io/npz.hpp"
+#include "io/output_file.hpp"
+#include "io/read.hpp"
+#include "placed_column.hpp"
+#include "progress/progress.hpp"
+#include "raydex/error.hpp"
+#include "raydex/index.hpp"
+#include "raydex/session.hpp"
+#include "report.hpp"
+#include "stopwatch.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+// Probes answered in one call: enough to keep any device busy, few enough to bound its memory. A
+// multiple of 8, so that validity bitmaps can be cut there.
+constexpr std::uint64_t batch_size = std::uint64_t{1} << 24;
+
+// The command line as given; a file that is not given is empty.
+struct arguments {
+  std::string structure = "auto";
+  std::string backend = "auto";
+  std::string keys, row_ids, points, ranges, result, values, out, report;
+  std::string insert, insert_rows, erase;
+  std::vector<std::string> options;
+};
+
+// The columns that the arguments name, in host memory.
+struct inputs {
+  io::host_column keys;
+  std::optional<io::host_column> row_ids;
+  io::host_ranges ends;  // of points, the lower ones only
+  std::optional<io::host_column> values;
+
+  probes batch() const {
+    return ends.upper.cells == nullptr ? points(ends.lower.view())
+                                       : ranges(ends.lower.view(), ends.upper.view());
+  }
+};
+
+option_map parse_options(const std::vector<std::string>& given) {
+  option_map options;
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw invalid_argument(fmt::format("option: '{}' is not of the form name=value", text));
+    }
+    if (!options.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
+      throw invalid_argument(fmt::format("option: '{}' is given twice", text.substr(0, equals)));
+    }
+  }
+  return options;
+}
+
+void check(const arguments& given) {
+  if (given.points.empty() == given.ranges.empty()) {
+    throw invalid_argument("give either --points or --ranges");
+  }
+  if (!given.values.empty() && parse_result(given.result) != result_kind::sum) {
+    throw invalid_argument(fmt::format("--values goes with --result sum, not {}", given.result));
+  }
+  if (!given.report.empty() && given.report == given.out) {
+    throw invalid_argument(fmt::format("--out and --report are the same file, {}", given.out));
+  }
+  if (!given.insert.empty() || !given.insert_rows.empty() || !given.erase.empty()) {
+    std::vector<std::string> updatable;
+    for (const capability& what : capabilities())
+      if (what.updates) updatable.push_back(what.structure);
+    throw unsupported(
+        fmt::format("structure {} takes no updates, so no --insert, --insert-rows or --erase; {}",
+                    given.structure,
+                    updatable.empty() ? "no structure of this build does"
+                                      : fmt::format("these do: {}", fmt::join(updatable, ", "))));
+  }
+}
+
+void check_same_type(const arguments& given, const inputs& in) {
+  const bool is_points = given.ranges.empty();
+  const std::string& probe_file = is_points ? given.points : given.ranges;
+  if (in.ends.lower.format == in.keys.format) return;
+  const bool from_csv = io::is_csv(given.keys) || io::is_csv(probe_file);
+  throw invalid_argument(fmt::format(
+      "{} {} are {}, but keys {} are {}; they must be the same{}", is_points ? "points" : "ranges",
+      probe_file, io::dtype_name(in.ends.lower.format), given.keys, io::dtype_name(in.keys.format),
+      from_csv ? " (a type can be given to a CSV column: file.csv:column:i8)" : ""));
+}
+
+inputs read(const arguments& given) {
+  inputs in;
+  in.keys = io::read_column(given.keys);
+  if (!given.row_ids.empty()) in.row_ids = io::read_column(given.row_ids);
+  if (given.ranges.empty()) {
+    in.ends.lower = io::read_column(given.points);
+  } else {
+    in.ends = io::read_ranges(given.ranges);
+  }
+  if (!given.values.empty()) in.values = io::read_column(given.values);
+  check_same_type(given, in);
+  if (in.values && in.values->format.type == key_type::bytes) {
+    throw invalid_argument(fmt::format("values {} are {}; sums are of numbers", given.values,
+                                       io::dtype_name(in.values->format)));
+  }
+  return in;
+}
+
+void write(io::output_file& file, const answers& found, bool is_rows) {
+  if (!is_rows) {
+    io::write_npy(file, found.format(), found.cells());
+    return;
+  }
+  io::write_npz(file, std::array{io::npz_member{"offsets", format_of<std::uint64_t>,
+                                                std::as_bytes(std::span(found.offsets()))},
+                                 io::npz_member{"rows", found.format(), found.cells()}});
+}
+
+void run(const arguments& given) {
+  const result_kind kind = parse_result(given.result);
+  const option_map options = parse_options(given.options);
+  check(given);
+  // What would fail late is tried early: outputs and the backend.
+  io::output_file out(given.out);
+  std::optional<io::output_file> report_file;
+  if (!given.report.empty()) report_file.emplace(given.report);
+  const session where(parse_backend(given.backend));
+  progress bar;
+
+  bar.phase("read");
+  const inputs in = read(given);
+  const probes batch = in.batch();
+
+  bar.phase("build");
+  std::unique_ptr<index> built;
+  double build_ms = 0;
+  {
+    const placed_column keys(where, in.keys.view());
+    std::optional<placed_column> row_ids;
+    if (in.row_ids) row_ids.emplace(where, in.row_ids->view());
+    build_ms = milliseconds(where, [&] {
+      built = build(given.structure, where.where(), where, keys.view(),
+                    row_ids ? std::optional(row_ids->view()) : std::nullopt, options);
+    });
+  }
+
+  bar.phase("lookup", batch.size());
+  std::optional<placed_column> values;
+  if (in.values) values.emplace(where, in.values->view());
+  answers found(where, *built, kind, values ? std::optional(values->view()) : std::nullopt);
+  std::uint64_t done = 0;
+  do {
+    // No probes are a batch too, so that all arguments are checked.
+    const std::uint64_t count = std::min(batch_size, batch.size() - done);
+    found.add(placed_probes(where, slice(batch, done, count)).view());
+    bar.advance(count);
+    done += count;
+  } while (done < batch.size());
+
+  bar.phase("write");
+  write(out, found, kind == result_kind::rows);
+  if (report_file) {
+    const std::string text =
+        report(where, built->info(), batch.size(), build_ms, found.lookup_ms());
+    report_file->write(std::as_bytes(std::span(text)));
+    report_file->commit();
+  }
+  out.commit();
+}
+
+}  // namespace
+
+void add_query_command(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("query", "Build an index over a column and answer points or ranges");
+  const auto given = std::make_shared<arguments>();
+  const auto file = [&](const char* name, std::string& path, const char* what) {
+    return command->add_option(name, path, what)->type_name("FILE");
+  };
+  file("--keys", given->keys, "The column to index")->required();
+  file("--row-ids", given->row_ids, "Its row ids, u4 or u8; without them, positions");
+  file("--points", given->points, "Keys to look up");
+  file("--ranges", given->ranges, "Inclusive ranges: an n x 2 array of lower and upper ends");
+  command->add_option("--result", given->result, "What to find out about the matching rows")
+      ->required()
+      ->type_name(result_names);
+  file("--values", given->values, "For sum: the column to add up; without it, row ids");
+  file("--out", given->out, "The answers, .npy; for rows .npz with offsets and rows")->required();
+  file("--report", given->report, "Times and bytes, as JSON");
+  command->add_option("--structure", given->structure, "The index; see `raydex structures`")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--backend", given->backend, "Who does the work")
+      ->type_name("cpu|cuda|optix|auto")
+      ->capture_default_str();
+  command->add_option("--option", given->options, "An option of the structure; can be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  file("--insert", given->insert, "Keys to insert after the build; updatable structures only");
+  file("--insert-rows", given->insert_rows, "The row ids of the inserted keys");
+  file("--erase", given->erase, "Keys to erase after the build; updatable structures only");
+  command->footer(
+      "Columns are .npy arrays of <u4 <u8 <i4 <i8 <f4 <f8 or |S1..|S8, or columns of CSV files:\n"
+      "file.csv:column, with a type file.csv:column:i8, for ranges file.csv:lower,upper. Empty\n"
+      "fields, NA, N/A, null and NULL are missing: they are never matched.\n"
+      "\n"
+      "Examples:\n"
+      "  raydex query --keys keys.npy --points probes.npy --result first --out first.npy\n"
+      "  raydex query --keys flights.csv:tailnum --points planes.csv:tailnum --result count \\\n"
+      "      --out flights_per_plane.npy --report report.json\n"
+      "  raydex query --keys flights.csv:dep_time:f8 --ranges hours.npy --result sum \\\n"
+      "      --values flights.csv:distance --out miles.npy\n"
+      "  raydex query --structure sorted_array --option layout=row --backend cpu \\\n"
+      "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz");
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace raydex::cli

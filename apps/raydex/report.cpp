@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// `--report`: what a query took, as JSON.
+#include "report.hpp"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace raydex::cli {
+
+namespace {
+
+// `a=b c=d` as an object.
+nlohmann::ordered_json options_object(const std::string& options) {
+  auto object = nlohmann::ordered_json::object();
+  std::istringstream words(options);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    object[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string report(const session& where, const index_info& source, std::uint64_t probes,
+                   double build_ms, double lookup_ms) {
+  const device_info device = where.device();
+  const nlohmann::ordered_json object{{"structure", source.structure},
+                                      {"options", options_object(source.options)},
+                                      {"backend", to_string(source.where)},
+                                      {"device", device.name},
+                                      {"rt_core_version", device.rt_core_version},
+                                      {"key", to_string(source.key)},
+                                      {"n", source.n},
+                                      {"probes", probes},
+                                      {"build_ms", build_ms},
+                                      {"lookup_ms", lookup_ms},
+                                      {"resident_bytes", source.resident_bytes},
+                                      {"build_peak_bytes", source.build_peak_bytes}};
+  return object.dump(2) + "\n";
+}
+
+}  // namespace raydex::cli

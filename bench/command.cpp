@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `raydex bench`, and the loop over workloads, structures and results.
+#include "bench/command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/floors.hpp"
+#include "bench/generated.hpp"
+#include "bench/machine.hpp"
+#include "bench/measure.hpp"
+#include "bench/output_file.hpp"
+#include "bench/report.hpp"
+#include "bench/sweep.hpp"
+#include "raydex/capability.hpp"
+#include "raydex/error.hpp"
+#include "raydex/session.hpp"
+
+namespace raydex::bench {
+namespace {
+
+struct settings {
+  axes given;
+  std::vector<std::string> structures{"auto"};
+  std::vector<std::string> results{"first"};
+  std::string backend_name = "auto";
+  std::vector<std::string> options;
+  int repetitions = 5;
+  std::string json;
+};
+
+// Says on a terminal what is going on, in one line that goes away again.
+class status_line {
+ public:
+  void say(const std::string& text) const {
+    if (shown_) fmt::print(stderr, "\r\x1b[K{}", text);
+  }
+  void clear() const { say(""); }
+  ~status_line() { clear(); }
+
+ private:
+  bool shown_ = isatty(fileno(stderr)) != 0;
+};
+
+option_map parse_options(const std::vector<std::string>& texts) {
+  option_map options;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw invalid_argument(fmt::format("--option: '{}' is not of the form name=value", text));
+    }
+    options[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return options;
+}
+
+// Refuses before any work what a structure cannot do. Unknown names are left to `build`, which
+// knows what to say about them, and so is `auto`.
+void check_able(const std::string& structure, backend where, const workload& what) {
+  for (const capability& able : capabilities()) {
+    if (able.structure != structure || able.where != where) continue;
+    const key_type key = what.key_bits == 32 ? key_type::uint32 : key_type::uint64;
+    const auto require = [&](bool holds, const char* missing) {
+      if (!holds) throw unsupported(fmt::format("{} does not take {}", structure, missing));
+    };
+    require(what.range_hits != 0 || able.points, "points");
+    require(what.range_hits == 0 || able.ranges, "ranges; sorted_array does");
+    require(what.multiplicity == 1 || able.duplicates, "equal keys; sorted_array does");
+    require(
+        std::ranges::find(able.keys, key) != able.keys.end(),
+        what.key_bits == 32 ? "32-bit keys; sorted_array does" : "64-bit keys; sorted_array does");
+  }
+}
+
+std::string command_of(const report_row& row, const std::string& structure, const settings& s) {
+  std::string text =
+      fmt::format("raydex bench --structure {} --backend {} --result {} {}", structure,
+                  to_string(row.measured.info.where), to_string(row.asked), to_options(row.what));
+  for (const std::string& option : s.options)
+    text += " --option " + option;
+  return text + fmt::format(" --repetitions {}", s.repetitions);
+}
+
+void run(const settings& s) {
+  const std::vector<workload> workloads = sweep(s.given);
+  const std::vector<result> results = parse_results(s.results);
+  const option_map options = parse_options(s.options);
+  const backend where = parse_backend(s.backend_name);
+  if (s.repetitions < 1) {
+    throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", s.repetitions));
+  }
+  for (const std::string& structure : s.structures) {
+    for (const workload& what : workloads)
+      check_able(structure, where, what);
+  }
+  std::optional<output_file> file;
+  if (!s.json.empty()) file.emplace(s.json);
+
+  const session here(where);
+  const std::unique_ptr<machine> bench = make_machine(here);
+  floors all_floors(*bench, s.repetitions);
+  const device_info device = here.device();
+  const status_line status;
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::uint64_t wrong = 0;
+
+  fmt::print("{}: {}\n{}\n", to_string(where), device.name, table_head());
+  for (const workload& what : workloads) {
+    status.say(fmt::format("generating {}", describe(what)));
+    const generated data(what, *bench);
+    status.say(fmt::format("measuring the floors of {}", describe(what)));
+    const reference_times references = all_floors.references(data);
+    for (const result asked : results) {
+      const lookup_floor floor = all_floors.lookups(what, asked);
+      for (const std::string& structure : s.structures) {
+        status.say(fmt::format("measuring {}: {}", structure, describe(what)));
+        report_row row{measure(*bench, data, asked, structure, options, s.repetitions),
+                       what,
+                       asked,
+                       floor,
+                       references,
+                       device,
+                       {}};
+        row.command = command_of(row, structure, s);
+        wrong += row.measured.wrong;
+        rows.push_back(to_json(row));
+        status.clear();
+        fmt::print("{}\n", table_line(row));
+        std::fflush(stdout);
+      }
+    }
+  }
+  if (file) file->commit(rows.dump(1) + "\n");
+  if (wrong != 0) throw error(fmt::format("bench: {} answers were wrong", wrong));
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app) {
+  auto s = std::make_shared<settings>();
+  CLI::App& bench = *app.add_subcommand(
+      "bench",
+      "Measures structures on generated workloads, checks every answer, and compares with "
+      "what the hardware can do");
+  const auto list = [&bench](const char* name, std::vector<std::string>& texts, const char* text,
+                             const char* type) {
+    bench.add_option(name, texts, text)->delimiter(',')->type_name(type)->allow_extra_args(false);
+  };
+  axes& given = s->given;
+  const char* const number = "N[,N...]";
+  list("--keys", given.keys, "rows of the column, such as 1000 or 2^20 [2^26]", number);
+  list("--probes", given.probes, "points or ranges in all [2^27]", number);
+  list("--batches", given.batches, "calls that the probes are split into [1]", number);
+  list("--key-bits", given.key_bits, "32 or 64 [32]", number);
+  list("--uniformity", given.uniformity,
+       "per cent of the keys drawn from the value range, the rest dense from 0 [100; ranges: 0]",
+       number);
+  list("--stride", given.stride, "all keys are multiples of it [1]", number);
+  list("--value-bits", given.value_bits, "keys lie below 2 to this power [the key bits]", number);
+  list("--multiplicity", given.multiplicity, "how often every key comes [1]", number);
+  list("--insert-order", given.insert_order, "unsorted or sorted rows [unsorted]", "ORDER[,...]");
+  list("--probe-order", given.probe_order, "unsorted or sorted probes [unsorted]", "ORDER[,...]");
+  list("--hit-rate", given.hit_rate, "per cent of the points that match [100]", number);
+  list("--miss", given.miss, "other points: inside or outside the value range [inside]",
+       "PLACE[,...]");
+  list("--zipf", given.zipf, "skew of the popularity of keys [0]", number);
+  list("--range-hits", given.range_hits, "probe with ranges of so many rows [0: points]", number);
+  list("--seed", given.seed, "of all that is random [1]", number);
+  list("--result", s->results, "first, count, sum or rows [first]", "RESULT[,...]");
+  list("--structure", s->structures, "structures to measure [auto]", "S[,S...]");
+  bench.add_option("--backend", s->backend_name, "cpu, cuda, optix or auto [auto]");
+  bench.add_option("--option", s->options, "an option of the structures, name=value; repeatable")
+      ->allow_extra_args(false);
+  bench.add_option("--repetitions", s->repetitions, "measurements, of which the median counts [5]");
+  bench.add_option("--json", s->json,
+                   "file for all figures, a list of one object per line of the table");
+  bench.footer(
+      "Lists are swept: all combinations are measured. Examples:\n"
+      "  raydex bench --structure sorted_array --keys 2^20,2^24,2^26 --json points.json\n"
+      "  raydex bench --hit-rate 100,50,10 --miss inside,outside --value-bits 31\n"
+      "  raydex bench --probes 2^22 --range-hits 1,16,256,1024 --result sum");
+  bench.callback([s] { run(*s); });
+}
+
+}  // namespace raydex::bench

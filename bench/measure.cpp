@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds, asks, times and checks.
+#include "bench/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bench/median.hpp"
+
+namespace raydex::bench {
+namespace {
+
+// All batches of a workload with the memory for their answers.
+class interview {
+ public:
+  interview(machine& where, const generated& data, result asked, const index& who)
+      : machine_(&where), data_(&data), asked_(asked), index_(&who) {
+    const workload& what = data.description();
+    std::uint64_t begin = 0;
+    for (std::uint64_t i = 0; i < what.batches; ++i) {
+      const std::uint64_t size = what.probes / what.batches + (i < what.probes % what.batches);
+      batches_.push_back({begin, size, 0, 0});
+      begin += size;
+    }
+    const context memory = where.where();
+    if (asked == result::rows) {
+      // Each batch has its own offsets, one more than probes; how many rows they lead to is learnt
+      // beforehand, so that the timed runs need no allocation.
+      offsets_ = buffer<std::uint64_t>(memory, what.probes + what.batches);
+      std::uint64_t total = 0;
+      for (std::uint64_t i = 0; i < batches_.size(); ++i) {
+        batch& b = batches_[i];
+        who.offsets(memory, probes_of(b), offsets_of(i));
+        where.where().copy_out(&b.rows, offsets_of(i).data() + b.size, sizeof b.rows);
+        b.first_row = total;
+        total += b.rows;
+      }
+      values_ = buffer<std::byte>(memory, total * row_bytes());
+    } else {
+      values_ = buffer<std::byte>(memory, what.probes * value_bytes());
+    }
+    where.poison(values_.data(), values_.bytes());
+    where.poison(offsets_.data(), offsets_.bytes());
+  }
+
+  // Queues all batches.
+  void ask() {
+    const context work = machine_->where();
+    for (std::uint64_t i = 0; i < batches_.size(); ++i) {
+      const batch& b = batches_[i];
+      const probes asked = probes_of(b);
+      if (asked_ == result::first) {
+        index_->first(work, asked, {index_->info().row_ids, values_of(b), b.size});
+      } else if (asked_ == result::count) {
+        index_->count(work, asked, numbers_of(b));
+      } else if (asked_ == result::sum) {
+        index_->sum(work, asked, numbers_of(b));
+      } else {
+        index_->offsets(work, asked, offsets_of(i));
+        index_->rows(work, asked, offsets_of(i), {index_->info().row_ids, values_of(b), b.rows});
+      }
+    }
+  }
+
+  // Counts the wrong answers of the last time.
+  std::uint64_t count_wrong() {
+    std::uint64_t wrong = 0;
+    for (std::uint64_t i = 0; i < batches_.size(); ++i) {
+      const batch& b = batches_[i];
+      const probes asked = probes_of(b);
+      answered_batch answered;
+      answered.asked = asked_;
+      answered.key_bits = data_->description().key_bits;
+      answered.row_id_bits = static_cast<int>(8 * row_bytes());
+      answered.size = b.size;
+      answered.lower = asked.lower.data;
+      answered.upper = asked.upper.data;
+      answered.values = values_of(b);
+      if (asked_ == result::rows) answered.offsets = offsets_of(i).data();
+      answered.total = b.rows;
+      wrong += machine_->count_wrong(data_->set(), answered);
+    }
+    return wrong;
+  }
+
+ private:
+  struct batch {
+    std::uint64_t begin;
+    std::uint64_t size;
+    std::uint64_t first_row;
+    std::uint64_t rows;
+  };
+
+  std::uint64_t row_bytes() const { return index_->info().row_ids == row_id_type::uint32 ? 4 : 8; }
+  std::uint64_t value_bytes() const {
+    return asked_ == result::first || asked_ == result::rows ? row_bytes() : 8;
+  }
+  probes probes_of(const batch& b) const { return data_->batch(b.begin, b.size); }
+  std::span<std::uint64_t> offsets_of(std::uint64_t i) {
+    return {offsets_.data() + batches_[i].begin + i, batches_[i].size + 1};
+  }
+  void* values_of(const batch& b) {
+    const std::uint64_t at = asked_ == result::rows ? b.first_row : b.begin;
+    return at == 0 ? values_.data() : values_.data() + at * value_bytes();
+  }
+  std::span<std::uint64_t> numbers_of(const batch& b) {
+    return {static_cast<std::uint64_t*>(values_of(b)), b.size};
+  }
+
+  machine* machine_;
+  const generated* data_;
+  result asked_;
+  const index* index_;
+  std::vector<batch> batches_;
+  buffer<std::uint64_t> offsets_;
+  buffer<std::byte> values_;
+};
+
+}  // namespace
+
+measurement measure(machine& where, const generated& data, result asked,
+                    const std::string& structure, const option_map& options, int repetitions) {
+  const session& here = where.where();
+  std::unique_ptr<index> built;
+  measurement found;
+  found.build_ms = median_of(repetitions, [&] {
+    built.reset();
+    here.synchronize();
+    const auto start = std::chrono::steady_clock::now();
+    built = build(structure, here.where(), here, data.keys().as_column(), std::nullopt, options);
+    here.synchronize();
+    const auto end = std::chrono::steady_clock::now();
+    return std::chrono::duration<double, std::milli>(end - start).count();
+  });
+  found.info = built->info();
+
+  interview talk(where, data, asked, *built);
+  found.lookup_ms = median_of(repetitions, [&] { return where.milliseconds([&] { talk.ask(); }); });
+  found.wrong = talk.count_wrong();
+  return found;
+}
+
+}  // namespace raydex::bench

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measurements as text and as JSON.
+#include "bench/report.hpp"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "raydex/bench/commit.hpp"  // generated at build time
+
+namespace raydex::bench {
+namespace {
+
+double lookups_per_s(const report_row& row) {
+  return row.measured.lookup_ms == 0
+             ? 0
+             : static_cast<double>(row.what.probes) / row.measured.lookup_ms * 1e3;
+}
+
+double ratio(double part, double whole) {
+  return whole == 0 ? 0 : part / whole;
+}
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[sizeof "2000-01-01T00:00:00Z"];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto amount = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (amount >= 1024 && unit + 1 < std::size(units)) {
+    amount /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", amount, amount < 10 && unit != 0 ? 2 : 0, units[unit]);
+}
+
+constexpr const char* line_format =
+    "{:<16} {:<6} {:>10} {:>7} {:>10} {:>9} {:>6} {:>9} {:>9}  {:<7}  {}";
+
+nlohmann::ordered_json workload_json(const workload& what) {
+  return {{"keys", what.keys},
+          {"probes", what.probes},
+          {"batches", what.batches},
+          {"key_bits", what.key_bits},
+          {"uniformity", what.uniformity},
+          {"stride", what.stride},
+          {"value_bits", what.value_bits == 0 ? what.key_bits : what.value_bits},
+          {"multiplicity", what.multiplicity},
+          {"insert_order", to_string(what.insert_order)},
+          {"probe_order", to_string(what.probe_order)},
+          {"hit_rate", what.hit_rate},
+          {"miss", to_string(what.misses)},
+          {"zipf", what.zipf},
+          {"range_hits", what.range_hits}};
+}
+
+}  // namespace
+
+const char* to_string(result asked) {
+  switch (asked) {
+    case result::first:
+      return "first";
+    case result::count:
+      return "count";
+    case result::sum:
+      return "sum";
+    default:
+      return "rows";
+  }
+}
+
+std::string to_options(const workload& what) {
+  std::string text = fmt::format(
+      "--keys {} --probes {} --batches {} --key-bits {} --uniformity {} --stride {} "
+      "--multiplicity {} --insert-order {} --probe-order {} --hit-rate {} --miss {} --zipf {}",
+      size_text(what.keys), size_text(what.probes), size_text(what.batches), what.key_bits,
+      what.uniformity, what.stride, what.multiplicity, to_string(what.insert_order),
+      to_string(what.probe_order), what.hit_rate, to_string(what.misses), what.zipf);
+  if (what.value_bits != 0) text += fmt::format(" --value-bits {}", what.value_bits);
+  if (what.range_hits != 0) text += fmt::format(" --range-hits {}", what.range_hits);
+  return text + fmt::format(" --seed {}", what.seed);
+}
+
+std::string table_head() {
+  return fmt::format(line_format, "structure", "result", "build ms", "x sort", "lookup ms", "M/s",
+                     "ratio", "resident", "peak", "answers", "workload");
+}
+
+std::string table_line(const report_row& row) {
+  const measurement& m = row.measured;
+  const double rate = lookups_per_s(row);
+  std::string text = fmt::format(
+      line_format, m.info.structure, to_string(row.asked), fmt::format("{:.3f}", m.build_ms),
+      fmt::format("{:.2f}", ratio(m.build_ms, row.references.sort_ms)),
+      fmt::format("{:.3f}", m.lookup_ms), fmt::format("{:.1f}", rate / 1e6),
+      fmt::format("{:.3f}", ratio(rate, row.floor.per_s)), bytes_text(m.info.resident_bytes),
+      bytes_text(m.info.build_peak_bytes), m.wrong == 0 ? "correct" : "WRONG", describe(row.what));
+  if (m.wrong != 0) text += fmt::format(" ({} wrong)", m.wrong);
+  if (row.references.sort_probes_ms) {
+    text += fmt::format("; sorting them {:.3f} ms", *row.references.sort_probes_ms);
+  }
+  if (row.references.lower_bound_ms) {
+    text += fmt::format("; {:.2f} x std::lower_bound",
+                        ratio(*row.references.lower_bound_ms, m.lookup_ms));
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const report_row& row) {
+  const measurement& m = row.measured;
+  const double rate = lookups_per_s(row);
+  nlohmann::ordered_json object = {
+      {"structure", m.info.structure},
+      {"options", m.info.options},
+      {"backend", std::string(to_string(m.info.where))},
+      {"device", row.device.name},
+      {"driver", row.device.driver},
+      {"rt_core_version", row.device.rt_core_version},
+      {"key", to_string(m.info.key)},
+      {"n", row.what.keys},
+      {"probes", row.what.probes},
+      {"batches", row.what.batches},
+      {"result", to_string(row.asked)},
+      {"workload", describe(row.what)},
+      {"workload_axes", workload_json(row.what)},
+      {"seed", row.what.seed},
+      {"build_ms", m.build_ms},
+      {"lookup_ms", m.lookup_ms},
+      {"lookups_per_s", rate},
+      {"floor", row.floor.name},
+      {"floor_per_s", row.floor.per_s},
+      {"ratio", ratio(rate, row.floor.per_s)},
+      {"sort_floor_ms", row.references.sort_ms},
+      {"build_ratio", ratio(m.build_ms, row.references.sort_ms)},
+      {"copy_bytes_per_s", row.floor.copy_bytes_per_s},
+      {"resident_bytes", m.info.resident_bytes},
+      {"build_peak_bytes", m.info.build_peak_bytes},
+      {"correct", m.wrong == 0},
+      {"wrong", m.wrong},
+  };
+  if (row.references.sort_probes_ms) {
+    object["sort_probes_ms"] = *row.references.sort_probes_ms;
+    object["lookup_with_sort_ms"] = m.lookup_ms + *row.references.sort_probes_ms;
+  }
+  if (row.references.lower_bound_ms) {
+    const double ms = *row.references.lower_bound_ms;
+    object["std_lower_bound_per_s"] = ratio(static_cast<double>(row.what.probes) * 1e3, ms);
+    object["std_lower_bound_ratio"] = ratio(ms, m.lookup_ms);
+  }
+  object["commit"] = commit;
+  object["date"] = now();
+  object["command"] = row.command;
+  return object;
+}
+
+}  // namespace raydex::bench

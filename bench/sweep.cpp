@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the values of the axes and multiplies them out.
+#include "bench/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "bench/report.hpp"
+#include "raydex/error.hpp"
+
+namespace raydex::bench {
+namespace {
+
+template <class Number>
+bool parse(std::string_view text, Number& out) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+void read(std::string_view option, std::string_view text, std::uint64_t& out) {
+  if (text.substr(0, 2) == "2^") {
+    int power = 0;
+    if (parse(text.substr(2), power) && power >= 0 && power < 64) {
+      out = std::uint64_t{1} << power;
+      return;
+    }
+  } else if (parse(text, out)) {
+    return;
+  }
+  throw invalid_argument(
+      fmt::format("{}: '{}' is not a whole number such as 1000 or 2^26", option, text));
+}
+
+void read(std::string_view option, std::string_view text, int& out) {
+  if (!parse(text, out)) {
+    throw invalid_argument(fmt::format("{}: '{}' is not a whole number", option, text));
+  }
+}
+
+void read(std::string_view option, std::string_view text, double& out) {
+  if (!parse(text, out)) {
+    throw invalid_argument(fmt::format("{}: '{}' is not a number", option, text));
+  }
+}
+
+template <class Value>
+void read_name(std::string_view option, std::string_view text, Value& out,
+               std::initializer_list<Value> values) {
+  std::string legal;
+  for (const Value value : values) {
+    if (text == to_string(value)) {
+      out = value;
+      return;
+    }
+    legal += legal.empty() ? "" : ", ";
+    legal += to_string(value);
+  }
+  throw invalid_argument(fmt::format("{}: '{}' is not one of {}", option, text, legal));
+}
+
+void read(std::string_view option, std::string_view text, order& out) {
+  read_name(option, text, out, {order::unsorted, order::sorted});
+}
+
+void read(std::string_view option, std::string_view text, miss& out) {
+  read_name(option, text, out, {miss::inside, miss::outside});
+}
+
+// Replaces every workload by one for each value of an axis.
+template <class Value>
+void multiply(std::vector<workload>& all, const char* option, Value workload::*axis,
+              const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  std::vector<workload> more;
+  for (workload base : all) {
+    for (const std::string& text : texts) {
+      read(option, text, base.*axis);
+      more.push_back(base);
+    }
+  }
+  all = std::move(more);
+}
+
+}  // namespace
+
+std::vector<workload> sweep(const axes& given) {
+  std::vector<workload> all(1);
+  multiply(all, "--range-hits", &workload::range_hits, given.range_hits);
+  for (workload& what : all) {
+    if (what.range_hits != 0) what.uniformity = 0;
+  }
+  multiply(all, "--uniformity", &workload::uniformity, given.uniformity);
+  multiply(all, "--stride", &workload::stride, given.stride);
+  multiply(all, "--value-bits", &workload::value_bits, given.value_bits);
+  multiply(all, "--multiplicity", &workload::multiplicity, given.multiplicity);
+  multiply(all, "--insert-order", &workload::insert_order, given.insert_order);
+  multiply(all, "--probe-order", &workload::probe_order, given.probe_order);
+  multiply(all, "--hit-rate", &workload::hit_rate, given.hit_rate);
+  multiply(all, "--miss", &workload::misses, given.miss);
+  multiply(all, "--zipf", &workload::zipf, given.zipf);
+  multiply(all, "--key-bits", &workload::key_bits, given.key_bits);
+  multiply(all, "--batches", &workload::batches, given.batches);
+  multiply(all, "--probes", &workload::probes, given.probes);
+  multiply(all, "--keys", &workload::keys, given.keys);
+  multiply(all, "--seed", &workload::seed, given.seed);
+  for (const workload& what : all)
+    check(what);
+  return all;
+}
+
+std::vector<result> parse_results(const std::vector<std::string>& names) {
+  std::vector<result> results;
+  for (const std::string& name : names) {
+    read_name("--result", name, results.emplace_back(),
+              {result::first, result::count, result::sum, result::rows});
+  }
+  return results;
+}
+
+}  // namespace raydex::bench

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every structure answers every query as the oracle does: structure x options x key type x column,
+// on the backend that this program was built for. A test is named after what it combines, so that
+// a failure says where to look.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <numeric>
+
+#include "conformance/oracle.hpp"
+#include "raydex/raydex.hpp"
+
+namespace raydex::test {
+namespace {
+
+// The options that each structure is tested with; others are tested with their defaults.
+const std::map<std::string, std::vector<option_map>>& tested_options() {
+  static const std::map<std::string, std::vector<option_map>> all{
+      {"sorted_array", {{{"layout", "column"}}, {{"layout", "row"}}}},
+  };
+  return all;
+}
+
+// ---- columns
+
+enum class content { dense, random, few_distinct, all_equal, extremes, with_missing, all_missing };
+enum class row_id_kind { implicit, narrow, wide };
+
+template <class T>
+std::vector<std::optional<T>> make_column(content what, std::size_t size, std::mt19937_64& random) {
+  std::vector<std::optional<T>> column(size);
+  const std::vector<T> extremes = extreme_keys<T>();
+  const T equal = random_key<T>(random);
+  for (std::size_t i = 0; i < size; ++i) {
+    switch (what) {
+      case content::dense:
+        column[i] = dense_key<T>(2 * i);  // gaps, so that there are misses inside
+        break;
+      case content::random:
+        column[i] = random_key<T>(random);
+        break;
+      case content::few_distinct:
+        column[i] = dense_key<T>(below(random, 1 + size / 40));
+        break;
+      case content::all_equal:
+        column[i] = equal;
+        break;
+      case content::extremes:
+        column[i] = extremes[below(random, extremes.size())];
+        break;
+      case content::with_missing:
+        if (below(random, 3) != 0) column[i] = dense_key<T>(below(random, 1 + size));
+        break;
+      case content::all_missing:
+        break;
+    }
+  }
+  std::shuffle(column.begin(), column.end(), random);
+  return column;
+}
+
+std::vector<std::uint64_t> make_row_ids(row_id_kind kind, std::size_t size, std::size_t values,
+                                        std::mt19937_64& random) {
+  std::vector<std::uint64_t> ids(size);
+  std::iota(ids.begin(), ids.end(), 0);
+  if (kind == row_id_kind::implicit) return ids;
+  for (auto& id : ids) id = below(random, values);  // repeated ones are legal
+  return ids;
+}
+
+// Keys of the column, their neighbours, extremes, random keys, and missing ones.
+template <class T>
+std::vector<std::optional<T>> make_probes(const std::vector<std::optional<T>>& column,
+                                          std::size_t count, std::mt19937_64& random) {
+  const std::vector<T> extremes = extreme_keys<T>();
+  std::vector<std::optional<T>> probes;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t kind = below(random, 8);
+    const auto cell =
+        column.empty() ? std::optional<T>{} : column[below(random, column.size())];
+    if (kind < 4 && cell) {
+      probes.push_back(cell);
+    } else if (kind < 6 && cell) {
+      probes.push_back(neighbour(*cell, kind == 4));
+    } else if (kind == 6) {
+      probes.push_back(extremes[below(random, extremes.size())]);
+    } else if (below(random, 4) == 0) {
+      probes.push_back(std::nullopt);
+    } else {
+      probes.push_back(random_key<T>(random));
+    }
+  }
+  return probes;
+}
+
+// ---- one column, all queries
+
+// A column in the backend's memory.
+template <class T>
+struct uploaded {
+  buffer<T> cells;
+  buffer<std::uint8_t> bits;
+  column view;
+
+  uploaded(const session& at, const std::vector<std::optional<T>>& content, bool with_bits)
+      : cells(at.upload(std::span<const T>(test::cells(content)))),
+        bits(at.upload(std::span<const std::uint8_t>(bitmap(content)))),
+        view(std::span<const T>(cells.data(), cells.size()), with_bits ? bits.data() : nullptr) {}
+};
+
+template <class T>
+bool any_missing(const std::vector<std::optional<T>>& column) {
+  return std::any_of(column.begin(), column.end(), [](const auto& cell) { return !cell; });
+}
+
+// Checks all queries of one index against expected rows.
+class checker {
+ public:
+  checker(const session& at, const index& tested, const probes& batch,
+          const std::vector<std::vector<std::uint64_t>>& expected)
+      : at_(at), index_(tested), batch_(batch), expected_(expected) {}
+
+  template <class RowId>
+  void first_and_rows() const {
+    buffer<RowId> out(at_, batch_.size());
+    index_.first(at_, batch_, std::span<RowId>(out.data(), out.size()));
+    const std::vector<RowId> first = at_.download(out);
+    const matches found = index_.rows(at_, batch_);
+    const std::vector<std::uint64_t> offsets = at_.download(found.offsets);
+    std::vector<RowId> rows(found.total);
+    at_.copy_out(rows.data(), found.rows.data(), found.rows.bytes());
+    ASSERT_EQ(offsets.size(), expected_.size() + 1);
+    ASSERT_EQ(offsets.front(), 0);
+    ASSERT_EQ(offsets.back(), found.total);
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      const auto& wanted = expected_[i];
+      const RowId smallest =
+          wanted.empty() ? not_found<RowId>
+                         : static_cast<RowId>(*std::min_element(wanted.begin(), wanted.end()));
+      ASSERT_EQ(first[i], smallest) << "first of probe " << i;
+      const std::vector<std::uint64_t> got(rows.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
+                                           rows.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]));
+      ASSERT_EQ(got, wanted) << "rows of probe " << i;
+    }
+  }
+
+  void count() const {
+    buffer<std::uint64_t> out(at_, batch_.size());
+    index_.count(at_, batch_, std::span(out.data(), out.size()));
+    const auto counts = at_.download(out);
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      ASSERT_EQ(counts[i], expected_[i].size()) << "count of probe " << i;
+    }
+  }
+
+  void sum_of_row_ids() const {
+    buffer<std::uint64_t> out(at_, batch_.size());
+    index_.sum(at_, batch_, std::span(out.data(), out.size()));
+    const auto sums = at_.download(out);
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      const auto& rows = expected_[i];
+      ASSERT_EQ(sums[i], std::accumulate(rows.begin(), rows.end(), std::uint64_t{0}))
+          << "sum of probe " << i;
+    }
+  }
+
+  // Sums of values of type V, collected in a Sum that holds them exactly.
+  template <class V, class Sum>
+  void sum_of_values(std::size_t values, std::mt19937_64& random) const {
+    std::vector<std::optional<V>> content(values);
+    for (auto& cell : content) {
+      if (below(random, 5) == 0) continue;
+      if constexpr (std::is_floating_point_v<V>) {
+        cell = static_cast<V>(static_cast<std::int64_t>(random() >> 40) - (1 << 23)) / V(64);
+      } else {
+        cell = static_cast<V>(random());
+      }
+    }
+    const uploaded<V> column(at_, content, true);
+    using out_type = std::conditional_t<std::is_floating_point_v<V>, double, Sum>;
+    buffer<out_type> out(at_, batch_.size());
+    index_.sum(at_, batch_, column.view, std::span(out.data(), out.size()));
+    const auto sums = at_.download(out);
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      Sum wanted = 0;
+      for (const std::uint64_t row : expected_[i]) {
+        if (content[row]) wanted = static_cast<Sum>(wanted + static_cast<Sum>(*content[row]));
+      }
+      ASSERT_EQ(sums[i], static_cast<out_type>(wanted)) << "sum of values of probe " << i;
+    }
+  }
+
+ private:
+  const session& at_;
+  const index& index_;
+  const probes& batch_;
+  const std::vector<std::vector<std::uint64_t>>& expected_;
+};
+
+struct subject {
+  std::string structure;
+  backend where;
+  option_map options;
+};
+
+template <class T>
+void check_column(const subject& tested, const session& at, content what, row_id_kind kind,
+                  std::size_t size, std::size_t probe_count) {
+  SCOPED_TRACE("size " + std::to_string(size) + ", " + std::to_string(probe_count) + " probes");
+  auto random = generator(size * 31 + static_cast<std::uint64_t>(what));
+  const auto column_content = make_column<T>(what, size, random);
+  const std::size_t values = size + 1 + below(random, 100);
+  const auto ids = make_row_ids(kind, size, values, random);
+  const oracle<T> expected(column_content, ids);
+
+  const uploaded<T> keys(at, column_content, any_missing(column_content));
+  const std::vector<std::uint32_t> narrow_ids(ids.begin(), ids.end());
+  const auto narrow = at.upload(std::span<const std::uint32_t>(narrow_ids));
+  const auto wide = at.upload(std::span<const std::uint64_t>(ids));
+  std::optional<column> row_ids;
+  if (kind == row_id_kind::narrow) {
+    row_ids = column(std::span<const std::uint32_t>(narrow.data(), narrow.size()));
+  } else if (kind == row_id_kind::wide) {
+    row_ids = column(std::span<const std::uint64_t>(wide.data(), wide.size()));
+  }
+  const std::unique_ptr<index> built =
+      build(tested.structure, tested.where, at, keys.view, row_ids, tested.options);
+  ASSERT_EQ(built->info().n, size);
+
+  for (const bool as_points : {true, false}) {
+    SCOPED_TRACE(as_points ? "points" : "ranges");
+    const auto lower = make_probes<T>(column_content, probe_count, random);
+    const auto upper = as_points ? lower : make_probes<T>(column_content, probe_count, random);
+    std::vector<std::vector<std::uint64_t>> rows;
+    for (std::size_t i = 0; i < probe_count; ++i) rows.push_back(expected.rows(lower[i], upper[i]));
+
+    const uploaded<T> lower_cells(at, lower, any_missing(lower));
+    const uploaded<T> upper_cells(at, upper, any_missing(upper));
+    const probes batch =
+        as_points ? points(lower_cells.view) : ranges(lower_cells.view, upper_cells.view);
+    const checker check(at, *built, batch, rows);
+    if (kind == row_id_kind::wide) {
+      check.first_and_rows<std::uint64_t>();
+    } else {
+      check.first_and_rows<std::uint32_t>();
+    }
+    check.count();
+    check.sum_of_row_ids();
+    check.sum_of_values<std::uint32_t, std::uint64_t>(values, random);
+    check.sum_of_values<std::uint64_t, std::uint64_t>(values, random);
+    check.sum_of_values<std::int32_t, std::int64_t>(values, random);
+    check.sum_of_values<std::int64_t, std::int64_t>(values, random);
+    check.sum_of_values<float, long double>(values, random);
+    check.sum_of_values<double, long double>(values, random);
+  }
+}
+
+// Sizes around 0, tiles and blocks; a larger one where that is not too slow.
+std::vector<std::size_t> sizes() {
+  std::vector<std::size_t> all{0, 1, 2, 31, 32, 33, 255, 256, 257, 1000};
+  if (!small_scale()) all.insert(all.end(), {4095, 4096, 4097, 70'001});
+  return all;
+}
+
+template <class T>
+class conformance : public testing::Test {
+ public:
+  conformance(subject tested, content what, row_id_kind kind)
+      : tested_(std::move(tested)), what_(what), kind_(kind) {}
+
+  void TestBody() override {
+    if (const std::string reason = why_unavailable(tested_.where); !reason.empty()) {
+      GTEST_SKIP() << reason;
+    }
+    const session at(tested_.where);
+    for (const std::size_t size : sizes()) {
+      // A probe may match every row: bounds the matches that are compared.
+      const std::size_t probe_count = std::min({size * 2 + 7, 1'000'000 / (size + 1), 1001ul});
+      check_column<T>(tested_, at, what_, kind_, size, probe_count);
+      if (HasFatalFailure()) return;
+    }
+    check_column<T>(tested_, at, what_, kind_, 100, 0);
+  }
+
+ private:
+  subject tested_;
+  content what_;
+  row_id_kind kind_;
+};
+
+template <class T>
+void register_key_type(const std::string& name, const subject& tested) {
+  const std::vector<std::pair<content, std::string>> contents{
+      {content::dense, "dense"},           {content::random, "random"},
+      {content::few_distinct, "duplicates"}, {content::all_equal, "all_equal"},
+      {content::extremes, "extremes"},     {content::with_missing, "missing"},
+      {content::all_missing, "all_missing"}};
+  std::string suite = tested.structure + "_" + std::string(to_string(tested.where));
+  for (const auto& [option, value] : tested.options) suite += "_" + option + "_" + value;
+  const std::vector<std::pair<row_id_kind, std::string>> kinds{{row_id_kind::implicit, ""},
+                                                               {row_id_kind::narrow, "_rows32"},
+                                                               {row_id_kind::wide, "_rows64"}};
+  for (const auto& [what, content_name] : contents) {
+    for (const auto& [kind, kind_name] : kinds) {
+      std::string test = name;
+      test.append("_").append(content_name).append(kind_name);
+      testing::RegisterTest(suite.c_str(), test.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [tested, what = what, kind = kind]() -> testing::Test* {
+                              return new conformance<T>(tested, what, kind);
+                            });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace raydex::test
+
+void register_tests() {
+  using namespace raydex;
+  using namespace raydex::test;
+  const backend where = parse_backend(RAYDEX_TESTED_BACKEND);
+  for (const capability& can : capabilities()) {
+    if (can.where != where) continue;
+    const auto options = tested_options().find(can.structure);
+    for (const option_map& chosen :
+         options != tested_options().end() ? options->second : std::vector<option_map>{{}}) {
+      const subject tested{can.structure, where, chosen};
+      register_key_type<std::uint32_t>("uint32", tested);
+      register_key_type<std::uint64_t>("uint64", tested);
+      register_key_type<std::int32_t>("int32", tested);
+      register_key_type<std::int64_t>("int64", tested);
+      register_key_type<float>("float", tested);
+      register_key_type<double>("double", tested);
+      register_key_type<std::array<char, 1>>("bytes1", tested);
+      register_key_type<std::array<char, 3>>("bytes3", tested);
+      register_key_type<std::array<char, 4>>("bytes4", tested);
+      register_key_type<std::array<char, 5>>("bytes5", tested);
+      register_key_type<std::array<char, 8>>("bytes8", tested);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device's one instance, its handles, and what tests may set and ask of it.
+#include "device.hpp"
+
+#include <algorithm>
+
+#include "emulation/control.hpp"
+
+namespace emulation {
+
+device_state& device() {
+  static device_state instance;
+  return instance;
+}
+
+bool valid(const device_state& owner, cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
+         owner.streams.contains(stream);
+}
+
+bool valid(const device_state& owner, cudaEvent_t event) {
+  return owner.events.contains(event);
+}
+
+bool valid(const device_state& owner, cudaMemPool_t pool) {
+  return pool == &owner.default_pool || (owner.pools.contains(pool) && !pool->destroyed);
+}
+
+void set_device_memory(std::size_t bytes) {
+  const std::lock_guard lock(device().mutex);
+  device().memory = bytes;
+}
+
+std::size_t device_memory_in_use() {
+  const std::lock_guard lock(device().mutex);
+  return device().used;
+}
+
+std::size_t live_allocations() {
+  const std::lock_guard lock(device().mutex);
+  return device().allocations.size();
+}
+
+std::size_t live_handles() {
+  const std::lock_guard lock(device().mutex);
+  const auto is_live = [](cudaMemPool_t pool) { return !pool->destroyed; };
+  const auto pools = std::count_if(device().pools.begin(), device().pools.end(), is_live);
+  return device().streams.size() + device().events.size() + static_cast<std::size_t>(pools);
+}
+
+void fail_next_launch(cudaError_t error) {
+  const std::lock_guard lock(device().mutex);
+  device().launch_failure = error;
+}
+
+void fail_allocation_after(std::size_t successes) {
+  const std::lock_guard lock(device().mutex);
+  device().allocations_to_failure = successes;
+}
+
+void clear_failures() {
+  const std::lock_guard lock(device().mutex);
+  device().launch_failure.reset();
+  device().allocations_to_failure.reset();
+}
+
+std::size_t launches() {
+  const std::lock_guard lock(device().mutex);
+  return device().launches;
+}
+
+}  // namespace emulation

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The emulated device's state and limits, and what all calls of the runtime do alike: lock it,
+// work, remember the error.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "cuda_runtime_api.h"
+
+struct CUstream_st {};
+
+struct CUevent_st {
+  using clock = std::chrono::steady_clock;
+
+  bool timed = true;
+  std::optional<clock::time_point> recorded;
+};
+
+struct CUmemPoolHandle_st {
+  std::size_t used = 0;
+  std::size_t used_high = 0;
+  std::size_t limit = SIZE_MAX;
+  std::map<cudaMemPoolAttr, std::uint64_t> settings;
+  bool destroyed = false;
+};
+
+namespace emulation {
+
+inline constexpr int max_block_threads = 1024;
+inline constexpr unsigned int max_block_z = 64;
+inline constexpr unsigned int max_grid_yz = 65535;
+inline constexpr std::size_t default_shared_bytes = std::size_t{48} << 10;
+inline constexpr std::size_t optin_shared_bytes = std::size_t{227} << 10;
+inline constexpr std::size_t multiprocessor_shared_bytes = std::size_t{228} << 10;
+inline constexpr int multiprocessor_threads = 2048;
+inline constexpr int multiprocessor_blocks = 32;
+inline constexpr int multiprocessors = 2;
+inline constexpr int l2_bytes = 4 << 20;
+inline constexpr int compute_major = 9;
+inline constexpr int compute_minor = 0;
+enum class memory_place { device, host };
+
+struct allocation_record {
+  std::size_t bytes;
+  memory_place place;
+  cudaMemPool_t pool;
+};
+
+// Sorted so that what contains an address can be looked up.
+using allocation_map = std::map<const std::byte*, allocation_record>;
+
+struct device_state {
+  std::recursive_mutex mutex;
+  cudaError_t last_error = cudaSuccess;
+  std::size_t memory = std::size_t{1} << 30;
+  std::size_t used = 0;
+  allocation_map allocations;
+  std::set<cudaStream_t> streams;
+  std::set<cudaEvent_t> events;
+  std::set<cudaMemPool_t> pools;
+  CUmemPoolHandle_st default_pool;
+  std::unordered_map<const void*, int> shared_limits;
+  std::optional<cudaError_t> launch_failure;
+  std::optional<std::size_t> allocations_to_failure;
+  std::size_t launches = 0;
+};
+
+device_state& device();
+
+bool valid(const device_state& owner, cudaStream_t stream);
+bool valid(const device_state& owner, cudaEvent_t event);
+bool valid(const device_state& owner, cudaMemPool_t pool);
+
+// Runs a call's work on the locked device and remembers its error.
+template <typename Work>
+cudaError_t call(Work work) {
+  device_state& locked = device();
+  const std::lock_guard lock(locked.mutex);
+  const cudaError_t error = work(locked);
+  if (error != cudaSuccess) locked.last_error = error;
+  return error;
+}
+
+// Calls that have nothing to do but to check their handle.
+template <typename Handle>
+cudaError_t check(Handle handle) {
+  return call([&](device_state& owner) {
+    return valid(owner, handle) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+  });
+}
+
+template <typename Type>
+cudaError_t give(Type* destination, Type value) {
+  return call([&](device_state&) {
+    if (destination == nullptr) return cudaErrorInvalidValue;
+    *destination = value;
+    return cudaSuccess;
+  });
+}
+
+}  // namespace emulation

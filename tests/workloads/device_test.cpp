@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device generates, sorts and judges exactly as the host does.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "bench/floors.hpp"
+#include "bench/generated.hpp"
+#include "bench/machine.hpp"
+#include "bench/measure.hpp"
+#include "raydex/session.hpp"
+#include "workloads/samples.hpp"
+
+namespace raydex::bench {
+namespace {
+
+class device : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = why_unavailable(backend::cuda);
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+
+  static std::vector<std::byte> bytes(const session& where, const key_span& keys) {
+    std::vector<std::byte> copy(keys.size * static_cast<std::uint64_t>(keys.bits / 8));
+    if (!copy.empty()) where.copy_out(copy.data(), keys.data, copy.size());
+    return copy;
+  }
+};
+
+TEST_F(device, generates_what_the_host_generates) {
+  const session cpu(backend::cpu);
+  const session gpu(backend::cuda);
+  const auto host = make_machine(cpu);
+  const auto other = make_machine(gpu);
+  for (const workload& what : test::sample_workloads()) {
+    SCOPED_TRACE(describe(what));
+    const generated ours(what, *host);
+    const generated theirs(what, *other);
+    EXPECT_EQ(bytes(cpu, ours.keys()), bytes(gpu, theirs.keys()));
+    EXPECT_EQ(bytes(cpu, ours.lower()), bytes(gpu, theirs.lower()));
+    EXPECT_EQ(bytes(cpu, ours.upper()), bytes(gpu, theirs.upper()));
+  }
+}
+
+TEST_F(device, judges_as_the_host_does) {
+  const session gpu(backend::cuda);
+  const auto machine = make_machine(gpu);
+  for (const workload& what : test::sample_workloads()) {
+    SCOPED_TRACE(describe(what));
+    const generated data(what, *machine);
+    std::vector<std::uint64_t> counts(what.probes);
+    const std::vector<std::byte> lower = bytes(gpu, data.lower());
+    const std::vector<std::byte> upper = bytes(gpu, data.upper());
+    for (std::uint64_t i = 0; i < what.probes; ++i) {
+      counts[i] = data.set().expected_count(number_at(lower.data(), what.key_bits, i),
+                                            number_at(upper.data(), what.key_bits, i));
+    }
+    const auto wrong = [&] {
+      const auto uploaded = gpu.upload(std::span<const std::uint64_t>(counts));
+      answered_batch batch;
+      batch.asked = result::count;
+      batch.key_bits = what.key_bits;
+      batch.size = what.probes;
+      batch.lower = data.lower().data;
+      batch.upper = data.upper().data;
+      batch.values = uploaded.data();
+      return machine->count_wrong(data.set(), batch);
+    };
+    EXPECT_EQ(wrong(), 0u);
+    for (std::uint64_t i = 0; i < what.probes; i += 5)
+      ++counts[i];
+    EXPECT_EQ(wrong(), (what.probes + 4) / 5);
+  }
+}
+
+TEST_F(device, floors_are_measured) {
+  const session gpu(backend::cuda);
+  const auto machine = make_machine(gpu);
+  floors all(*machine, 1);
+  for (const order probes : {order::unsorted, order::sorted}) {
+    workload what = test::sized(5001, 1003);
+    what.probe_order = probes;
+    const reference_times times = all.references(generated(what, *machine));
+    EXPECT_GE(times.sort_ms, 0);
+    EXPECT_EQ(times.sort_probes_ms.has_value(), probes == order::sorted);
+    EXPECT_FALSE(times.lower_bound_ms.has_value());
+    EXPECT_GE(all.lookups(what, result::first).per_s, 0);
+  }
+}
+
+TEST_F(device, gathers_the_slots_of_its_probes) {
+  const session gpu(backend::cuda);
+  const auto machine = make_machine(gpu);
+  std::vector<std::uint64_t> table(1000);
+  for (std::size_t i = 0; i < table.size(); ++i)
+    table[i] = 7 * i;
+  std::vector<std::uint32_t> probes(4 * 301);
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    probes[i] = static_cast<std::uint32_t>(random(1, stream::floor, i));
+  }
+  const auto slots = gpu.upload(std::span<const std::uint64_t>(table));
+  const auto asked = gpu.upload(std::span<const std::uint32_t>(probes));
+  buffer<std::uint32_t> out(gpu, probes.size());
+  machine->gather(slots.data(), table.size(), asked.data(), out.data(), probes.size());
+  const auto found = gpu.download(out);
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    ASSERT_EQ(found[i], 7 * ((std::uint64_t{probes[i]} * table.size()) >> 32));
+  }
+}
+
+TEST_F(device, measures_a_structure) {
+  const session gpu(backend::cuda);
+  const auto machine = make_machine(gpu);
+  for (const result asked : {result::first, result::count, result::sum, result::rows}) {
+    workload what = test::sized(5001, 1003);
+    what.batches = 3;
+    what.multiplicity = 2;
+    const generated data(what, *machine);
+    EXPECT_EQ(measure(*machine, data, asked, "sorted_array", {}, 1).wrong, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace raydex::bench

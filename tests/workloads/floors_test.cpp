@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floors are measured, named, and right about what they move.
+#include "bench/floors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "bench/median.hpp"
+#include "raydex/session.hpp"
+#include "workloads/samples.hpp"
+
+namespace raydex::bench {
+namespace {
+
+TEST(floors, of_points) {
+  const session here(backend::cpu);
+  const auto host = make_machine(here);
+  floors all(*host, 1);
+  workload what = test::sized(5000, 1001);
+  const lookup_floor plain = all.lookups(what, result::first);
+  EXPECT_EQ(plain.name, "streamed gather");
+  EXPECT_GT(plain.per_s, 0);
+  EXPECT_GT(plain.copy_bytes_per_s, 0);
+  EXPECT_EQ(all.lookups(what, result::sum).per_s, plain.per_s);  // measured once
+
+  what.multiplicity = 8;
+  const lookup_floor copies = all.lookups(what, result::sum);
+  EXPECT_EQ(copies.name, "streamed gather and copy");
+  EXPECT_LT(copies.per_s, plain.per_s);
+  EXPECT_LT(all.lookups(what, result::rows).per_s, copies.per_s);
+  EXPECT_EQ(all.lookups(what, result::count).per_s, plain.per_s);
+
+  what.probe_order = order::sorted;
+  EXPECT_EQ(all.lookups(what, result::count).name, "streamed gather, sorted");
+}
+
+TEST(floors, references) {
+  const session here(backend::cpu);
+  const auto host = make_machine(here);
+  floors all(*host, 1);
+  workload what = test::sized(5000, 1001);
+  reference_times times = all.references(generated(what, *host));
+  EXPECT_GT(times.sort_ms, 0);
+  EXPECT_FALSE(times.sort_probes_ms.has_value());
+  EXPECT_TRUE(times.lower_bound_ms.has_value());
+
+  what.uniformity = 0;
+  what.range_hits = 4;
+  what.probe_order = order::sorted;
+  times = all.references(generated(what, *host));
+  EXPECT_TRUE(times.sort_probes_ms.has_value());
+  EXPECT_FALSE(times.lower_bound_ms.has_value());
+
+  EXPECT_EQ(all.lookups(test::sized(0, 0), result::first).per_s, 0);
+  all.references(generated(test::sized(0, 0), *host));
+}
+
+TEST(floors, the_gather_reads_the_slots_of_its_probes) {
+  const session here(backend::cpu);
+  const auto host = make_machine(here);
+  const std::vector<std::uint64_t> table{10, 11, 12, 13};
+  const std::vector<std::uint32_t> probes{0, 0x4000'0000, 0xffff'ffff, 0x8000'0000};
+  std::vector<std::uint32_t> out(4);
+  host->gather(table.data(), 4, probes.data(), out.data(), 4);
+  EXPECT_EQ(out, (std::vector<std::uint32_t>{10, 11, 13, 12}));
+}
+
+TEST(floors, medians) {
+  double next = 100;  // the warm-up, dropped
+  EXPECT_EQ(median_of(3, [&] { return std::exchange(next, next == 100 ? 5 : next - 1); }), 4);
+}
+
+}  // namespace
+}  // namespace raydex::bench

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command from its options to its file.
+#include "bench/report.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "bench/command.hpp"
+#include "bench/output_file.hpp"
+#include "raydex/error.hpp"
+
+namespace raydex::bench {
+namespace {
+
+class folder {
+ public:
+  folder() { std::filesystem::create_directories(path_); }
+  folder(const folder&) = delete;
+  folder& operator=(const folder&) = delete;
+  ~folder() { std::filesystem::remove_all(path_); }
+  std::filesystem::path operator/(const char* name) const { return path_ / name; }
+  bool empty() const { return std::filesystem::is_empty(path_); }
+
+ private:
+  std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / ("raydex_report_test." + std::to_string(getpid()));
+};
+
+// Runs `raydex bench arguments`, its table kept from the test's output.
+std::string run(const std::string& arguments) {
+  CLI::App app;
+  add_bench_command(app);
+  testing::internal::CaptureStdout();
+  try {
+    app.parse("bench --backend cpu --repetitions 1 " + arguments);
+  } catch (...) {
+    testing::internal::GetCapturedStdout();
+    throw;
+  }
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(bench_command, writes_a_row_for_every_combination) {
+  const folder here;
+  const auto path = here / "out.json";
+  const std::string table =
+      run("--structure sorted_array --keys 2^10,999 --probes 500 --batches 3 --probe-order sorted "
+          "--result first,count,sum,rows --option layout=row --hit-rate 70 --json " +
+          path.string());
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 8u);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["structure"], "sorted_array");
+    EXPECT_EQ(row["options"], "layout=row");
+    EXPECT_EQ(row["backend"], "cpu");
+    EXPECT_EQ(row["key"], "uint32");
+    EXPECT_EQ(row["probes"], 500);
+    EXPECT_EQ(row["batches"], 3);
+    EXPECT_EQ(row["workload_axes"]["hit_rate"], 70);
+    EXPECT_EQ(row["correct"], true);
+    EXPECT_EQ(row["wrong"], 0);
+    for (const char* positive :
+         {"n", "build_ms", "lookup_ms", "lookups_per_s", "floor_per_s", "ratio", "sort_floor_ms",
+          "build_ratio", "copy_bytes_per_s", "resident_bytes", "build_peak_bytes", "sort_probes_ms",
+          "lookup_with_sort_ms", "std_lower_bound_per_s", "std_lower_bound_ratio"}) {
+      EXPECT_GT(row[positive], 0) << positive;
+    }
+    for (const char* text : {"device", "workload", "floor", "commit", "date", "command"}) {
+      EXPECT_FALSE(row[text].get<std::string>().empty()) << text;
+    }
+  }
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 10);
+
+  // The command of a row measures that row again.
+  const auto again = here / "again.json";
+  run(rows[5]["command"].get<std::string>().substr(
+          sizeof "raydex bench --structure sorted_array --backend cpu" - 1) +
+      " --structure sorted_array --json " + again.string());
+  const auto repeated = nlohmann::json::parse(std::ifstream(again));
+  ASSERT_EQ(repeated.size(), 1u);
+  for (const char* same : {"n", "result", "workload", "workload_axes", "seed", "options"}) {
+    EXPECT_EQ(repeated[0][same], rows[5][same]) << same;
+  }
+}
+
+TEST(bench_command, ranges) {
+  run("--structure sorted_array --keys 1000 --probes 100 --range-hits 1,8 --multiplicity 1 "
+      "--result first,count,sum,rows --batches 7 --key-bits 32,64");
+}
+
+TEST(bench_command, bad_arguments_leave_no_file) {
+  const folder here;
+  const std::string out = " --json " + (here / "out.json").string();
+  EXPECT_THROW(run("--structure nothing --keys 10 --probes 10" + out), invalid_argument);
+  EXPECT_THROW(run("--option layout" + out), invalid_argument);
+  EXPECT_THROW(run("--keys 10 --probes 10 --option layout=round" + out), invalid_argument);
+  EXPECT_THROW(run("--result most" + out), invalid_argument);
+  EXPECT_THROW(run("--repetitions 0" + out), raydex::error);
+  EXPECT_THROW(run("--keys many" + out), invalid_argument);
+  EXPECT_TRUE(here.empty());
+  EXPECT_THROW(run("--json " + (here / "missing" / "out.json").string()), invalid_argument);
+}
+
+TEST(output_file, appears_complete_or_not_at_all) {
+  const folder here;
+  const auto path = here / "file";
+  { const output_file abandoned(path.string()); }
+  EXPECT_TRUE(here.empty());
+  output_file file(path.string());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  file.commit("all of it");
+  std::string text;
+  std::getline(std::ifstream(path), text);
+  EXPECT_EQ(text, "all of it");
+}
+
+}  // namespace
+}  // namespace raydex::bench

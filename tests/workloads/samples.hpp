@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small workloads that visit every axis, for tests that hold for any workload.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/workload.hpp"
+
+namespace raydex::test {
+
+// A workload of `keys` rows and `probes` probes, otherwise the default one.
+inline bench::workload sized(std::uint64_t keys, std::uint64_t probes) {
+  bench::workload what;
+  what.keys = keys;
+  what.probes = probes;
+  return what;
+}
+
+inline std::vector<bench::workload> sample_workloads() {
+  using bench::miss;
+  using bench::order;
+  using bench::workload;
+  std::vector<workload> all;
+  const auto add = [&all](auto change, std::uint64_t keys = 1003, std::uint64_t probes = 517) {
+    for (const int bits : {32, 64}) {
+      for (const order inserts : {order::unsorted, order::sorted}) {
+        for (const order asked : {order::unsorted, order::sorted}) {
+          workload what = sized(keys, probes);
+          what.key_bits = bits;
+          what.insert_order = inserts;
+          what.probe_order = asked;
+          change(what);
+          all.push_back(what);
+        }
+      }
+    }
+  };
+  add([](workload&) {});
+  add([](workload&) {}, 1, 3);
+  add([](workload&) {}, 2, 1);
+  add([](workload&) {}, 5, 0);
+  add([](workload& w) { w.hit_rate = 0, w.uniformity = 0, w.misses = miss::outside; }, 0, 5);
+  add([](workload&) {}, 0, 0);
+  add([](workload& w) { w.uniformity = 0; });
+  add([](workload& w) { w.uniformity = 37.5, w.hit_rate = 50; });
+  add([](workload& w) { w.value_bits = 10, w.hit_rate = 50; });
+  add([](workload& w) { w.value_bits = 31, w.hit_rate = 90, w.misses = miss::outside; });
+  add([](workload& w) { w.uniformity = 0, w.hit_rate = 10, w.misses = miss::outside; });
+  add([](workload& w) { w.uniformity = 0, w.stride = 512, w.hit_rate = 70; });
+  add([](workload& w) { w.uniformity = 20, w.stride = 7, w.hit_rate = 30; });
+  add([](workload& w) { w.multiplicity = 4, w.hit_rate = 99; });
+  add([](workload& w) { w.multiplicity = 2000; });
+  add([](workload& w) { w.zipf = 1, w.seed = 7; });
+  add([](workload& w) { w.zipf = 5, w.multiplicity = 3; });
+  add([](workload& w) { w.range_hits = 1, w.uniformity = 0; });
+  add([](workload& w) { w.range_hits = 64, w.uniformity = 0, w.zipf = 0.5; });
+  add([](workload& w) { w.range_hits = 24, w.uniformity = 0, w.multiplicity = 8, w.stride = 3; });
+  add([](workload& w) { w.range_hits = 1003, w.uniformity = 0; });
+  return all;
+}
+
+}  // namespace raydex::test

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of values become all their combinations; bad values are named.
+#include "bench/sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include "raydex/error.hpp"
+
+namespace raydex::bench {
+namespace {
+
+TEST(sweep, nothing_given_is_the_default_workload) {
+  const auto all = sweep({});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(describe(all[0]), "2^27 points on 2^26 32-bit keys");
+}
+
+TEST(sweep, multiplies_lists) {
+  axes given;
+  given.keys = {"2^10", "1000"};
+  given.probes = {"7"};
+  given.key_bits = {"32", "64"};
+  given.zipf = {"0", "0.25", "1"};
+  const auto all = sweep(given);
+  ASSERT_EQ(all.size(), 12u);
+  EXPECT_EQ(all[0].keys, 1024u);
+  EXPECT_EQ(all[1].keys, 1000u);
+  EXPECT_EQ(all.back().key_bits, 64);
+  EXPECT_EQ(all.back().zipf, 1);
+}
+
+TEST(sweep, ranges_are_on_dense_keys_unless_told_otherwise) {
+  axes given;
+  given.range_hits = {"0", "16"};
+  const auto all = sweep(given);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].uniformity, 100);
+  EXPECT_EQ(all[1].uniformity, 0);
+  given.uniformity = {"100"};
+  EXPECT_THROW(sweep(given), invalid_argument);
+}
+
+TEST(sweep, all_axes) {
+  axes given;
+  given.batches = {"4"};
+  given.uniformity = {"12.5"};
+  given.stride = {"2^3"};
+  given.value_bits = {"31"};
+  given.multiplicity = {"2"};
+  given.insert_order = {"sorted"};
+  given.probe_order = {"sorted"};
+  given.hit_rate = {"90"};
+  given.miss = {"outside"};
+  given.seed = {"99"};
+  const auto all = sweep(given);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(describe(all[0]),
+            "2^27 points on 2^26 32-bit keys, uniformity 12.5 %, stride 8, value bits 31, each 2 "
+            "times, inserts sorted, probes sorted, hits 90 %, misses outside, 4 batches");
+  EXPECT_EQ(all[0].seed, 99u);
+}
+
+TEST(sweep, names_the_bad_value) {
+  const auto refused = [](std::vector<std::string> axes::*axis, const char* value,
+                          const std::string& reason) {
+    axes given;
+    given.*axis = {value};
+    try {
+      sweep(given);
+      ADD_FAILURE() << "not refused: " << value;
+    } catch (const invalid_argument& refusal) {
+      EXPECT_NE(std::string(refusal.what()).find(reason), std::string::npos) << refusal.what();
+    }
+  };
+  for (const char* value :
+       {"", "x", "-1", "1.5", "2^", "2^64", "2^-1", "1e6", " 1", "1 ", "99999999999999999999"}) {
+    refused(&axes::keys, value, "--keys");
+  }
+  refused(&axes::key_bits, "31", "key bits");
+  refused(&axes::key_bits, "x", "--key-bits");
+  refused(&axes::zipf, "1x", "--zipf");
+  refused(&axes::zipf, "inf", "zipf");
+  refused(&axes::insert_order, "random", "unsorted, sorted");
+  refused(&axes::miss, "above", "inside, outside");
+  EXPECT_THROW(parse_results({"sum", "max"}), invalid_argument);
+  EXPECT_EQ(parse_results({"rows", "first"}), (std::vector{result::rows, result::first}));
+}
+
+}  // namespace
+}  // namespace raydex::bench
