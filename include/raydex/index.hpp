@@ -36,10 +36,12 @@ struct row_id_span {
   std::uint64_t size;  ///< number of elements
 
   /// An array of 32-bit row ids.
-  row_id_span(std::span<std::uint32_t> out)  // NOLINT(google-explicit-constructor)
+  template <std::size_t Extent>
+  row_id_span(std::span<std::uint32_t, Extent> out)  // NOLINT(google-explicit-constructor)
       : type(row_id_type::uint32), data(out.data()), size(out.size()) {}
   /// An array of 64-bit row ids.
-  row_id_span(std::span<std::uint64_t> out)  // NOLINT(google-explicit-constructor)
+  template <std::size_t Extent>
+  row_id_span(std::span<std::uint64_t, Extent> out)  // NOLINT(google-explicit-constructor)
       : type(row_id_type::uint64), data(out.data()), size(out.size()) {}
   /// An array whose type is known at run time.
   row_id_span(row_id_type element, void* first, std::uint64_t count)

@@ -65,7 +65,8 @@ std::vector<std::uint64_t> make_row_ids(row_id_kind kind, std::size_t size, std:
   std::vector<std::uint64_t> ids(size);
   std::iota(ids.begin(), ids.end(), 0);
   if (kind == row_id_kind::implicit) return ids;
-  for (auto& id : ids) id = below(random, values);  // repeated ones are legal
+  for (auto& id : ids)
+    id = below(random, values);  // repeated ones are legal
   return ids;
 }
 
@@ -77,8 +78,7 @@ std::vector<std::optional<T>> make_probes(const std::vector<std::optional<T>>& c
   std::vector<std::optional<T>> probes;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t kind = below(random, 8);
-    const auto cell =
-        column.empty() ? std::optional<T>{} : column[below(random, column.size())];
+    const auto cell = column.empty() ? std::optional<T>{} : column[below(random, column.size())];
     if (kind < 4 && cell) {
       probes.push_back(cell);
     } else if (kind < 6 && cell) {
@@ -139,8 +139,9 @@ class checker {
           wanted.empty() ? not_found<RowId>
                          : static_cast<RowId>(*std::min_element(wanted.begin(), wanted.end()));
       ASSERT_EQ(first[i], smallest) << "first of probe " << i;
-      const std::vector<std::uint64_t> got(rows.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
-                                           rows.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]));
+      const std::vector<std::uint64_t> got(
+          rows.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
+          rows.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]));
       ASSERT_EQ(got, wanted) << "rows of probe " << i;
     }
   }
@@ -233,7 +234,8 @@ void check_column(const subject& tested, const session& at, content what, row_id
     const auto lower = make_probes<T>(column_content, probe_count, random);
     const auto upper = as_points ? lower : make_probes<T>(column_content, probe_count, random);
     std::vector<std::vector<std::uint64_t>> rows;
-    for (std::size_t i = 0; i < probe_count; ++i) rows.push_back(expected.rows(lower[i], upper[i]));
+    for (std::size_t i = 0; i < probe_count; ++i)
+      rows.push_back(expected.rows(lower[i], upper[i]));
 
     const uploaded<T> lower_cells(at, lower, any_missing(lower));
     const uploaded<T> upper_cells(at, upper, any_missing(upper));
@@ -292,12 +294,16 @@ class conformance : public testing::Test {
 template <class T>
 void register_key_type(const std::string& name, const subject& tested) {
   const std::vector<std::pair<content, std::string>> contents{
-      {content::dense, "dense"},           {content::random, "random"},
-      {content::few_distinct, "duplicates"}, {content::all_equal, "all_equal"},
-      {content::extremes, "extremes"},     {content::with_missing, "missing"},
+      {content::dense, "dense"},
+      {content::random, "random"},
+      {content::few_distinct, "duplicates"},
+      {content::all_equal, "all_equal"},
+      {content::extremes, "extremes"},
+      {content::with_missing, "missing"},
       {content::all_missing, "all_missing"}};
   std::string suite = tested.structure + "_" + std::string(to_string(tested.where));
-  for (const auto& [option, value] : tested.options) suite += "_" + option + "_" + value;
+  for (const auto& [option, value] : tested.options)
+    suite += "_" + option + "_" + value;
   const std::vector<std::pair<row_id_kind, std::string>> kinds{{row_id_kind::implicit, ""},
                                                                {row_id_kind::narrow, "_rows32"},
                                                                {row_id_kind::wide, "_rows64"}};

@@ -37,9 +37,9 @@ class oracle {
   std::vector<std::uint64_t> rows(const std::optional<T>& lower,
                                   const std::optional<T>& upper) const {
     if (!lower || !upper || key_less{}(*upper, *lower)) return {};
-    const auto begin = std::lower_bound(
-        entries_.begin(), entries_.end(), *lower,
-        [](const entry& e, const T& key) { return key_less{}(e.key, key); });
+    const auto begin =
+        std::lower_bound(entries_.begin(), entries_.end(), *lower,
+                         [](const entry& e, const T& key) { return key_less{}(e.key, key); });
     const auto end =
         std::upper_bound(begin, entries_.end(), *upper,
                          [](const T& key, const entry& e) { return key_less{}(key, e.key); });
@@ -70,7 +70,8 @@ std::vector<T> cells(const std::vector<std::optional<T>>& column) {
     if (cell) filler = *cell;
   }
   std::vector<T> raw;
-  for (const auto& cell : column) raw.push_back(cell.value_or(filler));
+  for (const auto& cell : column)
+    raw.push_back(cell.value_or(filler));
   return raw;
 }
 

@@ -10,11 +10,10 @@ namespace {
 
 template <class T>
 class codec : public testing::Test {};
-using key_types =
-    testing::Types<std::uint32_t, std::uint64_t, std::int32_t, std::int64_t, float, double,
-                   std::array<char, 1>, std::array<char, 2>, std::array<char, 3>,
-                   std::array<char, 4>, std::array<char, 5>, std::array<char, 6>,
-                   std::array<char, 7>, std::array<char, 8>>;
+using key_types = testing::Types<std::uint32_t, std::uint64_t, std::int32_t, std::int64_t, float,
+                                 double, std::array<char, 1>, std::array<char, 2>,
+                                 std::array<char, 3>, std::array<char, 4>, std::array<char, 5>,
+                                 std::array<char, 6>, std::array<char, 7>, std::array<char, 8>>;
 TYPED_TEST_SUITE(codec, key_types);
 
 // Extremes, their neighbours, and random bit patterns.
@@ -26,7 +25,8 @@ std::vector<T> samples() {
     keys.push_back(test::neighbour(key, false));
   }
   auto random = test::generator();
-  for (int i = 0; i < 400; ++i) keys.push_back(test::random_key<T>(random));
+  for (int i = 0; i < 400; ++i)
+    keys.push_back(test::random_key<T>(random));
   return keys;
 }
 
@@ -52,13 +52,15 @@ TYPED_TEST(codec, column_reads_codes_at_any_stride) {
   auto random = test::generator(1);
   for (int i = 0; i < 100; ++i) {
     std::array<TypeParam, 3 * cells> keys;
-    for (auto& key : keys) key = test::random_key<TypeParam>(random);
+    for (auto& key : keys)
+      key = test::random_key<TypeParam>(random);
     core::encoded_column<encoded_t<TypeParam>> column;
     column.format = format_of<TypeParam>;
     for (std::size_t step = 1; step <= 3; ++step) {
       column.data = reinterpret_cast<const std::byte*>(keys.data());
       column.stride = step * sizeof(TypeParam);
-      for (std::size_t c = 0; c < cells; ++c) ASSERT_EQ(column[c], encode(keys[c * step]));
+      for (std::size_t c = 0; c < cells; ++c)
+        ASSERT_EQ(column[c], encode(keys[c * step]));
     }
   }
 }
@@ -77,8 +79,10 @@ TEST(cells, validity_bits_are_read_least_significant_first) {
   core::cells cells;
   EXPECT_TRUE(cells.valid(5));
   cells.validity = bits.data();
-  const std::array<bool, 10> valid{true, false, false, false, false, false, false, true, false, true};
-  for (std::size_t i = 0; i < valid.size(); ++i) EXPECT_EQ(cells.valid(i), valid[i]) << i;
+  const std::array<bool, 10> valid{true,  false, false, false, false,
+                                   false, false, true,  false, true};
+  for (std::size_t i = 0; i < valid.size(); ++i)
+    EXPECT_EQ(cells.valid(i), valid[i]) << i;
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace {
 std::vector<std::uint32_t> sorted_keys(std::size_t size, std::uint64_t distinct,
                                        std::mt19937_64& random) {
   std::vector<std::uint32_t> keys(size);
-  for (auto& key : keys) key = static_cast<std::uint32_t>(1 + test::below(random, distinct));
+  for (auto& key : keys)
+    key = static_cast<std::uint32_t>(1 + test::below(random, distinct));
   std::sort(keys.begin(), keys.end());
   return keys;
 }

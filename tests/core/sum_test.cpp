@@ -18,7 +18,8 @@ __extension__ using int128 = __int128;
 
 double sum(const std::vector<double>& terms) {
   floating_sum total;
-  for (const double term : terms) total.add(term);
+  for (const double term : terms)
+    total.add(term);
   return total.get();
 }
 

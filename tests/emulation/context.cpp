@@ -47,7 +47,7 @@ namespace emulation::detail {
 namespace {
 
 // Instrumented frames are several times as large as plain ones.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef EMULATION_WITH_ASAN
 constexpr std::size_t stack_bytes = std::size_t{512} << 10;
 #else
 constexpr std::size_t stack_bytes = std::size_t{128} << 10;

@@ -266,7 +266,7 @@ void grid_engine::leave_block() {
   std::uint32_t unseen = warp.waiting;
   while (unseen != 0) {
     const auto lane = static_cast<unsigned int>(std::countr_zero(unseen));
-    const thread_record& waiting = threads_[number * warp_lanes + lane];
+    const thread_record& waiting = threads_[std::size_t{number} * warp_lanes + lane];
     complete_warp(number, *waiting.warp_operation, waiting.mask);
     unseen &= warp.waiting & ~(1U << lane);
   }
@@ -296,7 +296,7 @@ void grid_engine::complete_warp(unsigned int number, const warp_meeting& operati
   warp_record& warp = warps_[number];
   const std::uint32_t participants = mask & warp.live;
   if ((participants & ~warp.waiting) != 0) return;
-  thread_record* const first = &threads_[number * warp_lanes];
+  thread_record* const first = &threads_[std::size_t{number} * warp_lanes];
   for (std::uint32_t rest = participants; rest != 0; rest &= rest - 1) {
     const thread_record& thread = first[std::countr_zero(rest)];
     if (thread.warp_operation != &operation || thread.mask != mask) return;

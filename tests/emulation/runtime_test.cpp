@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "launch_test.hpp"
+#include "sanitizer.hpp"
 
 namespace {
 
@@ -247,7 +248,7 @@ TEST(properties, tell_of_the_device) {
   cudaGetLastError();
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef EMULATION_WITH_ASAN
 
 __global__ void write_dynamic(unsigned int place) {
   static_cast<unsigned char*>(emulation::dynamic_shared_memory())[place] = 1;

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sanitizer.hpp"
+
 namespace emulation::detail {
 namespace {
 
@@ -50,7 +52,10 @@ void collect(const std::string& path, ElfW(Addr) base, variable_list& variables)
       if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) continue;
       // Guards and lifetime-extended temporaries bear their variable's tag too.
       if (name.find(tag) == std::string_view::npos || name.starts_with("_ZG")) continue;
-      variables.emplace_back(reinterpret_cast<std::byte*>(base + symbol.st_value), symbol.st_size);
+      // The address is a sum of what the loader and the file say.
+      // NOLINTNEXTLINE(performance-no-int-to-ptr)
+      auto* const begin = reinterpret_cast<std::byte*>(base + symbol.st_value);
+      variables.emplace_back(begin, permitted_bytes(begin, symbol.st_size));
     }
   }
 }

@@ -105,7 +105,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call([&](device_state& owner) {
     if (milliseconds == nullptr) return cudaErrorInvalidValue;
-    for (const cudaEvent_t event : {start, end}) {
+    for (cudaEvent_t event : {start, end}) {
       if (!valid(owner, event) || !event->timed || !event->recorded.has_value()) {
         return cudaErrorInvalidResourceHandle;
       }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an index holds, what its build needs, and that a failed build leaks nothing.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "raydex/raydex.hpp"
+#include "support/tested_backend.hpp"
+
+namespace raydex {
+namespace {
+
+// Refuses the allocation that would exceed a limit.
+class limited_resource final : public memory_resource {
+ public:
+  limited_resource(memory_resource& upstream, std::size_t limit)
+      : upstream_(upstream), limit_(limit) {}
+  void* allocate(std::size_t bytes, stream_t stream) override {
+    if (held_ + bytes > limit_) throw out_of_memory(bytes, limit_ - held_);
+    void* memory = upstream_.allocate(bytes, stream);
+    held_ += bytes;
+    return memory;
+  }
+  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override {
+    upstream_.deallocate(memory, bytes, stream);
+    held_ -= bytes;
+  }
+  memory_space space() const noexcept override { return upstream_.space(); }
+  std::size_t held() const { return held_; }
+
+ private:
+  memory_resource& upstream_;
+  std::size_t limit_;
+  std::size_t held_ = 0;
+};
+
+template <class T>
+column view(const buffer<T>& cells) {
+  return column(std::span<const T>(cells.data(), cells.size()));
+}
+
+class sorted_array_memory : public test::backend_test {
+ protected:
+  template <class T>
+  buffer<T> equal_cells(std::size_t n) const {
+    return at().upload(std::span<const T>(std::vector<T>(n, 7)));
+  }
+  std::unique_ptr<sorted_array> build(const context& where, const column& keys,
+                                      const std::optional<column>& row_ids, layout entries) const {
+    return build_sorted_array(at().where(), where, keys, row_ids, {.entries = entries});
+  }
+};
+
+TEST_F(sorted_array_memory, holds_keys_and_row_ids_and_nothing_more) {
+  for (const layout entries : {layout::column, layout::row}) {
+    for (const std::size_t n : {0u, 1u, 1000u, 100'003u}) {
+      const auto narrow = equal_cells<std::uint32_t>(n);
+      const auto wide = equal_cells<std::uint64_t>(n);
+      const auto bytes = [&](const column& keys, const std::optional<column>& row_ids) {
+        return build(at(), keys, row_ids, entries)->info().resident_bytes;
+      };
+      EXPECT_EQ(bytes(view(narrow), std::nullopt), 8 * n);
+      EXPECT_EQ(bytes(view(wide), std::nullopt), 12 * n);
+      EXPECT_EQ(bytes(view(narrow), view(wide)), 12 * n);
+      EXPECT_EQ(bytes(view(wide), view(wide)), 16 * n);
+    }
+  }
+}
+
+TEST_F(sorted_array_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it_asked) {
+  const auto keys = equal_cells<std::uint32_t>(10'000);
+  const context plain = at();
+  for (const layout entries : {layout::column, layout::row}) {
+    tracking_resource meter(plain.memory);
+    const auto peak = [&] {
+      const auto built = build({meter, plain.stream}, view(keys), {}, entries);
+      EXPECT_EQ(meter.current(), built->info().resident_bytes);
+      EXPECT_EQ(meter.peak(), built->info().build_peak_bytes);
+      return meter.peak();
+    }();
+    EXPECT_EQ(meter.current(), 0);
+    for (std::size_t limit = 0; limit < peak; limit += peak / 17) {
+      limited_resource scarce(plain.memory, limit);
+      try {
+        build({scarce, plain.stream}, view(keys), {}, entries);
+        ADD_FAILURE() << "built within " << limit << " bytes, but its peak was " << peak;
+      } catch (const out_of_memory& e) {
+        EXPECT_GT(e.asked(), e.free());
+      }
+      EXPECT_EQ(scarce.held(), 0);
+    }
+  }
+}
+
+TEST_F(sorted_array_memory, a_query_that_runs_out_leaves_the_index_as_it_was) {
+  const context plain = at();
+  const auto keys = equal_cells<std::uint32_t>(1000);
+  const auto built = build(plain, view(keys), {}, layout::column);
+  limited_resource scarce(plain.memory, 100'000);
+  EXPECT_THROW(built->rows({scarce, plain.stream}, points(view(keys))), out_of_memory);
+  EXPECT_EQ(scarce.held(), 0);
+  EXPECT_EQ(built->rows(plain, points(view(keys))).total, 1'000'000);
+}
+
+TEST_F(sorted_array_memory, memory_of_the_wrong_space_is_refused) {
+  const auto keys = equal_cells<std::uint32_t>(10);
+  host_memory_resource host;
+  if (at().where() == backend::cpu) GTEST_SKIP() << "there is no device memory to be wrong";
+  EXPECT_THROW(build({host}, view(keys), {}, layout::column), invalid_argument);
+}
+
+}  // namespace
+}  // namespace raydex

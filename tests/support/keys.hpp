@@ -49,7 +49,8 @@ T dense_key(std::uint64_t i) {
     return static_cast<T>(i);
   } else {
     T key{};
-    for (std::size_t byte = key.size(); byte-- > 0; i >>= 8) key[byte] = static_cast<char>(i & 0xff);
+    for (std::size_t byte = key.size(); byte-- > 0; i >>= 8)
+      key[byte] = static_cast<char>(i & 0xff);
     return key;
   }
 }
@@ -75,8 +76,9 @@ std::vector<T> extreme_keys() {
             T(1),
             T(-1)};
   } else if constexpr (std::is_integral_v<T>) {
-    return {T(0), T(1), limits::min(), static_cast<T>(limits::min() + 1), limits::max(),
-            static_cast<T>(limits::max() - 1)};
+    return {T(0),          T(1),
+            limits::min(), static_cast<T>(limits::min() + 1),
+            limits::max(), static_cast<T>(limits::max() - 1)};
   } else {
     T none{};
     T all;
@@ -93,8 +95,8 @@ std::vector<T> extreme_keys() {
 template <class T>
 T neighbour(const T& key, bool up) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::nextafter(key, up ? std::numeric_limits<T>::infinity()
-                                  : -std::numeric_limits<T>::infinity());
+    return std::nextafter(
+        key, up ? std::numeric_limits<T>::infinity() : -std::numeric_limits<T>::infinity());
   } else if constexpr (std::is_integral_v<T>) {
     if (key == (up ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min())) return key;
     return static_cast<T>(up ? key + 1 : key - 1);

@@ -4,11 +4,10 @@
 // fibers. Only includes belong here; each part of the language has its own small header.
 #pragma once
 
-#include <math.h>
-#include <string.h>
-
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "cuda_runtime_api.h"
 #include "emulation/atomics.hpp"

@@ -10,6 +10,7 @@
 
 #include "emulation/vector_types.hpp"
 
+// NOLINTBEGIN(readability-identifier-naming): the names are CUDA's
 #define CUDART_VERSION 13000
 
 enum cudaError {
@@ -286,3 +287,4 @@ template <typename Type>
 cudaError_t cudaHostAlloc(Type** pointer, std::size_t bytes, unsigned int flags) {
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
+// NOLINTEND(readability-identifier-naming)

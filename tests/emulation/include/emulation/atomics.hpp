@@ -37,6 +37,7 @@ constexpr Type wrapping_subtract(Type left, Type right) {
 
 }  // namespace emulation::detail
 
+// NOLINTBEGIN(readability-identifier-naming): the names are CUDA's
 #define EMULATION_ATOMIC(name, type, expression)                                                \
   inline type name(type* address, type value) {                                                 \
     return emulation::detail::atomic_update(address, [value](type old) { return expression; }); \
@@ -97,3 +98,4 @@ EMULATION_ATOMIC(atomicDec, unsigned int, (old == 0U || old > value ? value : ol
 #undef EMULATION_ATOMIC_SUB
 #undef EMULATION_ATOMIC_EXCH
 #undef EMULATION_ATOMIC_CAS
+// NOLINTEND(readability-identifier-naming)

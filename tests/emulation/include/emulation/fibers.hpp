@@ -10,7 +10,7 @@
 
 #include "emulation/vector_types.hpp"
 
-inline constexpr int warpSize = 32;
+inline constexpr int warpSize = 32;  // NOLINT(readability-identifier-naming): CUDA's name
 
 namespace emulation {
 
@@ -90,8 +90,10 @@ void run_grid(dim3 grid_size, dim3 block_size, std::size_t shared_bytes, kernel_
 }  // namespace detail
 }  // namespace emulation
 
+// NOLINTBEGIN(readability-identifier-naming): the names are CUDA's
 // References, so that a kernel which assigns to them does not compile.
 inline constexpr const uint3& threadIdx = emulation::detail::position.thread;
 inline constexpr const uint3& blockIdx = emulation::detail::position.block;
 inline constexpr const dim3& blockDim = emulation::detail::position.block_size;
 inline constexpr const dim3& gridDim = emulation::detail::position.grid_size;
+// NOLINTEND(readability-identifier-naming)

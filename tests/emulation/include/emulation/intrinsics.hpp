@@ -19,6 +19,7 @@ __extension__ using wide_unsigned = unsigned __int128;
 
 }  // namespace emulation::detail
 
+// NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): the names are CUDA's
 inline int __popc(unsigned int bits) {
   return std::popcount(bits);
 }
@@ -198,3 +199,4 @@ inline float rsqrtf(float value) {
 inline double rsqrt(double value) {
   return 1.0 / std::sqrt(value);
 }
+// NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)

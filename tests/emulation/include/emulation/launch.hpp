@@ -24,6 +24,7 @@ const void* address_of(void (*kernel)(Parameters...)) {
 
 }  // namespace emulation::detail
 
+// NOLINTBEGIN(readability-identifier-naming): the names are CUDA's
 template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
@@ -62,3 +63,4 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       blocks, emulation::detail::address_of(kernel), block_size, dynamic_shared_bytes);
 }
+// NOLINTEND(readability-identifier-naming)

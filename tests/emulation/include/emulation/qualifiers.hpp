@@ -3,6 +3,7 @@
 // The words that CUDA adds to declarations.
 #pragma once
 
+// NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): the names are CUDA's
 #define __global__
 #define __device__
 #define __host__
@@ -16,3 +17,4 @@
 // block; constinit refuses initial values that would be computed only once. `extern __shared__`
 // does not compile: dynamic shared memory comes from emulation::dynamic_shared_memory().
 #define __shared__ static constinit __attribute__((abi_tag("emulated_shared")))
+// NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)

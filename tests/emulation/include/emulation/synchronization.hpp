@@ -206,6 +206,7 @@ concept number = std::is_arithmetic_v<Type>;
 
 }  // namespace emulation::detail
 
+// NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): the names are CUDA's
 inline void __syncthreads() {
   emulation::detail::meet_block(emulation::detail::syncthreads, false);
 }
@@ -284,3 +285,4 @@ EMULATION_REDUCTION(__reduce_and_sync, unsigned int, bitwise_and)
 EMULATION_REDUCTION(__reduce_or_sync, unsigned int, bitwise_or)
 EMULATION_REDUCTION(__reduce_xor_sync, unsigned int, bitwise_xor)
 #undef EMULATION_REDUCTION
+// NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)

@@ -69,6 +69,7 @@ EMULATION_VECTOR2(ulonglong2, unsigned long long);
 #undef EMULATION_VECTOR3
 #undef EMULATION_VECTOR4
 
+// NOLINTBEGIN(google-explicit-constructor): as in CUDA
 struct dim3 {
   unsigned int x, y, z;
 
@@ -77,3 +78,4 @@ struct dim3 {
   constexpr dim3(uint3 sizes) : x(sizes.x), y(sizes.y), z(sizes.z) {}
   constexpr operator uint3() const { return {x, y, z}; }
 };
+// NOLINTEND(google-explicit-constructor)

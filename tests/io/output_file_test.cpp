@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output files are there when they are complete, and otherwise not at all.
+#include "io/output_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "expect_error.hpp"
+#include "io/npz.hpp"
+#include "temporary_folder.hpp"
+
+namespace raydex::io {
+namespace {
+
+using test::expect_error;
+using test::read_file;
+using test::temporary_folder;
+
+std::span<const std::byte> bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+TEST(OutputFile, AppearsWhenCommitted) {
+  const temporary_folder folder;
+  const std::string path = folder.write("o.npy", "before");
+  output_file file(path);
+  file.write(bytes("ab"));
+  file.write(bytes("cd"));
+  EXPECT_EQ(read_file(path), "before");
+  file.commit();
+  EXPECT_EQ(read_file(path), "abcd");
+  EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(OutputFile, HasThePermissionsOfAnyFile) {
+  const temporary_folder folder;
+  const std::string path = folder.path("o.npy");
+  output_file file(path);
+  file.commit();
+  const std::string other = folder.write("other", "");
+  EXPECT_EQ(std::filesystem::status(path).permissions(),
+            std::filesystem::status(other).permissions());
+}
+
+TEST(OutputFile, LeavesNothingWithoutCommit) {
+  const temporary_folder folder;
+  const std::string path = folder.write("o.npy", "before");
+  {
+    output_file file(path);
+    file.write(bytes("after"));
+  }
+  EXPECT_EQ(read_file(path), "before");
+  EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(OutputFile, PathsThatCannotBeWritten) {
+  const temporary_folder folder;
+  expect_error([&] { output_file file(folder.path("none/o.npy")); },
+               "none/o.npy: cannot be written", "No such file or directory");
+  expect_error([&] { output_file file(folder.path("")); }, "not a regular file");
+  expect_error([] { output_file file("/dev/null"); }, "not a regular file");
+  expect_error([] { output_file file(""); }, "not a regular file");
+  EXPECT_EQ(folder.files(), 0);
+}
+
+TEST(Npz, ArchivesAreEqualForEqualArrays) {
+  const temporary_folder folder;
+  const auto write = [&](const char* name) {
+    output_file file(folder.path(name));
+    write_npz(file, std::array{npz_member{"offsets", format_of<std::uint64_t>, bytes("abcdefgh")},
+                               npz_member{"rows", format_of<std::uint32_t>, {}}});
+    file.commit();
+    return read_file(folder.path(name));
+  };
+  const std::string archive = write("a.npz");
+  EXPECT_TRUE(archive.starts_with("PK"));
+  EXPECT_NE(archive.find("offsets.npy"), std::string::npos);
+  EXPECT_NE(archive.find("abcdefgh"), std::string::npos);  // stored, not compressed
+  EXPECT_EQ(archive, write("b.npz"));
+  EXPECT_EQ(folder.files(), 2);
+  EXPECT_EQ(std::filesystem::status(folder.path("a.npz")).permissions(),
+            std::filesystem::status(folder.write("other", "")).permissions());
+}
+
+}  // namespace
+}  // namespace raydex::io
