@@ -176,12 +176,15 @@ void add_bench_command(CLI::App& app) {
   list("--seed", given.seed, "of all that is random [1]", number);
   list("--result", s->results, "first, count, sum or rows [first]", "RESULT[,...]");
   list("--structure", s->structures, "structures to measure [auto]", "S[,S...]");
-  bench.add_option("--backend", s->backend_name, "cpu, cuda, optix or auto [auto]");
-  bench.add_option("--option", s->options, "an option of the structures, name=value; repeatable")
+  bench.add_option("--backend", s->backend_name, "cpu, cuda, optix or auto [auto]")
+      ->type_name("BACKEND");
+  bench.add_option("--option", s->options, "an option of the structures; repeatable")
+      ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  bench.add_option("--repetitions", s->repetitions, "measurements, of which the median counts [5]");
-  bench.add_option("--json", s->json,
-                   "file for all figures, a list of one object per line of the table");
+  bench.add_option("--repetitions", s->repetitions, "measurements, of which the median counts [5]")
+      ->type_name("N");
+  bench.add_option("--json", s->json, "file for all figures: a list, one object per table line")
+      ->type_name("FILE");
   bench.footer(
       "Lists are swept: all combinations are measured. Examples:\n"
       "  raydex bench --structure sorted_array --keys 2^20,2^24,2^26 --json points.json\n"

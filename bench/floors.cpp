@@ -28,7 +28,9 @@ double floors::copy_bytes_per_s() {
   if (copy_bytes_per_s_ == 0) {
     // Beyond all caches, yet no burden on a small machine.
     const bool host = machine_->where().where() == backend::cpu;
-    const std::uint64_t bytes = std::uint64_t{1} << (host ? 28 : 30);
+    const std::uint64_t bytes =
+        std::clamp<std::uint64_t>(machine_->where().device().free_bytes / 8, std::uint64_t{1} << 20,
+                                  std::uint64_t{1} << (host ? 28 : 30));
     const buffer<std::byte> from(machine_->where(), bytes);
     buffer<std::byte> to(machine_->where(), bytes);
     const double ms = median_of(repetitions_, [&] {

@@ -47,9 +47,8 @@ std::uint64_t to_cell(const T& value) {
 
 }  // namespace
 
-csv_cells::csv_cells(const std::string& file, const std::string& column,
-                     std::optional<key_format> type)
-    : file_(file), column_(column), type_(type) {}
+csv_cells::csv_cells(std::string file, std::string column, std::optional<key_format> type)
+    : file_(std::move(file)), column_(std::move(column)), type_(type) {}
 
 void csv_cells::fail(const sighting& where, std::string_view what) const {
   constexpr std::size_t shown = 40;

@@ -17,7 +17,7 @@ namespace raydex::io {
 class csv_cells {
  public:
   // Messages name the file and the column.
-  csv_cells(const std::string& file, const std::string& column, std::optional<key_format> type);
+  csv_cells(std::string file, std::string column, std::optional<key_format> type);
 
   // Adds the text of a field. Throws `invalid_argument` where it does not fit the others.
   void add(std::string_view text, std::uint64_t line);

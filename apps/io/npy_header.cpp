@@ -41,13 +41,13 @@ class header_parser {
       }
       if (!accept(',') && peek() != '}') fail("no comma between entries");
     }
-    if (peek() != end_) fail("text after the dictionary");
+    if (peek() != nothing) fail("text after the dictionary");
     if (!has_dtype || !has_order || !has_shape) fail("descr, fortran_order or shape is missing");
     return header;
   }
 
  private:
-  static constexpr char end_ = '\0';
+  static constexpr char nothing = '\0';
 
   [[noreturn]] void fail(std::string_view what) const {
     throw invalid_argument(
@@ -58,7 +58,7 @@ class header_parser {
   char peek() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n'))
       ++at_;
-    return at_ < text_.size() ? text_[at_] : end_;
+    return at_ < text_.size() ? text_[at_] : nothing;
   }
 
   bool accept(char wanted) {

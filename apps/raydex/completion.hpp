@@ -2,9 +2,7 @@
 // `raydex completion`: scripts that complete the command line in a shell.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/App.hpp>
 
 namespace raydex::cli {
 

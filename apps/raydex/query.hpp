@@ -2,9 +2,7 @@
 // `raydex query`: an index over a column of a file, and its answers in a file.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/App.hpp>
 
 namespace raydex::cli {
 

@@ -2,9 +2,7 @@
 // `raydex structures`: what this build and this machine can do.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/App.hpp>
 
 namespace raydex::cli {
 

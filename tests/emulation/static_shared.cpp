@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// __shared__ variables are statics whose symbols carry a tag (see qualifiers.hpp). The symbol
+// __shared__ variables are static ones whose symbols carry a tag (see qualifiers.hpp). The symbol
 // tables of the program and of its libraries tell where they are; a stripped file keeps its
 // variables unspoiled.
 #include "static_shared.hpp"

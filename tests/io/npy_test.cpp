@@ -134,7 +134,7 @@ TEST(Npy, HugeShapesAllocateNothing) {
 TEST(Npy, HeaderNonsense) {
   for (const char* dictionary :
        {"", "{", "}", "{}", "[]", "{'descr'}", "{'descr': }", "{'descr': '<u4'}",
-        "{'descr': '<u4', 'fortran_order': False}", "{'descr': '<u4, 'shape': (1,)}",
+        "{'descr': '<u4', 'fortran_order': False}", "{'descr': '<u4', 'shape: (1,)}",
         "{'descr': '<u4' 'fortran_order': False, 'shape': (0,)}",
         "{'descr': '<u4', 'fortran_order': Maybe, 'shape': (0,)}",
         "{'descr': '<u4', 'fortran_order': False, 'shape': (-1,)}",

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests of the program share: running it, files for it, random numbers."""
+
+import os
+import pathlib
+import secrets
+import subprocess
+
+import numpy as np
+import pytest
+
+BINARY = os.environ["RAYDEX_BINARY"]
+BACKEND = os.environ.get("RAYDEX_TEST_BACKEND", "cpu")
+STRUCTURE = os.environ.get("RAYDEX_TEST_STRUCTURE", "auto")
+SEED = int(os.environ.get("RAYDEX_TEST_SEED", secrets.randbits(32)))
+
+
+class Program:
+    """The program, run in a folder of its own."""
+
+    def __init__(self, folder: pathlib.Path):
+        self.folder = folder
+
+    def file(self, name, content):
+        """Writes an array, a text or bytes; returns the file's name."""
+        path = self.folder / name
+        if isinstance(content, np.ndarray):
+            np.save(path, content)
+        elif isinstance(content, str):
+            path.write_text(content, encoding="utf-8")
+        else:
+            path.write_bytes(content)
+        return name
+
+    def run(self, *arguments, **settings):
+        """Runs it with these arguments."""
+        settings.setdefault("stdout", subprocess.PIPE)
+        settings.setdefault("stderr", subprocess.PIPE)
+        return subprocess.run(
+            [BINARY, *arguments], cwd=self.folder, text=True, timeout=300, check=False, **settings
+        )
+
+    def query(self, **options):
+        """Runs `raydex query`; `row_ids="I.npy"` is --row-ids I.npy. Returns the answer."""
+        rows = options["result"] == "rows"
+        out = "out.npz" if rows else "out.npy"
+        done = self.run(*query_arguments(out=out, **options))
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        answer = np.load(self.folder / out)
+        return (answer["offsets"], answer["rows"]) if rows else answer
+
+    def refuse(self, *arguments, **settings):
+        """Runs it; expects one line on stderr, a failure, and no file that was not there."""
+        before = sorted(self.folder.iterdir())
+        done = self.run(*arguments, **settings)
+        assert done.returncode in (1, 2), (done.returncode, done.stderr)
+        assert done.stderr.startswith("raydex: "), done.stderr
+        assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n"), done.stderr
+        assert done.stdout == ""
+        assert sorted(self.folder.iterdir()) == before
+        return done.stderr
+
+    def refuse_query(self, **options):
+        """The same for `raydex query`."""
+        return self.refuse(*query_arguments(**options))
+
+
+def query_arguments(**options):
+    """`row_ids="I.npy"` becomes --row-ids I.npy."""
+    options = {"structure": STRUCTURE, "backend": BACKEND, "out": "out.npy", **options}
+    words = ["query"]
+    for name, value in options.items():
+        words += ["--" + name.replace("_", "-"), value]
+    return words
+
+
+@pytest.fixture
+def program(tmp_path):
+    """The program in an empty folder."""
+    return Program(tmp_path)
+
+
+@pytest.fixture
+def rng(request):
+    """Random numbers, new ones in every run; a failure shows the seed to set."""
+    print(f"RAYDEX_TEST_SEED={SEED}")
+    return np.random.default_rng([SEED, *request.node.name.encode()])

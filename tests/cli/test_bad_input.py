@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each bad input gets one clear line on stderr, a failure, and no output file."""
+
+import io
+import os
+import resource
+import signal
+
+import numpy as np
+import pytest
+from conftest import BACKEND, query_arguments
+
+LEGAL = "<u4 <u8 <i4 <i8 <f4 <f8 |S1..|S8"
+
+
+def npy(array):
+    """The bytes of an .npy file."""
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def npy_with(dictionary, cells=b""):
+    """An .npy file with this header."""
+    text = dictionary.encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + cells
+
+
+NUMBERS = np.arange(4, dtype="<u4")
+STRUCTURE_DTYPE = np.zeros(2, [("a", "<u4"), ("b", "<u4")])
+SHAPE = "{'descr': '<u4', 'fortran_order': False, 'shape': %s, }"
+
+BAD_ARRAYS = {
+    "text": (b"1\n2\n3\n", ["not an .npy file"]),
+    "nothing": (b"", ["not an .npy file"]),
+    "cells truncated": (npy(NUMBERS)[:-3], ["truncated", "16 bytes", "13 found"]),
+    "header truncated": (npy(NUMBERS)[:50], ["truncated", "header"]),
+    "trailing bytes": (npy(NUMBERS) + b"xx", ["2 bytes follow"]),
+    "version": (b"\x93NUMPY\x09\x00" + npy(NUMBERS)[8:], ["version 9.0"]),
+    "big-endian": (npy(NUMBERS.astype(">u4")), [">u4", "big-endian", LEGAL]),
+    "float16": (npy(NUMBERS.astype("<f2")), ["<f2", LEGAL]),
+    "bytes": (npy(NUMBERS.astype("|u1")), ["|u1", LEGAL]),
+    "bool": (npy(NUMBERS.astype(bool)), ["|b1", LEGAL]),
+    "unicode": (npy(np.array(["a", "b"])), ["<U1", LEGAL]),
+    "long text": (npy(np.array([b"123456789"])), ["|S9", LEGAL]),
+    "structure": (npy(STRUCTURE_DTYPE), ["structure", LEGAL]),
+    "two dimensions": (npy(NUMBERS.reshape(2, 2)), ["(2, 2)", "one dimension"]),
+    "no dimension": (npy(NUMBERS[0]), ["()", "one dimension"]),
+    "Fortran order": (npy(np.asfortranarray(np.zeros((2, 3), "<u4"))), ["Fortran order"]),
+    "no dictionary": (npy_with("hello"), ["header is damaged"]),
+    "negative length": (npy_with(SHAPE % "(-1,)"), ["header is damaged"]),
+    "huge length": (npy_with(SHAPE % "(4611686018427387905,)"), ["2^64"]),
+    "larger than the file": (npy_with(SHAPE % "(1000000000000,)"), ["truncated", "4000000000000"]),
+    "length of 65 bits": (npy_with(SHAPE % "(18446744073709551616,)"), ["header is damaged"]),
+}
+
+OPTIONS = ["keys", "points", "row_ids", "values"]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("case", BAD_ARRAYS)
+def test_bad_arrays(program, case, option):
+    content, parts = BAD_ARRAYS[case]
+    good = program.file("good.npy", NUMBERS)
+    options = {"keys": good, "points": good, "result": "sum"}
+    options[option] = program.file("bad.npy", content)
+    line = program.refuse_query(**options)
+    assert line.startswith("raydex: bad.npy: ")
+    for part in parts:
+        assert part in line
+
+
+@pytest.mark.parametrize(
+    ("array", "part"),
+    [
+        (np.zeros(4, "<u4"), "n x 2"),
+        (np.zeros((4, 3), "<u4"), "n x 2"),
+        (np.zeros((2, 2, 2), "<u4"), "n x 2"),
+        (np.zeros((2, 4), "<u4").T, "Fortran order"),
+        (np.zeros((4, 2), ">u4"), "big-endian"),
+        (np.zeros((4, 2), "<i8"), "<i8, but keys good.npy are <u4"),
+    ],
+)
+def test_bad_ranges(program, array, part):
+    good = program.file("good.npy", NUMBERS)
+    bad = program.file("bad.npy", array)
+    line = program.refuse_query(keys=good, ranges=bad, result="count")
+    assert "bad.npy" in line and part in line
+
+
+BAD_TABLES = {
+    "no such column": ("b,c\n1,2\n", ["no column 'a'", "b, c"]),
+    "nothing": ("", ["empty"]),
+    "text among numbers": ("a\n1\n2\nfoo\n", ["line 4", "'foo'", "t.csv:a:S8"]),
+    "number among texts": ("a\nfoo\n2\n", ["line 2", "'foo'", "t.csv:a:S8"]),
+    "too few fields": ("a,b\n1,2\n3\n", ["line 3", "1 fields", "2 columns"]),
+    "too many fields": ("a,b\n1,2,3\n", ["line 2", "3 fields", "2 columns"]),
+    "unterminated quote": ('a,b\n1,2\n3,"4\n5,6\n', ["quote", "line 3"]),
+    "out of range": ("a\n1\n9223372036854775808\n", ["line 3", "out of the range", "t.csv:a:u8"]),
+    "long text": ("a\nabcdefghi\n", ["line 2", "9 bytes"]),
+    "text with a line break": ('a\n1\n"x\ny"\n', ["'x y'"]),
+    "columns of one name": ("a,a\n1,2\n", ["2 columns"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_bad_tables(program, case):
+    content, parts = BAD_TABLES[case]
+    program.file("t.csv", content)
+    good = program.file("good.npy", NUMBERS.astype("<i8"))
+    line = program.refuse_query(keys="t.csv:a", points=good, result="count")
+    assert line.startswith("raydex: t.csv: ")
+    for part in parts:
+        assert part in line
+    assert program.refuse_query(keys=good, points="t.csv:a", result="count") == line
+
+
+def test_csv_names(program):
+    program.file("t.csv", "a\n1\n")
+    good = program.file("good.npy", NUMBERS)
+    assert "which column" in program.refuse_query(keys="t.csv", points=good, result="count")
+    assert "lower,upper" in program.refuse_query(keys="t.csv:a", ranges="t.csv:a", result="count")
+    line = program.refuse_query(keys="t.csv:a", points=good, result="count")
+    assert "<u4" in line and "<i8" in line and "file.csv:column:i8" in line
+
+
+def test_files_that_are_not_there(program):
+    good = program.file("good.npy", NUMBERS)
+    for name in ["none.npy", "none.csv:a", "none/k.npy"]:
+        line = program.refuse_query(keys=good, points=name, result="first")
+        assert "cannot be read: No such file" in line
+    assert "not a regular file" in program.refuse_query(keys=".", points=good, result="first")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_files_that_may_not_be_read(program):
+    good = program.file("good.npy", NUMBERS)
+    bad = program.file("bad.npy", NUMBERS)
+    (program.folder / bad).chmod(0)
+    assert "Permission denied" in program.refuse_query(keys=bad, points=good, result="first")
+
+
+@pytest.mark.parametrize("dtype", ["<u8", "<i4", "<f4", "|S4"])
+def test_different_types(program, dtype):
+    keys = program.file("K.npy", NUMBERS)
+    points = program.file("P.npy", NUMBERS.astype(dtype))
+    line = program.refuse_query(keys=keys, points=points, result="first")
+    assert "K.npy are <u4" in line and f"P.npy are {dtype}" in line
+
+
+def test_row_ids(program):
+    good = program.file("good.npy", NUMBERS)
+    program.file("t.csv", "a,b\n1,\n2,\n3,\n,\n")
+
+    def refuse(row_ids):
+        if isinstance(row_ids, np.ndarray):
+            row_ids = program.file("I.npy", row_ids)
+        return program.refuse_query(keys=good, points=good, row_ids=row_ids, result="first")
+
+    assert "3" in refuse(NUMBERS[:3]) and "4" in refuse(NUMBERS[:3])
+    assert "int32" in refuse(NUMBERS.astype("<i4"))
+    assert "missing" in refuse("t.csv:a:u4")
+    for dtype in ["<u4", "<u8"]:
+        row_ids = NUMBERS.astype(dtype)
+        row_ids[2] = np.iinfo(dtype).max
+        assert str(np.iinfo(dtype).max) in refuse(row_ids)
+
+
+def test_values(program):
+    good = program.file("good.npy", NUMBERS)
+    few = program.file("few.npy", NUMBERS[:3])
+    text = program.file("text.npy", NUMBERS.astype("|S4"))
+    query = {"keys": good, "points": good}
+    assert "3" in program.refuse_query(**query, values=few, result="sum")
+    assert "|S4" in program.refuse_query(**query, values=text, result="sum")
+    assert "--result sum" in program.refuse_query(**query, values=good, result="count")
+
+
+def test_unknown_words(program):
+    good = program.file("good.npy", NUMBERS)
+    query = {"keys": good, "points": good}
+    line = program.refuse_query(**query, result="median")
+    assert "median" in line and "first, count, sum, rows" in line
+    query["result"] = "first"
+    line = program.refuse_query(**query, structure="b_tree")
+    assert "b_tree" in line and "auto, sorted_array" in line
+    line = program.refuse_query(**query, backend="tpu")
+    assert "tpu" in line and "auto, cpu, cuda, optix" in line
+    line = program.refuse_query(**query, structure="sorted_array", option="colour=red")
+    assert "colour" in line and "layout=column|row" in line
+    line = program.refuse_query(**query, structure="sorted_array", option="layout=red")
+    assert "red" in line and "column, row" in line
+    assert "name=value" in program.refuse_query(**query, option="layout")
+    twice = query_arguments(**query, option="layout=row") + ["--option", "layout=column"]
+    assert "twice" in program.refuse(*twice)
+
+
+@pytest.mark.parametrize("option", ["insert", "insert_rows", "erase"])
+def test_updates_of_what_takes_none(program, option):
+    good = program.file("good.npy", NUMBERS)
+    line = program.refuse_query(
+        keys=good, points=good, result="first", structure="sorted_array", **{option: good}
+    )
+    assert "sorted_array takes no updates" in line
+
+
+def test_usage(program):
+    good = program.file("good.npy", NUMBERS)
+    query = {"keys": good, "points": good, "result": "first"}
+    assert "--keys is required" in program.refuse("query")
+    assert "subcommand" in program.refuse()
+    assert "frobnicate" in program.refuse("frobnicate")
+    assert "--frob" in program.refuse(*query_arguments(**query), "--frob")
+    assert "--keys" in program.refuse(*query_arguments(**query), "--keys", good)
+    assert "--points" in program.refuse_query(keys=good, result="first")
+    assert "--ranges" in program.refuse_query(**query, ranges=good)
+    assert "tcsh" in program.refuse("completion", "tcsh")
+    for arguments in ["query"], ["frobnicate"], [], ["structures", "extra"]:
+        assert program.run(*arguments).returncode == 2
+
+
+def test_outputs_that_cannot_be_written(program):
+    good = program.file("good.npy", NUMBERS)
+    (program.folder / "folder").mkdir()
+    query = {"keys": good, "points": good, "result": "first"}
+    for bad in ["none/o.npy", "folder", "/dev/null", "good.npy/o.npy"]:
+        for option in ["out", "report"]:
+            line = program.refuse_query(**query, **{option: bad})
+            assert line.startswith(f"raydex: {bad}: cannot be written: ")
+    assert "same file" in program.refuse_query(**query, out="x.npy", report="x.npy")
+
+
+def limit(kind, size):
+    """For a child process: a limit that it meets as an error and not as a signal."""
+
+    def apply():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(kind, (size, size))
+
+    return {"preexec_fn": apply, "restore_signals": False}
+
+
+@pytest.mark.parametrize("result", ["first", "rows"])
+def test_full_disk(program, result):
+    column = program.file("K.npy", np.arange(10000, dtype="<u4"))
+    query = query_arguments(keys=column, points=column, result=result, report="report.json")
+    line = program.refuse(*query, **limit(resource.RLIMIT_FSIZE, 4096))
+    assert line == "raydex: out.npy: cannot be written: File too large\n" or result == "rows"
+
+
+def test_a_failure_keeps_what_was_there(program):
+    good = program.file("good.npy", NUMBERS)
+    program.file("out.npy", "precious")
+    program.refuse_query(keys=good, points="none.npy", result="first", report="report.json")
+    assert (program.folder / "out.npy").read_text() == "precious"
+
+
+def test_exhausted_memory(program):
+    limits = limit(resource.RLIMIT_AS, 1 << 30)
+    if BACKEND != "cpu" or program.run("--version", **limits).returncode != 0:
+        pytest.skip("the program needs address space for other things")
+    points = program.file("P.npy", NUMBERS)
+    size = 1 << 30
+    header = npy_with(SHAPE % f"({size // 4},)")
+    program.file("K.npy", header)
+    os.truncate(program.folder / "K.npy", len(header) + size)
+    query = query_arguments(keys="K.npy", points=points, result="first")
+    assert "memory" in program.refuse(*query, **limits)
+    # Here the keys fit, and the build's memory does not.
+    size = 1 << 29
+    header = npy_with(SHAPE % f"({size // 4},)")
+    program.file("K.npy", header)
+    os.truncate(program.folder / "K.npy", len(header) + size)
+    assert "memory" in program.refuse(*query, **limits)

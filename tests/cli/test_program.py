@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program apart from queries: lists, help, completion, progress."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import BACKEND, BINARY, query_arguments
+
+FIELDS = [
+    "structure", "backend", "available", "reason", "points", "ranges", "duplicates", "updates",
+    "keys",
+]
+
+
+def output(program, *arguments):
+    done = program.run(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_structures_as_json(program):
+    structures = json.loads(output(program, "structures", "--json"))
+    for entry in structures:
+        assert list(entry) == FIELDS
+        assert entry["available"] == (entry["reason"] == "")
+    cpu = next(
+        e for e in structures if (e["structure"], e["backend"]) == ("sorted_array", "cpu")
+    )
+    assert cpu["available"] and cpu["points"] and cpu["ranges"] and cpu["duplicates"]
+    assert cpu["keys"] == ["uint32", "uint64", "int32", "int64", "float", "double", "bytes"]
+
+
+def test_structures_as_a_table(program):
+    lines = output(program, "structures").splitlines()
+    assert lines[0].split() == [field for field in FIELDS if field != "reason"]
+    for entry in json.loads(output(program, "structures", "--json")):
+        assert any(line.split()[:2] == [entry["structure"], entry["backend"]] for line in lines)
+        if not entry["available"]:
+            assert f"{entry['backend']} is not available: {entry['reason']}" in lines
+
+
+def test_a_backend_that_is_not_there_says_why(program):
+    column = program.file("K.npy", np.arange(3, dtype="<u4"))
+    for entry in json.loads(output(program, "structures", "--json")):
+        if not entry["available"]:
+            line = program.refuse_query(
+                keys=column, points=column, result="first", backend=entry["backend"]
+            )
+            assert entry["reason"] in line
+
+
+def test_version(program):
+    assert re.fullmatch(r"raydex \d+\.\d+\.\d+\n", output(program, "--version"))
+
+
+@pytest.mark.parametrize("command", ["structures", "query", "completion"])
+def test_help_has_examples(program, command):
+    text = output(program, command, "--help")
+    assert "Examples:\n  " in text and f"raydex {command}" in text
+    assert command in output(program, "--help")
+
+
+def test_full_standard_output(program):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = program.run("structures", stdout=full)
+    assert done.returncode == 1
+    assert done.stderr == "raydex: standard output cannot be written\n"
+
+
+def options_in_help(program, command):
+    return set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", output(program, command, "--help"), re.M))
+
+
+def complete(script, *words):
+    """What bash offers for the last word."""
+    code = f"""{script}
+COMP_WORDS=({" ".join(f"'{word}'" for word in words)})
+COMP_CWORD={len(words) - 1}
+_raydex
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_bash_completion(program):
+    script = output(program, "completion", "bash")
+    assert {"query", "structures", "completion", "--help"} <= complete(script, "raydex", "")
+    assert complete(script, "raydex", "que") == {"query"}
+    assert options_in_help(program, "query") <= complete(script, "raydex", "query", "--")
+    results = complete(script, "raydex", "query", "--result", "")
+    assert results == {"first", "count", "sum", "rows"}
+    backends = complete(script, "raydex", "query", "--backend", "c")
+    assert backends == {"cpu", "cuda"}
+    # Nothing, so that bash falls back on files.
+    assert complete(script, "raydex", "query", "--keys", "") == set()
+    assert complete(script, "raydex", "completion", "z") == {"zsh"}
+
+
+def test_zsh_completion(program):
+    script = output(program, "completion", "zsh")
+    assert script.startswith("#compdef raydex\n")
+    for option in options_in_help(program, "query"):
+        assert f"'{option}[" in script
+    if shutil.which("zsh"):
+        subprocess.run(["zsh", "-n"], input=script, text=True, check=True)
+
+
+def test_progress_only_on_a_terminal_and_wiped_out(program):
+    column = program.file("K.npy", np.random.default_rng().random(1 << 20))
+    command = [BINARY, *query_arguments(keys=column, points=column, result="first")]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, cwd=program.folder, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the terminal closes with the program
+                break
+            if not piece:
+                break
+            shown += piece
+        os.close(ours)
+    assert process.returncode == 0
+    # It appears after half a second; BACKEND may be faster.
+    assert not shown or shown.endswith(b"\r\x1b[K"), (BACKEND, shown)

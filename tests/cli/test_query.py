@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`raydex query` against the oracle."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from conftest import BACKEND
+from oracle import (
+    KEY_TYPES,
+    Oracle,
+    assert_equal,
+    extremes,
+    random_bits,
+    random_keys,
+    random_points,
+)
+
+SMALL = os.environ.get("RAYDEX_TEST_SCALE") == "small"
+
+
+def check_all_results(program, oracle, values, **options):
+    """Asks for every result, and for the sum of every column of values."""
+    assert_equal(program.query(result="first", **options), oracle.first())
+    assert_equal(program.query(result="count", **options), oracle.count())
+    assert_equal(program.query(result="rows", **options), oracle.rows())
+    assert_equal(program.query(result="sum", **options), oracle.sum())
+    for column in values:
+        name = program.file("V.npy", column)
+        assert_equal(program.query(result="sum", values=name, **options), oracle.sum(column))
+
+
+def value_columns(rng, n):
+    return [
+        random_bits(rng, "<u4", n),
+        random_bits(rng, "<u8", n),
+        random_bits(rng, "<i4", n),
+        random_bits(rng, "<i8", n),
+        rng.normal(0, 1e6, n).astype("<f4"),
+        rng.normal(0, 1e6, n) * 10.0 ** rng.integers(-10, 10, n),
+    ]
+
+
+@pytest.mark.parametrize("row_id_type", [None, "<u4", "<u8"])
+@pytest.mark.parametrize("kind", ["points", "ranges"])
+@pytest.mark.parametrize("dtype", KEY_TYPES)
+def test_every_key_type(program, rng, dtype, kind, row_id_type):
+    n, probes = int(rng.integers(100, 400)), int(rng.integers(50, 200))
+    keys = random_keys(rng, dtype, n)
+    options = {"keys": program.file("K.npy", keys)}
+    row_ids = None
+    if row_id_type:
+        row_ids = rng.permutation(2 * n)[:n].astype(row_id_type)
+        options["row_ids"] = program.file("I.npy", row_ids)
+    lower = upper = random_points(rng, keys, probes)
+    if kind == "points":
+        options["points"] = program.file("P.npy", lower)
+    else:
+        upper = random_points(rng, keys, probes)
+        options["ranges"] = program.file("R.npy", np.stack([lower, upper], axis=1))
+    oracle = Oracle(keys, lower, upper, row_ids)
+    check_all_results(program, oracle, value_columns(rng, 2 * n), **options)
+
+
+@pytest.mark.parametrize("kind", ["points", "ranges"])
+@pytest.mark.parametrize(("n", "probes"), [(0, 0), (0, 5), (5, 0), (1, 1)])
+@pytest.mark.parametrize("dtype", ["<i8", "<f4", "|S5"])
+def test_few_keys_and_probes(program, rng, dtype, n, probes, kind):
+    keys = random_keys(rng, dtype, n)
+    ends = random_bits(rng, dtype, 2 * probes).reshape(probes, 2)
+    if kind == "points":
+        ends = ends[:, :1].repeat(2, axis=1)
+        options = {"points": program.file("P.npy", ends[:, 0].copy())}
+    else:
+        options = {"ranges": program.file("R.npy", ends)}
+    options["keys"] = program.file("K.npy", keys)
+    oracle = Oracle(keys, ends[:, 0], ends[:, 1])
+    check_all_results(program, oracle, [rng.normal(0, 1, n)], **options)
+
+
+@pytest.mark.parametrize("dtype", KEY_TYPES)
+def test_all_pairs_of_extremes_as_ranges(program, rng, dtype):
+    special = extremes(dtype)
+    keys = rng.permutation(np.concatenate([special, special]))
+    ends = np.array([(a, b) for a in special for b in special], dtype)
+    oracle = Oracle(keys, ends[:, 0], ends[:, 1])
+    ranges = program.file("R.npy", ends)
+    check_all_results(program, oracle, [], keys=program.file("K.npy", keys), ranges=ranges)
+
+
+def test_nan_and_negative_zero(program):
+    keys = np.array([np.nan, -0.0, 0.0, 1.0, -np.nan, np.inf], "<f8")
+    points = np.array([np.nan, 0.0, -0.0, np.inf, -np.inf], "<f8")
+    options = {"keys": program.file("K.npy", keys), "points": program.file("P.npy", points)}
+    count = program.query(result="count", **options)
+    assert count.tolist() == [2, 2, 2, 1, 0]
+    assert program.query(result="first", **options).tolist() == [0, 1, 1, 5, 2**32 - 1]
+
+
+@pytest.mark.parametrize("dtype", ["<u4", "<u8"])
+def test_extreme_row_ids(program, dtype):
+    largest = np.iinfo(dtype).max - 1
+    row_ids = np.array([largest, 0, largest - 1], dtype)
+    keys = np.array([7, 7, 8], "<u4")
+    points = np.array([7, 8, 9], "<u4")
+    oracle = Oracle(keys, points, points, row_ids)
+    check_all_results(
+        program, oracle, [], keys=program.file("K.npy", keys), points=program.file("P.npy", points),
+        row_ids=program.file("I.npy", row_ids),
+    )
+
+
+def test_missing_values(program, rng):
+    n = 100
+    keys = rng.integers(0, 20, n)
+    present = rng.random(n) < 0.7
+    lower, upper = rng.integers(0, 20, n), rng.integers(0, 20, n)
+    lower_present, upper_present = rng.random(n) < 0.7, rng.random(n) < 0.7
+    words = ["", "NA", "N/A", "null", "NULL", '""']
+
+    def texts(column, mask):
+        return [str(x) if there else rng.choice(words) for x, there in zip(column, mask)]
+
+    columns = [texts(keys, present), texts(lower, lower_present), texts(upper, upper_present)]
+    rows = [",".join(["x", *row]) for row in zip(*columns)]
+    program.file("t.csv", "\n".join(["name,key,low,high", *rows]) + "\n")
+    values = rng.integers(-1000, 1000, n)
+
+    points = Oracle(keys, lower, lower, present=present, asked=lower_present)
+    check_all_results(program, points, [values], keys="t.csv:key", points="t.csv:low")
+    ranges = Oracle(keys, lower, upper, present=present, asked=lower_present & upper_present)
+    check_all_results(program, ranges, [values], keys="t.csv:key", ranges="t.csv:low,high")
+
+
+def test_missing_values_add_nothing(program):
+    program.file("t.csv", "key,value\n1,10\n1,\n1,5\n2,NA\n")
+    points = program.file("P.npy", np.array([1, 2, 3], "<i8"))
+    total = program.query(
+        keys="t.csv:key", points=points, result="sum", values="t.csv:value"
+    )
+    assert_equal(total, np.array([15, 0, 0], "<i8"))
+
+
+def test_csv_columns_of_text_and_numbers(program):
+    program.file("t.csv", "tail,delay,n\nN10,1.5,1\nN2,nan,2\nN10,-3,3\n")
+    points = program.file("P.npy", np.array([b"N10", b"N2", b"N3"], "|S8"))
+    first = program.query(keys="t.csv:tail:S8", points=points, result="first")
+    assert first.tolist() == [0, 1, 2**32 - 1]
+    delays = program.file("P.npy", np.array([np.nan, -3, 0], "<f8"))
+    assert program.query(keys="t.csv:delay", points=delays, result="count").tolist() == [1, 1, 0]
+    assert program.query(keys="t.csv:n:u4", points="t.csv:n:u4", result="first").tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("layout", ["column", "row"])
+def test_report(program, layout):
+    keys = program.file("K.npy", np.arange(1000, dtype="<i4"))
+    points = program.file("P.npy", np.arange(10, dtype="<i4"))
+    program.query(
+        keys=keys, points=points, result="count", report="report.json",
+        structure="sorted_array", option=f"layout={layout}",
+    )
+    report = json.loads((program.folder / "report.json").read_text())
+    assert list(report) == [
+        "structure", "options", "backend", "device", "rt_core_version", "key", "n", "probes",
+        "build_ms", "lookup_ms", "resident_bytes", "build_peak_bytes",
+    ]
+    assert report["structure"] == "sorted_array"
+    assert report["options"] == {"layout": layout}
+    assert report["backend"] == BACKEND
+    assert report["device"]
+    assert report["rt_core_version"] == 0 or BACKEND == "optix"
+    assert (report["key"], report["n"], report["probes"]) == ("int32", 1000, 10)
+    assert report["build_ms"] > 0 and report["lookup_ms"] > 0
+    assert report["resident_bytes"] == 8000
+    assert report["build_peak_bytes"] >= report["resident_bytes"]
+
+
+@pytest.mark.skipif(SMALL, reason="a large batch")
+def test_more_probes_than_a_batch(program, rng):
+    n, probes = 1 << 10, (1 << 24) + 9
+    keys = rng.permutation(2 * n)[:n].astype("<u4")
+    points = rng.integers(0, 2 * n, probes, dtype="<u4")
+    options = {"keys": program.file("K.npy", keys), "points": program.file("P.npy", points)}
+    row_of = np.full(2 * n, 2**32 - 1, "<u4")
+    row_of[keys] = np.arange(n, dtype="<u4")
+    expected = row_of[points]
+    assert_equal(program.query(result="first", **options), expected)
+    hits = expected != 2**32 - 1
+    offsets, rows = program.query(result="rows", **options)
+    assert_equal(rows, expected[hits])
+    assert_equal(offsets, np.concatenate([[0], np.cumsum(hits)]).astype("<u8"))
+
+
+def test_an_output_is_replaced(program):
+    column = program.file("K.npy", np.arange(3, dtype="<u4"))
+    program.file("out.npy", "before")
+    assert program.query(keys=column, points=column, result="first").tolist() == [0, 1, 2]
+    assert sorted(p.name for p in program.folder.iterdir()) == ["K.npy", "out.npy"]

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any text as a CSV file: it is read, or refused with invalid_argument. The first byte of an input
+// chooses the type that the columns are read as.
+#include "io/csv.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "io/dtype.hpp"
+#include "raydex/error.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::array types{"", "u4", "u8", "i4", "i8", "f4", "f8", "S1", "S3", "S8"};
+  if (size == 0) return 0;
+  const std::array columns{std::string("a"), std::string("b")};
+  std::istringstream stream(std::string(data + 1, data + size));
+  try {
+    raydex::io::read_csv(stream, "t.csv", columns,
+                         raydex::io::parse_type(types.at(data[0] % types.size())));
+  } catch (const raydex::invalid_argument&) {
+    return 0;
+  }
+  return 0;
+}
