@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,9 @@
 #include "bench/generated.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
-#include "bench/output_file.hpp"
 #include "bench/report.hpp"
 #include "bench/sweep.hpp"
+#include "io/output_file.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
 #include "raydex/session.hpp"
@@ -101,7 +102,7 @@ void run(const settings& s) {
     for (const workload& what : workloads)
       check_able(structure, where, what);
   }
-  std::optional<output_file> file;
+  std::optional<io::output_file> file;
   if (!s.json.empty()) file.emplace(s.json);
 
   const session here(where);
@@ -138,7 +139,11 @@ void run(const settings& s) {
       }
     }
   }
-  if (file) file->commit(rows.dump(1) + "\n");
+  if (file) {
+    const std::string text = rows.dump(1) + "\n";
+    file->write(std::as_bytes(std::span(text)));
+    file->commit();
+  }
   if (wrong != 0) throw error(fmt::format("bench: {} answers were wrong", wrong));
 }
 

@@ -27,15 +27,10 @@ template <class Key, class RowId>
 struct pack_entries {
   const Key* keys;
   const RowId* row_ids;
-  std::uint64_t size;
   std::uint32_t* entries;
 
-  template <std::size_t N>
-  RAYDEX_HD void run(std::uint64_t begin, std::uint64_t stride) const {
-    for (std::size_t j = 0; j < N; ++j) {
-      const std::uint64_t i = begin + j * stride;
-      if (i < size) core::row_entries<Key, RowId>::put(entries, i, keys[i], row_ids[i]);
-    }
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    core::row_entries<Key, RowId>::put(entries, i, keys[i], row_ids[i]);
   }
 };
 
@@ -76,10 +71,10 @@ class row_sorted_array final
       const sorted_column<Key, RowId> sorted = sort(where);
       const std::uint64_t size = sorted.keys.size();
       entries_ = {where, size * core::row_entries<Key, RowId>::words_per_entry};
-      Executor::run(where,
-                    pack_entries<Key, RowId>{sorted.keys.data(), sorted.row_ids.data(), size,
-                                             entries_.data()},
-                    size);
+      Executor::for_each(where,
+                         pack_entries<Key, RowId>{sorted.keys.data(), sorted.row_ids.data(),
+                                                  entries_.data()},
+                         size);
       this->info_.entries = size;
       this->info_.max_row_id = sorted.max_row_id;
     }

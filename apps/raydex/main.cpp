@@ -8,12 +8,10 @@
 #include <new>
 #include <string_view>
 
+#include "bench/command.hpp"
 #include "completion.hpp"
 #include "query.hpp"
 #include "structures.hpp"
-#ifdef RAYDEX_WITH_BENCH
-#include "bench/command.hpp"
-#endif
 
 namespace {
 
@@ -36,9 +34,7 @@ int run(int argc, char** argv) {
   app.footer("See `raydex SUBCOMMAND --help` for options and examples.");
   raydex::cli::add_structures_command(app);
   raydex::cli::add_query_command(app);
-#ifdef RAYDEX_WITH_BENCH
   raydex::bench::add_bench_command(app);
-#endif
   raydex::cli::add_completion_command(app);
   try {
     app.parse(argc, argv);

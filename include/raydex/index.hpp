@@ -48,8 +48,8 @@ struct row_id_span {
       : type(element), data(first), size(count) {}
 };
 
-/// All matching row ids of a batch, in CSR form: probe i matches
-/// `rows[offsets[i]] .. rows[offsets[i + 1] - 1]`.
+/// All matching row ids of a batch, in CSR form: probe i matches `rows[offsets[i]]` and what
+/// follows, up to but without `rows[offsets[i + 1]]`.
 struct matches {
   buffer<std::uint64_t> offsets;  ///< probes + 1 offsets, the first 0
   buffer<std::byte> rows;         ///< `total` row ids of type `type`
@@ -142,10 +142,16 @@ class RAYDEX_EXPORT index {
   /// @name What an implementation provides. Arguments are checked; only `do_offsets` is called for
   /// a batch of 0 probes.
   /// @{
+
+  /// Answers `first`.
   virtual void do_first(const context& where, const probes& batch, void* out) const = 0;
+  /// Answers `count`.
   virtual void do_count(const context& where, const probes& batch, std::uint64_t* out) const = 0;
+  /// Answers both kinds of `sum`.
   virtual void do_sum(const context& where, const probes& batch, const sum_request& what) const = 0;
+  /// Answers `offsets`.
   virtual void do_offsets(const context& where, const probes& batch, std::uint64_t* out) const = 0;
+  /// Answers `rows`.
   virtual void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
                        void* out) const = 0;
   /// Returns a number of the backend's memory; synchronises.

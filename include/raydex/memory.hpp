@@ -93,7 +93,9 @@ class buffer {
       : memory_(&where.memory), stream_(where.stream), size_(size) {
     if (size != 0) data_ = static_cast<T*>(memory_->allocate(bytes(), stream_));
   }
+  /// Takes over the array of `other`.
   buffer(buffer&& other) noexcept { swap(other); }
+  /// Frees this array and takes over the one of `other`.
   buffer& operator=(buffer&& other) noexcept {
     buffer(std::move(other)).swap(*this);
     return *this;

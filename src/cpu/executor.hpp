@@ -29,6 +29,11 @@ struct executor {
     });
   }
 
+  template <class Function>
+  static void for_each(const context& /*where*/, const Function& f, std::uint64_t size) {
+    tbb::parallel_for(std::uint64_t{0}, size, f);
+  }
+
   static void inclusive_sum(const context& /*where*/, std::uint64_t* numbers, std::uint64_t size) {
     tbb::parallel_scan(
         tbb::blocked_range<std::uint64_t>(0, size, 1 << 16), std::uint64_t{0},

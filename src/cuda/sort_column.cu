@@ -18,15 +18,19 @@ constexpr unsigned threads = 256;
 // Writes codes and row ids of the entries; entry i is row `positions[i]`, or row i without
 // positions. `keys` may be null: then only row ids are written.
 template <class Key, class RowId>
-__global__ void __launch_bounds__(threads)
-    gather_entries(core::encoded_column<Key> column, const RowId* positions,
-                   core::encoded_column<RowId> row_ids, std::uint64_t size, Key* keys, RowId* ids) {
-  const std::uint64_t i = global_thread();
-  if (i >= size) return;
-  const std::uint64_t row = positions != nullptr ? positions[i] : i;
-  if (keys != nullptr) keys[i] = column[row];
-  ids[i] = row_ids.data != nullptr ? row_ids[row] : static_cast<RowId>(row);
-}
+struct gather_entry {
+  core::encoded_column<Key> column;
+  const RowId* positions;
+  core::encoded_column<RowId> row_ids;
+  Key* keys;
+  RowId* ids;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t row = positions != nullptr ? positions[i] : i;
+    if (keys != nullptr) keys[i] = column[row];
+    ids[i] = row_ids.data != nullptr ? row_ids[row] : static_cast<RowId>(row);
+  }
+};
 
 // Gathers the facts of all row ids, a block's share in shared memory first.
 template <class RowId>
@@ -97,9 +101,10 @@ sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
   const bool in_place = is_sortable_in_place(keys) && facts.descents == 0;
   buffer<Key> codes(where, in_place ? 0 : size);
   buffer<RowId> rows(where, size);
-  launch(where.stream, blocks_for(size, threads), threads, 0, gather_entries<Key, RowId>,
-         core::encoded_column<Key>{cells_of(keys)}, positions.data(), ids, size, codes.data(),
-         rows.data());
+  executor::for_each(where,
+                     gather_entry<Key, RowId>{{cells_of(keys)}, positions.data(), ids, codes.data(),
+                                              rows.data()},
+                     size);
   positions = {};
 
   sorted_column<Key, RowId> sorted{{where, size}, {where, size}, facts.max};

@@ -12,7 +12,6 @@
 #include <string>
 
 #include "bench/command.hpp"
-#include "bench/output_file.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
@@ -107,19 +106,6 @@ TEST(bench_command, bad_arguments_leave_no_file) {
   EXPECT_THROW(run("--keys many" + out), invalid_argument);
   EXPECT_TRUE(here.empty());
   EXPECT_THROW(run("--json " + (here / "missing" / "out.json").string()), invalid_argument);
-}
-
-TEST(output_file, appears_complete_or_not_at_all) {
-  const folder here;
-  const auto path = here / "file";
-  { const output_file abandoned(path.string()); }
-  EXPECT_TRUE(here.empty());
-  output_file file(path.string());
-  EXPECT_FALSE(std::filesystem::exists(path));
-  file.commit("all of it");
-  std::string text;
-  std::getline(std::ifstream(path), text);
-  EXPECT_EQ(text, "all of it");
 }
 
 }  // namespace

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What primitives.cu takes from CUB, by std:: algorithms: emulated device memory is host memory.
+// What primitives.cu takes from CUB, by std:: algorithms in kernels of one thread: device memory is
+// out of the host's reach here, too.
 #include "cuda/primitives.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
+#include "cuda/launch.cuh"
+
 namespace raydex::cuda {
 
+namespace {
+
 template <class Key, class Value>
-void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
-                Value* sorted_values, std::uint64_t size) {
-  const buffer<std::byte> scratch(where, size * (sizeof(Key) + sizeof(Value)));
+__global__ void sort_pairs_kernel(const Key* keys, Key* sorted_keys, const Value* values,
+                                  Value* sorted_values, std::uint64_t size) {
   std::vector<std::uint64_t> order(size);
   std::iota(order.begin(), order.end(), std::uint64_t{0});
   std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return keys[i]; });
@@ -22,16 +26,36 @@ void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const V
 }
 
 template <class Position>
-void select_valid(const context& /*where*/, const std::uint8_t* validity, std::uint64_t size,
-                  Position* positions, std::uint64_t* count) {
+__global__ void select_valid_kernel(const std::uint8_t* validity, std::uint64_t size,
+                                    Position* positions, std::uint64_t* count) {
   *count = 0;
   for (std::uint64_t i = 0; i < size; ++i) {
     if ((validity[i / 8] >> (i % 8) & 1) != 0) positions[(*count)++] = static_cast<Position>(i);
   }
 }
 
-void inclusive_sum(const context& /*where*/, std::uint64_t* numbers, std::uint64_t size) {
+__global__ void inclusive_sum_kernel(std::uint64_t* numbers, std::uint64_t size) {
   std::partial_sum(numbers, numbers + size, numbers);
+}
+
+}  // namespace
+
+template <class Key, class Value>
+void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
+                Value* sorted_values, std::uint64_t size) {
+  const buffer<std::byte> scratch(where, size * (sizeof(Key) + sizeof(Value)));  // as CUB has
+  launch(where.stream, 1, 1, 0, sort_pairs_kernel<Key, Value>, keys, sorted_keys, values,
+         sorted_values, size);
+}
+
+template <class Position>
+void select_valid(const context& where, const std::uint8_t* validity, std::uint64_t size,
+                  Position* positions, std::uint64_t* count) {
+  launch(where.stream, 1, 1, 0, select_valid_kernel<Position>, validity, size, positions, count);
+}
+
+void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t size) {
+  launch(where.stream, 1, 1, 0, inclusive_sum_kernel, numbers, size);
 }
 
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint32_t*,
