@@ -2,8 +2,9 @@
 // Turns a view into an index: the queries of core/lookup.hpp, run by a backend's executor.
 //
 // An executor has static functions: `run(where, operation, size)` calls operation.run<N> for all
-// probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `inclusive_sum(where, numbers, size)` scans in place, `clear(where, number)` writes a 0,
-// `read(where, number)` returns a number to the host.
+// probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `inclusive_sum(where, numbers,
+// size)` scans in place, `clear(where, number)` writes a 0, `read(where, number)` returns a number
+// to the host.
 #pragma once
 
 #include "raydex/core/lookup.hpp"

@@ -71,10 +71,10 @@ class row_sorted_array final
       const sorted_column<Key, RowId> sorted = sort(where);
       const std::uint64_t size = sorted.keys.size();
       entries_ = {where, size * core::row_entries<Key, RowId>::words_per_entry};
-      Executor::for_each(where,
-                         pack_entries<Key, RowId>{sorted.keys.data(), sorted.row_ids.data(),
-                                                  entries_.data()},
-                         size);
+      Executor::for_each(
+          where,
+          pack_entries<Key, RowId>{sorted.keys.data(), sorted.row_ids.data(), entries_.data()},
+          size);
       this->info_.entries = size;
       this->info_.max_row_id = sorted.max_row_id;
     }

@@ -12,7 +12,7 @@ namespace raydex::cuda {
 // How batches are laid over threads. Probes that ascend share most of their reads, so that a thread
 // is better off with several at a time; others would only push each other's keys out of the L1.
 struct batch_policy {
-  static constexpr unsigned threads = 256;            // per block
+  static constexpr unsigned threads = 256;             // per block
   static constexpr std::size_t probes_per_thread = 4;  // one after the other, or together
 };
 

@@ -101,10 +101,10 @@ sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
   const bool in_place = is_sortable_in_place(keys) && facts.descents == 0;
   buffer<Key> codes(where, in_place ? 0 : size);
   buffer<RowId> rows(where, size);
-  executor::for_each(where,
-                     gather_entry<Key, RowId>{{cells_of(keys)}, positions.data(), ids, codes.data(),
-                                              rows.data()},
-                     size);
+  executor::for_each(
+      where,
+      gather_entry<Key, RowId>{{cells_of(keys)}, positions.data(), ids, codes.data(), rows.data()},
+      size);
   positions = {};
 
   sorted_column<Key, RowId> sorted{{where, size}, {where, size}, facts.max};

@@ -37,12 +37,12 @@ class sorted_array_device_view : public test::backend_test {
   void check() const {
     // Rows i and i + 100 hold key i - 50.
     std::vector<std::int32_t> cells;
-    for (int i = 0; i < 200; ++i) cells.push_back(i % 100 - 50);
+    for (int i = 0; i < 200; ++i)
+      cells.push_back(i % 100 - 50);
     const buffer<std::int32_t> keys = at().upload(std::span<const std::int32_t>(cells));
-    const auto built =
-        build_sorted_array(backend::cuda, at(),
-                           column(std::span<const std::int32_t>(keys.data(), keys.size())), {},
-                           {.entries = Layout});
+    const auto built = build_sorted_array(
+        backend::cuda, at(), column(std::span<const std::int32_t>(keys.data(), keys.size())), {},
+        {.entries = Layout});
     buffer<answer> point(at(), 200);
     buffer<answer> range(at(), 200);
     const context where = at();
@@ -69,8 +69,12 @@ class sorted_array_device_view : public test::backend_test {
   }
 };
 
-TEST_F(sorted_array_device_view, column_layout) { check<layout::column>(); }
-TEST_F(sorted_array_device_view, row_layout) { check<layout::row>(); }
+TEST_F(sorted_array_device_view, column_layout) {
+  check<layout::column>();
+}
+TEST_F(sorted_array_device_view, row_layout) {
+  check<layout::row>();
+}
 
 }  // namespace
 }  // namespace raydex

@@ -18,14 +18,17 @@ using namespace std::chrono_literals;
 class sorted_array_stream : public test::backend_test {};
 
 // Holds a stream up for a while.
-void CUDART_CB sleep(void*) { std::this_thread::sleep_for(300ms); }
+void CUDART_CB sleep(void*) {
+  std::this_thread::sleep_for(300ms);
+}
 
 TEST_F(sorted_array_stream, build_and_queries_return_before_the_stream_gets_to_them) {
   cudaStream_t stream = nullptr;
   cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   const context on_stream{context(at()).memory, stream};
   std::vector<std::uint32_t> cells(10'000);
-  for (std::uint32_t i = 0; i < cells.size(); ++i) cells[i] = (i * 7919) % 10'007;
+  for (std::uint32_t i = 0; i < cells.size(); ++i)
+    cells[i] = (i * 7919) % 10'007;
   const auto keys = at().upload(std::span<const std::uint32_t>(cells));
   const column key_column{std::span<const std::uint32_t>(keys.data(), keys.size())};
   {
@@ -48,7 +51,8 @@ TEST_F(sorted_array_stream, build_and_queries_return_before_the_stream_gets_to_t
     cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     std::vector<std::uint32_t> rows(cells.size());
     at().copy_out(rows.data(), first.data(), first.bytes());
-    for (std::uint32_t i = 0; i < cells.size(); ++i) ASSERT_EQ(rows[i], i);
+    for (std::uint32_t i = 0; i < cells.size(); ++i)
+      ASSERT_EQ(rows[i], i);
   }
   cuda::check(cudaStreamDestroy(stream), "cudaStreamDestroy");
 }

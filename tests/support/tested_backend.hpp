@@ -11,7 +11,9 @@
 
 namespace raydex::test {
 
-inline backend tested_backend() { return parse_backend(RAYDEX_TESTED_BACKEND); }
+inline backend tested_backend() {
+  return parse_backend(RAYDEX_TESTED_BACKEND);
+}
 
 // A fixture with an open session.
 class backend_test : public testing::Test {

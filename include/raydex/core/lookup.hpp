@@ -45,7 +45,9 @@ struct probe_set {
   }
 
   /// Whether probe `i` is not above the next one, by their lower ends.
-  RAYDEX_HD bool ascends(std::uint64_t i) const { return i + 1 >= size || lower[i] <= lower[i + 1]; }
+  RAYDEX_HD bool ascends(std::uint64_t i) const {
+    return i + 1 >= size || lower[i] <= lower[i + 1];
+  }
 };
 
 /// Locates the probes begin, begin + stride, .. (N of them, as far as there are so many) together,
