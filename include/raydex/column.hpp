@@ -10,6 +10,7 @@
 
 #include "raydex/core/key.hpp"
 #include "raydex/export.hpp"
+#include "raydex/memory.hpp"
 
 namespace raydex {
 
@@ -41,6 +42,11 @@ struct column {
   /// Cells of a C++ type: integers, `float`, `double`, or `std::array<char, N>`.
   template <class T>
   explicit column(std::span<const T> cells, const std::uint8_t* validity_bits = nullptr)
+      : column(format_of<T>, cells.data(), cells.size(), validity_bits) {}
+
+  /// All cells of a buffer.
+  template <class T>
+  explicit column(const buffer<T>& cells, const std::uint8_t* validity_bits = nullptr)
       : column(format_of<T>, cells.data(), cells.size(), validity_bits) {}
 
   /// Bytes from one cell to the next.

@@ -59,6 +59,11 @@ class RAYDEX_EXPORT session {
     copy_in(copy.data(), host.data(), host.size_bytes());
     return copy;
   }
+  /// A copy of `host` in the backend's memory.
+  template <class T>
+  buffer<T> upload(const std::vector<T>& host) const {
+    return upload(std::span<const T>(host));
+  }
   /// A copy of `device` on the host.
   template <class T>
   std::vector<T> download(const buffer<T>& device) const {

@@ -9,14 +9,14 @@
 
 namespace raydex::cuda {
 
-// How batches are laid over threads. Probes that ascend share most of their reads, so that a thread
-// is better off with several at a time; others would only push each other's keys out of the L1.
+// How batches are laid over threads; docs/performance.md has the alternatives measured.
 struct batch_policy {
-  static constexpr unsigned threads = 256;             // per block
-  static constexpr std::size_t probes_per_thread = 4;  // one after the other, or together
+  static constexpr unsigned threads = 512;             // per block
+  static constexpr std::size_t probes_per_thread = 2;  // one after the other, or together
 };
 
-// Whether the probes of this warp ascend.
+// Whether this warp's probes ascend. Then they share most of their reads, and a thread is better
+// off with several at a time; others would only push each other's keys out of the L1.
 template <class Policy, class Operation>
 __device__ bool warp_ascends(const Operation& operation, std::uint64_t begin) {
   bool ascends = true;

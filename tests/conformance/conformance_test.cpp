@@ -104,9 +104,9 @@ struct uploaded {
   column view;
 
   uploaded(const session& at, const std::vector<std::optional<T>>& content, bool with_bits)
-      : cells(at.upload(std::span<const T>(test::cells(content)))),
-        bits(at.upload(std::span<const std::uint8_t>(bitmap(content)))),
-        view(std::span<const T>(cells.data(), cells.size()), with_bits ? bits.data() : nullptr) {}
+      : cells(at.upload(test::cells(content))),
+        bits(at.upload(bitmap(content))),
+        view(cells, with_bits ? bits.data() : nullptr) {}
 };
 
 template <class T>
@@ -217,13 +217,13 @@ void check_column(const subject& tested, const session& at, content what, row_id
 
   const uploaded<T> keys(at, column_content, any_missing(column_content));
   const std::vector<std::uint32_t> narrow_ids(ids.begin(), ids.end());
-  const auto narrow = at.upload(std::span<const std::uint32_t>(narrow_ids));
-  const auto wide = at.upload(std::span<const std::uint64_t>(ids));
+  const auto narrow = at.upload(narrow_ids);
+  const auto wide = at.upload(ids);
   std::optional<column> row_ids;
   if (kind == row_id_kind::narrow) {
-    row_ids = column(std::span<const std::uint32_t>(narrow.data(), narrow.size()));
+    row_ids = column(narrow);
   } else if (kind == row_id_kind::wide) {
-    row_ids = column(std::span<const std::uint64_t>(wide.data(), wide.size()));
+    row_ids = column(wide);
   }
   const std::unique_ptr<index> built =
       build(tested.structure, tested.where, at, keys.view, row_ids, tested.options);

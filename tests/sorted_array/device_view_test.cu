@@ -39,10 +39,9 @@ class sorted_array_device_view : public test::backend_test {
     std::vector<std::int32_t> cells;
     for (int i = 0; i < 200; ++i)
       cells.push_back(i % 100 - 50);
-    const buffer<std::int32_t> keys = at().upload(std::span<const std::int32_t>(cells));
-    const auto built = build_sorted_array(
-        backend::cuda, at(), column(std::span<const std::int32_t>(keys.data(), keys.size())), {},
-        {.entries = Layout});
+    const buffer<std::int32_t> keys = at().upload(cells);
+    const auto built =
+        build_sorted_array(backend::cuda, at(), column(keys), {}, {.entries = Layout});
     buffer<answer> point(at(), 200);
     buffer<answer> range(at(), 200);
     const context where = at();

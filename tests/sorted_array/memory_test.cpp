@@ -34,16 +34,11 @@ class limited_resource final : public memory_resource {
   std::size_t held_ = 0;
 };
 
-template <class T>
-column view(const buffer<T>& cells) {
-  return column(std::span<const T>(cells.data(), cells.size()));
-}
-
 class sorted_array_memory : public test::backend_test {
  protected:
   template <class T>
   buffer<T> equal_cells(std::size_t n) const {
-    return at().upload(std::span<const T>(std::vector<T>(n, 7)));
+    return at().upload(std::vector<T>(n, 7));
   }
   std::unique_ptr<sorted_array> build(const context& where, const column& keys,
                                       const std::optional<column>& row_ids, layout entries) const {
@@ -59,10 +54,10 @@ TEST_F(sorted_array_memory, holds_keys_and_row_ids_and_nothing_more) {
       const auto bytes = [&](const column& keys, const std::optional<column>& row_ids) {
         return build(at(), keys, row_ids, entries)->info().resident_bytes;
       };
-      EXPECT_EQ(bytes(view(narrow), std::nullopt), 8 * n);
-      EXPECT_EQ(bytes(view(wide), std::nullopt), 12 * n);
-      EXPECT_EQ(bytes(view(narrow), view(wide)), 12 * n);
-      EXPECT_EQ(bytes(view(wide), view(wide)), 16 * n);
+      EXPECT_EQ(bytes(column(narrow), std::nullopt), 8 * n);
+      EXPECT_EQ(bytes(column(wide), std::nullopt), 12 * n);
+      EXPECT_EQ(bytes(column(narrow), column(wide)), 12 * n);
+      EXPECT_EQ(bytes(column(wide), column(wide)), 16 * n);
     }
   }
 }
@@ -73,7 +68,7 @@ TEST_F(sorted_array_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it
   for (const layout entries : {layout::column, layout::row}) {
     tracking_resource meter(plain.memory);
     const auto peak = [&] {
-      const auto built = build({meter, plain.stream}, view(keys), {}, entries);
+      const auto built = build({meter, plain.stream}, column(keys), {}, entries);
       EXPECT_EQ(meter.current(), built->info().resident_bytes);
       EXPECT_EQ(meter.peak(), built->info().build_peak_bytes);
       return meter.peak();
@@ -82,7 +77,7 @@ TEST_F(sorted_array_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it
     for (std::size_t limit = 0; limit < peak; limit += peak / 17) {
       limited_resource scarce(plain.memory, limit);
       try {
-        build({scarce, plain.stream}, view(keys), {}, entries);
+        build({scarce, plain.stream}, column(keys), {}, entries);
         ADD_FAILURE() << "built within " << limit << " bytes, but its peak was " << peak;
       } catch (const out_of_memory& e) {
         EXPECT_GT(e.asked(), e.free());
@@ -95,18 +90,31 @@ TEST_F(sorted_array_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it
 TEST_F(sorted_array_memory, a_query_that_runs_out_leaves_the_index_as_it_was) {
   const context plain = at();
   const auto keys = equal_cells<std::uint32_t>(1000);
-  const auto built = build(plain, view(keys), {}, layout::column);
+  const auto built = build(plain, column(keys), {}, layout::column);
   limited_resource scarce(plain.memory, 100'000);
-  EXPECT_THROW(built->rows({scarce, plain.stream}, points(view(keys))), out_of_memory);
+  EXPECT_THROW(built->rows({scarce, plain.stream}, points(column(keys))), out_of_memory);
   EXPECT_EQ(scarce.held(), 0);
-  EXPECT_EQ(built->rows(plain, points(view(keys))).total, 1'000'000);
+  EXPECT_EQ(built->rows(plain, points(column(keys))).total, 1'000'000);
 }
 
 TEST_F(sorted_array_memory, memory_of_the_wrong_space_is_refused) {
   const auto keys = equal_cells<std::uint32_t>(10);
   host_memory_resource host;
   if (at().where() == backend::cpu) GTEST_SKIP() << "there is no device memory to be wrong";
-  EXPECT_THROW(build({host}, view(keys), {}, layout::column), invalid_argument);
+  EXPECT_THROW(build({host}, column(keys), {}, layout::column), invalid_argument);
+}
+
+TEST_F(sorted_array_memory, more_than_the_device_has_is_refused) {
+  if (at().where() == backend::cpu) GTEST_SKIP() << "a host may promise memory it does not have";
+  const std::size_t too_much = 2 * at().device().total_bytes;
+  try {
+    const buffer<std::byte> all(at(), too_much);
+    FAIL() << too_much << " bytes allocated";
+  } catch (const out_of_memory& e) {
+    EXPECT_EQ(e.asked(), too_much);
+    EXPECT_LT(e.free(), too_much);
+  }
+  EXPECT_NO_THROW(equal_cells<std::uint32_t>(1000));
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ TEST_F(sorted_array_stream, build_and_queries_return_before_the_stream_gets_to_t
   std::vector<std::uint32_t> cells(10'000);
   for (std::uint32_t i = 0; i < cells.size(); ++i)
     cells[i] = (i * 7919) % 10'007;
-  const auto keys = at().upload(std::span<const std::uint32_t>(cells));
-  const column key_column{std::span<const std::uint32_t>(keys.data(), keys.size())};
+  const auto keys = at().upload(cells);
+  const column key_column(keys);
   {
     buffer<std::uint32_t> first(on_stream, cells.size());
     buffer<std::uint64_t> out(on_stream, cells.size() + 1);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// When CUDA itself fails: the error says what happened, nothing leaks, and the index is as it was.
+// A real device fails too seldom to be asked, the emulated one fails at will.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "emulation/control.hpp"
+#include "raydex/raydex.hpp"
+
+namespace raydex {
+namespace {
+
+class failures : public testing::Test {
+ protected:
+  void TearDown() override {
+    emulation::clear_failures();
+    emulation::set_device_memory(std::size_t{1} << 30);
+  }
+  std::unique_ptr<sorted_array> build() const {
+    return build_sorted_array(backend::cuda, at_, column(keys_));
+  }
+
+  const std::size_t handles_ = emulation::live_handles();
+  const session at_{backend::cuda};
+  const buffer<std::uint32_t> keys_ = at_.upload(std::vector<std::uint32_t>(10'000, 5));
+};
+
+TEST_F(failures, exhausted_device_memory_is_reported_with_bytes_asked_and_free) {
+  const std::size_t before = emulation::live_allocations();
+  emulation::set_device_memory(emulation::device_memory_in_use() + 50'000);
+  try {
+    build();
+    FAIL() << "built without memory";
+  } catch (const out_of_memory& e) {
+    EXPECT_GE(e.asked(), 40'000);
+    EXPECT_LE(e.free(), 50'000);
+  }
+  EXPECT_EQ(emulation::live_allocations(), before);
+}
+
+TEST_F(failures, every_allocation_of_a_build_may_fail) {
+  const std::size_t before = emulation::live_allocations();
+  bool failed = true;
+  for (std::size_t successes = 0; failed; ++successes) {
+    ASSERT_LT(successes, 100);
+    emulation::fail_allocation_after(successes);
+    try {
+      build();
+      failed = false;
+    } catch (const out_of_memory&) {
+    }
+    emulation::clear_failures();
+    ASSERT_EQ(emulation::live_allocations(), before);
+  }
+}
+
+TEST_F(failures, a_failed_launch_is_reported_and_leaves_the_index_as_it_was) {
+  const auto built = build();
+  buffer<std::uint64_t> counts(at_, keys_.size());
+  const std::span out(counts.data(), counts.size());
+  emulation::fail_next_launch(cudaErrorLaunchFailure);
+  try {
+    built->count(at_, points(column(keys_)), out);
+    FAIL() << "counted without a launch";
+  } catch (const cuda_error& e) {
+    EXPECT_EQ(e.code(), static_cast<int>(cudaErrorLaunchFailure));
+  }
+  built->count(at_, points(column(keys_)), out);
+  EXPECT_EQ(at_.download(counts), std::vector<std::uint64_t>(10'000, 10'000));
+}
+
+TEST_F(failures, a_session_leaves_no_streams_or_pools) {
+  const std::size_t before = emulation::live_handles();
+  EXPECT_GT(before, handles_);
+  { const session other(backend::cuda); }
+  EXPECT_EQ(emulation::live_handles(), before);
+}
+
+}  // namespace
+}  // namespace raydex
