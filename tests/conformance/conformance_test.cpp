@@ -166,27 +166,31 @@ class checker {
     }
   }
 
-  // Sums of values of type V, collected in a Sum that holds them exactly.
-  template <class V, class Sum>
+  // Sums of values of type V: integers modulo 2^64, floats that long double adds up exactly.
+  template <class V>
   void sum_of_values(std::size_t values, std::mt19937_64& random) const {
+    constexpr bool floating = std::is_floating_point_v<V>;
+    using out_type =
+        std::conditional_t<floating, double,
+                           std::conditional_t<std::is_signed_v<V>, std::int64_t, std::uint64_t>>;
+    using exact_sum = std::conditional_t<floating, long double, std::uint64_t>;
     std::vector<std::optional<V>> content(values);
     for (auto& cell : content) {
       if (below(random, 5) == 0) continue;
-      if constexpr (std::is_floating_point_v<V>) {
+      if constexpr (floating) {
         cell = static_cast<V>(static_cast<std::int64_t>(random() >> 40) - (1 << 23)) / V(64);
       } else {
         cell = static_cast<V>(random());
       }
     }
     const uploaded<V> column(at_, content, true);
-    using out_type = std::conditional_t<std::is_floating_point_v<V>, double, Sum>;
     buffer<out_type> out(at_, batch_.size());
     index_.sum(at_, batch_, column.view, std::span(out.data(), out.size()));
     const auto sums = at_.download(out);
     for (std::size_t i = 0; i < expected_.size(); ++i) {
-      Sum wanted = 0;
+      exact_sum wanted = 0;
       for (const std::uint64_t row : expected_[i]) {
-        if (content[row]) wanted = static_cast<Sum>(wanted + static_cast<Sum>(*content[row]));
+        if (content[row]) wanted += static_cast<exact_sum>(*content[row]);
       }
       ASSERT_EQ(sums[i], static_cast<out_type>(wanted)) << "sum of values of probe " << i;
     }
@@ -249,12 +253,12 @@ void check_column(const subject& tested, const session& at, content what, row_id
     }
     check.count();
     check.sum_of_row_ids();
-    check.sum_of_values<std::uint32_t, std::uint64_t>(values, random);
-    check.sum_of_values<std::uint64_t, std::uint64_t>(values, random);
-    check.sum_of_values<std::int32_t, std::int64_t>(values, random);
-    check.sum_of_values<std::int64_t, std::int64_t>(values, random);
-    check.sum_of_values<float, long double>(values, random);
-    check.sum_of_values<double, long double>(values, random);
+    check.sum_of_values<std::uint32_t>(values, random);
+    check.sum_of_values<std::uint64_t>(values, random);
+    check.sum_of_values<std::int32_t>(values, random);
+    check.sum_of_values<std::int64_t>(values, random);
+    check.sum_of_values<float>(values, random);
+    check.sum_of_values<double>(values, random);
   }
 }
 
