@@ -112,7 +112,8 @@ class RAYDEX_EXPORT index {
 
   /// The same for values of type float or double. Added up in twice the precision of double and
   /// rounded once, so that the order of summation does not show: results are equal on every
-  /// structure and backend unless terms cancel by more than 2^50 times their sum.
+  /// structure and backend unless terms cancel by more than 2^50 times their sum, or overflow on
+  /// the way to it.
   void sum(const context& where, const probes& batch, const column& values,
            std::span<double> out) const;
 
