@@ -14,7 +14,8 @@
 
 // One block runs at a time, so that a static is as good as shared memory. The tag ends up in the
 // variable's symbol, by which static_shared.cpp finds it and fills it with rubbish before each
-// block; constinit refuses initial values that would be computed only once. `extern __shared__`
-// does not compile: dynamic shared memory comes from emulation::dynamic_shared_memory().
-#define __shared__ static constinit __attribute__((abi_tag("emulated_shared")))
+// block, which `used` keeps the optimiser from ruling out; constinit refuses initial values that
+// would be computed only once. `extern __shared__` does not compile: dynamic shared memory comes
+// from emulation::dynamic_shared_memory().
+#define __shared__ static constinit __attribute__((abi_tag("emulated_shared"), used))
 // NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)
