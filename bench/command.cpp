@@ -14,12 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/experiments.hpp"
 #include "bench/floors.hpp"
 #include "bench/generated.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
 #include "bench/report.hpp"
-#include "bench/sweep.hpp"
+#include "bench/speed_cache.hpp"
 #include "io/output_file.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
@@ -29,12 +30,14 @@ namespace raydex::bench {
 namespace {
 
 struct settings {
+  std::vector<std::string> experiments;
+  bool list_experiments = false;
   axes given;
-  std::vector<std::string> structures{"auto"};
-  std::vector<std::string> results{"first"};
+  std::vector<std::string> structures;
+  std::vector<std::string> results;
   std::string backend_name = "auto";
   std::vector<std::string> options;
-  int repetitions = 5;
+  std::optional<int> repetitions;
   std::string json;
 };
 
@@ -51,20 +54,64 @@ class status_line {
   bool shown_ = isatty(fileno(stderr)) != 0;
 };
 
-option_map parse_options(const std::vector<std::string>& texts) {
-  option_map options;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw invalid_argument(fmt::format("--option: '{}' is not of the form name=value", text));
-    }
-    options[text.substr(0, equals)] = text.substr(equals + 1);
+// A sweep out of options is an experiment without a name.
+experiment anonymous(const settings& s) {
+  trial only;
+  for (std::string who : s.structures.empty() ? std::vector<std::string>{"auto"} : s.structures) {
+    for (const std::string& option : s.options)
+      who += " " + option;
+    only.candidates.push_back(who);
   }
-  return options;
+  return {.trials = {only}, .repetitions = 5};
+}
+
+// Of named experiments only what is measured on these structures.
+void keep(std::vector<experiment>& chosen, const std::vector<std::string>& structures) {
+  bool any = false;
+  for (experiment& e : chosen) {
+    for (trial& part : e.trials) {
+      std::erase_if(part.candidates, [&](const std::string& text) {
+        return std::ranges::find(structures, text.substr(0, text.find(' '))) == structures.end();
+      });
+      any = any || !part.candidates.empty();
+    }
+  }
+  if (!any) throw invalid_argument("--structure: the experiments measure others");
+}
+
+std::vector<experiment> choose(const settings& s) {
+  std::vector<experiment> chosen;
+  if (s.experiments.empty()) {
+    chosen.push_back(anonymous(s));
+  } else {
+    if (!s.options.empty()) {
+      throw invalid_argument("--option: experiments have their own; name structures instead");
+    }
+    chosen = find_experiments(s.experiments);
+    if (!s.structures.empty()) keep(chosen, s.structures);
+  }
+  for (experiment& e : chosen) {
+    if (s.repetitions) e.repetitions = *s.repetitions;
+    for (trial& part : e.trials) {
+      replace(part.workloads, s.given);
+      if (!s.results.empty()) part.results = s.results;
+    }
+  }
+  return chosen;
+}
+
+void list_experiments() {
+  for (const experiment& e : experiments()) {
+    std::size_t rows = 0;
+    for (const scene& part : plan({e}))
+      rows += part.tasks.size();
+    fmt::print("{:<16} {:>3} rows  {}{}\n", e.name, rows, e.title,
+               e.note.empty() ? "" : fmt::format(" ({})", e.note));
+  }
 }
 
 // Refuses before any work what a structure cannot do. Unknown names are left to `build`, which
-// knows what to say about them, and so is `auto`.
+// knows what to say about them; `auto` is one that can.
 void check_able(const std::string& structure, backend where, const workload& what) {
   for (const capability& able : capabilities()) {
     if (able.structure != structure || able.where != where) continue;
@@ -81,62 +128,84 @@ void check_able(const std::string& structure, backend where, const workload& wha
   }
 }
 
-std::string command_of(const report_row& row, const std::string& structure, const settings& s) {
+use_case use_of(const workload& what, backend where) {
+  return {.n = what.keys,
+          .key = what.key_bits == 32 ? format_of<std::uint32_t> : format_of<std::uint64_t>,
+          .where = where,
+          .range_hits = what.range_hits,
+          .sorted_probes = what.probe_order == order::sorted};
+}
+
+std::string command_of(const report_row& row, const structure_choice& who, int repetitions) {
   std::string text =
-      fmt::format("raydex bench --structure {} --backend {} --result {} {}", structure,
+      fmt::format("raydex bench --structure {} --backend {} --result {} {}", who.structure,
                   to_string(row.measured.info.where), to_string(row.asked), to_options(row.what));
-  for (const std::string& option : s.options)
-    text += " --option " + option;
-  return text + fmt::format(" --repetitions {}", s.repetitions);
+  for (const auto& [name, value] : who.options)
+    text += fmt::format(" --option {}={}", name, value);
+  return text + fmt::format(" --repetitions {}", repetitions);
 }
 
 void run(const settings& s) {
-  const std::vector<workload> workloads = sweep(s.given);
-  const std::vector<result> results = parse_results(s.results);
-  const option_map options = parse_options(s.options);
+  if (s.list_experiments) return list_experiments();
+  const std::vector<experiment> chosen = choose(s);
+  const std::vector<scene> scenes = plan(chosen);
   const backend where = parse_backend(s.backend_name);
-  if (s.repetitions < 1) {
-    throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", s.repetitions));
+  const int repetitions = std::ranges::max(chosen, {}, &experiment::repetitions).repetitions;
+  if (repetitions < 1) {
+    throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", repetitions));
   }
-  for (const std::string& structure : s.structures) {
-    for (const workload& what : workloads)
-      check_able(structure, where, what);
+  std::size_t total = 0;
+  bool any_auto = false;
+  for (const scene& here : scenes) {
+    total += here.tasks.size();
+    for (const task& next : here.tasks) {
+      check_able(next.who.structure, where, here.what);
+      any_auto = any_auto || next.who.structure == "auto";
+    }
   }
   std::optional<io::output_file> file;
   if (!s.json.empty()) file.emplace(s.json);
 
   const session here(where);
+  const auto_choice resolve(here, any_auto);
   const std::unique_ptr<machine> bench = make_machine(here);
-  floors all_floors(*bench, s.repetitions);
+  floors all_floors(*bench, repetitions);
   const device_info device = here.device();
   const status_line status;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::uint64_t wrong = 0;
+  std::size_t done = 0;
 
   fmt::print("{}: {}\n{}\n", to_string(where), device.name, table_head());
-  for (const workload& what : workloads) {
+  for (const auto& [what, tasks] : scenes) {
+    if (tasks.empty()) continue;
     status.say(fmt::format("generating {}", describe(what)));
     const generated data(what, *bench);
     status.say(fmt::format("measuring the floors of {}", describe(what)));
     const reference_times references = all_floors.references(data);
-    for (const result asked : results) {
+    for (const auto& [asked, named, wanted_by] : tasks) {
+      const structure_choice who = resolve({named.structure, named.options}, use_of(what, where));
       const lookup_floor floor = all_floors.lookups(what, asked);
-      for (const std::string& structure : s.structures) {
-        status.say(fmt::format("measuring {}: {}", structure, describe(what)));
-        report_row row{measure(*bench, data, asked, structure, options, s.repetitions),
-                       what,
-                       asked,
-                       floor,
-                       references,
-                       device,
-                       {}};
-        row.command = command_of(row, structure, s);
-        wrong += row.measured.wrong;
+      status.say(fmt::format("measuring {} of {}, {} {}: {}", ++done, total, who.structure,
+                             to_text(who.options), describe(what)));
+      report_row row{measure(*bench, data, asked, who.structure, who.options, repetitions),
+                     what,
+                     asked,
+                     floor,
+                     references,
+                     device,
+                     {},
+                     to_text(who.options),
+                     {}};
+      row.command = command_of(row, who, repetitions);
+      wrong += row.measured.wrong;
+      for (const std::string& name : wanted_by) {
+        row.experiment = name;
         rows.push_back(to_json(row));
-        status.clear();
-        fmt::print("{}\n", table_line(row));
-        std::fflush(stdout);
       }
+      status.clear();
+      fmt::print("{}\n", table_line(row));
+      std::fflush(stdout);
     }
   }
   if (file) {
@@ -159,6 +228,12 @@ void add_bench_command(CLI::App& app) {
                              const char* type) {
     bench.add_option(name, texts, text)->delimiter(',')->type_name(type)->allow_extra_args(false);
   };
+  list(
+      "--experiment", s->experiments,
+      "named experiments; options beside it replace their own; 'lightweight/14*' is all that begin "
+      "so",
+      "NAME[,NAME...]");
+  bench.add_flag("--list-experiments", s->list_experiments, "show the names and end");
   axes& given = s->given;
   const char* const number = "N[,N...]";
   list("--keys", given.keys, "rows of the column, such as 1000 or 2^20 [2^26]", number);
@@ -168,6 +243,8 @@ void add_bench_command(CLI::App& app) {
   list("--uniformity", given.uniformity,
        "per cent of the keys drawn from the value range, the rest dense from 0 [100; ranges: 0]",
        number);
+  list("--distribution", given.distribution,
+       "how drawn keys lie: uniform, clumped, skewed, lognormal or steps [uniform]", "D[,D...]");
   list("--stride", given.stride, "all keys are multiples of it [1]", number);
   list("--value-bits", given.value_bits, "keys lie below 2 to this power [the key bits]", number);
   list("--multiplicity", given.multiplicity, "how often every key comes [1]", number);
@@ -180,13 +257,16 @@ void add_bench_command(CLI::App& app) {
   list("--range-hits", given.range_hits, "probe with ranges of so many rows [0: points]", number);
   list("--seed", given.seed, "of all that is random [1]", number);
   list("--result", s->results, "first, count, sum or rows [first]", "RESULT[,...]");
-  list("--structure", s->structures, "structures to measure [auto]", "S[,S...]");
+  list("--structure", s->structures,
+       "structures to measure [auto]; of an experiment's only these [all]", "S[,S...]");
   bench.add_option("--backend", s->backend_name, "cpu, cuda, optix or auto [auto]")
       ->type_name("BACKEND");
   bench.add_option("--option", s->options, "an option of the structures; repeatable")
-      ->type_name("NAME=VALUE")
+      ->type_name("NAME=VALUE[,...]")
       ->allow_extra_args(false);
-  bench.add_option("--repetitions", s->repetitions, "measurements, of which the median counts [5]")
+  bench
+      .add_option("--repetitions", s->repetitions,
+                  "measurements, of which the median counts [5; 3]")
       ->type_name("N");
   bench.add_option("--json", s->json, "file for all figures: a list, one object per table line")
       ->type_name("FILE");
@@ -194,7 +274,8 @@ void add_bench_command(CLI::App& app) {
       "Lists are swept: all combinations are measured. Examples:\n"
       "  raydex bench --structure sorted_array --keys 2^20,2^24,2^26 --json points.json\n"
       "  raydex bench --hit-rate 100,50,10 --miss inside,outside --value-bits 31\n"
-      "  raydex bench --probes 2^22 --range-hits 1,16,256,1024 --result sum");
+      "  raydex bench --probes 2^22 --range-hits 1,16,256,1024 --result sum\n"
+      "  raydex bench --experiment lightweight/20 --json lightweight-20.json");
   bench.callback([s] { run(*s); });
 }
 

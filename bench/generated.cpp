@@ -3,6 +3,7 @@
 #include "bench/generated.hpp"
 
 #include <span>
+#include <vector>
 
 namespace raydex::bench {
 namespace {
@@ -25,8 +26,12 @@ generated::generated(const workload& what, machine& where)
     : workload_(what), set_(make_key_set(what)) {
   check(what);  // refuses what cannot be made before any work
   const zipf_table table = make_zipf_table(what);
+  const std::vector<key_part> parts = make_key_parts(what);
 
   const context memory = where.where();
+  parts_ = where.where().upload(std::span(parts));
+  set_.parts = parts_.data();
+  set_.part_count = parts.size();
   keys_ = allocate(key_memory_, memory, what.keys, what.key_bits);
   if (what.insert_order == order::sorted && what.keys != 0) {
     positions_ = buffer<std::uint64_t>(memory, what.keys);

@@ -36,6 +36,7 @@ class generated {
  private:
   workload workload_;
   buffer<std::uint64_t> positions_;
+  buffer<key_part> parts_;
   buffer<std::uint64_t> cumulative_;
   buffer<std::uint64_t> first_rank_;
   buffer<std::byte> key_memory_;

@@ -26,6 +26,15 @@ struct answer {
   friend bool operator==(const answer&, const answer&) = default;
 };
 
+/// A stretch of the value range, and the indices whose values are drawn from it.
+struct key_part {
+  std::uint64_t first_index = 0;  ///< its smallest index
+  std::uint64_t keys = 0;         ///< how many indices; at most half as many as values
+  std::uint64_t first_value = 0;  ///< its smallest value
+  std::uint64_t last = 0;         ///< its largest value less its smallest
+  bijection draw;                 ///< from index to value, both counted from the first
+};
+
 /// Trivially copyable; kernels take it by value. Made by `make_key_set`.
 struct key_set {
   std::uint64_t n = 0;                      ///< rows
@@ -34,16 +43,24 @@ struct key_set {
   std::uint64_t stride = 1;                 ///< a key is its value times this
   std::uint64_t last_value = 0;             ///< values are drawn from [dense, last_value]
   bijection values;                         ///< draws the values of the other indices
+  int clump_bits = 0;                       ///< values are drawn in runs of 2 to this power
+  const key_part* parts = nullptr;          ///< by ascending index and value: draws instead
+  std::uint64_t part_count = 0;             ///< how many
   bijection shuffle;                        ///< unsorted inserts: slot to row
   const std::uint64_t* position = nullptr;  ///< sorted inserts: slot to row, else null
 
   /// Whether the values have no gaps.
   RAYDEX_HD bool is_dense() const { return dense == distinct; }
 
-  /// The key of an index; indices from `distinct` to `last_value` give keys that are not in the
-  /// set.
-  RAYDEX_HD std::uint64_t key(std::uint64_t index) const {
-    return (index < dense ? index : dense + values(index - dense)) * stride;
+  /// The key of an index.
+  RAYDEX_HD std::uint64_t key(std::uint64_t index) const { return value(index) * stride; }
+
+  /// A key within the value range that is not in the set, out of two random numbers; spread as the
+  /// keys are. Precondition: the stride is 1 and the values have gaps.
+  RAYDEX_HD std::uint64_t absent(std::uint64_t which, std::uint64_t within) const {
+    if (part_count == 0) return value(distinct + scale_to(which, last_value - distinct));
+    const key_part& part = part_of(&key_part::first_index, scale(which, distinct));
+    return part.first_value + part.draw(part.keys + scale_to(within, part.last - part.keys));
   }
 
   /// The key in a slot.
@@ -60,7 +77,14 @@ struct key_set {
     if (value * stride != wanted) return none;
     if (value < dense) return value;
     if (is_dense() || value > last_value) return none;
-    const std::uint64_t index = dense + values.inverse(value - dense);
+    if (part_count != 0) {
+      const key_part& part = part_of(&key_part::first_value, value);
+      const std::uint64_t drawn = part.draw.inverse(value - part.first_value);
+      return drawn < part.keys ? part.first_index + drawn : none;
+    }
+    const std::uint64_t drawn = value - dense;
+    const std::uint64_t index =
+        dense + ((values.inverse(drawn >> clump_bits) << clump_bits) | in_clump(drawn));
     return index < distinct ? index : none;
   }
 
@@ -109,6 +133,38 @@ struct key_set {
       }
     }
     return all;
+  }
+
+ private:
+  RAYDEX_HD std::uint64_t in_clump(std::uint64_t drawn) const {
+    return drawn & ((std::uint64_t{1} << clump_bits) - 1);
+  }
+
+  // The last part that begins at `wanted` or before, by index or by value; the first begins at 0.
+  RAYDEX_HD const key_part& part_of(std::uint64_t key_part::*first, std::uint64_t wanted) const {
+    std::uint64_t begin = 0;
+    std::uint64_t end = part_count;
+    while (end - begin > 1) {
+      const std::uint64_t middle = begin + (end - begin) / 2;
+      if (parts[middle].*first <= wanted) {
+        begin = middle;
+      } else {
+        end = middle;
+      }
+    }
+    return parts[begin];
+  }
+
+  // Indices from `distinct` to `last_value` give, without parts, the values that are not in the
+  // set.
+  RAYDEX_HD std::uint64_t value(std::uint64_t index) const {
+    if (index < dense) return index;
+    if (part_count != 0) {
+      const key_part& part = part_of(&key_part::first_index, index);
+      return part.first_value + part.draw(index - part.first_index);
+    }
+    const std::uint64_t drawn = index - dense;
+    return dense + ((values(drawn >> clump_bits) << clump_bits) | in_clump(drawn));
   }
 };
 

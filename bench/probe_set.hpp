@@ -33,11 +33,11 @@ struct probe_set {
       return keys.key(popularity(zipf.rank(which, random(seed, stream::within, j))));
     }
     if (!misses_inside) return outside_first + scale_to(which, outside_last - outside_first);
+    const std::uint64_t within = random(seed, stream::within, j);
     if (keys.stride > 1) {  // between a key and the next multiple of the stride
-      const std::uint64_t within = random(seed, stream::within, j);
       return keys.key(scale(which, keys.distinct)) + 1 + scale(within, keys.stride - 1);
     }
-    return keys.key(keys.distinct + scale_to(which, keys.last_value - keys.distinct));
+    return keys.absent(which, within);
   }
 };
 

@@ -50,6 +50,7 @@ nlohmann::ordered_json workload_json(const workload& what) {
           {"batches", what.batches},
           {"key_bits", what.key_bits},
           {"uniformity", what.uniformity},
+          {"distribution", to_string(what.shape)},
           {"stride", what.stride},
           {"value_bits", what.value_bits == 0 ? what.key_bits : what.value_bits},
           {"multiplicity", what.multiplicity},
@@ -78,11 +79,13 @@ const char* to_string(result asked) {
 
 std::string to_options(const workload& what) {
   std::string text = fmt::format(
-      "--keys {} --probes {} --batches {} --key-bits {} --uniformity {} --stride {} "
-      "--multiplicity {} --insert-order {} --probe-order {} --hit-rate {} --miss {} --zipf {}",
+      "--keys {} --probes {} --batches {} --key-bits {} --uniformity {} --distribution {} "
+      "--stride {} --multiplicity {} --insert-order {} --probe-order {} --hit-rate {} --miss {} "
+      "--zipf {}",
       size_text(what.keys), size_text(what.probes), size_text(what.batches), what.key_bits,
-      what.uniformity, what.stride, what.multiplicity, to_string(what.insert_order),
-      to_string(what.probe_order), what.hit_rate, to_string(what.misses), what.zipf);
+      what.uniformity, to_string(what.shape), what.stride, what.multiplicity,
+      to_string(what.insert_order), to_string(what.probe_order), what.hit_rate,
+      to_string(what.misses), what.zipf);
   if (what.value_bits != 0) text += fmt::format(" --value-bits {}", what.value_bits);
   if (what.range_hits != 0) text += fmt::format(" --range-hits {}", what.range_hits);
   return text + fmt::format(" --seed {}", what.seed);
@@ -103,6 +106,7 @@ std::string table_line(const report_row& row) {
       fmt::format("{:.3f}", ratio(rate, row.floor.per_s)), bytes_text(m.info.resident_bytes),
       bytes_text(m.info.build_peak_bytes), m.wrong == 0 ? "correct" : "WRONG", describe(row.what));
   if (m.wrong != 0) text += fmt::format(" ({} wrong)", m.wrong);
+  if (!row.options.empty()) text += "; " + row.options;
   if (row.references.sort_probes_ms) {
     text += fmt::format("; sorting them {:.3f} ms", *row.references.sort_probes_ms);
   }
@@ -117,6 +121,7 @@ nlohmann::ordered_json to_json(const report_row& row) {
   const measurement& m = row.measured;
   const double rate = lookups_per_s(row);
   nlohmann::ordered_json object = {
+      {"experiment", nullptr},
       {"structure", m.info.structure},
       {"options", m.info.options},
       {"backend", std::string(to_string(m.info.where))},
@@ -145,6 +150,7 @@ nlohmann::ordered_json to_json(const report_row& row) {
       {"correct", m.wrong == 0},
       {"wrong", m.wrong},
   };
+  if (!row.experiment.empty()) object["experiment"] = row.experiment;
   if (row.references.sort_probes_ms) {
     object["sort_probes_ms"] = *row.references.sort_probes_ms;
     object["lookup_with_sort_ms"] = m.lookup_ms + *row.references.sort_probes_ms;

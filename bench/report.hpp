@@ -23,7 +23,9 @@ struct report_row {
   lookup_floor floor;
   reference_times references;
   device_info device;
-  std::string command;  ///< measures this row again
+  std::string experiment;  ///< its name, or empty
+  std::string options;     ///< those asked for, as `name=value` separated by spaces
+  std::string command;     ///< measures this row again
 };
 
 /// `first`, `count`, `sum` or `rows`.

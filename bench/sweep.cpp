@@ -70,6 +70,12 @@ void read(std::string_view option, std::string_view text, miss& out) {
   read_name(option, text, out, {miss::inside, miss::outside});
 }
 
+void read(std::string_view option, std::string_view text, distribution& out) {
+  read_name(option, text, out,
+            {distribution::uniform, distribution::clumped, distribution::skewed,
+             distribution::lognormal, distribution::steps});
+}
+
 // Replaces every workload by one for each value of an axis.
 template <class Value>
 void multiply(std::vector<workload>& all, const char* option, Value workload::*axis,
@@ -87,6 +93,18 @@ void multiply(std::vector<workload>& all, const char* option, Value workload::*a
 
 }  // namespace
 
+void replace(axes& all, const axes& given) {
+  constexpr std::vector<std::string> axes::*every[] = {
+      &axes::keys,         &axes::probes,       &axes::batches,     &axes::key_bits,
+      &axes::uniformity,   &axes::distribution, &axes::stride,      &axes::value_bits,
+      &axes::multiplicity, &axes::insert_order, &axes::probe_order, &axes::hit_rate,
+      &axes::miss,         &axes::zipf,         &axes::range_hits,  &axes::seed};
+  static_assert(sizeof every / sizeof *every == sizeof(axes) / sizeof(std::vector<std::string>));
+  for (const auto axis : every) {
+    if (!(given.*axis).empty()) all.*axis = given.*axis;
+  }
+}
+
 std::vector<workload> sweep(const axes& given) {
   std::vector<workload> all(1);
   multiply(all, "--range-hits", &workload::range_hits, given.range_hits);
@@ -94,6 +112,7 @@ std::vector<workload> sweep(const axes& given) {
     if (what.range_hits != 0) what.uniformity = 0;
   }
   multiply(all, "--uniformity", &workload::uniformity, given.uniformity);
+  multiply(all, "--distribution", &workload::shape, given.distribution);
   multiply(all, "--stride", &workload::stride, given.stride);
   multiply(all, "--value-bits", &workload::value_bits, given.value_bits);
   multiply(all, "--multiplicity", &workload::multiplicity, given.multiplicity);
@@ -110,6 +129,12 @@ std::vector<workload> sweep(const axes& given) {
   for (const workload& what : all)
     check(what);
   return all;
+}
+
+std::uint64_t parse_number(std::string_view option, std::string_view text) {
+  std::uint64_t number = 0;
+  read(option, text, number);
+  return number;
 }
 
 std::vector<result> parse_results(const std::vector<std::string>& names) {

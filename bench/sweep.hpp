@@ -3,7 +3,9 @@
 /// From the texts of options to workloads: every axis takes a list, and all combinations are made.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/answers.hpp"
@@ -14,12 +16,19 @@ namespace raydex::bench {
 /// The values of each axis as given. Empty: the workload's default; for uniformity, 0 where probes
 /// are ranges.
 struct axes {
-  std::vector<std::string> keys, probes, batches, key_bits, uniformity, stride, value_bits,
-      multiplicity, insert_order, probe_order, hit_rate, miss, zipf, range_hits, seed;
+  std::vector<std::string> keys{}, probes{}, batches{}, key_bits{}, uniformity{}, distribution{},
+      stride{}, value_bits{}, multiplicity{}, insert_order{}, probe_order{}, hit_rate{}, miss{},
+      zipf{}, range_hits{}, seed{};
 };
+
+/// Replaces the values of each axis that is given.
+void replace(axes& all, const axes& given);
 
 /// All combinations, each checked. Throws `invalid_argument` naming the option.
 std::vector<workload> sweep(const axes& given);
+
+/// A whole number such as 1000 or 2^26. Throws `invalid_argument` naming the option.
+std::uint64_t parse_number(std::string_view option, std::string_view text);
 
 /// The results by name.
 std::vector<result> parse_results(const std::vector<std::string>& names);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bench/key_parts.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
@@ -56,14 +57,45 @@ key_set make_key_set(const workload& what) {
       "{} different keys at stride {} do not fit into {} value bits: use fewer keys, more value "
       "bits or a higher multiplicity",
       set.distinct, what.stride, value_bits);
+  if (what.shape != distribution::uniform) {
+    require(what.uniformity == 100,
+            "{} keys of uniformity {} %: must be 100; ranges need dense keys",
+            to_string(what.shape), what.uniformity);
+    if (what.shape == distribution::clumped) {
+      constexpr std::uint64_t last_of_clump = 63;
+      set.clump_bits = 6;
+      require(set.last_value >= last_of_clump, "clumped keys: a range of {} values holds no clump",
+              set.last_value + 1);
+      set.last_value = (set.last_value - last_of_clump) | last_of_clump;  // whole clumps
+    }
+    require(set.distinct <= set.last_value / 4,
+            "{} different {} keys at stride {}: a quarter of {} value bits holds at most {}",
+            set.distinct, to_string(what.shape), what.stride, value_bits, set.last_value / 4);
+  }
   const auto drawn = static_cast<std::uint64_t>(
       std::llround(static_cast<double>(set.distinct) * what.uniformity / 100));
   set.dense = set.distinct - std::min(drawn, set.distinct);
   if (!set.is_dense()) {
-    set.values = bijection(set.last_value - set.dense, stream_key(what.seed, stream::values));
+    set.values = bijection((set.last_value - set.dense) >> set.clump_bits,
+                           stream_key(what.seed, stream::values));
   }
   if (set.n != 0) set.shuffle = bijection(set.n - 1, stream_key(what.seed, stream::shuffle));
   return set;
+}
+
+std::vector<key_part> make_key_parts(const workload& what) {
+  const key_set set = make_key_set(what);
+  if (set.distinct == 0) return {};
+  switch (what.shape) {
+    case distribution::skewed:
+      return fill_parts(skewed_stretches(set.distinct, set.last_value), set, what.seed);
+    case distribution::lognormal:
+      return fill_parts(lognormal_stretches(set.last_value), set, what.seed);
+    case distribution::steps:
+      return fill_parts(step_stretches(set.distinct, set.last_value), set, what.seed);
+    default:
+      return {};
+  }
 }
 
 zipf_table make_zipf_table(const workload& what) {
@@ -139,6 +171,20 @@ const char* to_string(order value) {
 const char* to_string(miss value) {
   return value == miss::inside ? "inside" : "outside";
 }
+const char* to_string(distribution value) {
+  switch (value) {
+    case distribution::clumped:
+      return "clumped";
+    case distribution::skewed:
+      return "skewed";
+    case distribution::lognormal:
+      return "lognormal";
+    case distribution::steps:
+      return "steps";
+    default:
+      return "uniform";
+  }
+}
 
 std::string size_text(std::uint64_t size) {
   return size >= 1024 && std::has_single_bit(size) ? fmt::format("2^{}", std::countr_zero(size))
@@ -156,6 +202,7 @@ std::string describe(const workload& what) {
   };
   add(what.uniformity != usual.uniformity,
       what.uniformity == 0 ? "dense" : fmt::format("uniformity {} %", what.uniformity));
+  add(what.shape != usual.shape, to_string(what.shape));
   add(what.stride != usual.stride, fmt::format("stride {}", what.stride));
   add(what.value_bits != usual.value_bits, fmt::format("value bits {}", what.value_bits));
   add(what.multiplicity != usual.multiplicity, fmt::format("each {} times", what.multiplicity));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "bench/key_set.hpp"
 #include "bench/probe_set.hpp"
@@ -18,30 +19,47 @@ enum class order : std::uint8_t { unsorted, sorted };
 /// Where probes that match nothing lie.
 enum class miss : std::uint8_t { inside, outside };
 
+/// How the keys that are drawn lie in the value range.
+enum class distribution : std::uint8_t {
+  uniform,
+  clumped,    ///< runs of 64 consecutive values at random places
+  skewed,     ///< 90 % of the keys in the lowest 1 % of the range, the others above
+  lognormal,  ///< sigma 1; the range ends three sigma above the median
+  steps       ///< equally many keys in each of a row of stretches, each twice as wide as the last
+};
+
 /// The axes. Shares are in percent.
 struct workload {
   std::uint64_t keys = std::uint64_t{1} << 26;    ///< rows of the column
   std::uint64_t probes = std::uint64_t{1} << 27;  ///< probes in all
   std::uint64_t batches = 1;                      ///< calls that they are split into
   int key_bits = 32;                              ///< 32 or 64
-  double uniformity = 100;   ///< share of keys drawn from the value range, the rest dense from 0
-  std::uint64_t stride = 1;  ///< all keys are multiples of it
-  int value_bits = 0;        ///< keys lie below 2 to this power; 0: `key_bits`
-  std::uint64_t multiplicity = 1;        ///< how often every key comes
-  order insert_order = order::unsorted;  ///< sorted: rows ascend by key
-  order probe_order = order::unsorted;   ///< sorted: probes ascend
-  double hit_rate = 100;                 ///< share of probes that match
-  miss misses = miss::inside;            ///< where the other probes lie
-  double zipf = 0;                       ///< skew of the popularity of keys among the hits
-  std::uint64_t range_hits = 0;          ///< rows in a range; 0: probes are points
-  std::uint64_t seed = 1;                ///< of everything
+  double uniformity = 100;  ///< share of keys drawn from the value range, the rest dense from 0
+  distribution shape = distribution::uniform;  ///< how the drawn keys lie
+  std::uint64_t stride = 1;                    ///< all keys are multiples of it
+  int value_bits = 0;                          ///< keys lie below 2 to this power; 0: `key_bits`
+  std::uint64_t multiplicity = 1;              ///< how often every key comes
+  order insert_order = order::unsorted;        ///< sorted: rows ascend by key
+  order probe_order = order::unsorted;         ///< sorted: probes ascend
+  double hit_rate = 100;                       ///< share of probes that match
+  miss misses = miss::inside;                  ///< where the other probes lie
+  double zipf = 0;                             ///< skew of the popularity of keys among the hits
+  std::uint64_t range_hits = 0;                ///< rows in a range; 0: probes are points
+  std::uint64_t seed = 1;                      ///< of everything
+
+  friend bool operator==(const workload&, const workload&) = default;
 };
 
 /// Throws `invalid_argument` where no such workload can be made; says why and what would be legal.
 void check(const workload& what);
 
-/// The keys; `position` is left null. Checks the part of the workload that it needs.
+/// The keys; `position` and `parts` are left null. Checks the part of the workload that it needs.
 key_set make_key_set(const workload& what);
+
+/// The parts that the keys of `make_key_set(what)` are drawn from; none where they are drawn from
+/// the whole range alike. Shapes are kept as far as the range allows: no part gives keys to more
+/// than half of its values.
+std::vector<key_part> make_key_parts(const workload& what);
 
 /// The skew table that the probes need; empty without skew.
 zipf_table make_zipf_table(const workload& what);
@@ -59,5 +77,7 @@ std::string size_text(std::uint64_t size);
 const char* to_string(order value);
 /// @copydoc to_string(order)
 const char* to_string(miss value);
+/// @copydoc to_string(order)
+const char* to_string(distribution value);
 
 }  // namespace raydex::bench

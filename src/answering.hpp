@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns a view into an index: the queries of core/lookup.hpp, run by a backend's executor.
 //
-// An executor has static functions: `run(where, operation, size)` calls operation.run<N> for all
+// An executor has static functions: `run(where, plan, operation)` has an operation answer all its
 // probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `inclusive_sum(where, numbers,
 // size)` scans in place, `clear(where, number)` writes a 0, `read(where, number)` returns a number
-// to the host.
+// to the host, and `fast_memory()` is how many bytes a view may pin.
 #pragma once
 
+#include "batch_plan.hpp"
 #include "raydex/core/lookup.hpp"
 #include "raydex/core/sum.hpp"
 #include "raydex/index.hpp"
@@ -28,28 +29,31 @@ class answering : public Base {
   using key = typename View::key_type;
   using row_id = typename View::row_id_type;
 
-  explicit answering(memory_resource& upstream) : Base(upstream) {}
+  answering(memory_resource& upstream, const batch_plan& plan) : Base(upstream), plan_(plan) {}
 
   // The view that queries run on.
   virtual View queried() const = 0;
 
   void do_first(const context& where, const probes& batch, void* out) const final {
-    Executor::run(
-        where, core::first_rows<View>{queried(), probes_of<key>(batch), static_cast<row_id*>(out)},
-        batch.size());
+    const View view = queried();
+    const auto probes = probes_of<key>(batch);
+    auto* rows = static_cast<row_id*>(out);
+    if (batch.is_points) {
+      Executor::run(where, plan_, core::first_of_points<View>{view, probes, rows});
+    } else {
+      Executor::run(where, plan_, core::first_rows<View>{view, probes, rows});
+    }
   }
 
   void do_count(const context& where, const probes& batch, std::uint64_t* out) const final {
-    Executor::run(where, core::count_rows<View>{queried(), probes_of<key>(batch), out},
-                  batch.size());
+    Executor::run(where, plan_, core::count_rows<View>{queried(), probes_of<key>(batch), out});
   }
 
   void do_sum(const context& where, const probes& batch,
               const index::sum_request& what) const final {
     const key_type type = what.values.format.type;
-    if (what.values.data == nullptr) {
-      add_up<core::row_id_sum>(where, batch, what);
-    } else if (type == key_type::float32 || type == key_type::float64) {
+    const bool floating = type == key_type::float32 || type == key_type::float64;
+    if (what.values.data != nullptr && floating) {
       add_up<core::floating_sum>(where, batch, what);
     } else {
       add_up<core::integer_sum>(where, batch, what);
@@ -65,10 +69,9 @@ class answering : public Base {
 
   void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
                void* out) const final {
-    Executor::run(
-        where,
-        core::list_rows<View>{queried(), probes_of<key>(batch), offsets, static_cast<row_id*>(out)},
-        batch.size());
+    Executor::run(where, plan_,
+                  core::list_rows<View>{queried(), probes_of<key>(batch), offsets,
+                                        static_cast<row_id*>(out)});
   }
 
   std::uint64_t do_read(const context& where, const std::uint64_t* number) const final {
@@ -78,13 +81,14 @@ class answering : public Base {
  private:
   template <class Sum>
   void add_up(const context& where, const probes& batch, const index::sum_request& what) const {
-    Executor::run(where,
+    Executor::run(where, plan_,
                   core::sum_rows<View, Sum>{queried(),
                                             probes_of<key>(batch),
                                             {cells_of(what.values)},
-                                            static_cast<typename Sum::result*>(what.out)},
-                  batch.size());
+                                            static_cast<typename Sum::result*>(what.out)});
   }
+
+  batch_plan plan_;
 };
 
 }  // namespace raydex

@@ -8,6 +8,7 @@
 
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
+#include "raydex/layout.hpp"
 
 namespace raydex {
 
@@ -42,6 +43,25 @@ inline void check_column(const char* argument, const column& cells) {
   if (!bytes && (address % format.width != 0 || cells.step() % format.width != 0)) {
     throw invalid_argument(fmt::format("{}: cells of {} must be aligned to {} bytes", argument,
                                        to_string(format), format.width));
+  }
+}
+
+// The option that chose a layout.
+inline std::string describe(layout entries) {
+  return entries == layout::column ? "layout=column" : "layout=row";
+}
+
+inline void check_fan_out(unsigned k) {
+  if (k < 2 || k > 33) throw invalid_argument(fmt::format("option k: {} is not from 2 to 33", k));
+}
+
+// Checks that a view asked for has the types and the layout of its index.
+inline void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids,
+                          layout entries, layout own_entries) {
+  const auto own_bits = static_cast<std::size_t>(own.info().key.encoded_bits());
+  if (key_bits != own_bits || row_ids != own.info().row_ids || entries != own_entries) {
+    throw invalid_argument(fmt::format("view: this index has {}-bit codes, {} row ids and {}",
+                                       own_bits, name(own.info().row_ids), describe(own_entries)));
   }
 }
 

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "checks.hpp"
 #include "platform.hpp"
+#include "raydex/advise.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
+#include "raydex/eytzinger.hpp"
 #include "raydex/index.hpp"
+#include "raydex/pivot_tree.hpp"
 #include "raydex/sorted_array.hpp"
 
 namespace raydex {
@@ -22,13 +26,15 @@ constexpr std::array all_keys{key_type::uint32, key_type::uint64,  key_type::int
                               key_type::int64,  key_type::float32, key_type::float64,
                               key_type::bytes};
 
-// An option that takes one of a few words; its first word is the default. Removes it from
-// `options`.
+template <class Value>
+using word = std::pair<std::string_view, Value>;
+
+// An option that takes one of a few words. Removes it from `options`; nothing if it is not there.
 template <class Value, std::size_t N>
-Value take_choice(option_map& options, std::string_view option,
-                  const std::array<std::pair<std::string_view, Value>, N>& choices) {
+std::optional<Value> take_choice(option_map& options, std::string_view option,
+                                 const std::array<word<Value>, N>& choices) {
   const auto given = options.find(option);
-  if (given == options.end()) return choices[0].second;
+  if (given == options.end()) return std::nullopt;
   std::vector<std::string_view> legal;
   for (const auto& [word, value] : choices) {
     if (word == given->second) {
@@ -41,16 +47,101 @@ Value take_choice(option_map& options, std::string_view option,
                                      fmt::join(legal, ", ")));
 }
 
+// An option that takes a number. Whether it is legal, the build says.
+std::optional<unsigned> take_number(option_map& options, std::string_view option) {
+  const auto given = options.find(option);
+  if (given == options.end()) return std::nullopt;
+  const std::string& text = given->second;
+  unsigned number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc() || end != text.data() + text.size()) {
+    throw invalid_argument(fmt::format("option {}: '{}' is not a number", option, text));
+  }
+  options.erase(given);
+  return number;
+}
+
+constexpr std::array layouts{word<layout>{"column", layout::column},
+                             word<layout>{"row", layout::row}};
+
+constexpr std::string_view schedule_options =
+    "schedule=dynamic|static, threads=128|256|512|1024, lookups=1..16, pin=none|steps|full, "
+    "reorder=none|single|double, group=exact|power, scan=multi|single";
+
+batch_schedule take_schedule(option_map& options) {
+  batch_schedule taken;
+  taken.blocks = take_choice(options, "schedule",
+                             std::array{word<scheduling>{"dynamic", scheduling::dynamic},
+                                        word<scheduling>{"static", scheduling::fixed}});
+  taken.threads = take_number(options, "threads");
+  taken.lookups = take_number(options, "lookups");
+  taken.pin = take_choice(
+      options, "pin",
+      std::array{word<pinning>{"none", pinning::none}, word<pinning>{"steps", pinning::steps},
+                 word<pinning>{"full", pinning::full}});
+  taken.reorder = take_choice(options, "reorder",
+                              std::array{word<reordering>{"none", reordering::none},
+                                         word<reordering>{"single", reordering::single},
+                                         word<reordering>{"double", reordering::twice}});
+  taken.group = take_choice(options, "group",
+                            std::array{word<grouping>{"exact", grouping::exact},
+                                       word<grouping>{"power", grouping::power}});
+  taken.cooperative_scan = take_choice(
+      options, "scan", std::array{word<bool>{"multi", true}, word<bool>{"single", false}});
+  return taken;
+}
+
 std::unique_ptr<index> build_sorted_array_by_name(backend where, const context& where_to,
                                                   const column& keys,
                                                   const std::optional<column>& row_ids,
                                                   option_map& options) {
   sorted_array_options parsed;
-  parsed.entries = take_choice(options, "layout",
-                               std::array{std::pair{std::string_view("column"), layout::column},
-                                          std::pair{std::string_view("row"), layout::row}});
+  parsed.entries = take_choice(options, "layout", layouts).value_or(parsed.entries);
+  parsed.schedule = take_schedule(options);
   if (!options.empty()) return nullptr;
   return build_sorted_array(where, where_to, keys, row_ids, parsed);
+}
+
+std::unique_ptr<index> build_eytzinger_by_name(backend where, const context& where_to,
+                                               const column& keys,
+                                               const std::optional<column>& row_ids,
+                                               option_map& options) {
+  eytzinger_options parsed;
+  parsed.entries = take_choice(options, "layout", layouts).value_or(parsed.entries);
+  parsed.fan_out = take_number(options, "k").value_or(parsed.fan_out);
+  parsed.schedule = take_schedule(options);
+  if (!options.empty()) return nullptr;
+  return build_eytzinger(where, where_to, keys, row_ids, parsed);
+}
+
+std::unique_ptr<index> build_pivot_tree_by_name(backend where, const context& where_to,
+                                                const column& keys,
+                                                const std::optional<column>& row_ids,
+                                                option_map& options) {
+  pivot_tree_options parsed;
+  parsed.entries = take_choice(options, "layout", layouts).value_or(parsed.entries);
+  parsed.search = take_choice(options, "search",
+                              std::array{word<tree_search>{"lines", tree_search::lines},
+                                         word<tree_search>{"groups", tree_search::groups}})
+                      .value_or(parsed.search);
+  if (parsed.search == tree_search::lines) {
+    parsed.nodes = take_choice(options, "nodes",
+                               std::array{word<tree_nodes>{"auto", tree_nodes::automatic},
+                                          word<tree_nodes>{"exact", tree_nodes::exact},
+                                          word<tree_nodes>{"quantised", tree_nodes::quantised}})
+                       .value_or(parsed.nodes);
+  } else {
+    parsed.fan_out = take_number(options, "k").value_or(parsed.fan_out);
+    const auto levels = options.find("levels");
+    if (levels != options.end() && levels->second == "all") {
+      options.erase(levels);
+    } else {
+      parsed.levels = take_number(options, "levels");
+    }
+  }
+  parsed.schedule = take_schedule(options);
+  if (!options.empty()) return nullptr;
+  return build_pivot_tree(where, where_to, keys, row_ids, parsed);
 }
 
 struct structure_entry {
@@ -58,7 +149,7 @@ struct structure_entry {
   std::vector<backend> backends;
   bool points, ranges, duplicates, updates;
   std::vector<key_type> keys;
-  std::string_view options;  // the legal ones
+  std::string_view options;  // the legal ones of its own, beside those of the schedule
   // Takes the options it knows out of the map, and builds if none is left.
   std::unique_ptr<index> (*build)(backend, const context&, const column&,
                                   const std::optional<column>&, option_map&);
@@ -75,6 +166,25 @@ const std::vector<structure_entry>& structures() {
        .keys = {all_keys.begin(), all_keys.end()},
        .options = "layout=column|row",
        .build = build_sorted_array_by_name},
+      {.name = "eytzinger",
+       .backends = {backend::cpu, backend::cuda},
+       .points = true,
+       .ranges = true,
+       .duplicates = true,
+       .updates = false,
+       .keys = {all_keys.begin(), all_keys.end()},
+       .options = "layout=row|column, k=2..33",
+       .build = build_eytzinger_by_name},
+      {.name = "pivot_tree",
+       .backends = {backend::cpu, backend::cuda},
+       .points = true,
+       .ranges = true,
+       .duplicates = true,
+       .updates = false,
+       .keys = {all_keys.begin(), all_keys.end()},
+       .options = "layout=row|column, search=lines|groups, nodes=auto|exact|quantised (for lines), "
+                  "k=2..33 and levels=all|1..40 (for groups)",
+       .build = build_pivot_tree_by_name},
   };
   return all;
 }
@@ -88,8 +198,6 @@ std::string list(const Range& range, Name&& name) {
 }
 
 const structure_entry& find_structure(std::string_view name) {
-  // Until there are several structures to weigh against each other, `auto` is the first one.
-  if (name == "auto") return structures().front();
   const auto found = std::ranges::find(structures(), name, &structure_entry::name);
   if (found == structures().end()) {
     throw invalid_argument(fmt::format("structure: '{}' is not one of auto, {}", name,
@@ -194,12 +302,19 @@ index_info describe(std::string_view structure, backend where, const column& key
 std::unique_ptr<index> build(std::string_view structure, backend where, const context& where_to,
                              const column& keys, const std::optional<column>& row_ids,
                              const option_map& options) {
-  const structure_entry& entry = find_structure(structure);
   option_map left = options;
+  advice advised;
+  if (structure == "auto") {
+    // Both kinds of probes may come: nobody has said which.
+    advised = advise({.n = keys.size, .key = keys.format, .where = where, .ordered = true});
+    left.merge(advised.options);
+    structure = advised.structure;
+  }
+  const structure_entry& entry = find_structure(structure);
   std::unique_ptr<index> built = entry.build(where, where_to, keys, row_ids, left);
   if (!left.empty()) {
-    throw invalid_argument(
-        fmt::format("option '{}': {} has {}", left.begin()->first, entry.name, entry.options));
+    throw invalid_argument(fmt::format("option '{}': {} has {}, {}", left.begin()->first,
+                                       entry.name, entry.options, schedule_options));
   }
   return built;
 }

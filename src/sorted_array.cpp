@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sorted_array.hpp"
 
-#include <fmt/format.h>
-
 #include "checks.hpp"
-#include "raydex/error.hpp"
 
 namespace raydex {
 
@@ -12,12 +9,7 @@ sorted_array::sorted_array(memory_resource& upstream) : index(upstream) {}
 sorted_array::~sorted_array() = default;
 
 void sorted_array::check_view(std::size_t key_bits, row_id_type row_ids, layout entries) const {
-  const auto own_bits = static_cast<std::size_t>(info().key.encoded_bits());
-  if (key_bits != own_bits || row_ids != info().row_ids || entries != storage_.entries) {
-    throw invalid_argument(
-        fmt::format("view: this index has {}-bit codes, {} row ids and layout {}", own_bits,
-                    name(info().row_ids), storage_.entries == layout::column ? "column" : "row"));
-  }
+  check_entries(*this, key_bits, row_ids, entries, storage_.entries);
 }
 
 std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& where_to,
@@ -26,7 +18,7 @@ std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& w
                                                  const sorted_array_options& options) {
   check_build("sorted_array", where, where_to, keys, row_ids);
   index_info info = describe("sorted_array", where, keys, row_ids);
-  info.options = options.entries == layout::column ? "layout=column" : "layout=row";
+  info.options = describe(options.entries) + describe(options.schedule);
 #if defined(RAYDEX_WITH_CUDA)
   if (where == backend::cuda) return cuda::build(info, where_to, keys, row_ids, options);
 #endif

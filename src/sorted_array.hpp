@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "answering.hpp"
+#include "ordered_entries.hpp"
 #include "raydex/sorted_array.hpp"
-#include "sorted_column.hpp"
 
 namespace raydex {
 
@@ -22,81 +22,45 @@ std::unique_ptr<sorted_array> build(const index_info& info, const context& where
                                     const sorted_array_options& options);
 }
 
-// Packs columns into entries.
-template <class Key, class RowId>
-struct pack_entries {
-  const Key* keys;
-  const RowId* row_ids;
-  std::uint32_t* entries;
-
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    core::row_entries<Key, RowId>::put(entries, i, keys[i], row_ids[i]);
-  }
-};
-
-template <class Key, class RowId, class Executor>
-class column_sorted_array final
-    : public answering<sorted_array, core::sorted_array_view<core::column_entries<Key, RowId>>,
+template <class Key, class RowId, layout Layout, class Executor>
+class built_sorted_array final
+    : public answering<sorted_array, core::sorted_array_view<entries_of<Key, RowId, Layout>>,
                        Executor> {
  public:
   template <class Sort>
-  column_sorted_array(const index_info& info, const context& where_to, Sort&& sort)
-      : column_sorted_array::answering(where_to.memory) {
-    this->info_ = info;
-    entries_ = sort(context{this->memory(), where_to.stream});
-    this->info_.entries = entries_.keys.size();
-    this->info_.max_row_id = entries_.max_row_id;
-    this->storage_ = {entries_.keys.data(), entries_.row_ids.data(), layout::column};
-    this->measure();
-  }
-
- private:
-  auto queried() const -> core::sorted_array_view<core::column_entries<Key, RowId>> override {
-    return this->template view<Key, RowId, layout::column>();
-  }
-  sorted_column<Key, RowId> entries_;
-};
-
-template <class Key, class RowId, class Executor>
-class row_sorted_array final
-    : public answering<sorted_array, core::sorted_array_view<core::row_entries<Key, RowId>>,
-                       Executor> {
- public:
-  template <class Sort>
-  row_sorted_array(const index_info& info, const context& where_to, Sort&& sort)
-      : row_sorted_array::answering(where_to.memory) {
+  built_sorted_array(const index_info& info, const context& where_to,
+                     const sorted_array_options& options, Sort&& sort)
+      : built_sorted_array::answering(where_to.memory,
+                                      plan_of(options.schedule, {.threads = 512, .lookups = 2})) {
     this->info_ = info;
     const context where{this->memory(), where_to.stream};
     {
-      const sorted_column<Key, RowId> sorted = sort(where);
-      const std::uint64_t size = sorted.keys.size();
-      entries_ = {where, size * core::row_entries<Key, RowId>::words_per_entry};
-      Executor::for_each(
-          where,
-          pack_entries<Key, RowId>{sorted.keys.data(), sorted.row_ids.data(), entries_.data()},
-          size);
-      this->info_.entries = size;
+      sorted_column<Key, RowId> sorted = sort(where);
+      this->info_.entries = sorted.keys.size();
       this->info_.max_row_id = sorted.max_row_id;
+      entries_ = lay_out<Layout, Executor>(where, std::move(sorted), 1);
     }
-    this->storage_ = {entries_.data(), nullptr, layout::row};
+    this->storage_ = entries_.storage();
     this->measure();
   }
 
  private:
-  auto queried() const -> core::sorted_array_view<core::row_entries<Key, RowId>> override {
-    return this->template view<Key, RowId, layout::row>();
+  auto queried() const -> core::sorted_array_view<entries_of<Key, RowId, Layout>> override {
+    return this->template view<Key, RowId, Layout>();
   }
-  buffer<std::uint32_t> entries_;
+  entry_buffer<Key, RowId, Layout> entries_;
 };
 
 // Builds with a backend's `sort(where)` and executor.
 template <class Key, class RowId, class Executor, class Sort>
 std::unique_ptr<sorted_array> make_sorted_array(const index_info& info, const context& where_to,
-                                                layout entries, Sort&& sort) {
-  if (entries == layout::row) {
-    return std::make_unique<row_sorted_array<Key, RowId, Executor>>(info, where_to, sort);
+                                                const sorted_array_options& options, Sort&& sort) {
+  if (options.entries == layout::row) {
+    return std::make_unique<built_sorted_array<Key, RowId, layout::row, Executor>>(info, where_to,
+                                                                                   options, sort);
   }
-  return std::make_unique<column_sorted_array<Key, RowId, Executor>>(info, where_to, sort);
+  return std::make_unique<built_sorted_array<Key, RowId, layout::column, Executor>>(info, where_to,
+                                                                                    options, sort);
 }
 
 }  // namespace raydex

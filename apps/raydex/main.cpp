@@ -8,10 +8,12 @@
 #include <new>
 #include <string_view>
 
+#include "advise.hpp"
 #include "bench/command.hpp"
 #include "completion.hpp"
 #include "query.hpp"
 #include "structures.hpp"
+#include "tune.hpp"
 
 namespace {
 
@@ -34,7 +36,9 @@ int run(int argc, char** argv) {
   app.footer("See `raydex SUBCOMMAND --help` for options and examples.");
   raydex::cli::add_structures_command(app);
   raydex::cli::add_query_command(app);
+  raydex::cli::add_advise_command(app);
   raydex::bench::add_bench_command(app);
+  raydex::cli::add_tune_command(app);
   raydex::cli::add_completion_command(app);
   try {
     app.parse(argc, argv);

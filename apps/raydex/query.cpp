@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "answers.hpp"
+#include "bench/speed_cache.hpp"
 #include "io/dtype.hpp"
 #include "io/npy.hpp"
 #include "io/npz.hpp"
@@ -35,6 +36,9 @@ namespace {
 // Probes answered in one call: enough to keep any device busy, few enough to bound its memory. A
 // multiple of 8, so that validity bitmaps can be cut there.
 constexpr std::uint64_t batch_size = std::uint64_t{1} << 24;
+
+// What `auto` takes ranges for: few rows each, where structures differ most.
+constexpr std::uint64_t typical_range_hits = 16;
 
 // The command line as given; a file that is not given is empty.
 struct arguments {
@@ -142,11 +146,17 @@ void run(const arguments& given) {
   std::optional<io::output_file> report_file;
   if (!given.report.empty()) report_file.emplace(given.report);
   const session where(parse_backend(given.backend));
+  const bench::auto_choice choose(where, given.structure == "auto");
   progress bar;
 
   bar.phase("read");
   const inputs in = read(given);
   const probes batch = in.batch();
+  const bench::structure_choice chosen =
+      choose({given.structure, options}, {.n = in.keys.view().size,
+                                          .key = in.keys.format,
+                                          .where = where.where(),
+                                          .range_hits = batch.is_points ? 0 : typical_range_hits});
 
   bar.phase("build");
   std::unique_ptr<index> built;
@@ -156,8 +166,8 @@ void run(const arguments& given) {
     std::optional<placed_column> row_ids;
     if (in.row_ids) row_ids.emplace(where, in.row_ids->view());
     build_ms = milliseconds(where, [&] {
-      built = build(given.structure, where.where(), where, keys.view(),
-                    row_ids ? std::optional(row_ids->view()) : std::nullopt, options);
+      built = build(chosen.structure, where.where(), where, keys.view(),
+                    row_ids ? std::optional(row_ids->view()) : std::nullopt, chosen.options);
     });
   }
 
@@ -204,7 +214,9 @@ void add_query_command(CLI::App& app) {
   file("--values", given->values, "For sum: the column to add up; without it, row ids");
   file("--out", given->out, "The answers, .npy; for rows .npz with offsets and rows")->required();
   file("--report", given->report, "Times and bytes, as JSON");
-  command->add_option("--structure", given->structure, "The index; see `raydex structures`")
+  command
+      ->add_option("--structure", given->structure,
+                   "The index; see `raydex structures` and `raydex advise`")
       ->type_name("NAME")
       ->capture_default_str();
   command->add_option("--backend", given->backend, "Who does the work")

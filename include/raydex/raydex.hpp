@@ -3,10 +3,16 @@
 /// Everything that raydex offers.
 #pragma once
 
+#include "raydex/advise.hpp"        // IWYU pragma: export
 #include "raydex/capability.hpp"    // IWYU pragma: export
 #include "raydex/column.hpp"        // IWYU pragma: export
 #include "raydex/error.hpp"         // IWYU pragma: export
+#include "raydex/eytzinger.hpp"     // IWYU pragma: export
 #include "raydex/index.hpp"         // IWYU pragma: export
+#include "raydex/layout.hpp"        // IWYU pragma: export
 #include "raydex/memory.hpp"        // IWYU pragma: export
+#include "raydex/pivot_tree.hpp"    // IWYU pragma: export
+#include "raydex/schedule.hpp"      // IWYU pragma: export
 #include "raydex/session.hpp"       // IWYU pragma: export
 #include "raydex/sorted_array.hpp"  // IWYU pragma: export
+#include "raydex/speed_table.hpp"   // IWYU pragma: export

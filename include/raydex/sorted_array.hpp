@@ -9,18 +9,15 @@
 
 #include "raydex/core/sorted_array.hpp"
 #include "raydex/index.hpp"
+#include "raydex/layout.hpp"
+#include "raydex/schedule.hpp"
 
 namespace raydex {
 
-/// How keys and row ids lie in memory.
-enum class layout : std::uint8_t {
-  column,  ///< an array of keys and an array of row ids (structure of arrays)
-  row      ///< one array of (key, row id) entries, packed (array of structures)
-};
-
-/// Options of `sorted_array`; by name: `layout=column|row`.
+/// Options of `sorted_array`; by name: `layout=column|row`, and those of `batch_schedule`.
 struct sorted_array_options {
   layout entries = layout::column;  ///< keys and row ids apart, so that a search reads keys only
+  batch_schedule schedule = {};     ///< how batches run on `cuda`
 };
 
 /// Keys in ascending order, rows of equal keys by row id (lightweight paper, section 3: AO + BS).
@@ -47,30 +44,17 @@ class RAYDEX_EXPORT sorted_array : public index {
   auto view() const {
     check_view(8 * sizeof(Key), sizeof(RowId) == 4 ? row_id_type::uint32 : row_id_type::uint64,
                Layout);
-    if constexpr (Layout == layout::column) {
-      return core::sorted_array_view(
-          core::column_entries<Key, RowId>{static_cast<const Key*>(storage_.keys),
-                                           static_cast<const RowId*>(storage_.row_ids)},
-          static_cast<RowId>(info().entries));
-    } else {
-      return core::sorted_array_view(
-          core::row_entries<Key, RowId>{static_cast<const std::uint32_t*>(storage_.keys)},
-          static_cast<RowId>(info().entries));
-    }
+    using entries = entries_of<Key, RowId, Layout>;
+    return core::sorted_array_view(entries::at(storage_.keys, storage_.row_ids),
+                                   static_cast<RowId>(info().entries));
   }
 
  protected:
   /// For implementations.
   explicit sorted_array(memory_resource& upstream);
 
-  /// Where the entries are: two arrays, or one of entries in `keys`.
-  struct storage {
-    const void* keys = nullptr;       ///< keys, or packed entries
-    const void* row_ids = nullptr;    ///< row ids, or null
-    layout entries = layout::column;  ///< which of the two
-  };
-  /// Set by the build.
-  storage storage_;
+  /// Where the entries are. Set by the build.
+  entry_storage storage_;
 
  private:
   void check_view(std::size_t key_bits, row_id_type row_ids, layout entries) const;

@@ -2,39 +2,101 @@
 // Runs operations of core as kernels.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 
+#include "batch_plan.hpp"
+#include "cuda/block_sort.cuh"
 #include "cuda/launch.cuh"
+#include "cuda/merge.cuh"
 #include "cuda/primitives.hpp"
+#include "cuda/shared_memory.cuh"
+#include "cuda/teams.cuh"
 
 namespace raydex::cuda {
 
-// How batches are laid over threads; docs/performance.md has the alternatives measured.
-struct batch_policy {
-  static constexpr unsigned threads = 512;             // per block
-  static constexpr std::size_t probes_per_thread = 2;  // one after the other, or together
+// How a kernel divides a batch. A block answers `rounds` times as many probes as its threads can at
+// once, then goes on to the next part that no other block has.
+struct batch_layout {
+  std::uint64_t parts;         // of the batch
+  std::uint32_t at_once;       // probes that a block answers at once
+  std::uint32_t rounds;        // one after the other
+  std::uint32_t group;         // threads that share a lookup
+  std::uint32_t pinned_bytes;  // shared memory of the view, at its beginning
+  std::uint32_t sorted;        // keys to sort, a power of two; 0: none
+  bool restore_order;          // bring sorted results back into the order of the batch
+  bool cooperative_scan;
+  bool stream_leaves;  // let leaves leave the caches first
 };
 
-// Whether this warp's probes ascend. Then they share most of their reads, and a thread is better
-// off with several at a time; others would only push each other's keys out of the L1.
-template <class Policy, class Operation>
-__device__ bool warp_ascends(const Operation& operation, std::uint64_t begin) {
-  bool ascends = true;
-  for (std::size_t j = 0; j < Policy::probes_per_thread; ++j) {
-    ascends = ascends && operation.probes.ascends(begin + j * Policy::threads);
+inline constexpr std::uint32_t none = 0xffff'ffff;  // the number of no probe
+
+// Puts the keys of `count` probes from `begin` on, and the numbers of these, into ascending order
+// in shared memory.
+template <class Operation, class Key>
+__device__ void sort_probes(const Operation& operation, std::uint64_t begin, std::uint32_t count,
+                            Key* keys, std::uint32_t* numbers, std::uint32_t size) {
+  for (std::uint32_t s = threadIdx.x; s < size; s += blockDim.x) {
+    core::interval<Key> probe{};
+    const bool exists = s < count && begin + s < operation.probes.size;
+    const bool matches = exists && operation.probes.read(begin + s, probe);
+    keys[s] = matches ? probe.lower : static_cast<Key>(-1);
+    numbers[s] = exists ? s : none;
   }
-  return __all_sync(0xffff'ffffu, ascends) != 0;
+  sort_block(keys, numbers, size);
 }
 
-template <class Policy, class Operation>
-__global__ void __launch_bounds__(Policy::threads) run_batch(Operation operation) {
-  constexpr std::uint64_t per_block = Policy::threads * Policy::probes_per_thread;
-  const std::uint64_t begin = blockIdx.x * per_block + threadIdx.x;
-  if (warp_ascends<Policy>(operation, begin)) {
-    operation.template run<Policy::probes_per_thread>(begin, Policy::threads);
-  } else {
-    for (std::size_t j = 0; j < Policy::probes_per_thread; ++j) {
-      operation.template run<1>(begin + j * Policy::threads, 0);
+template <class Operation>
+__global__ void __launch_bounds__(1024, 1) run_batch(const __grid_constant__ Operation operation,
+                                                     batch_layout layout, merged_parts merged) {
+  using view = std::remove_const_t<decltype(operation.view)>;
+  using key = typename view::key_type;
+  using result = typename Operation::result;
+  constexpr bool restorable = !std::is_same_v<Operation, core::list_rows<view>>;
+
+  const answered_share answered = merged.share_answered();
+  if (answered == answered_share::all) return;
+  std::byte* shared = shared_memory();
+  using team_type = typename team_of<view>::type;
+  constexpr std::uint32_t in_step = team_type::in_step;
+  team_type team({{shared, layout.pinned_bytes}, layout.cooperative_scan, layout.stream_leaves},
+                 layout.group);
+  if (layout.pinned_bytes != 0) {
+    operation.view.pin(shared, layout.pinned_bytes, threadIdx.x, blockDim.x);
+    __syncthreads();
+  }
+  auto* keys = reinterpret_cast<key*>(shared + padded(layout.pinned_bytes));
+  auto* numbers = reinterpret_cast<std::uint32_t*>(keys + layout.sorted);
+  auto* results = reinterpret_cast<result*>(numbers + layout.sorted);
+  const bool restore = restorable && layout.restore_order;
+
+  const std::uint32_t per_part = layout.at_once * in_step * layout.rounds;
+  for (std::uint64_t part = blockIdx.x; part < layout.parts; part += gridDim.x) {
+    const std::uint64_t begin = part * per_part;
+    if (answered == answered_share::some && merged.has(begin, per_part)) continue;
+    if (layout.sorted != 0) {
+      sort_probes(operation, begin, per_part, keys, numbers, layout.sorted);
+    }
+    for (std::uint32_t round = 0; round < layout.rounds; ++round) {
+      const std::uint64_t slot = team.slot();
+      core::ticket tickets[in_step];
+      RAYDEX_UNROLL
+      for (std::uint32_t j = 0; j < in_step; ++j) {
+        tickets[j] = {~std::uint64_t{0}, 0};
+        if (slot >= layout.at_once) continue;
+        auto local = static_cast<std::uint32_t>((round * in_step + j) * layout.at_once + slot);
+        if (layout.sorted != 0) local = numbers[local];
+        if (local != none) tickets[j] = {begin + local, restore ? local : begin + local};
+      }
+      operation.run(team, tickets, restore ? results : operation.out);
+    }
+    if (layout.sorted == 0) continue;
+    __syncthreads();
+    if (restore) {
+      for (std::uint32_t s = threadIdx.x; s < per_part; s += blockDim.x)
+        if (begin + s < operation.probes.size) operation.out[begin + s] = results[s];
+      __syncthreads();
     }
   }
 }
@@ -46,7 +108,8 @@ struct item_policy {
 };
 
 template <class Policy, class Function>
-__global__ void __launch_bounds__(Policy::threads) run_items(Function f, std::uint64_t size) {
+__global__ void __launch_bounds__(Policy::threads)
+    run_items(const __grid_constant__ Function f, std::uint64_t size) {
   const std::uint64_t begin =
       std::uint64_t{blockIdx.x} * Policy::threads * Policy::per_thread + threadIdx.x;
 #pragma unroll
@@ -57,11 +120,57 @@ __global__ void __launch_bounds__(Policy::threads) run_items(Function f, std::ui
 }
 
 struct executor {
+  // The most shared memory that a block may have.
+  static std::size_t fast_memory() {
+    return static_cast<std::size_t>(device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  }
+
   template <class Operation>
-  static void run(const context& where, const Operation& operation, std::uint64_t size) {
-    using policy = batch_policy;
-    launch(where.stream, blocks_for(size, policy::threads * policy::probes_per_thread),
-           policy::threads, 0, run_batch<policy, Operation>, operation);
+  static void run(const context& where, const batch_plan& plan, const Operation& operation) {
+    using view = std::remove_const_t<decltype(operation.view)>;
+    using team = typename team_of<view>::type;
+    using key = typename view::key_type;
+    const std::uint64_t size = operation.probes.size;
+    if (size == 0) return;
+
+    batch_layout layout{};
+    layout.group = group_of(operation.view, plan.group);
+    const unsigned threads = threads_for(size, plan.threads);
+    layout.at_once = team::at_once(threads, layout.group);
+    layout.rounds = plan.lookups;
+    layout.cooperative_scan = plan.cooperative_scan;
+    layout.stream_leaves = outgrows_cache(operation.view);
+    const auto per_part = [&] {
+      return layout.at_once * static_cast<std::uint32_t>(team::in_step) * layout.rounds;
+    };
+    std::size_t bytes = 0;
+    if (plan.reorder != reordering::none) {
+      layout.restore_order = plan.reorder == reordering::twice;
+      const std::size_t each = sizeof(key) + sizeof(std::uint32_t) +
+                               (layout.restore_order ? sizeof(typename Operation::result) : 0);
+      const auto sorted_bytes = [&] { return std::bit_ceil(per_part()) * each; };
+      // Fewer rounds where a block has no room to sort what all of them answer.
+      while (layout.rounds > 1 && sorted_bytes() + reserved_bytes > fast_memory())
+        layout.rounds /= 2;
+      layout.sorted = std::bit_ceil(per_part());
+      bytes = sorted_bytes();
+    }
+    layout.parts = blocks_for(size, per_part());
+    if (plan.pin != pinning::none) {
+      const std::size_t room = fast_memory() - std::min(fast_memory(), bytes + reserved_bytes);
+      layout.pinned_bytes =
+          static_cast<std::uint32_t>(operation.view.pinned_bytes(room, plan.pin == pinning::full));
+      bytes += padded(layout.pinned_bytes);
+    }
+
+    const auto kernel = run_batch<Operation>;
+    allow_shared_memory(kernel, bytes);
+    const std::uint64_t blocks =
+        plan.blocks == scheduling::fixed
+            ? std::min(layout.parts, resident_blocks(kernel, threads, bytes))
+            : layout.parts;
+    const auto merge = merge_ascending(where, operation);
+    launch(where.stream, blocks, threads, bytes, kernel, operation, layout, merge.parts());
   }
 
   template <class Function>
@@ -85,6 +194,37 @@ struct executor {
           "cudaMemcpyAsync");
     check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
     return host;
+  }
+
+ private:
+  static constexpr std::size_t reserved_bytes = 1024;  // CUDA's own, for every block
+
+  // Threads of a block: fewer where a small batch would leave multiprocessors without a block.
+  static unsigned threads_for(std::uint64_t size, unsigned most) {
+    constexpr std::uint64_t least = 128;
+    const auto all = static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
+    const std::uint64_t each = std::max(least, std::bit_ceil(blocks_for(size, all)));
+    return each < most ? static_cast<unsigned>(each) : most;
+  }
+
+  // Whether the leaves of a tree are too large for the L2 cache, so that they had better not push
+  // the nodes out of it.
+  template <class View>
+  static bool outgrows_cache(const View& view) {
+    constexpr std::uint64_t entry =
+        sizeof(typename View::key_type) + sizeof(typename View::row_id_type);
+    return view.size() * entry > static_cast<std::uint64_t>(device_number(cudaDevAttrL2CacheSize));
+  }
+
+  // Threads that share a lookup in a view with nodes.
+  template <class View>
+  static unsigned group_of(const View& view, grouping choice) {
+    if constexpr (requires { view.fan_out_of_nodes(); }) {
+      const unsigned pivots = view.fan_out_of_nodes() - 1;
+      return choice == grouping::exact ? pivots : std::bit_ceil(pivots);
+    } else {
+      return 1;
+    }
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -27,6 +28,39 @@ void launch(stream_t stream, std::uint64_t blocks, unsigned threads, std::size_t
   config.stream = stream;
   check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...),
         "kernel launch");
+}
+
+// A number that describes the current device.
+inline int device_number(cudaDeviceAttr attribute) {
+  int device = 0;
+  int value = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+// Lets the blocks of a kernel have so many bytes of dynamic shared memory.
+template <class... Parameters>
+void allow_shared_memory(void (*kernel)(Parameters...), std::size_t bytes) {
+  constexpr std::size_t always_allowed = 32 * 1024;  // beside what a kernel itself declares
+  if (bytes <= always_allowed) return;
+  check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "cudaFuncSetAttribute");
+}
+
+// How many blocks of a kernel the device runs at once, 1 at least.
+template <class... Parameters>
+std::uint64_t resident_blocks(void (*kernel)(Parameters...), unsigned threads,
+                              std::size_t shared_bytes) {
+  allow_shared_memory(kernel, shared_bytes);
+  int on_each = 0;
+  check(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, reinterpret_cast<const void*>(kernel),
+                                                    static_cast<int>(threads), shared_bytes),
+      "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return static_cast<std::uint64_t>(std::max(on_each, 1)) *
+         static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
 }
 
 // Blocks of `per_block` items that hold `size` items.

@@ -11,7 +11,7 @@ std::unique_ptr<sorted_array> build(const index_info& info, const context& where
                                     const sorted_array_options& options) {
   return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
     return make_sorted_array<Key, RowId, executor>(
-        info, where_to, options.entries,
+        info, where_to, options,
         [&](const context& where) { return sort_column<Key, RowId>(where, keys, row_ids); });
   });
 }

@@ -60,7 +60,7 @@ def test_version(program):
     assert re.fullmatch(r"raydex \d+\.\d+\.\d+\n", output(program, "--version"))
 
 
-@pytest.mark.parametrize("command", ["structures", "query", "completion"])
+@pytest.mark.parametrize("command", ["structures", "query", "advise", "tune", "completion"])
 def test_help_has_examples(program, command):
     text = output(program, command, "--help")
     assert "Examples:\n  " in text and f"raydex {command}" in text

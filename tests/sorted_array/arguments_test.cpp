@@ -3,26 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <functional>
-#include <string>
 
 #include "raydex/raydex.hpp"
+#include "support/expect_error.hpp"
 
 namespace raydex {
 namespace {
 
-// Expects an error of type Error whose message holds all of `words`.
-template <class Error>
-void expect_error(const std::function<void()>& call, const std::vector<std::string>& words) {
-  try {
-    call();
-    FAIL() << "no error; expected one with '" << words.front() << "'";
-  } catch (const Error& e) {
-    for (const std::string& word : words) {
-      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
-    }
-  }
-}
+using test::expect_error;
 
 class sorted_array_arguments : public testing::Test {
  protected:

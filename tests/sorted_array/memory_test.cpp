@@ -5,34 +5,13 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
+#include "support/limited_resource.hpp"
 #include "support/tested_backend.hpp"
 
 namespace raydex {
 namespace {
 
-// Refuses the allocation that would exceed a limit.
-class limited_resource final : public memory_resource {
- public:
-  limited_resource(memory_resource& upstream, std::size_t limit)
-      : upstream_(upstream), limit_(limit) {}
-  void* allocate(std::size_t bytes, stream_t stream) override {
-    if (held_ + bytes > limit_) throw out_of_memory(bytes, limit_ - held_);
-    void* memory = upstream_.allocate(bytes, stream);
-    held_ += bytes;
-    return memory;
-  }
-  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override {
-    upstream_.deallocate(memory, bytes, stream);
-    held_ -= bytes;
-  }
-  memory_space space() const noexcept override { return upstream_.space(); }
-  std::size_t held() const { return held_; }
-
- private:
-  memory_resource& upstream_;
-  std::size_t limit_;
-  std::size_t held_ = 0;
-};
+using test::limited_resource;
 
 class sorted_array_memory : public test::backend_test {
  protected:
@@ -66,24 +45,8 @@ TEST_F(sorted_array_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it
   const auto keys = equal_cells<std::uint32_t>(10'000);
   const context plain = at();
   for (const layout entries : {layout::column, layout::row}) {
-    tracking_resource meter(plain.memory);
-    const auto peak = [&] {
-      const auto built = build({meter, plain.stream}, column(keys), {}, entries);
-      EXPECT_EQ(meter.current(), built->info().resident_bytes);
-      EXPECT_EQ(meter.peak(), built->info().build_peak_bytes);
-      return meter.peak();
-    }();
-    EXPECT_EQ(meter.current(), 0);
-    for (std::size_t limit = 0; limit < peak; limit += peak / 17) {
-      limited_resource scarce(plain.memory, limit);
-      try {
-        build({scarce, plain.stream}, column(keys), {}, entries);
-        ADD_FAILURE() << "built within " << limit << " bytes, but its peak was " << peak;
-      } catch (const out_of_memory& e) {
-        EXPECT_GT(e.asked(), e.free());
-      }
-      EXPECT_EQ(scarce.held(), 0);
-    }
+    test::check_memory_of_build(
+        plain, [&](const context& where) { return build(where, column(keys), {}, entries); });
   }
 }
 

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "bench/command.hpp"
+#include "bench/experiments.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
@@ -55,6 +57,7 @@ TEST(bench_command, writes_a_row_for_every_combination) {
   const auto rows = nlohmann::json::parse(std::ifstream(path));
   ASSERT_EQ(rows.size(), 8u);
   for (const auto& row : rows) {
+    EXPECT_EQ(row["experiment"], nullptr);
     EXPECT_EQ(row["structure"], "sorted_array");
     EXPECT_EQ(row["options"], "layout=row");
     EXPECT_EQ(row["backend"], "cpu");
@@ -89,6 +92,51 @@ TEST(bench_command, writes_a_row_for_every_combination) {
   }
 }
 
+TEST(bench_command, sweeps_options) {
+  const folder here;
+  const auto path = here / "out.json";
+  run("--structure sorted_array --keys 1000 --probes 100 --option layout=column,row "
+      "--distribution uniform,steps --repetitions 1 --json " +
+      path.string());
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0]["options"], "layout=column");
+  EXPECT_EQ(rows[1]["options"], "layout=row");
+  EXPECT_EQ(rows[1]["workload_axes"]["distribution"], "uniform");
+  EXPECT_EQ(rows[2]["workload_axes"]["distribution"], "steps");
+}
+
+TEST(bench_command, runs_experiments) {
+  const folder here;
+  const auto path = here / "out.json";
+  // 1a has one size after --keys, 1b two orders of probes; what both want is measured once.
+  const std::string table =
+      run("--experiment lightweight/1a,lightweight/1b --structure sorted_array --keys 2^10 "
+          "--probes 100 "
+          "--repetitions 1 --json " +
+          path.string());
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4);
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  std::multiset<std::string> names;
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["structure"], "sorted_array");
+    EXPECT_EQ(row["n"], 1024);
+    EXPECT_EQ(row["probes"], 100);
+    EXPECT_EQ(row["correct"], true);
+    EXPECT_EQ(row["command"].get<std::string>().find("--experiment"), std::string::npos);
+    names.insert(row["experiment"]);
+  }
+  EXPECT_EQ(names,
+            (std::multiset<std::string>{"lightweight/1a", "lightweight/1b", "lightweight/1b"}));
+}
+
+TEST(bench_command, lists_experiments) {
+  const std::string list = run("--list-experiments");
+  EXPECT_NE(list.find("lightweight/14a"), std::string::npos);
+  EXPECT_EQ(static_cast<std::size_t>(std::count(list.begin(), list.end(), '\n')),
+            experiments().size());
+}
+
 TEST(bench_command, ranges) {
   run("--structure sorted_array --keys 1000 --probes 100 --range-hits 1,8 --multiplicity 1 "
       "--result first,count,sum,rows --batches 7 --key-bits 32,64 "
@@ -103,6 +151,9 @@ TEST(bench_command, bad_arguments_leave_no_file) {
   EXPECT_THROW(run("--keys 10 --probes 10 --option layout=round" + out), invalid_argument);
   EXPECT_THROW(run("--result most" + out), invalid_argument);
   EXPECT_THROW(run("--repetitions 0" + out), invalid_argument);
+  EXPECT_THROW(run("--experiment lightweight/99" + out), invalid_argument);
+  EXPECT_THROW(run("--experiment lightweight/1a --option layout=row" + out), invalid_argument);
+  EXPECT_THROW(run("--experiment lightweight/1a --structure btree" + out), invalid_argument);
   EXPECT_THROW(run("--keys many" + out), invalid_argument);
   EXPECT_TRUE(here.empty());
   EXPECT_THROW(run("--json " + (here / "missing" / "out.json").string()), invalid_argument);

@@ -53,6 +53,14 @@ inline std::vector<bench::workload> sample_workloads() {
   add([](workload& w) { w.multiplicity = 2000; });
   add([](workload& w) { w.zipf = 1, w.seed = 7; });
   add([](workload& w) { w.zipf = 5, w.multiplicity = 3; });
+  for (const bench::distribution shape :
+       {bench::distribution::clumped, bench::distribution::skewed, bench::distribution::lognormal,
+        bench::distribution::steps}) {
+    add([shape](workload& w) { w.shape = shape, w.hit_rate = 60; });
+  }
+  add([](workload& w) {
+    w.shape = bench::distribution::skewed, w.stride = 5, w.multiplicity = 3, w.hit_rate = 80;
+  });
   add([](workload& w) { w.range_hits = 1, w.uniformity = 0; });
   add([](workload& w) { w.range_hits = 64, w.uniformity = 0, w.zipf = 0.5; });
   add([](workload& w) { w.range_hits = 24, w.uniformity = 0, w.multiplicity = 8, w.stride = 3; });

@@ -60,6 +60,29 @@ TEST(sweep, all_axes) {
   EXPECT_EQ(all[0].seed, 99u);
 }
 
+TEST(sweep, distributions) {
+  axes given;
+  given.distribution = {"uniform", "clumped", "skewed", "lognormal", "steps"};
+  const auto all = sweep(given);
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(describe(all[0]), describe(workload{}));
+  EXPECT_EQ(describe(all[4]), "2^27 points on 2^26 32-bit keys, steps");
+  EXPECT_FALSE(all[0] == all[1]);
+}
+
+TEST(sweep, given_axes_replace_others) {
+  axes all;
+  all.keys = {"10", "20"};
+  all.zipf = {"1"};
+  axes given;
+  given.keys = {"30"};
+  given.probes = {"7"};
+  replace(all, given);
+  EXPECT_EQ(all.keys, std::vector<std::string>{"30"});
+  EXPECT_EQ(all.probes, std::vector<std::string>{"7"});
+  EXPECT_EQ(all.zipf, std::vector<std::string>{"1"});
+}
+
 TEST(sweep, names_the_bad_value) {
   const auto refused = [](std::vector<std::string> axes::*axis, const char* value,
                           const std::string& reason) {
@@ -82,6 +105,7 @@ TEST(sweep, names_the_bad_value) {
   refused(&axes::zipf, "inf", "zipf");
   refused(&axes::insert_order, "random", "unsorted, sorted");
   refused(&axes::miss, "above", "inside, outside");
+  refused(&axes::distribution, "normal", "uniform, clumped, skewed, lognormal, steps");
   EXPECT_THROW(parse_results({"sum", "max"}), invalid_argument);
   EXPECT_EQ(parse_results({"rows", "first"}), (std::vector{result::rows, result::first}));
 }

@@ -3,6 +3,7 @@
 /// Reading columns inside kernels: keys as their codes, values as numbers.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -17,6 +18,16 @@ template <class T>
 RAYDEX_HD inline T load(const T* address) {
 #if defined(__CUDA_ARCH__)
   return __ldg(address);
+#else
+  return *address;
+#endif
+}
+
+/// Reads one T that is not needed again: on a device it is the first to leave the caches.
+template <class T>
+RAYDEX_HD inline T load_once(const T* address) {
+#if defined(__CUDA_ARCH__)
+  return __ldcs(address);
 #else
   return *address;
 #endif
@@ -49,17 +60,33 @@ template <class Key>
 struct encoded_column : cells {
   /// The code of cell `i`.
   RAYDEX_HD Key operator[](std::uint64_t i) const {
+    Key bits[1] = {raw(i)};
+    encode_all(bits);
+    return bits[0];
+  }
+
+  /// The cell `i` as bits; those of a byte string are encoded already. Apart from `encode_all`, so
+  /// that several cells can be read before the first is looked at.
+  RAYDEX_HD Key raw(std::uint64_t i) const {
+    if (format.type != key_type::bytes) {
+      return load_once(reinterpret_cast<const Key*>(data + i * stride));
+    }
+    return encode_bytes<Key>(reinterpret_cast<const char*>(data + i * stride), format.width);
+  }
+  /// The codes of several cells' bits, in place. The type is looked at once.
+  template <std::size_t N>
+  RAYDEX_HD void encode_all(Key (&bits)[N]) const {
     constexpr bool wide = sizeof(Key) == 8;
-    switch (format.type) {
-      case wide ? key_type::int64:
-        key_type::int32
-            : return encode(get<std::conditional_t<wide, std::int64_t, std::int32_t>>(i));
-      case wide ? key_type::float64:
-        key_type::float32 : return encode(get<std::conditional_t<wide, double, float>>(i));
-      case key_type::bytes:
-        return encode_bytes<Key>(reinterpret_cast<const char*>(data + i * stride), format.width);
-      default:
-        return get<Key>(i);
+    using integer = std::conditional_t<wide, std::int64_t, std::int32_t>;
+    using floating = std::conditional_t<wide, double, float>;
+    if (format.type == (wide ? key_type::int64 : key_type::int32)) {
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        bits[j] = encode(std::bit_cast<integer>(bits[j]));
+    } else if (format.type == (wide ? key_type::float64 : key_type::float32)) {
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        bits[j] = encode(std::bit_cast<floating>(bits[j]));
     }
   }
 };

@@ -9,3 +9,10 @@
 #else
 #define RAYDEX_HD
 #endif
+
+/// Put before a loop over a small array that a CUDA device is to keep in registers.
+#if defined(__CUDA_ARCH__)
+#define RAYDEX_UNROLL _Pragma("unroll")
+#else
+#define RAYDEX_UNROLL
+#endif

@@ -15,17 +15,20 @@ namespace raydex::core {
 template <std::size_t N, class Position, class Keys, class Key>
 RAYDEX_HD inline void lower_bounds(const Keys& keys, Position size, const Key (&wanted)[N],
                                    Position (&found)[N]) {
+  RAYDEX_UNROLL
   for (std::size_t j = 0; j < N; ++j)
     found[j] = 0;
   if (size == 0) return;
   for (Position length = size; length > 1;) {
     const Position half = length / 2;
+    RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       const Position middle = found[j] + half;
       found[j] = keys(middle - 1) < wanted[j] ? middle : found[j];
     }
     length -= half;
   }
+  RAYDEX_UNROLL
   for (std::size_t j = 0; j < N; ++j)
     found[j] += keys(found[j]) < wanted[j] ? Position{1} : Position{0};
 }

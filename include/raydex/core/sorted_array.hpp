@@ -1,159 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// `sorted_array` inside kernels: its two layouts and its view.
+/// `sorted_array` inside kernels.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 
-#include "raydex/core/column.hpp"
 #include "raydex/core/config.hpp"
-#include "raydex/core/lookup.hpp"
+#include "raydex/core/entries.hpp"
+#include "raydex/core/ordered_view.hpp"
+#include "raydex/core/pinned.hpp"
 #include "raydex/core/search.hpp"
 
 namespace raydex::core {
 
-/// Keys and row ids in an array each.
-template <class Key, class RowId>
-struct column_entries {
-  using key_type = Key;       ///< an encoded key
-  using row_id_type = RowId;  ///< a row id
-
-  const Key* keys = nullptr;       ///< ascending keys
-  const RowId* row_ids = nullptr;  ///< their rows
-
-  /// The key of entry `i`.
-  RAYDEX_HD Key key(RowId i) const { return load(keys + i); }
-  /// The row id of entry `i`.
-  RAYDEX_HD RowId row_id(RowId i) const { return load(row_ids + i); }
-};
-
-/// Entries of a key followed by its row id, packed: 8, 12 or 16 bytes each.
-template <class Key, class RowId>
-struct row_entries {
-  using key_type = Key;       ///< an encoded key
-  using row_id_type = RowId;  ///< a row id
-
-  /// Entries are made of 32-bit words, because those of 12 bytes align 64-bit members to 4 only.
-  static constexpr int words_per_entry = (sizeof(Key) + sizeof(RowId)) / 4;
-
-  const std::uint32_t* words = nullptr;  ///< the entries, ascending
-
-  /// The key of entry `i`.
-  RAYDEX_HD Key key(RowId i) const { return get<Key>(i, 0); }
-  /// The row id of entry `i`.
-  RAYDEX_HD RowId row_id(RowId i) const { return get<RowId>(i, sizeof(Key) / 4); }
-
-  /// Writes entry `i` of an array of entries.
-  RAYDEX_HD static void put(std::uint32_t* entries, std::uint64_t i, Key key, RowId row_id) {
-    std::uint32_t* entry = entries + i * words_per_entry;
-    put_words(entry, key);
-    put_words(entry + sizeof(Key) / 4, row_id);
-  }
-
- private:
-  template <class T>
-  RAYDEX_HD T get(RowId i, int first_word) const {
-    const std::uint32_t* word = words + std::uint64_t{i} * words_per_entry + first_word;
-    if constexpr (sizeof(T) == 4) {
-      return load(word);
-    } else if constexpr (words_per_entry % 2 == 0) {
-      return load(reinterpret_cast<const T*>(word));
-    } else {
-      return load(word) | T{load(word + 1)} << 32;
-    }
-  }
-  template <class T>
-  RAYDEX_HD static void put_words(std::uint32_t* word, T value) {
-    word[0] = static_cast<std::uint32_t>(value);
-    if constexpr (sizeof(T) == 8) word[1] = static_cast<std::uint32_t>(value >> 32);
-  }
-};
-
 /// A trivially copyable view of a `sorted_array`, for searches inside the user's own code. Keys are
-/// encoded. `Entries` is `column_entries` or `row_entries`.
+/// encoded. `Entries` is `column_entries` or `row_entries`. Cost of a search: log2 n + 2 reads.
 template <class Entries>
-class sorted_array_view {
+class sorted_array_view
+    : public ordered_view<sorted_array_view<Entries>, typename Entries::key_type,
+                          typename Entries::row_id_type> {
+  using base = typename sorted_array_view::ordered_view;
+
  public:
-  using key_type = typename Entries::key_type;        ///< an encoded key
-  using row_id_type = typename Entries::row_id_type;  ///< a row id
-  using position = row_id_type;                       ///< a place among the entries
+  using typename base::found;        ///< what a search finds
+  using typename base::key_type;     ///< an encoded key
+  using typename base::row_id_type;  ///< a row id
 
   /// A view of `size` entries.
-  sorted_array_view(Entries entries, position size) : entries_(entries), size_(size) {}
+  sorted_array_view(Entries entries, row_id_type size) : entries_(entries), size_(size) {}
 
   /// Number of entries.
-  RAYDEX_HD position size() const { return size_; }
-  /// The key at a position.
-  RAYDEX_HD key_type key(position at) const { return entries_.key(at); }
-  /// The row id at a position.
-  RAYDEX_HD row_id_type row_id(position at) const { return entries_.row_id(at); }
+  RAYDEX_HD row_id_type size() const { return size_; }
+  /// The key of the entry at a rank.
+  RAYDEX_HD key_type key(row_id_type rank) const { return entries_.key(rank); }
+  /// The row id of the entry at a rank.
+  RAYDEX_HD row_id_type row_id(row_id_type rank) const { return entries_.row_id(rank); }
+  /// The entries themselves, in ascending order.
+  RAYDEX_HD const Entries& entries() const { return entries_; }
 
-  /// The smallest row id of `key`, or the largest value of its type. Cost: log2 n + 2 reads.
-  RAYDEX_HD row_id_type find(key_type key) const { return first({key, key}, locate(key)); }
-  /// The number of rows of `key`.
-  RAYDEX_HD std::uint64_t count(key_type key) const { return count(interval<key_type>{key, key}); }
-  /// The number of rows whose key lies in `range`.
-  RAYDEX_HD std::uint64_t count(interval<key_type> range) const {
-    return range.empty() ? 0 : count(range, locate(range.lower));
-  }
-  /// Calls `visit(row_id)` for every row of `key`, in ascending order.
-  template <class Visit>
-  RAYDEX_HD void for_each(key_type key, Visit&& visit) const {
-    for_each(interval<key_type>{key, key}, visit);
-  }
-  /// Calls `visit(row_id)` for every row whose key lies in `range`, by key, then by row id.
-  template <class Visit>
-  RAYDEX_HD void for_each(interval<key_type> range, Visit&& visit) const {
-    if (!range.empty()) for_each(range, locate(range.lower), visit);
-  }
-
-  /// @name In two steps, as batches are answered: find where the matches of a range begin, N ranges
-  /// at once, then ask there. Precondition: the ranges are not empty.
+  /// @name The parts of a search; see `ordered_view`
   /// @{
 
-  /// The position of the first key that is not below `lower`.
-  RAYDEX_HD position locate(key_type lower) const {
-    const key_type wanted[1] = {lower};
-    position found[1];
-    locate(wanted, found);
-    return found[0];
+  /// Searches begin anywhere.
+  template <class Team>
+  RAYDEX_HD row_id_type enter(const Team& /*team*/, key_type /*wanted*/) const {
+    return 0;
   }
-  /// The same for N keys.
-  template <std::size_t N>
-  RAYDEX_HD void locate(const key_type (&lower)[N], position (&found)[N]) const {
-    lower_bounds(keys(), size_, lower, found);
+
+  /// Searches for N keys in step.
+  template <class Team, std::size_t N>
+  RAYDEX_HD void descend(const Team& team, const key_type (&wanted)[N],
+                         const row_id_type (&/*entered*/)[N], found (&at)[N]) const {
+    row_id_type ranks[N];
+    if (team.pinned.bytes == 0) {
+      lower_bounds(keys(), size_, wanted, ranks);
+    } else {
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        ranks[j] = search_window(team.pinned, wanted[j]);
+    }
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      at[j] = {ranks[j], false, 0};
+      if (ranks[j] == size_ || key(ranks[j]) != wanted[j]) continue;
+      at[j].hit = true;
+      at[j].row = row_id(ranks[j]);
+    }
   }
-  /// The smallest row id in `range`, whose matches begin at `begin`.
-  RAYDEX_HD row_id_type first(interval<key_type> range, position begin) const {
-    auto smallest = std::numeric_limits<row_id_type>::max();
-    if (begin == size_ || range.upper < key(begin)) return smallest;
-    if (range.lower == range.upper) return row_id(begin);
-    for_each(range, begin, [&](row_id_type id) { smallest = id < smallest ? id : smallest; });
-    return smallest;
+
+  /// Galloping from the first match on: 2 log2 h reads for h matches.
+  template <class Team, std::size_t N>
+  RAYDEX_HD void locate_ends(Team& /*team*/, const interval<key_type> (&ranges)[N],
+                             const found (&begin)[N], row_id_type (&ends)[N]) const {
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      ends[j] = gallop_past(keys(), begin[j].rank, size_, ranges[j].upper);
   }
-  /// The number of rows in `range`, whose matches begin at `begin`.
-  RAYDEX_HD std::uint64_t count(interval<key_type> range, position begin) const {
-    return gallop_past(keys(), begin, size_, range.upper) - begin;
-  }
-  /// Calls `visit(row_id)` for the rows in `range`, whose matches begin at `begin`.
+
+  /// Visits a lane's share of a range.
   template <class Visit>
-  RAYDEX_HD void for_each(interval<key_type> range, position begin, Visit&& visit) const {
-    const position end = gallop_past(keys(), begin, size_, range.upper);
-    for (position at = begin; at < end; ++at)
-      visit(row_id(at));
+  RAYDEX_HD void scan(row_id_type begin, row_id_type end, unsigned lane, unsigned lanes,
+                      Visit&& visit) const {
+    scan_ranks(entries_, begin, end, lane, lanes, visit);
+  }
+  /// @}
+
+  /// @name Pinning the first steps of every search (lightweight paper, section 4.2)
+  /// @{
+
+  /// The bytes of fast memory to pin, at most `room`: the keys of the first M steps, or, if
+  /// `in_full`, as many keys of the step after them as fit.
+  RAYDEX_HD std::size_t pinned_bytes(std::size_t room, bool in_full) const {
+    std::uint64_t keys = room / sizeof(key_type);
+    if (keys >= size_) keys = size_;
+    if (!in_full) keys = keys == 0 ? 0 : (std::uint64_t{1} << (floor_log2(keys + 1))) - 1;
+    return static_cast<std::size_t>(keys) * sizeof(key_type);
+  }
+
+  /// Pins into `memory`: the last key of every window of the column but the last window. Every one
+  /// of `threads` threads does its share.
+  RAYDEX_HD void pin(void* memory, std::size_t bytes, unsigned thread, unsigned threads) const {
+    const std::uint64_t stride = window(bytes);
+    pin_first(
+        [&](std::uint64_t i) {
+          const std::uint64_t last = (i + 1) * stride - 1;
+          return last < size_ ? key(static_cast<row_id_type>(last)) : static_cast<key_type>(-1);
+        },
+        static_cast<key_type*>(memory), bytes, thread, threads);
   }
   /// @}
 
  private:
   struct key_reader {
     Entries entries;
-    RAYDEX_HD key_type operator()(position at) const { return entries.key(at); }
+    RAYDEX_HD key_type operator()(row_id_type rank) const { return entries.key(rank); }
   };
   RAYDEX_HD key_reader keys() const { return {entries_}; }
 
+  // Entries in each of the windows that the pinned keys divide the column into.
+  RAYDEX_HD std::uint64_t window(std::size_t bytes) const {
+    return size_ / (bytes / sizeof(key_type) + 1) + 1;
+  }
+
+  RAYDEX_HD row_id_type search_window(const pinned_memory& pinned, key_type wanted) const {
+    const auto* last_keys = static_cast<const key_type*>(pinned.data);
+    const key_type one[1] = {wanted};
+    std::uint32_t passed[1];
+    lower_bounds([last_keys](std::uint32_t i) { return last_keys[i]; },
+                 static_cast<std::uint32_t>(pinned.bytes / sizeof(key_type)), one, passed);
+    const std::uint64_t stride = window(pinned.bytes);
+    const std::uint64_t first = passed[0] * stride;
+    if (first >= size_) return size_;
+    const auto begin = static_cast<row_id_type>(first);
+    const std::uint64_t left = size_ - first;
+    const Entries entries = entries_;
+    row_id_type rank[1];
+    lower_bounds([&](row_id_type i) { return entries.key(begin + i); },
+                 static_cast<row_id_type>(left < stride ? left : stride), one, rank);
+    return begin + rank[0];
+  }
+
   Entries entries_;
-  position size_;
+  row_id_type size_;
 };
 
 }  // namespace raydex::core

@@ -10,27 +10,20 @@
 
 namespace raydex::core {
 
-/// Adds row ids modulo 2^64.
-class row_id_sum {
- public:
-  using result = std::uint64_t;  ///< what `get` returns
-  /// Adds one row; there are no values.
-  RAYDEX_HD void add(const value_column&, std::uint64_t row) { total_ += row; }
-  /// The sum.
-  RAYDEX_HD result get() const { return total_; }
-
- private:
-  std::uint64_t total_ = 0;
-};
-
-/// Adds integers modulo 2^64; signed ones in two's complement.
+/// Adds integers modulo 2^64, signed ones in two's complement; without values, the row ids.
 class integer_sum {
  public:
   using result = std::uint64_t;  ///< what `get` returns
-  /// Adds the value of a row, if it has one.
+  /// Adds a row's value, if it has one.
   RAYDEX_HD void add(const value_column& values, std::uint64_t row) {
-    if (values.valid(row)) total_ += values.integer(row);
+    if (values.data == nullptr) {
+      total_ += row;
+    } else if (values.valid(row)) {
+      total_ += values.integer(row);
+    }
   }
+  /// Takes over the sum of other rows.
+  RAYDEX_HD void merge(const integer_sum& other) { total_ += other.total_; }
   /// The sum.
   RAYDEX_HD result get() const { return total_; }
 
@@ -53,6 +46,14 @@ class floating_sum {
     const double sum = two_sum(high_, value, value);
     low_ += value;
     high_ = two_sum(sum, low_, low_);
+  }
+  /// Takes over the sum of other rows.
+  RAYDEX_HD void merge(const floating_sum& other) {
+    const double plain = plain_ + other.plain_;
+    const double low = other.low_;
+    add(other.high_);
+    low_ += low;
+    plain_ = plain;
   }
   /// The sum; as plain addition gives it where infinities or NaN take part.
   RAYDEX_HD result get() const { return plain_ - plain_ == 0 ? high_ + low_ : plain_; }

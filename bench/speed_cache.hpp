@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The file that keeps what `raydex tune` measured of a device, and what `--structure auto` makes
+/// of it.
+#pragma once
+
+#include <string>
+
+#include "raydex/advise.hpp"
+#include "raydex/session.hpp"
+#include "raydex/speed_table.hpp"
+
+namespace raydex::bench {
+
+/// Where the measurements of a device are kept: in $RAYDEX_CACHE_DIR, else $XDG_CACHE_HOME/raydex,
+/// else ~/.cache/raydex. Empty where none of these is set.
+std::string speed_cache_path(backend where, const std::string& device);
+
+/// A speed table and where it comes from.
+struct known_speeds {
+  speed_table table;
+  std::string path;     ///< its file; empty for the built-in table
+  std::string problem;  ///< one line on a file that could not be used; empty if all is well
+};
+
+/// The measurements of this device by this version of raydex if they were kept, else the built-in
+/// ones. A file of another version or device is as good as none; a broken one is a problem.
+known_speeds load_speeds(backend where, const std::string& device);
+
+/// The contents of the file that keeps these measurements, which are of one device.
+std::string to_cache_text(const speed_table& table, backend where, const std::string& device);
+
+/// What `build` is given.
+struct structure_choice {
+  std::string structure;
+  option_map options;
+};
+
+/// Replaces `auto` by a structure and its options, decided by the speeds known of a device.
+class auto_choice {
+ public:
+  /// Loads the speeds for the session's device if `needed`, that is if there will be an `auto`, and
+  /// says on stderr if their file is broken.
+  auto_choice(const session& where, bool needed);
+
+  /// The choice for a use case, on which options that were given stay. Leaves other structures
+  /// than `auto` as they are.
+  structure_choice operator()(const structure_choice& given, const use_case& what) const;
+
+ private:
+  speed_table table_;
+};
+
+}  // namespace raydex::bench

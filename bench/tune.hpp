@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Measures all structures of a backend at a few sizes and workloads, for `advise` to decide by.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "raydex/session.hpp"
+#include "raydex/speed_table.hpp"
+
+namespace raydex::bench {
+
+/// What `tune` found.
+struct tuning {
+  speed_table table;           ///< the measurements
+  std::uint64_t left_out = 0;  ///< workloads that would have taken too long or too much memory
+};
+
+/// Measures within about two minutes, or a few seconds if `quick`: fewer sizes, each once. Every
+/// workload is measured with all structures that can answer it, so that none is judged by an easier
+/// one. Tells `advance` about each measurement, with their number. Throws `error` where an answer
+/// was wrong.
+tuning tune(const session& where, bool quick, const std::function<void(std::uint64_t)>& advance);
+
+}  // namespace raydex::bench

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Which structure to build, from what it is needed for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "raydex/capability.hpp"
+#include "raydex/core/key.hpp"
+#include "raydex/export.hpp"
+#include "raydex/index.hpp"
+#include "raydex/speed_table.hpp"
+
+namespace raydex {
+
+/// What an index is needed for.
+struct use_case {
+  std::uint64_t n = 0;           ///< rows of the column; equal keys are allowed for
+  key_format key = {};           ///< what its keys are
+  backend where = backend::cpu;  ///< who does the work; need not be on this machine
+  bool ordered = false;          ///< whether ranges, or rows in the order of their keys, are needed
+  std::uint64_t range_hits = 0;  ///< rows that a typical range matches, which makes it `ordered`;
+                                 ///< 0: most probes are points
+  bool sorted_probes = false;    ///< whether probes come in ascending order
+  bool updates = false;          ///< whether keys are inserted or deleted after the build
+  std::uint64_t memory_limit = 0;  ///< bytes that the index may hold; 0: no limit
+};
+
+/// The structure for a use case.
+struct advice {
+  std::string structure;             ///< its name, as `build` takes it
+  option_map options;                ///< its options, as `build` takes them
+  std::string reason;                ///< why, in one sentence
+  double lookups_per_s = 0;          ///< the speed to expect of a device as it was measured on
+  std::uint64_t resident_bytes = 0;  ///< bytes that the index will hold, about
+};
+
+/// Names the structure for a use case: of those that can do what is needed and fit the memory limit
+/// the fastest one, as measured; of several within 5 % of it the one that holds the fewest bytes.
+///
+/// The rules of thumb of the lightweight paper (section 6.1) are the outcome of that, not its
+/// method: keys in a search tree for points or for the smallest memory, sorted entries for small
+/// ranges, with a tree on top where n is large.
+///
+/// @param what the use case
+/// @param measured the measurements to decide by; a structure without any is never advised. Where
+///        a structure was not measured with keys of that width, or with sorted probes, the other
+///        width or unsorted probes stand in; where none was with ranges, points do.
+/// @param offered what may be advised: by default, all that this build of raydex offers
+///
+/// The result depends on the arguments only. Cost: microseconds, as it is done for each build of
+/// `auto`. Throws `unsupported` where nothing offered does what is needed, naming what is missing;
+/// `invalid_argument` where the memory limit is too small, naming the fewest bytes needed.
+RAYDEX_EXPORT advice advise(const use_case& what,
+                            const speed_table& measured = speed_table::built_in(),
+                            const std::vector<capability>& offered = capabilities());
+
+}  // namespace raydex

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// How keys and their row ids lie in memory: in an array each, or as entries of both.
+#pragma once
+
+#include <cstdint>
+
+#include "raydex/core/column.hpp"
+#include "raydex/core/config.hpp"
+
+namespace raydex::core {
+
+/// Keys and row ids in an array each.
+template <class Key, class RowId>
+struct column_entries {
+  using key_type = Key;       ///< an encoded key
+  using row_id_type = RowId;  ///< a row id
+
+  const Key* keys = nullptr;       ///< keys
+  const RowId* row_ids = nullptr;  ///< their rows
+
+  /// The entries at two addresses.
+  RAYDEX_HD static column_entries at(const void* keys, const void* row_ids) {
+    return {static_cast<const Key*>(keys), static_cast<const RowId*>(row_ids)};
+  }
+  /// The key of entry `i`.
+  RAYDEX_HD Key key(RowId i) const { return load(keys + i); }
+  /// The row id of entry `i`.
+  RAYDEX_HD RowId row_id(RowId i) const { return load(row_ids + i); }
+};
+
+/// Entries of a key followed by its row id, packed: 8, 12 or 16 bytes each.
+template <class Key, class RowId>
+struct row_entries {
+  using key_type = Key;       ///< an encoded key
+  using row_id_type = RowId;  ///< a row id
+
+  /// Entries are made of 32-bit words, because those of 12 bytes align 64-bit members to 4 only.
+  static constexpr int words_per_entry = (sizeof(Key) + sizeof(RowId)) / 4;
+
+  const std::uint32_t* words = nullptr;  ///< the entries
+
+  /// The entries at an address; there is no other.
+  RAYDEX_HD static row_entries at(const void* entries, const void* /*none*/) {
+    return {static_cast<const std::uint32_t*>(entries)};
+  }
+  /// The key of entry `i`.
+  RAYDEX_HD Key key(RowId i) const { return get<Key>(i, 0); }
+  /// The row id of entry `i`.
+  RAYDEX_HD RowId row_id(RowId i) const { return get<RowId>(i, sizeof(Key) / 4); }
+
+  /// Writes entry `i` of an array of entries.
+  RAYDEX_HD static void put(std::uint32_t* entries, std::uint64_t i, Key key, RowId row_id) {
+    std::uint32_t* entry = entries + i * words_per_entry;
+    if constexpr (words_per_entry == 2) {
+      *reinterpret_cast<std::uint64_t*>(entry) = std::uint64_t{row_id} << 32 | key;
+      return;
+    }
+    put_words(entry, key);
+    put_words(entry + sizeof(Key) / 4, row_id);
+  }
+
+ private:
+  template <class T>
+  RAYDEX_HD T get(RowId i, int first_word) const {
+    const std::uint32_t* word = words + std::uint64_t{i} * words_per_entry + first_word;
+    if constexpr (sizeof(T) == 4) {
+      return load(word);
+    } else if constexpr (words_per_entry % 2 == 0) {
+      return load(reinterpret_cast<const T*>(word));
+    } else {
+      return load(word) | T{load(word + 1)} << 32;
+    }
+  }
+  template <class T>
+  RAYDEX_HD static void put_words(std::uint32_t* word, T value) {
+    word[0] = static_cast<std::uint32_t>(value);
+    if constexpr (sizeof(T) == 8) word[1] = static_cast<std::uint32_t>(value >> 32);
+  }
+};
+
+/// Calls `visit(k, row_id)` for every `lanes`-th entry from `begin + lane` on, before `end`; k
+/// counts from `begin`. Four reads are under way at a time.
+template <class Entries, class Visit>
+RAYDEX_HD inline void scan_ranks(const Entries& entries, typename Entries::row_id_type begin,
+                                 typename Entries::row_id_type end, unsigned lane, unsigned lanes,
+                                 Visit&& visit) {
+  using row_id = typename Entries::row_id_type;
+  const std::uint64_t size = end - begin;
+  const std::uint64_t step = lanes;
+  for (std::uint64_t k = lane; k < size; k += 4 * step) {
+    row_id rows[4] = {};
+    RAYDEX_UNROLL
+    for (std::uint64_t j = 0; j < 4; ++j)
+      if (k + j * step < size) rows[j] = entries.row_id(begin + static_cast<row_id>(k + j * step));
+    RAYDEX_UNROLL
+    for (std::uint64_t j = 0; j < 4; ++j)
+      if (k + j * step < size) visit(k + j * step, rows[j]);
+  }
+}
+
+}  // namespace raydex::core

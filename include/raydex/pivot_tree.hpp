@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// `pivot_tree`: ascending entries below a small tree of pivots.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "raydex/core/pivot_tree.hpp"
+#include "raydex/index.hpp"
+#include "raydex/layout.hpp"
+#include "raydex/schedule.hpp"
+
+namespace raydex {
+
+/// How a `pivot_tree` is laid out and searched.
+enum class tree_search : std::uint8_t {
+  lines,  ///< nodes and leaves are cache lines; on `cuda` four threads read a line together
+  groups  ///< the lightweight paper's: nodes of K - 1 pivots, each compared by a thread of a group
+};
+
+/// How the lowest nodes of a tree searched by `lines` hold their pivots.
+enum class tree_nodes : std::uint8_t {
+  automatic,  ///< quantised where the column is large and its keys allow it; by name `auto`
+  exact,      ///< as they are
+  quantised   ///< in 16 bits, relative to their node
+};
+
+/// Options of `pivot_tree`; by name: `layout=row|column`, `search=lines|groups`,
+/// `nodes=auto|exact|quantised` for lines, `k=2..33` and `levels=all|1..40` for groups, and those
+/// of `batch_schedule`.
+struct pivot_tree_options {
+  layout entries = layout::row;              ///< a leaf's keys and row ids lie together
+  tree_search search = tree_search::lines;   ///< which of the two trees
+  tree_nodes nodes = tree_nodes::automatic;  ///< the lowest nodes, for lines
+  unsigned fan_out = 9;                      ///< K, for groups: 2 to 33
+  std::optional<unsigned> levels;            ///< most levels of pivots, for groups; not set: all
+  batch_schedule schedule = {};              ///< how batches run on `cuda`
+};
+
+/// Keys in ascending order below a tree of pivots (lightweight paper, section 3.3: AO + PB + BS and
+/// AO + PB + KS; sections 4.5 for fewer levels), or, by default, below a tree made of cache lines.
+///
+/// *Cost*: build: the sort of `sorted_array`, a pass that packs entries, and a read and a write a
+/// pivot. A point in a tree of lines: a search in shared memory, one or two lines of pivots that
+/// stay in the L2 cache, one line of entries. Ascending points are merged with the entries instead
+/// on `cuda`, block by block. A range: two such searches, then its h matches in a row. *Memory*:
+/// resident: key bytes + row-id bytes per entry, and a tree of 4 to 10 % of that for lines, beside
+/// 8 KiB, or for K = 9; up to 100 % for K = 2 with all levels. Peak of the build: that of
+/// `sorted_array`, or three times the resident bytes. *Stream*: the build synchronises if the
+/// column has a validity mask or explicit row ids, and where it must know whether 64-bit keys can
+/// be quantised: lines, with `auto` nodes, from 12 million entries on.
+class RAYDEX_EXPORT pivot_tree : public index {
+ public:
+  ~pivot_tree() override;
+
+  /// A view to search from the user's own code, inside a kernel on `cuda`. It stays valid as long
+  /// as the index. Keys go in encoded (`raydex::encode`).
+  ///
+  /// @tparam Key `encoded_t` of the column's key type
+  /// @tparam RowId the type that `info().row_ids` names
+  /// @tparam Layout the layout that the index was built with
+  /// @tparam Search the search that the index was built for
+  ///
+  /// Throws `invalid_argument` if these are not the index's own.
+  template <class Key, class RowId, layout Layout = layout::row,
+            tree_search Search = tree_search::lines>
+  auto view() const {
+    check_view(8 * sizeof(Key), sizeof(RowId) == 4 ? row_id_type::uint32 : row_id_type::uint64,
+               Layout, Search);
+    using entries = entries_of<Key, RowId, Layout>;
+    const auto size = static_cast<RowId>(info().entries);
+    const auto* pivots = static_cast<const Key*>(tree_.pivots);
+    const entries leaves = entries::at(storage_.keys, storage_.row_ids);
+    if constexpr (Search == tree_search::lines) {
+      using view = core::line_tree_view<entries>;
+      return view(leaves, size,
+                  {.root = core::root_node<Key>(tree_.root, tree_.root_pivots),
+                   .levels = tree_.levels,
+                   .pivots = pivots,
+                   .separators = static_cast<const typename view::quantised*>(tree_.separators),
+                   .leaf_lines = tree_.leaf_lines});
+    } else {
+      return core::pivot_tree_view<entries>(leaves, size, tree_.levels, pivots);
+    }
+  }
+
+ protected:
+  /// For implementations.
+  explicit pivot_tree(memory_resource& upstream);
+
+  /// Where the tree is.
+  struct tree_storage {
+    tree_search search = tree_search::lines;  ///< which tree
+    core::pivot_levels levels;                ///< levels of pivots
+    const void* pivots = nullptr;             ///< the pivots of the levels
+    const void* root = nullptr;               ///< the root node, for lines
+    std::uint32_t root_pivots = 0;            ///< pivots of the root
+    const void* separators = nullptr;         ///< quantised nodes, or null
+    unsigned leaf_lines = 1;                  ///< lines of a leaf
+  };
+  /// Where the entries are. Set by the build.
+  entry_storage storage_;
+  /// Set by the build.
+  tree_storage tree_;
+
+ private:
+  void check_view(std::size_t key_bits, row_id_type row_ids, layout entries,
+                  tree_search search) const;
+};
+
+/// Builds a `pivot_tree`; arguments and errors as for `build`.
+RAYDEX_EXPORT std::unique_ptr<pivot_tree> build_pivot_tree(
+    backend where, const context& where_to, const column& keys,
+    const std::optional<column>& row_ids = std::nullopt, const pivot_tree_options& options = {});
+
+}  // namespace raydex

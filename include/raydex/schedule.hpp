@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// How a batch of probes is laid over the threads of a GPU.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace raydex {
+
+/// Who assigns probes to a GPU's multiprocessors (lightweight paper, section 4.1).
+enum class scheduling : std::uint8_t {
+  dynamic,  ///< a block for each part of the batch, started by the GPU as others end
+  fixed     ///< as many blocks as run at once, each with every so-manieth part; by name `static`
+};
+
+/// What of the search is kept in shared memory (lightweight paper, section 4.2).
+enum class pinning : std::uint8_t {
+  none,   ///< nothing
+  steps,  ///< what the first steps of every search read, as many whole steps as fit
+  full    ///< as much of what the first steps read as fits
+};
+
+/// Whether the probes of a block are answered in ascending order (lightweight paper, section 4.3).
+enum class reordering : std::uint8_t {
+  none,    ///< in the order of the batch
+  single,  ///< sorted by key in the block; results are written where they belong, scattered
+  twice    ///< sorted, and the results brought back into order before they are written; by name
+           ///< `double`
+};
+
+/// How many threads share a lookup in structures with nodes of K - 1 keys.
+enum class grouping : std::uint8_t {
+  exact,  ///< K - 1
+  power   ///< the next power of two
+};
+
+/// How batches run on `cuda`; what is not set, the structure chooses. On `cpu` it changes nothing.
+/// By name: `schedule=dynamic|static threads=128|256|512|1024 lookups=1..16 pin=none|steps|full
+/// reorder=none|single|double group=exact|power scan=multi|single`.
+struct batch_schedule {
+  std::optional<scheduling> blocks;   ///< who assigns probes to multiprocessors
+  std::optional<unsigned> threads;    ///< of a block: 128, 256, 512 or 1024; fewer for small
+                                      ///< batches
+  std::optional<unsigned> lookups;    ///< one after the other in a thread, or in a group: 1 to 16
+  std::optional<pinning> pin;         ///< what shared memory holds
+  std::optional<reordering> reorder;  ///< in which order a block answers; not for `rows`
+  std::optional<grouping> group;      ///< how many threads share a lookup
+  std::optional<bool> cooperative_scan;  ///< whether threads share the matches of a range, as
+                                         ///< many of them as its length deserves
+
+  /// Equal in every choice.
+  friend bool operator==(const batch_schedule&, const batch_schedule&) = default;
+};
+
+}  // namespace raydex

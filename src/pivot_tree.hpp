@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends' pivot trees have in common: all but the sort.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "answering.hpp"
+#include "ordered_entries.hpp"
+#include "raydex/pivot_tree.hpp"
+
+namespace raydex {
+
+namespace cpu {
+std::unique_ptr<pivot_tree> build_line_tree(const index_info& info, const context& where_to,
+                                            const column& keys,
+                                            const std::optional<column>& row_ids,
+                                            const pivot_tree_options& options);
+std::unique_ptr<pivot_tree> build_group_tree(const index_info& info, const context& where_to,
+                                             const column& keys,
+                                             const std::optional<column>& row_ids,
+                                             const pivot_tree_options& options);
+}  // namespace cpu
+namespace cuda {
+std::unique_ptr<pivot_tree> build_line_tree(const index_info& info, const context& where_to,
+                                            const column& keys,
+                                            const std::optional<column>& row_ids,
+                                            const pivot_tree_options& options);
+std::unique_ptr<pivot_tree> build_group_tree(const index_info& info, const context& where_to,
+                                             const column& keys,
+                                             const std::optional<column>& row_ids,
+                                             const pivot_tree_options& options);
+}  // namespace cuda
+
+// The paper's tree.
+template <class Key, class RowId, layout Layout, class Executor>
+class built_group_tree final
+    : public answering<pivot_tree, core::pivot_tree_view<entries_of<Key, RowId, Layout>>,
+                       Executor> {
+  using entries = entries_of<Key, RowId, Layout>;
+
+ public:
+  template <class Sort>
+  built_group_tree(const index_info& info, const context& where_to,
+                   const pivot_tree_options& options, Sort&& sort)
+      : built_group_tree::answering(where_to.memory, plan_of(options.schedule, {.threads = 256})) {
+    this->info_ = info;
+    const context where{this->memory(), where_to.stream};
+    sorted_column<Key, RowId> sorted = sort(where);
+    const std::uint64_t size = sorted.keys.size();
+    this->info_.entries = size;
+    this->info_.max_row_id = sorted.max_row_id;
+    core::pivot_levels levels;
+    std::uint64_t leaf = options.fan_out - 1;
+    if (size != 0) {
+      // Without the lowest levels a leaf holds what their nodes would have divided.
+      levels = {size, leaf, options.fan_out, 1};
+      for (const unsigned most = options.levels.value_or(core::pivot_levels::most);
+           levels.count() > most;) {
+        leaf *= options.fan_out;
+        levels = {size, leaf, options.fan_out, 1};
+      }
+    }
+    pivots_ = {where, levels.size()};
+    Executor::for_each(
+        where,
+        core::place_pivots<core::column_entries<Key, RowId>>{
+            levels, {sorted.keys.data(), sorted.row_ids.data()}, size, pivots_.data()},
+        levels.size());
+    entries_ = lay_out<Layout, Executor>(where, std::move(sorted), 1);
+    sorted = {};
+    this->storage_ = entries_.storage();
+    this->tree_.search = tree_search::groups;
+    this->tree_.levels = levels;
+    this->tree_.pivots = pivots_.data();
+    this->measure();
+  }
+
+ private:
+  auto queried() const -> core::pivot_tree_view<entries> override {
+    return this->template view<Key, RowId, Layout, tree_search::groups>();
+  }
+  entry_buffer<Key, RowId, Layout> entries_;
+  buffer<Key> pivots_;
+};
+
+// The tree made of cache lines.
+template <class Key, class RowId, layout Layout, class Executor>
+class built_line_tree final
+    : public answering<pivot_tree, core::line_tree_view<entries_of<Key, RowId, Layout>>, Executor> {
+  using entries = entries_of<Key, RowId, Layout>;
+  using column_entries = core::column_entries<Key, RowId>;
+  using tree_view = core::line_tree_view<entries>;
+  using quantised = typename tree_view::quantised;
+  using root = core::root_node<Key>;
+
+ public:
+  template <class Sort>
+  built_line_tree(const index_info& info, const context& where_to,
+                  const pivot_tree_options& options, Sort&& sort)
+      : built_line_tree::answering(
+            where_to.memory,
+            plan_of(options.schedule,
+                    {.blocks = scheduling::fixed, .threads = 1024, .pin = pinning::full})) {
+    this->info_ = info;
+    const context where{this->memory(), where_to.stream};
+    {
+      sorted_column<Key, RowId> sorted = sort(where);
+      this->info_.entries = sorted.keys.size();
+      this->info_.max_row_id = sorted.max_row_id;
+      if (this->info_.entries != 0) {
+        grow(where, {sorted.keys.data(), sorted.row_ids.data()}, options.nodes);
+      }
+      entries_ = lay_out<Layout, Executor>(where, std::move(sorted), most_leaf);
+    }
+    this->storage_ = entries_.storage();
+    this->measure();
+  }
+
+ private:
+  static constexpr std::uint64_t most_leaf = std::uint64_t{2} * core::line_entries;
+
+  // Exact pivots of more bytes crowd the L2 cache; then quantised ones pay.
+  static constexpr std::uint64_t most_exact = 12 << 20;
+  // From so many on, leaves of one line have too many separators even so.
+  static constexpr std::uint64_t two_lines_from = std::uint64_t{1} << 27;
+
+  auto queried() const -> tree_view override {
+    return this->template view<Key, RowId, Layout, tree_search::lines>();
+  }
+
+  // Builds the tree; keys apart from row ids are quicker to read.
+  void grow(const context& where, const column_entries& all, tree_nodes nodes) {
+    const std::uint64_t size = this->info_.entries;
+    auto& tree = this->tree_;
+    tree.search = tree_search::lines;
+    tree.leaf_lines = size < two_lines_from ? 1 : 2;
+    std::uint64_t leaf = std::uint64_t{tree.leaf_lines} * core::line_entries;
+
+    bool quantise = nodes == tree_nodes::quantised;
+    if (nodes == tree_nodes::automatic && size / leaf * sizeof(Key) > most_exact) {
+      // So many different 32-bit keys lie too close for 16 bits to lose much; others may not.
+      quantise = sizeof(Key) == 4 || keys_spread(where, all, leaf);
+    }
+    if (quantise) {
+      const std::uint64_t below = quantised::fan_out * leaf;
+      separators_ = {where, (size + below - 1) / below};
+      Executor::for_each(
+          where,
+          core::place_separators<column_entries>{all, size, leaf, separators_.data(), 1, nullptr},
+          separators_.size());
+      tree.separators = separators_.data();
+      leaf = below;
+    }
+
+    const std::uint64_t most_pivots =
+        std::min<std::uint64_t>(root::most_pivots, Executor::fast_memory() * 2 / 3 / sizeof(Key));
+    tree.levels = {size, leaf, tree_view::fan_out, most_pivots + 1};
+    pivots_ = {where, tree.levels.size()};
+    Executor::for_each(where,
+                       core::place_pivots<column_entries>{tree.levels, all, size, pivots_.data()},
+                       tree.levels.size());
+    tree.pivots = pivots_.data();
+
+    tree.root_pivots = static_cast<std::uint32_t>(tree.levels.roots() - 1);
+    root_ = {where, root::bytes(tree.root_pivots)};
+    if (tree.root_pivots == 0) return;
+    Executor::for_each(
+        where, typename root::template fill_scale<column_entries>{all, size, root_.data()}, 1);
+    const typename root::template fill<column_entries> fill{
+        all, size, tree.levels.entries_per_root(), tree.root_pivots, root_.data()};
+    Executor::for_each(where, fill, fill.items());
+    tree.root = root_.data();
+  }
+
+  // Whether nearly all separators stay apart from the next key in 16 bits. Looks at some nodes.
+  bool keys_spread(const context& where, const column_entries& all, std::uint64_t leaf) {
+    constexpr std::uint64_t looked_at = 1 << 14;
+    const std::uint64_t size = this->info_.entries;
+    const std::uint64_t nodes = (size - 1) / (quantised::fan_out * leaf) + 1;
+    const std::uint64_t every = (nodes - 1) / looked_at + 1;
+    const std::uint64_t count = (nodes - 1) / every + 1;
+    buffer<std::uint64_t> rounded(where, count);
+    Executor::for_each(
+        where,
+        core::place_separators<column_entries>{all, size, leaf, nullptr, every, rounded.data()},
+        count);
+    Executor::inclusive_sum(where, rounded.data(), count);
+    const std::uint64_t lost = Executor::read(where, rounded.data() + count - 1);
+    return lost * 64 <= count * quantised::separators;
+  }
+
+  entry_buffer<Key, RowId, Layout> entries_;
+  buffer<quantised> separators_;
+  buffer<Key> pivots_;
+  buffer<std::byte> root_;
+};
+
+// Builds with a backend's `sort(where)` and executor.
+template <tree_search Search, class Key, class RowId, class Executor, class Sort>
+std::unique_ptr<pivot_tree> make_pivot_tree(const index_info& info, const context& where_to,
+                                            const pivot_tree_options& options, Sort&& sort) {
+  const auto make = [&]<layout Layout>() -> std::unique_ptr<pivot_tree> {
+    using built = std::conditional_t<Search == tree_search::lines,
+                                     built_line_tree<Key, RowId, Layout, Executor>,
+                                     built_group_tree<Key, RowId, Layout, Executor>>;
+    return std::make_unique<built>(info, where_to, options, sort);
+  };
+  return options.entries == layout::row ? make.template operator()<layout::row>()
+                                        : make.template operator()<layout::column>();
+}
+
+}  // namespace raydex

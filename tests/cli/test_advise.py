@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`raydex advise`, `raydex tune`, and what `--structure auto` makes of the measurements."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import BACKEND, BINARY, query_arguments
+
+KEYS = ["--keys-count", "2^20", "--key", "uint32", "--backend", BACKEND]
+FIELDS = [
+    "structure", "options", "backend", "reason", "lookups_per_s", "resident_bytes", "measurements",
+]
+
+
+def environment(folder, **variables):
+    """The environment with a cache of its own, or with these variables instead."""
+    ours = {"RAYDEX_CACHE_DIR", "XDG_CACHE_HOME", "HOME"}
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return {**kept, **(variables or {"RAYDEX_CACHE_DIR": str(folder)})}
+
+
+@pytest.fixture(scope="module", name="tuned")
+def tuned_once(tmp_path_factory):
+    """The file that a quick run of `raydex tune` leaves."""
+    folder = tmp_path_factory.mktemp("tuned") / "made" / "here"
+    done = subprocess.run(
+        [BINARY, "tune", "--quick", "--backend", BACKEND], env=environment(folder),
+        capture_output=True, text=True, timeout=300, check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    (path,) = folder.iterdir()
+    assert done.stdout.startswith(f"{path}: ")
+    return path
+
+
+@pytest.fixture(name="cache")
+def fresh_cache(tmp_path_factory, tuned):
+    """A place for a file of measurements: its contents, a writer, and the environment."""
+
+    class Cache:
+        def __init__(self):
+            self.folder = tmp_path_factory.mktemp("cache")
+            self.path = self.folder / tuned.name
+            self.env = environment(self.folder)
+            self.content = json.loads(tuned.read_text())
+
+        def write(self, content=None):
+            text = content if isinstance(content, str) else json.dumps(content or self.content)
+            self.path.write_text(text, encoding="utf-8")
+
+        def prefer(self, **options):
+            """Measurements after which sorted_array with these options is the best of all."""
+            best = {"structure": "sorted_array", "options": options, "key_bits": 32, "n": 1000,
+                    "range_hits": 0, "sorted_probes": False, "lookups_per_s": 1e15,
+                    "bytes_per_key": 8}
+            self.content["rows"] += [{**best, "range_hits": hits} for hits in (0, 16)]
+            self.write()
+
+    return Cache()
+
+
+def advise(program, env, *arguments):
+    done = program.run("advise", *arguments, "--json", env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+def test_json(program, tmp_path):
+    advised = advise(program, environment(tmp_path), *KEYS)
+    assert list(advised) == FIELDS
+    assert advised["backend"] == BACKEND
+    assert advised["measurements"] == "built-in"
+    assert advised["resident_bytes"] >= 8 << 20
+    assert advised["lookups_per_s"] > 0
+    assert "unsorted points on 2^20 uint32 keys" in advised["reason"]
+
+
+def test_text(program, tmp_path):
+    env = environment(tmp_path)
+    advised = advise(program, env, *KEYS)
+    done = program.run("advise", *KEYS, env=env)
+    assert done.returncode == 0 and done.stderr == ""
+    choice, why, measurements = done.stdout.splitlines()
+    assert choice.startswith(f"--structure {advised['structure']} ")
+    assert choice.endswith(f" --backend {BACKEND}")
+    assert why == "why: " + advised["reason"]
+    assert f"raydex tune --backend {BACKEND}" in measurements
+
+
+@pytest.mark.parametrize("key", ["uint64", "int32", "int64", "float", "double", "bytes1", "bytes8"])
+def test_key_types(program, tmp_path, key):
+    arguments = ["--keys-count", "1000", "--key", key, "--backend", BACKEND]
+    advised = advise(program, environment(tmp_path), *arguments, "--ordered")
+    wide = key in ("uint64", "int64", "double", "bytes8")
+    assert advised["resident_bytes"] >= (12000 if wide else 8000)
+
+
+def test_advice_for_a_backend_that_is_not_here(program, tmp_path):
+    structures = json.loads(program.run("structures", "--json").stdout)
+    for backend in {entry["backend"] for entry in structures}:
+        arguments = ["--keys-count", "2^26", "--key", "double", "--backend", backend]
+        assert advise(program, environment(tmp_path), *arguments)["backend"] == backend
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--updates"], ["updates", BACKEND]),
+        (["--memory-limit", "1000"], ["memory limit", "1000 bytes", "fewest"]),
+        (["--memory-limit", "0"], ["--memory-limit", "at least 1"]),
+        (["--ranges", "0"], ["--ranges", "at least 1"]),
+        (["--ranges", "few"], ["--ranges", "'few'", "2^26"]),
+        (["--frob"], ["--frob"]),
+    ],
+)
+def test_what_cannot_be_advised(program, tmp_path, arguments, parts):
+    line = program.refuse("advise", *KEYS, *arguments, env=environment(tmp_path))
+    for part in parts:
+        assert part in line
+
+
+def test_bad_keys(program):
+    assert "--keys-count" in program.refuse("advise", "--key", "uint32")
+    assert "--key " in program.refuse("advise", "--keys-count", "5")
+    line = program.refuse("advise", "--keys-count", "-5", "--key", "uint32")
+    assert "--keys-count" in line and "-5" in line
+    line = program.refuse("advise", "--keys-count", "5", "--key", "int8")
+    assert "int8" in line and "uint32" in line and "bytes1 .. bytes8" in line
+    line = program.refuse("advise", "--keys-count", "5", "--key", "float", "--backend", "tpu")
+    assert "tpu" in line
+
+
+def test_tune(program, tuned):
+    content = json.loads(tuned.read_text())
+    assert list(content) == ["raydex", "backend", "device", "rows"]
+    assert content["backend"] == BACKEND
+    assert tuned.name.startswith(f"tune-{BACKEND}-") and tuned.suffix == ".json"
+    assert {"sorted_array"} <= {row["structure"] for row in content["rows"]}
+    for row in content["rows"]:
+        assert row["lookups_per_s"] > 0 and row["bytes_per_key"] >= row["key_bits"] / 8 + 4
+    # Every workload with all structures.
+    asked = ["key_bits", "n", "range_hits", "sorted_probes"]
+    workloads = [tuple(row[name] for name in asked) for row in content["rows"]]
+    assert len({workloads.count(workload) for workload in workloads}) == 1
+    advised = advise(program, environment(tuned.parent), *KEYS)
+    assert advised["measurements"] == str(tuned)
+    assert advised["lookups_per_s"] == pytest.approx(max(
+        row["lookups_per_s"] for row in content["rows"]
+        if [row[name] for name in asked] == [32, 2**20, 0, False]
+    ), rel=0.06)
+
+
+def test_query_and_bench_take_what_is_measured_best(program, cache):
+    column = program.file("K.npy", np.arange(1000, dtype="<u4"))
+    ranges = program.file("R.npy", np.zeros((5, 2), "<u4"))
+    for layout in ("row", "column"):
+        cache.prefer(layout=layout)
+        for probes in ({"points": column}, {"ranges": ranges}):
+            words = query_arguments(
+                structure="auto", keys=column, result="count", report="r.json", **probes
+            )
+            done = program.run(*words, env=cache.env)
+            assert (done.returncode, done.stderr) == (0, "")
+            report = json.loads((program.folder / "r.json").read_text())
+            assert report["structure"] == "sorted_array"
+            assert report["options"]["layout"] == layout
+        done = program.run(
+            "bench", "--structure", "auto", "--backend", BACKEND, "--keys", "1000", "--probes",
+            "1000", "--repetitions", "1", "--json", "b.json", env=cache.env,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        (row,) = json.loads((program.folder / "b.json").read_text())
+        assert f"layout={layout}" in row["options"]
+        assert f"--structure sorted_array --backend {BACKEND}" in row["command"]
+        assert f"--option layout={layout}" in row["command"]
+        cache.content["rows"] = cache.content["rows"][:-2]
+
+
+def test_options_beside_auto(program, cache):
+    cache.prefer(layout="row")
+    column = program.file("K.npy", np.arange(100, dtype="<u4"))
+    options = {"structure": "auto", "keys": column, "points": column, "result": "count"}
+    words = query_arguments(**options, report="r.json", option="layout=column")
+    assert program.run(*words, env=cache.env).returncode == 0
+    report = json.loads((program.folder / "r.json").read_text())
+    assert report["options"]["layout"] == "column"
+    line = program.refuse(*query_arguments(**options, option="colour=red"), env=cache.env)
+    assert "colour" in line and "sorted_array" in line
+
+
+@pytest.mark.parametrize(("field", "value"), [("raydex", "0.0.0"), ("device", "another")])
+def test_measurements_of_another_version_or_device(program, cache, field, value):
+    cache.content[field] = value
+    cache.prefer(layout="row")
+    assert advise(program, cache.env, *KEYS)["measurements"] == "built-in"
+
+
+def without(row, field):
+    return {name: value for name, value in row.items() if name != field}
+
+
+BROKEN = {
+    "nothing": lambda content: "",
+    "no JSON": lambda content: "{\"raydex\": \n",
+    "a list": lambda content: "[]",
+    "no rows": lambda content: {**content, "rows": []},
+    "a version of another type": lambda content: {**content, "raydex": 1},
+    "no structure": lambda content: {**content, "rows": [without(content["rows"][0], "structure")]},
+    "a text for a number": lambda content: {**content, "rows": [{**content["rows"][0], "n": "x"}]},
+    "a fraction": lambda content: {**content, "rows": [{**content["rows"][0], "n": 1.5}]},
+    "a negative size": lambda content: {**content, "rows": [{**content["rows"][0], "n": -1}]},
+    "keys of 16 bits": lambda content: {**content, "rows": [{**content["rows"][0], "key_bits": 16}]},
+    "no speed": lambda content: {**content, "rows": [{**content["rows"][0], "lookups_per_s": 0}]},
+    "too large": lambda content: " " * (16 * 2**20 + 1),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_file_is_said_and_not_used(program, cache, case):
+    broken = BROKEN[case](cache.content)
+    cache.path.write_text(broken if isinstance(broken, str) else json.dumps(broken))
+    column = program.file("K.npy", np.arange(100, dtype="<u4"))
+    query = query_arguments(structure="auto", keys=column, points=column, result="count")
+    for words in (["advise", *KEYS, "--json"], query):
+        done = program.run(*words, env=cache.env)
+        assert done.returncode == 0
+        assert done.stderr.startswith(f"raydex: warning: {cache.path}: ")
+        assert "raydex tune" in done.stderr
+        assert done.stderr.count("\n") == 1
+        if words is not query:
+            assert json.loads(done.stdout)["measurements"] == "built-in"
+    # Who names a structure does not need it.
+    named = query_arguments(structure="sorted_array", keys=column, points=column, result="count")
+    assert program.run(*named, env=cache.env).stderr == ""
+
+
+def test_a_folder_for_a_file(program, cache):
+    cache.path.mkdir()
+    done = program.run("advise", *KEYS, env=cache.env)
+    assert done.returncode == 0
+    assert "not a regular file" in done.stderr
+    line = program.refuse("tune", "--quick", "--backend", BACKEND, env=cache.env)
+    assert str(cache.path) in line and "not a regular file" in line
+
+
+def test_where_measurements_are_kept(program, tuned, tmp_path):
+    for number, (variables, folder) in enumerate([
+        ({"RAYDEX_CACHE_DIR": "own", "XDG_CACHE_HOME": "/no", "HOME": "/no"}, "own"),
+        ({"XDG_CACHE_HOME": "{}/xdg", "HOME": "/no"}, "xdg/raydex"),
+        ({"RAYDEX_CACHE_DIR": "", "XDG_CACHE_HOME": "relative", "HOME": "{}"}, ".cache/raydex"),
+        ({"HOME": "{}"}, ".cache/raydex"),
+    ]):
+        root = tmp_path / str(number)
+        place = (program.folder if folder == "own" else root) / folder
+        place.mkdir(parents=True)
+        (place / tuned.name).write_text(tuned.read_text())
+        env = environment(None, **{name: text.format(root) for name, text in variables.items()})
+        kept = pathlib.Path(advise(program, env, *KEYS)["measurements"])
+        assert (program.folder / kept).samefile(place / tuned.name)
+
+
+def test_nowhere_to_keep_measurements(program):
+    env = environment(None, HOME="")
+    assert advise(program, env, *KEYS)["measurements"] == "built-in"
+    line = program.refuse("tune", "--quick", "--backend", BACKEND, env=env)
+    assert "RAYDEX_CACHE_DIR" in line
+
+
+def test_a_cache_that_cannot_be_made(program):
+    file = program.file("file", "")
+    env = environment(program.folder / file / "cache")
+    line = program.refuse("tune", "--quick", "--backend", BACKEND, env=env)
+    assert "cannot be made" in line
+
+
+def test_tune_on_a_backend_without_structures(program, tmp_path):
+    line = program.refuse("tune", "--quick", "--backend", "optix", env=environment(tmp_path / "c"))
+    assert "optix" in line or "CUDA" in line

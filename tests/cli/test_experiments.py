@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`raydex bench` by experiment, and on distributions of keys."""
+
+import json
+
+import pytest
+from conftest import BACKEND
+
+
+def bench(program, *arguments):
+    """Measures once; returns the rows."""
+    return rows_of(program, "--backend", BACKEND, "--repetitions", "1", *arguments)
+
+
+def rows_of(program, *arguments):
+    """Runs `raydex bench`; returns the rows."""
+    done = program.run("bench", "--json", "out.json", *arguments)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((program.folder / "out.json").read_text(encoding="utf-8"))
+    assert rows and all(row["correct"] for row in rows)
+    return rows
+
+
+def listed(program):
+    """The names of all experiments."""
+    done = program.run("bench", "--list-experiments")
+    assert done.returncode == 0, done.stderr
+    return [line.split()[0] for line in done.stdout.splitlines()]
+
+
+def test_list(program):
+    names = listed(program)
+    assert len(names) == len(set(names))
+    assert {"lightweight/1a", "lightweight/14c", "lightweight/22"} <= set(names)
+
+
+def test_rows_name_their_experiment(program):
+    rows = bench(
+        program, "--experiment", "lightweight/1a,lightweight/1b", "--keys", "2^12",
+        "--probes", "2^12", "--structure", "sorted_array",
+    )
+    assert [row["experiment"] for row in rows].count("lightweight/1a") == 1
+    assert [row["experiment"] for row in rows].count("lightweight/1b") == 2
+    assert {row["n"] for row in rows} == {4096} == {row["probes"] for row in rows}
+    assert {row["workload_axes"]["probe_order"] for row in rows} == {"unsorted", "sorted"}
+
+
+def test_every_experiment_runs(program):
+    for name in listed(program):
+        ranges = ["--range-hits", "1,64"] if name in ("lightweight/19", "lightweight/22") else []
+        rows = bench(
+            program, "--experiment", name, "--keys", "2^12", "--probes", "2^10", *ranges
+        )
+        assert {row["experiment"] for row in rows} == {name}
+
+
+def test_a_row_can_be_measured_again(program):
+    rows = bench(
+        program, "--experiment", "lightweight/1b", "--keys", "2^10", "--probes", "2^10",
+        "--structure", "sorted_array",
+    )
+    again = rows_of(program, *rows[1]["command"].split()[2:])
+    assert len(again) == 1
+    assert again[0]["experiment"] is None
+    for same in ("structure", "options", "workload", "workload_axes", "seed", "result"):
+        assert again[0][same] == rows[1][same]
+
+
+def test_distributions(program):
+    rows = bench(
+        program, "--structure", "sorted_array", "--keys", "10007", "--probes", "5003",
+        "--key-bits", "32,64", "--distribution", "uniform,clumped,skewed,lognormal,steps",
+        "--hit-rate", "100,30", "--result", "first,count,sum,rows",
+    )
+    assert len(rows) == 2 * 5 * 2 * 4
+    assert {row["workload_axes"]["distribution"] for row in rows} == {
+        "uniform", "clumped", "skewed", "lognormal", "steps"
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--experiment", "lightweight/99"],
+        ["--experiment", ""],
+        ["--experiment", "lightweight/1a", "--option", "layout=row"],
+        ["--experiment", "lightweight/1a", "--structure", "nothing"],
+        ["--experiment", "lightweight/1a", "--keys", "many"],
+        ["--distribution", "normal"],
+        ["--distribution", "steps", "--uniformity", "50"],
+        ["--distribution", "steps", "--keys", "2^31"],
+        ["--distribution", "skewed", "--range-hits", "16"],
+    ],
+)
+def test_refusals(program, arguments):
+    program.refuse("bench", "--backend", BACKEND, "--json", "out.json", *arguments)

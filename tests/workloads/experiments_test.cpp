@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of experiments: every entry can be run, and is measured once.
+#include "bench/experiments.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/generated.hpp"
+#include "bench/machine.hpp"
+#include "bench/measure.hpp"
+#include "raydex/capability.hpp"
+#include "raydex/error.hpp"
+#include "raydex/session.hpp"
+#include "workloads/samples.hpp"
+
+namespace raydex::bench {
+namespace {
+
+// All candidates of the table, each once.
+std::vector<candidate> all_candidates() {
+  std::vector<candidate> all;
+  for (const scene& here : plan(experiments())) {
+    for (const task& next : here.tasks) {
+      if (std::ranges::find(all, next.who) == all.end()) all.push_back(next.who);
+    }
+  }
+  return all;
+}
+
+TEST(experiments, names_are_unique_and_every_figure_is_there) {
+  std::set<std::string> names;
+  for (const experiment& e : experiments()) {
+    EXPECT_TRUE(names.insert(e.name).second) << e.name;
+    EXPECT_FALSE(e.title.empty()) << e.name;
+  }
+  for (const char* figure : {"1a", "1b", "14a", "14b", "14c", "15", "16", "17a", "17b", "18a",
+                             "18b", "19", "20", "21", "22"}) {
+    EXPECT_TRUE(names.contains("lightweight/" + std::string(figure))) << figure;
+  }
+}
+
+TEST(experiments, have_something_to_measure) {
+  for (const experiment& e : experiments()) {
+    SCOPED_TRACE(e.name);
+    std::size_t tasks = 0;
+    for (const scene& here : plan({e}))
+      tasks += here.tasks.size();
+    EXPECT_GT(tasks, 0u);
+    EXPECT_GE(e.repetitions, 1);
+  }
+}
+
+TEST(experiments, structures_are_known) {
+  std::set<std::string> known;
+  for (const capability& able : capabilities())
+    known.insert(able.structure);
+  for (const candidate& who : all_candidates())
+    EXPECT_TRUE(known.contains(who.structure)) << who.structure;
+}
+
+TEST(experiments, options_are_legal_and_answers_right) {
+  const session here(backend::cpu);
+  const auto host = make_machine(here);
+  workload what = test::sized(1000, 100);
+  what.uniformity = 0;
+  what.range_hits = 20;
+  const generated data(what, *host);
+  for (const candidate& who : all_candidates()) {
+    SCOPED_TRACE(who.structure + " " + to_text(who.options));
+    try {
+      EXPECT_EQ(measure(*host, data, result::sum, who.structure, who.options, 1).wrong, 0u);
+    } catch (const error& refusal) {
+      ADD_FAILURE() << refusal.what();
+    }
+  }
+}
+
+TEST(experiments, are_found_by_name) {
+  const auto names = [](const std::vector<std::string>& wanted) {
+    std::vector<std::string> found;
+    for (const experiment& e : find_experiments(wanted))
+      found.push_back(e.name);
+    return found;
+  };
+  using texts = std::vector<std::string>;
+  EXPECT_EQ(names({"lightweight/19", "lightweight/1b"}),
+            (texts{"lightweight/19", "lightweight/1b"}));
+  EXPECT_EQ(names({"lightweight/14*"}),
+            (texts{"lightweight/14a", "lightweight/14b", "lightweight/14c"}));
+  EXPECT_EQ(names({"lightweight/*"}).size(), experiments().size());
+  for (const char* unknown : {"", "lightweight", "lightweight/14", "heavyweight/*", "14a"}) {
+    EXPECT_THROW(find_experiments({"lightweight/19", unknown}), invalid_argument) << unknown;
+  }
+}
+
+TEST(experiments, candidates_are_all_combinations) {
+  const auto all = parse_candidates("s a=1,2 b=x c=3,4");
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].structure, "s");
+  EXPECT_EQ(to_text(all[0].options), "a=1 b=x c=3");
+  EXPECT_EQ(to_text(all[3].options), "a=2 b=x c=4");
+  EXPECT_EQ(parse_candidates("s"), (std::vector{candidate{"s", {}}}));
+  for (const char* bad : {"s a", "s =1", "s a=1 ", "s  a=1"}) {
+    EXPECT_THROW(parse_candidates(bad), invalid_argument) << bad;
+  }
+}
+
+TEST(experiments, measure_everything_once_by_workload) {
+  const axes small{.keys = {"10", "20"}, .probes = {"5"}};
+  const axes other{.keys = {"20", "30"}, .probes = {"5"}};
+  const auto scenes = plan(
+      {{.name = "x",
+        .title = {},
+        .trials = {{.candidates = {"a k=1,2", "b"}, .workloads = small},
+                   {.candidates = {"a k=2"}, .workloads = small}}},
+       {.name = "y",
+        .title = {},
+        .trials = {{.candidates = {"b", "c"}, .workloads = other, .results = {"first", "sum"}}}}});
+  ASSERT_EQ(scenes.size(), 3u);
+  const auto who = [&](std::size_t i) {
+    std::vector<std::string> all;
+    for (const task& t : scenes.at(i).tasks) {
+      std::string text = t.who.structure + to_text(t.who.options) + ":";
+      for (const std::string& name : t.experiments)
+        text += name;
+      all.push_back(text);
+    }
+    return all;
+  };
+  using texts = std::vector<std::string>;
+  EXPECT_EQ(scenes[0].what.keys, 10u);
+  EXPECT_EQ(who(0), (texts{"ak=1:x", "ak=2:x", "b:x"}));
+  EXPECT_EQ(scenes[1].what.keys, 20u);
+  EXPECT_EQ(who(1), (texts{"ak=1:x", "ak=2:x", "b:xy", "c:y", "b:y", "c:y"}));
+  EXPECT_EQ(scenes[2].what.keys, 30u);
+  EXPECT_EQ(who(2), (texts{"b:y", "c:y", "b:y", "c:y"}));
+}
+
+}  // namespace
+}  // namespace raydex::bench
