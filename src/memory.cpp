@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/memory.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <new>
@@ -10,23 +11,34 @@
 namespace raydex {
 
 namespace {
-constexpr std::align_val_t alignment{256};
+// Arrays that span several huge pages begin at one, so that random reads of them miss the page
+// tables less often.
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+std::align_val_t alignment_of(std::size_t bytes) {
+  return std::align_val_t{bytes < 2 * huge_page ? 256 : huge_page};
 }
+}  // namespace
 
 memory_resource::~memory_resource() = default;
 
 void* host_memory_resource::allocate(std::size_t bytes, stream_t /*stream*/) {
-  void* memory = ::operator new(bytes, alignment, std::nothrow);
+  void* memory = ::operator new(bytes, alignment_of(bytes), std::nothrow);
   if (memory == nullptr) {
     const auto pages = static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES));
     throw out_of_memory(bytes, pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
   }
+#ifdef MADV_HUGEPAGE
+  // A wish: where the system grants none, ordinary pages serve as well.
+  if (alignment_of(bytes) == std::align_val_t{huge_page}) {
+    madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
+  }
+#endif
   return memory;
 }
 
-void host_memory_resource::deallocate(void* memory, std::size_t /*bytes*/,
+void host_memory_resource::deallocate(void* memory, std::size_t bytes,
                                       stream_t /*stream*/) noexcept {
-  ::operator delete(memory, alignment);
+  ::operator delete(memory, alignment_of(bytes));
 }
 
 void* tracking_resource::allocate(std::size_t bytes, stream_t stream) {

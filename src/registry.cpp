@@ -47,15 +47,17 @@ std::optional<Value> take_choice(option_map& options, std::string_view option,
                                      fmt::join(legal, ", ")));
 }
 
-// An option that takes a number. Whether it is legal, the build says.
-std::optional<unsigned> take_number(option_map& options, std::string_view option) {
+// An option that takes a number. Whether it is one of the `legal` ones, the build checks.
+std::optional<unsigned> take_number(option_map& options, std::string_view option,
+                                    std::string_view legal) {
   const auto given = options.find(option);
   if (given == options.end()) return std::nullopt;
   const std::string& text = given->second;
   unsigned number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem != std::errc() || end != text.data() + text.size()) {
-    throw invalid_argument(fmt::format("option {}: '{}' is not a number", option, text));
+    throw invalid_argument(
+        fmt::format("option {}: '{}' is not a number; legal: {}", option, text, legal));
   }
   options.erase(given);
   return number;
@@ -73,8 +75,8 @@ batch_schedule take_schedule(option_map& options) {
   taken.blocks = take_choice(options, "schedule",
                              std::array{word<scheduling>{"dynamic", scheduling::dynamic},
                                         word<scheduling>{"static", scheduling::fixed}});
-  taken.threads = take_number(options, "threads");
-  taken.lookups = take_number(options, "lookups");
+  taken.threads = take_number(options, "threads", "128, 256, 512, 1024");
+  taken.lookups = take_number(options, "lookups", "1 to 16");
   taken.pin = take_choice(
       options, "pin",
       std::array{word<pinning>{"none", pinning::none}, word<pinning>{"steps", pinning::steps},
@@ -108,7 +110,7 @@ std::unique_ptr<index> build_eytzinger_by_name(backend where, const context& whe
                                                option_map& options) {
   eytzinger_options parsed;
   parsed.entries = take_choice(options, "layout", layouts).value_or(parsed.entries);
-  parsed.fan_out = take_number(options, "k").value_or(parsed.fan_out);
+  parsed.fan_out = take_number(options, "k", "2 to 33").value_or(parsed.fan_out);
   parsed.schedule = take_schedule(options);
   if (!options.empty()) return nullptr;
   return build_eytzinger(where, where_to, keys, row_ids, parsed);
@@ -131,12 +133,12 @@ std::unique_ptr<index> build_pivot_tree_by_name(backend where, const context& wh
                                           word<tree_nodes>{"quantised", tree_nodes::quantised}})
                        .value_or(parsed.nodes);
   } else {
-    parsed.fan_out = take_number(options, "k").value_or(parsed.fan_out);
+    parsed.fan_out = take_number(options, "k", "2 to 33").value_or(parsed.fan_out);
     const auto levels = options.find("levels");
     if (levels != options.end() && levels->second == "all") {
       options.erase(levels);
     } else {
-      parsed.levels = take_number(options, "levels");
+      parsed.levels = take_number(options, "levels", "all, 1 to 40");
     }
   }
   parsed.schedule = take_schedule(options);

@@ -24,7 +24,7 @@ namespace raydex::cli {
 
 namespace {
 
-struct arguments {
+struct advise_arguments {
   std::string keys_count, key, ranges, memory_limit;
   std::string backend = "auto";
   bool ordered = false;
@@ -33,7 +33,7 @@ struct arguments {
   bool as_json = false;
 };
 
-constexpr const char* key_names =
+constexpr const char* key_type_names =
     "uint32|uint64|int32|int64|float|double|bytes1|bytes2|bytes3|bytes4|bytes5|bytes6|bytes7|"
     "bytes8";
 
@@ -59,7 +59,7 @@ std::uint64_t parse_positive(const char* option, const std::string& text) {
   return number;
 }
 
-use_case parse(const arguments& given) {
+use_case parse(const advise_arguments& given) {
   return {.n = bench::parse_number("--keys-count", given.keys_count),
           .key = parse_key(given.key),
           .where = parse_backend(given.backend),
@@ -102,7 +102,7 @@ void print_text(const use_case& what, const advice& advised, const bench::known_
   }
 }
 
-void run(const arguments& given) {
+void run(const advise_arguments& given) {
   const use_case what = parse(given);
   const bench::known_speeds known = speeds_on(what.where);
   const advice advised = advise(what, known.table);
@@ -118,11 +118,13 @@ void run(const arguments& given) {
 
 void add_advise_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("advise", "Name the structure for a use case, and why");
-  const auto given = std::make_shared<arguments>();
+  const auto given = std::make_shared<advise_arguments>();
   command->add_option("--keys-count", given->keys_count, "Rows of the column, as 1000 or 2^26")
       ->required()
       ->type_name("N");
-  command->add_option("--key", given->key, "What its keys are")->required()->type_name(key_names);
+  command->add_option("--key", given->key, "What its keys are")
+      ->required()
+      ->type_name(key_type_names);
   command->add_option("--ranges", given->ranges, "Probes are ranges that match so many rows each")
       ->type_name("HITS");
   command->add_flag("--ordered", given->ordered,

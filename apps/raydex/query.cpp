@@ -41,7 +41,7 @@ constexpr std::uint64_t batch_size = std::uint64_t{1} << 24;
 constexpr std::uint64_t typical_range_hits = 16;
 
 // The command line as given; a file that is not given is empty.
-struct arguments {
+struct query_arguments {
   std::string structure = "auto";
   std::string backend = "auto";
   std::string keys, row_ids, points, ranges, result, values, out, report;
@@ -76,7 +76,7 @@ option_map parse_options(const std::vector<std::string>& given) {
   return options;
 }
 
-void check(const arguments& given) {
+void check(const query_arguments& given) {
   if (given.points.empty() == given.ranges.empty()) {
     throw invalid_argument("give either --points or --ranges");
   }
@@ -98,7 +98,7 @@ void check(const arguments& given) {
   }
 }
 
-void check_same_type(const arguments& given, const inputs& in) {
+void check_same_type(const query_arguments& given, const inputs& in) {
   const bool is_points = given.ranges.empty();
   const std::string& probe_file = is_points ? given.points : given.ranges;
   if (in.ends.lower.format == in.keys.format) return;
@@ -109,7 +109,7 @@ void check_same_type(const arguments& given, const inputs& in) {
       from_csv ? " (a type can be given to a CSV column: file.csv:column:i8)" : ""));
 }
 
-inputs read(const arguments& given) {
+inputs read(const query_arguments& given) {
   inputs in;
   in.keys = io::read_column(given.keys);
   if (!given.row_ids.empty()) in.row_ids = io::read_column(given.row_ids);
@@ -137,7 +137,7 @@ void write(io::output_file& file, const answers& found, bool is_rows) {
                                  io::npz_member{"rows", found.format(), found.cells()}});
 }
 
-void run(const arguments& given) {
+void run(const query_arguments& given) {
   const result_kind kind = parse_result(given.result);
   const option_map options = parse_options(given.options);
   check(given);
@@ -200,7 +200,7 @@ void run(const arguments& given) {
 void add_query_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("query", "Build an index over a column and answer points or ranges");
-  const auto given = std::make_shared<arguments>();
+  const auto given = std::make_shared<query_arguments>();
   const auto file = [&](const char* name, std::string& path, const char* what) {
     return command->add_option(name, path, what)->type_name("FILE");
   };

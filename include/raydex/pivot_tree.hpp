@@ -35,7 +35,7 @@ struct pivot_tree_options {
   tree_search search = tree_search::lines;   ///< which of the two trees
   tree_nodes nodes = tree_nodes::automatic;  ///< the lowest nodes, for lines
   unsigned fan_out = 9;                      ///< K, for groups: 2 to 33
-  std::optional<unsigned> levels;            ///< most levels of pivots, for groups; not set: all
+  std::optional<unsigned> levels = {};       ///< most levels of pivots, for groups; not set: all
   batch_schedule schedule = {};              ///< how batches run on `cuda`
 };
 

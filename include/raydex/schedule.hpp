@@ -39,15 +39,15 @@ enum class grouping : std::uint8_t {
 /// By name: `schedule=dynamic|static threads=128|256|512|1024 lookups=1..16 pin=none|steps|full
 /// reorder=none|single|double group=exact|power scan=multi|single`.
 struct batch_schedule {
-  std::optional<scheduling> blocks;   ///< who assigns probes to multiprocessors
-  std::optional<unsigned> threads;    ///< of a block: 128, 256, 512 or 1024; fewer for small
-                                      ///< batches
-  std::optional<unsigned> lookups;    ///< one after the other in a thread, or in a group: 1 to 16
-  std::optional<pinning> pin;         ///< what shared memory holds
-  std::optional<reordering> reorder;  ///< in which order a block answers; not for `rows`
-  std::optional<grouping> group;      ///< how many threads share a lookup
-  std::optional<bool> cooperative_scan;  ///< whether threads share the matches of a range, as
-                                         ///< many of them as its length deserves
+  std::optional<scheduling> blocks = {};   ///< who assigns probes to multiprocessors
+  std::optional<unsigned> threads = {};    ///< of a block: 128, 256, 512 or 1024; fewer for small
+                                           ///< batches
+  std::optional<unsigned> lookups = {};    ///< one after the other in a thread or group: 1 to 16
+  std::optional<pinning> pin = {};         ///< what shared memory holds
+  std::optional<reordering> reorder = {};  ///< in which order a block answers; not for `rows`
+  std::optional<grouping> group = {};      ///< how many threads share a lookup
+  std::optional<bool> cooperative_scan = {};  ///< whether threads share the matches of a range, as
+                                              ///< many of them as its length deserves
 
   /// Equal in every choice.
   friend bool operator==(const batch_schedule&, const batch_schedule&) = default;

@@ -11,26 +11,26 @@
 #include <functional>
 
 #include "batch_plan.hpp"
+#include "cpu/simd_team.hpp"
 #include "raydex/core/lookup.hpp"
-#include "raydex/core/team.hpp"
 #include "raydex/memory.hpp"
 
 namespace raydex::cpu {
 
 struct executor {
   // Probes answered together, so that their cache misses overlap.
-  static constexpr std::size_t together = 16;
+  static constexpr std::size_t together = 64;
 
-  // What a view may pin: room for a root in the L2 cache of a core.
-  static constexpr std::size_t fast_memory() { return std::size_t{1} << 17; }
+  // The root of a tree is to stay in the first-level cache.
+  static constexpr std::size_t fast_memory() { return std::size_t{1} << 15; }
 
   template <class Operation>
   static void run(const context& /*where*/, const batch_plan& /*plan*/,
                   const Operation& operation) {
     // In units of `together`, so that only the last unit is not full.
     const std::uint64_t units = (operation.probes.size + together - 1) / together;
-    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, units, 64), [&](const auto& range) {
-      core::alone team;
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, units, 16), [&](const auto& range) {
+      simd_team team;
       for (std::uint64_t unit = range.begin(); unit < range.end(); ++unit) {
         core::ticket tickets[together];
         for (std::size_t j = 0; j < together; ++j)

@@ -54,6 +54,16 @@ __device__ T from_partner(const T& value, unsigned distance) {
   });
 }
 
+__device__ inline unsigned sum_of_warp(unsigned number) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  for (unsigned distance = warp / 2; distance > 0; distance /= 2)
+    number += from_partner(number, distance);
+  return number;
+#else
+  return __reduce_add_sync(all_lanes, number);
+#endif
+}
+
 // What every team of a warp's threads has: ranges are scanned by as many lanes as their length
 // deserves.
 struct warp_team {
@@ -93,8 +103,7 @@ struct warp_team {
   template <class Rank>
   __device__ static unsigned lanes_for(Rank length) {
     constexpr unsigned most = 1U << 16;  // so that 32 of them add up in 32 bits
-    const unsigned sum =
-        __reduce_add_sync(all_lanes, length < most ? static_cast<unsigned>(length) : most);
+    const unsigned sum = sum_of_warp(length < most ? static_cast<unsigned>(length) : most);
     unsigned width = 1;
     while (width < warp && 4 * width * warp < sum)
       width *= 2;

@@ -148,12 +148,17 @@ def test_tune(program, tuned):
     asked = ["key_bits", "n", "range_hits", "sorted_probes"]
     workloads = [tuple(row[name] for name in asked) for row in content["rows"]]
     assert len({workloads.count(workload) for workload in workloads}) == 1
-    advised = advise(program, environment(tuned.parent), *KEYS)
+    # On a slow machine only small sizes are measured.
+    points = [
+        row for row in content["rows"]
+        if (row["key_bits"], row["range_hits"], row["sorted_probes"]) == (32, 0, False)
+    ]
+    n = max(row["n"] for row in points)
+    keys = ["--keys-count", str(n), "--key", "uint32", "--backend", BACKEND]
+    advised = advise(program, environment(tuned.parent), *keys)
     assert advised["measurements"] == str(tuned)
-    assert advised["lookups_per_s"] == pytest.approx(max(
-        row["lookups_per_s"] for row in content["rows"]
-        if [row[name] for name in asked] == [32, 2**20, 0, False]
-    ), rel=0.06)
+    best = max(row["lookups_per_s"] for row in points if row["n"] == n)
+    assert advised["lookups_per_s"] == pytest.approx(best, rel=0.06)
 
 
 def test_query_and_bench_take_what_is_measured_best(program, cache):

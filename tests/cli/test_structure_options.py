@@ -147,7 +147,7 @@ def test_wrong_words(program, structure, option):
     [
         ("eytzinger", "k=1", ["option k: 1", "2 to 33"]),
         ("eytzinger", "k=34", ["option k: 34", "2 to 33"]),
-        ("eytzinger", "k=many", ["option k: 'many'", "number"]),
+        ("eytzinger", "k=many", ["option k: 'many'", "number", "2 to 33"]),
         ("eytzinger", "k=", ["option k: ''", "number"]),
         ("eytzinger", "k=-2", ["option k: '-2'", "number"]),
         ("eytzinger", "levels=2", ["'levels'", "k=2..33", "layout=row|column"]),
@@ -163,7 +163,7 @@ def test_wrong_words(program, structure, option):
         ("pivot_tree", "search=groups k=1", ["option k: 1", "2 to 33"]),
         ("pivot_tree", "search=groups levels=0", ["option levels: 0", "1 to 40"]),
         ("pivot_tree", "search=groups levels=41", ["option levels: 41", "1 to 40"]),
-        ("pivot_tree", "search=groups levels=some", ["option levels: 'some'"]),
+        ("pivot_tree", "search=groups levels=some", ["option levels: 'some'", "all, 1 to 40"]),
         ("pivot_tree", "leaf=9", ["'leaf'", "search=lines|groups", "levels=all|1..40"]),
         ("sorted_array", "k=9", ["'k'", "layout=column|row"]),
     ],

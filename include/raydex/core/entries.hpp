@@ -10,6 +10,20 @@
 
 namespace raydex::core {
 
+/// Keys of consecutive entries as they lie in memory, for code that reads several at once: each
+/// begins `Words` 32-bit words after the one before it.
+template <int Words>
+struct key_run {
+  const std::uint32_t* words;  ///< the first key
+  std::uint32_t count;         ///< how many
+};
+
+/// Keys in an array of their own.
+template <class Key>
+RAYDEX_HD inline key_run<sizeof(Key) / 4> run_of(const Key* keys, std::uint64_t count) {
+  return {reinterpret_cast<const std::uint32_t*>(keys), static_cast<std::uint32_t>(count)};
+}
+
 /// Keys and row ids in an array each.
 template <class Key, class RowId>
 struct column_entries {
@@ -27,6 +41,8 @@ struct column_entries {
   RAYDEX_HD Key key(RowId i) const { return load(keys + i); }
   /// The row id of entry `i`.
   RAYDEX_HD RowId row_id(RowId i) const { return load(row_ids + i); }
+  /// The keys of `count` entries from `first` on.
+  RAYDEX_HD auto run(RowId first, std::uint64_t count) const { return run_of(keys + first, count); }
 };
 
 /// Entries of a key followed by its row id, packed: 8, 12 or 16 bytes each.
@@ -48,6 +64,11 @@ struct row_entries {
   RAYDEX_HD Key key(RowId i) const { return get<Key>(i, 0); }
   /// The row id of entry `i`.
   RAYDEX_HD RowId row_id(RowId i) const { return get<RowId>(i, sizeof(Key) / 4); }
+  /// The keys of `count` entries from `first` on.
+  RAYDEX_HD auto run(RowId first, std::uint64_t count) const {
+    return key_run<words_per_entry>{words + std::uint64_t{first} * words_per_entry,
+                                    static_cast<std::uint32_t>(count)};
+  }
 
   /// Writes entry `i` of an array of entries.
   RAYDEX_HD static void put(std::uint32_t* entries, std::uint64_t i, Key key, RowId row_id) {

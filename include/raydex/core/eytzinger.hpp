@@ -172,14 +172,20 @@ class eytzinger_view : public ordered_view<eytzinger_view<Entries>, typename Ent
     unsigned below[M];
     std::uint64_t begin = 0;  // of the level; beyond 32 bits the slots after it do not exist
     for (unsigned level = 0; level < order_.levels(); ++level) {
-      team.rank(
-          width,
-          [&](std::size_t m, unsigned i) {
-            const std::uint64_t slot = begin + std::uint64_t{nodes[m]} * width + i;
-            return slot < size() ? pinned_or<key_type>(team.pinned, slot, key_at_slot{entries_})
-                                 : static_cast<key_type>(-1);
-          },
-          wanted, below);
+      team.rank(width,
+                node_keys{[&](std::size_t m, unsigned i) {
+                            const std::uint64_t slot = begin + std::uint64_t{nodes[m]} * width + i;
+                            return slot < size() ? pinned_or<key_type>(team.pinned, slot,
+                                                                       key_at_slot{entries_})
+                                                 : static_cast<key_type>(-1);
+                          },
+                          [&](std::size_t m) {
+                            const std::uint64_t slot = begin + std::uint64_t{nodes[m]} * width;
+                            const std::uint64_t left = slot < size() ? size() - slot : 0;
+                            return entries_.run(static_cast<row_id_type>(left != 0 ? slot : 0),
+                                                left < width ? left : width);
+                          }},
+                wanted, below);
       RAYDEX_UNROLL
       for (std::size_t m = 0; m < M; ++m) {
         const std::uint64_t within = std::uint64_t{nodes[m]} * width + below[m];

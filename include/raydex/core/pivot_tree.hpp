@@ -82,13 +82,17 @@ class pivot_tree_view : public tree_over_entries<pivot_tree_view<Entries>, Entri
     unsigned ranks[M];
     for (unsigned level = levels_.count(); level > 0; --level) {
       const std::uint64_t begin = levels_.begin(level - 1);
-      team.rank(
-          width,
-          [&](std::size_t m, unsigned i) {
-            return pinned_or<key_type>(team.pinned, begin + std::uint64_t{nodes[m]} * width + i,
-                                       pivot_at_);
-          },
-          wanted, ranks);
+      team.rank(width,
+                node_keys{[&](std::size_t m, unsigned i) {
+                            return pinned_or<key_type>(team.pinned,
+                                                       begin + std::uint64_t{nodes[m]} * width + i,
+                                                       pivot_at_);
+                          },
+                          [&](std::size_t m) {
+                            return run_of(
+                                pivot_at_.pivots + begin + std::uint64_t{nodes[m]} * width, width);
+                          }},
+                wanted, ranks);
       RAYDEX_UNROLL
       for (std::size_t m = 0; m < M; ++m)
         nodes[m] = nodes[m] * levels_.fan_out() + ranks[m];
@@ -98,13 +102,16 @@ class pivot_tree_view : public tree_over_entries<pivot_tree_view<Entries>, Entri
     for (std::size_t m = 0; m < M; ++m)
       rank[m] = narrow(wanted[m], nodes[m], width);
     // What is left of a leaf fits the team.
-    team.rank(
-        width,
-        [&](std::size_t m, unsigned i) {
-          return i < this->size_ - rank[m] ? this->entries_.key(rank[m] + i)
-                                           : static_cast<key_type>(-1);
-        },
-        wanted, ranks);
+    team.rank(width,
+              node_keys{[&](std::size_t m, unsigned i) {
+                          return i < this->size_ - rank[m] ? this->entries_.key(rank[m] + i)
+                                                           : static_cast<key_type>(-1);
+                        },
+                        [&](std::size_t m) {
+                          const row_id_type left = this->size_ - rank[m];
+                          return this->entries_.run(rank[m], left < width ? left : width);
+                        }},
+              wanted, ranks);
     RAYDEX_UNROLL
     for (std::size_t m = 0; m < M; ++m)
       rank[m] = rank[m] + ranks[m];

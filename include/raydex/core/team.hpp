@@ -8,9 +8,8 @@
 /// lookups of the team, the same in every lane; `keep` picks a lane's own again. Between the two
 /// every lane does the same arithmetic, and the team's reads are divided among its lanes:
 ///
-/// - `rank(width, key_at, wanted, ranks)`: for each lookup m, how many of the `width` ascending
-/// keys
-///   `key_at(m, i)` are below `wanted[m]`;
+/// - `rank(width, keys, wanted, ranks)`: for each lookup m, how many of the `width` ascending keys
+///   `keys(m, i)` are below `wanted[m]`; `keys` is a `node_keys`;
 /// - `rank_in_lines(pivots, nodes, wanted, ranks)`: the same for nodes that are a 64-byte line of
 ///   pivots each;
 /// - `rank_quantised(nodes, node, wanted, ranks)`: the same for `quantised_node`s;
@@ -54,10 +53,24 @@ inline constexpr unsigned line_pivots = 64 / sizeof(Key);
 /// Entries in a line of a leaf, 8 whatever their width.
 inline constexpr unsigned line_entries = 8;
 
-/// A team of one lane, for searches inside a user's own code.
-struct alone {
+/// The keys of a node for each of several lookups: `(m, i)` is key i of lookup m, the largest key
+/// if it does not exist, and `run(m)` those that exist, as they lie in memory.
+template <class KeyAt, class RunAt>
+struct node_keys {
+  KeyAt key_at;  ///< `key_at(m, i)`
+  RunAt run_at;  ///< `run_at(m)`, a `key_run`; for teams of the host
+
+  /// Key i of lookup m.
+  RAYDEX_HD auto operator()(std::size_t m, unsigned i) const { return key_at(m, i); }
+  /// The keys of lookup m that exist.
+  RAYDEX_HD auto run(std::size_t m) const { return run_at(m); }
+};
+template <class KeyAt, class RunAt>
+node_keys(KeyAt, RunAt) -> node_keys<KeyAt, RunAt>;
+
+/// What teams of one lane have in common.
+struct single_lane {
   static constexpr std::size_t lanes = 1;  ///< lanes that share their lookups
-  pinned_memory pinned;                    ///< nothing, unless its user pins something
 
   /// Every lookup is the lane's own.
   template <class T, std::size_t N>
@@ -90,6 +103,29 @@ struct alone {
       operation.finish(tickets[j], all, out);
     }
   }
+
+  /// Reads what was found at `ranks` in leaves of `width` entries.
+  template <class Entries, std::size_t M>
+  RAYDEX_HD static void read_found(const Entries& entries, unsigned width,
+                                   const typename Entries::row_id_type (&first)[M],
+                                   const typename Entries::key_type (&wanted)[M],
+                                   const unsigned (&ranks)[M],
+                                   found_entry<typename Entries::row_id_type> (&own)[M]) {
+    using position = typename Entries::row_id_type;
+    RAYDEX_UNROLL
+    for (std::size_t m = 0; m < M; ++m) {
+      own[m].hit = false;
+      if (ranks[m] == width) continue;
+      const position at = first[m] + position{ranks[m]};
+      own[m].hit = entries.key(at) == wanted[m];
+      own[m].row = entries.row_id(at);
+    }
+  }
+};
+
+/// A team of one lane, for searches inside a user's own code.
+struct alone : single_lane {
+  pinned_memory pinned;  ///< nothing, unless its user pins something
 
   /// Counts keys below the wanted ones.
   template <class Key, std::size_t M, class KeyAt>
