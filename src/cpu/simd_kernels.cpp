@@ -27,9 +27,10 @@ struct key_vector {
     const auto* from = reinterpret_cast<const Key*>(words);
     auto keys = hn::Zero(d);
     [[maybe_unused]] auto row = hn::Zero(d);
-    if constexpr (Words * 4 == sizeof(Key)) {
+    constexpr std::size_t keys_an_entry = Words / (sizeof(Key) / 4);
+    if constexpr (keys_an_entry == 1) {
       keys = hn::LoadU(d, from);
-    } else if constexpr (Words * 4 == 2 * sizeof(Key)) {
+    } else if constexpr (keys_an_entry == 2) {
       hn::LoadInterleaved2(d, from, keys, row);
     } else {
       hn::LoadInterleaved3(d, from, keys, row, row);

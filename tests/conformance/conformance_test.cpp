@@ -11,19 +11,19 @@
 
 #include "conformance/oracle.hpp"
 #include "raydex/raydex.hpp"
+#include "support/tested_backend.hpp"
 
 namespace raydex::test {
 namespace {
 
-// Whether kernels run as fibers, which is slow: then fewer combinations.
-#if defined(RAYDEX_TESTED_SPARSELY)
-constexpr bool sparse = true;
-#else
-constexpr bool sparse = false;
-#endif
+// Whether each combination takes long: then fewer of them.
+bool sparse() {
+  return tested_by_emulation() || small_scale();
+}
 
 // The options that each structure is tested with, the first of them with every key type, the others
-// with one type a width. A structure that is not named is tested with its defaults.
+// with one type a width, or, on a small scale, with widths in turn. A structure that is not named
+// is tested with its defaults.
 const std::map<std::string, std::vector<option_map>>& tested_options() {
   static const std::map<std::string, std::vector<option_map>> all{
       {"sorted_array",
@@ -289,7 +289,7 @@ void check_column(const subject& tested, const session& at, content what, row_id
     check.count();
     check.sum_of_row_ids();
     check.sum_of_values<double>(values, random);
-    if (sparse) continue;
+    if (sparse()) continue;
     check.sum_of_values<std::uint32_t>(values, random);
     check.sum_of_values<std::uint64_t>(values, random);
     check.sum_of_values<std::int32_t>(values, random);
@@ -300,10 +300,8 @@ void check_column(const subject& tested, const session& at, content what, row_id
 
 // Sizes around 0, tiles and blocks; a larger one where that is not too slow.
 std::vector<std::size_t> sizes() {
-  if (sparse) return {0, 1, 33, 257, 1000};
-  std::vector<std::size_t> all{0, 1, 2, 31, 32, 33, 255, 256, 257, 1000};
-  if (!small_scale()) all.insert(all.end(), {4095, 4096, 4097, 70'001});
-  return all;
+  if (sparse()) return {0, 1, 33, 257, 1000};
+  return {0, 1, 2, 31, 32, 33, 255, 256, 257, 1000, 4095, 4096, 4097, 70'001};
 }
 
 template <class T>
@@ -326,7 +324,7 @@ class conformance : public testing::Test {
     // Around the tiles that batches are cut into.
     const std::vector<std::size_t> all{0, 1, 16, 17, 511, 512, 513, 1024, 1025, 3073};
     const std::vector<std::size_t> few{0, 17, 513, 3073};
-    for (const std::size_t probe_count : sparse ? few : all) {
+    for (const std::size_t probe_count : sparse() ? few : all) {
       check_column<T>(tested_, at, what_, kind_, 50, probe_count);
       if (HasFatalFailure()) return;
     }
@@ -356,9 +354,9 @@ void register_key_type(const std::string& name, const subject& tested) {
   const std::vector<std::pair<row_id_kind, std::string>> kinds{{row_id_kind::implicit, ""},
                                                                {row_id_kind::narrow, "_rows32"},
                                                                {row_id_kind::wide, "_rows64"}};
-  for (const auto& [what, content_name] : sparse ? few : all) {
+  for (const auto& [what, content_name] : sparse() ? few : all) {
     for (const auto& [kind, kind_name] : kinds) {
-      if (sparse && kind == row_id_kind::narrow) continue;
+      if (sparse() && kind == row_id_kind::narrow) continue;
       std::string test = name;
       test.append("_").append(content_name).append(kind_name);
       testing::RegisterTest(suite.c_str(), test.c_str(), nullptr, nullptr, __FILE__, __LINE__,
@@ -375,17 +373,18 @@ void register_key_type(const std::string& name, const subject& tested) {
 void register_tests() {
   using namespace raydex;
   using namespace raydex::test;
-  const backend where = parse_backend(RAYDEX_TESTED_BACKEND);
+  const backend where = tested_backend();
   for (const capability& can : capabilities()) {
     if (can.where != where) continue;
     const auto options = tested_options().find(can.structure);
-    bool every_type = true;
-    for (const option_map& chosen :
-         options != tested_options().end() ? options->second : std::vector<option_map>{{}}) {
-      const subject tested{can.structure, where, chosen};
-      register_key_type<std::uint32_t>("uint32", tested);
-      register_key_type<std::uint64_t>("uint64", tested);
-      if (sparse || !std::exchange(every_type, false)) continue;
+    const std::vector<option_map> sets =
+        options != tested_options().end() ? options->second : std::vector<option_map>{{}};
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const subject tested{can.structure, where, sets[i]};
+      const bool both_widths = i == 0 || !small_scale();
+      if (both_widths || i % 2 == 0) register_key_type<std::uint32_t>("uint32", tested);
+      if (both_widths || i % 2 == 1) register_key_type<std::uint64_t>("uint64", tested);
+      if (tested_by_emulation() || i != 0) continue;
       register_key_type<std::int32_t>("int32", tested);
       register_key_type<std::int64_t>("int64", tested);
       register_key_type<float>("float", tested);

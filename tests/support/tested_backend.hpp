@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend that a test program was built for; its tests skip themselves where it is not usable.
+// The backend that a test program was built for (`BACKEND` of raydex_test); its tests skip
+// themselves where it is not usable.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,9 +12,10 @@
 
 namespace raydex::test {
 
-inline backend tested_backend() {
-  return parse_backend(RAYDEX_TESTED_BACKEND);
-}
+backend tested_backend();
+
+// Whether its kernels run as fibers.
+bool tested_by_emulation();
 
 // A fixture with an open session.
 class backend_test : public testing::Test {

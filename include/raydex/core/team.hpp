@@ -65,6 +65,7 @@ struct node_keys {
   /// The keys of lookup m that exist.
   RAYDEX_HD auto run(std::size_t m) const { return run_at(m); }
 };
+/// Made of two functions.
 template <class KeyAt, class RunAt>
 node_keys(KeyAt, RunAt) -> node_keys<KeyAt, RunAt>;
 
