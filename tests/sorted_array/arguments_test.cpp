@@ -42,7 +42,7 @@ TEST_F(sorted_array_arguments, unknown_names_list_the_legal_ones) {
 }
 
 TEST_F(sorted_array_arguments, auto_picks_a_structure) {
-  EXPECT_EQ(build("auto", backend::cpu, cpu, key_column)->info().structure, "sorted_array");
+  EXPECT_EQ(build("auto", backend::cpu, cpu, key_column)->info().structure, "pivot_tree");
 }
 
 TEST_F(sorted_array_arguments, probes_must_have_the_keys_format) {
