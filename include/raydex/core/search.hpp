@@ -9,6 +9,17 @@
 
 namespace raydex::core {
 
+/// One of two positions, without a branch: a host's compiler is told by arithmetic, a device's
+/// needs no telling.
+template <class Position>
+RAYDEX_HD constexpr Position choose(bool first, Position a, Position b) {
+#if defined(__CUDA_ARCH__)
+  return first ? a : b;
+#else
+  return b + ((a - b) & (Position{0} - static_cast<Position>(first)));
+#endif
+}
+
 /// Binary search without branches for N keys at once: writes to `found[j]` the first position whose
 /// key is not below `wanted[j]`, or `size`. The N searches advance step by step together, so that
 /// their reads overlap. Cost: ceil(log2 size) + 1 reads a key.
@@ -24,7 +35,7 @@ RAYDEX_HD inline void lower_bounds(const Keys& keys, Position size, const Key (&
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       const Position middle = found[j] + half;
-      found[j] = keys(middle - 1) < wanted[j] ? middle : found[j];
+      found[j] = choose(keys(middle - 1) < wanted[j], middle, found[j]);
     }
     length -= half;
   }
