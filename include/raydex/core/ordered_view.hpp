@@ -16,9 +16,8 @@ namespace raydex::core {
 /// The searches that a user's own code calls, on top of what a layout brings:
 ///
 /// - `size()`, the number of entries;
-/// - `enter(team, key)`, where a search begins, and `descend(team, wanted, nodes, found)`, which
-/// takes it
-///   to the end for all lookups of a team;
+/// - `enter(team, key)`, where a search begins, and `descend(team, wanted, nodes, found)`,
+///   which takes it to the end for all lookups of a team;
 /// - `end_of(range, begin)`, the rank after the last match of a range that begins there, or
 ///   `locate_ends` for several at once;
 /// - `row_id(rank)`, and `scan(begin, end, lane, lanes, visit)`, which calls `visit(k, row_id)` for

@@ -16,9 +16,8 @@
 /// - `search_leaf<Lines>(entries, first, wanted, ranks, own)`: the same for the 8 x `Lines` entries
 ///   from `first[m]` on, and each what each lane's own lookups found there;
 /// - `any(flag)`: whether the flag is set in any lane;
-/// - `scan(operation, tickets, begin, end, out)`: hands the entries of ranks `[begin[j], end[j])`
-/// to an
-///   operation of lookup.hpp;
+/// - `scan(operation, tickets, begin, end, out)`: hands the entries of ranks
+///   `[begin[j], end[j])` to an operation of lookup.hpp;
 /// - `pinned`: what the view has pinned in the team's fast memory;
 /// - `owns_lookups()`: whether this lane writes the results of its lookups, or another one does.
 #pragma once
