@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "answering.hpp"
 #include "ordered_entries.hpp"
@@ -112,20 +113,13 @@ class built_line_tree final
       if (this->info_.entries != 0) {
         grow(where, {sorted.keys.data(), sorted.row_ids.data()}, options.nodes);
       }
-      entries_ = lay_out<Layout, Executor>(where, std::move(sorted), most_leaf);
+      entries_ = lay_out<Layout, Executor>(where, std::move(sorted), core::line_entries);
     }
     this->storage_ = entries_.storage();
     this->measure();
   }
 
  private:
-  static constexpr std::uint64_t most_leaf = std::uint64_t{2} * core::line_entries;
-
-  // Exact pivots of more bytes crowd the L2 cache; then quantised ones pay.
-  static constexpr std::uint64_t most_exact = 12 << 20;
-  // From so many on, leaves of one line have too many separators even so.
-  static constexpr std::uint64_t two_lines_from = std::uint64_t{1} << 27;
-
   auto queried() const -> tree_view override {
     return this->template view<Key, RowId, Layout, tree_search::lines>();
   }
@@ -135,28 +129,23 @@ class built_line_tree final
     const std::uint64_t size = this->info_.entries;
     auto& tree = this->tree_;
     tree.search = tree_search::lines;
-    tree.leaf_lines = size < two_lines_from ? 1 : 2;
-    std::uint64_t leaf = std::uint64_t{tree.leaf_lines} * core::line_entries;
 
-    bool quantise = nodes == tree_nodes::quantised;
-    if (nodes == tree_nodes::automatic && size / leaf * sizeof(Key) > most_exact) {
-      // So many different 32-bit keys lie too close for 16 bits to lose much; others may not.
-      quantise = sizeof(Key) == 4 || keys_spread(where, all, leaf);
-    }
-    if (quantise) {
-      const std::uint64_t below = quantised::fan_out * leaf;
-      separators_ = {where, (size + below - 1) / below};
-      Executor::for_each(
-          where,
-          core::place_separators<column_entries>{all, size, leaf, separators_.data(), 1, nullptr},
-          separators_.size());
-      tree.separators = separators_.data();
-      leaf = below;
-    }
-
-    const std::uint64_t most_pivots =
+    const std::uint64_t most_roots =
+        1 +
         std::min<std::uint64_t>(root::most_pivots, Executor::fast_memory() * 2 / 3 / sizeof(Key));
-    tree.levels = {size, leaf, tree_view::fan_out, most_pivots + 1};
+    const auto rounded = [&](unsigned most_levels) {
+      return core::pivot_levels(size, core::line_entries, quantised::fan_out, most_roots,
+                                most_levels);
+    };
+    tree.rounded = rounded(nodes == tree_nodes::exact ? 0 : core::pivot_levels::most);
+    if (nodes == tree_nodes::automatic)
+      tree.rounded = rounded(levels_that_spread(where, all, tree.rounded));
+    nodes_ = {where, tree.rounded.nodes()};
+    const core::place_nodes<column_entries> place{tree.rounded, all, size, nodes_.data()};
+    Executor::for_each(where, place, place.items());
+    tree.nodes = nodes_.data();
+
+    tree.levels = {size, tree.rounded.entries_per_root(), tree_view::fan_out, most_roots};
     pivots_ = {where, tree.levels.size()};
     Executor::for_each(where,
                        core::place_pivots<column_entries>{tree.levels, all, size, pivots_.data()},
@@ -174,25 +163,49 @@ class built_line_tree final
     tree.root = root_.data();
   }
 
-  // Whether nearly all separators stay apart from the next key in 16 bits. Looks at some nodes.
-  bool keys_spread(const context& where, const column_entries& all, std::uint64_t leaf) {
-    constexpr std::uint64_t looked_at = 1 << 14;
+  // How many levels, from the leaves up, would lead next to no search to a child before its own.
+  // Looks at some nodes of each.
+  unsigned levels_that_spread(const context& where, const column_entries& all,
+                              const core::pivot_levels& levels) {
+    if (levels.count() == 0) return 0;
+    constexpr std::uint64_t most_looked_at = 1 << 11;
+    constexpr std::uint64_t searches_a_misled_one = 128;
     const std::uint64_t size = this->info_.entries;
-    const std::uint64_t nodes = (size - 1) / (quantised::fan_out * leaf) + 1;
-    const std::uint64_t every = (nodes - 1) / looked_at + 1;
-    const std::uint64_t count = (nodes - 1) / every + 1;
-    buffer<std::uint64_t> rounded(where, count);
-    Executor::for_each(
-        where,
-        core::place_separators<column_entries>{all, size, leaf, nullptr, every, rounded.data()},
-        count);
-    Executor::inclusive_sum(where, rounded.data(), count);
-    const std::uint64_t lost = Executor::read(where, rounded.data() + count - 1);
-    return lost * 64 <= count * quantised::separators;
+    struct look {
+      std::uint64_t child;  // entries below one
+      std::uint64_t end;    // of the numbers of this level
+    };
+    std::vector<look> looks;
+    buffer<std::uint64_t> misled(where, levels.count() * most_looked_at * quantised::separators);
+    std::uint64_t begin = 0;
+    std::uint64_t child = levels.leaf();
+    for (unsigned level = 0; level < levels.count(); ++level) {
+      const std::uint64_t children = quantised::fan_out * child;
+      const std::uint64_t nodes = (size - 1) / children + 1;
+      const std::uint64_t every = (nodes - 1) / most_looked_at + 1;
+      const std::uint64_t count = ((nodes - 1) / every + 1) * quantised::separators;
+      Executor::for_each(
+          where, core::count_misled<column_entries>{child, all, size, every, misled.data() + begin},
+          count);
+      begin += count;
+      looks.push_back({child, begin});
+      child = children;
+    }
+    Executor::inclusive_sum(where, misled.data(), begin);
+    std::uint64_t before = 0;
+    begin = 0;
+    for (unsigned level = 0; level < levels.count(); ++level) {
+      const auto [child_of_level, end] = looks[level];
+      const std::uint64_t sum = Executor::read(where, misled.data() + end - 1);
+      if ((sum - before) * searches_a_misled_one > (end - begin) * child_of_level) return level;
+      before = sum;
+      begin = end;
+    }
+    return levels.count();
   }
 
   entry_buffer<Key, RowId, Layout> entries_;
-  buffer<quantised> separators_;
+  buffer<quantised> nodes_;
   buffer<Key> pivots_;
   buffer<std::byte> root_;
 };

@@ -20,11 +20,11 @@ enum class tree_search : std::uint8_t {
   groups  ///< the lightweight paper's: nodes of K - 1 pivots, each compared by a thread of a group
 };
 
-/// How the lowest nodes of a tree searched by `lines` hold their pivots.
+/// How the nodes of a tree searched by `lines` hold their pivots.
 enum class tree_nodes : std::uint8_t {
-  automatic,  ///< quantised where the column is large and its keys allow it; by name `auto`
+  automatic,  ///< quantised, from the leaves up, as far as the keys allow it; by name `auto`
   exact,      ///< as they are
-  quantised   ///< in 16 bits, relative to their node
+  quantised   ///< in 15 bits, relative to their node
 };
 
 /// Options of `pivot_tree`; by name: `layout=row|column`, `search=lines|groups`,
@@ -33,7 +33,7 @@ enum class tree_nodes : std::uint8_t {
 struct pivot_tree_options {
   layout entries = layout::row;              ///< a leaf's keys and row ids lie together
   tree_search search = tree_search::lines;   ///< which of the two trees
-  tree_nodes nodes = tree_nodes::automatic;  ///< the lowest nodes, for lines
+  tree_nodes nodes = tree_nodes::automatic;  ///< the nodes below the root, for lines
   unsigned fan_out = 9;                      ///< K, for groups: 2 to 33
   std::optional<unsigned> levels = {};       ///< most levels of pivots, for groups; not set: all
   batch_schedule schedule = {};              ///< how batches run on `cuda`
@@ -43,14 +43,14 @@ struct pivot_tree_options {
 /// AO + PB + KS; sections 4.5 for fewer levels), or, by default, below a tree made of cache lines.
 ///
 /// *Cost*: build: the sort of `sorted_array`, a pass that packs entries, and a read and a write a
-/// pivot. A point in a tree of lines: a search in shared memory, one or two lines of pivots that
-/// stay in the L2 cache, one line of entries. Ascending points are merged with the entries instead
-/// on `cuda`, block by block. A range: two such searches, then its h matches in a row. *Memory*:
-/// resident: key bytes + row-id bytes per entry, and a tree of 4 to 10 % of that for lines, beside
-/// 8 KiB, or for K = 9; up to 100 % for K = 2 with all levels. Peak of the build: that of
-/// `sorted_array`, or three times the resident bytes. *Stream*: the build synchronises if the
-/// column has a validity mask or explicit row ids, and where it must know whether 64-bit keys can
-/// be quantised: lines, with `auto` nodes, from 12 million entries on.
+/// pivot. A point in a tree of lines: a search in shared memory, one or two lines of separators
+/// that stay in the L2 cache, one line of entries. Ascending points are merged with the entries
+/// instead on `cuda`, block by block. A range: two such searches, then its h matches in a row.
+/// *Memory*: resident: key bytes + row-id bytes per entry, and a tree of 3 to 10 % of that for
+/// lines, beside 16 KiB, or for K = 9; up to 100 % for K = 2 with all levels. Peak of the build:
+/// that of `sorted_array`, or three times the resident bytes. *Stream*: the build synchronises if
+/// the column has a validity mask or explicit row ids, and where it must know whether keys can be
+/// quantised: lines, with `auto` nodes, from about 300,000 32-bit or 150,000 64-bit keys on.
 class RAYDEX_EXPORT pivot_tree : public index {
  public:
   ~pivot_tree() override;
@@ -77,10 +77,10 @@ class RAYDEX_EXPORT pivot_tree : public index {
       using view = core::line_tree_view<entries>;
       return view(leaves, size,
                   {.root = core::root_node<Key>(tree_.root, tree_.root_pivots),
-                   .levels = tree_.levels,
+                   .exact = tree_.levels,
                    .pivots = pivots,
-                   .separators = static_cast<const typename view::quantised*>(tree_.separators),
-                   .leaf_lines = tree_.leaf_lines});
+                   .rounded = tree_.rounded,
+                   .nodes = static_cast<const typename view::quantised*>(tree_.nodes)});
     } else {
       return core::pivot_tree_view<entries>(leaves, size, tree_.levels, pivots);
     }
@@ -97,8 +97,8 @@ class RAYDEX_EXPORT pivot_tree : public index {
     const void* pivots = nullptr;             ///< the pivots of the levels
     const void* root = nullptr;               ///< the root node, for lines
     std::uint32_t root_pivots = 0;            ///< pivots of the root
-    const void* separators = nullptr;         ///< quantised nodes, or null
-    unsigned leaf_lines = 1;                  ///< lines of a leaf
+    core::pivot_levels rounded;               ///< levels of quantised nodes below, for lines
+    const void* nodes = nullptr;              ///< the quantised nodes
   };
   /// Where the entries are. Set by the build.
   entry_storage storage_;

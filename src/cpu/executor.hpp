@@ -35,7 +35,7 @@ struct executor {
         core::ticket tickets[together];
         for (std::size_t j = 0; j < together; ++j)
           tickets[j] = {unit * together + j, unit * together + j};
-        operation.run(team, tickets, operation.out);
+        operation.run(team, tickets, operation.probes.fetch(tickets), operation.out);
       }
     });
   }

@@ -89,7 +89,9 @@ void rank_in_nodes(const core::quantised_node<Key>* const* nodes, const Key* wan
   const hn::CappedTag<std::uint16_t, sizeof(node) / 2> d;
   constexpr std::size_t base = sizeof(Key) / 2;  // as many 16-bit parts come before the separators
   for (std::size_t m = 0; m < count; ++m) {
-    const auto steps = hn::Set(d, node::quantise(nodes[m]->base_and_shift, wanted[m]));
+    const auto steps =
+        hn::Set(d, static_cast<std::uint16_t>(node::mark |
+                                              node::quantise(nodes[m]->base_and_shift, wanted[m])));
     const auto* parts = reinterpret_cast<const std::uint16_t*>(nodes[m]);
     std::size_t below = 0;
     for (std::size_t i = 0; i < sizeof(node) / 2; i += hn::Lanes(d)) {

@@ -40,13 +40,16 @@ struct simd_team : core::single_lane {
     best_kernels<Key>().separators(at, wanted, ranks, M);
   }
 
-  template <unsigned Lines, class Entries, std::size_t M>
-  static void search_leaf(const Entries& entries, const typename Entries::row_id_type (&first)[M],
+  template <class Entries, std::size_t M>
+  static void search_leaf(const Entries& entries, const typename Entries::row_id_type (&leaves)[M],
                           const typename Entries::key_type (&wanted)[M], unsigned (&ranks)[M],
                           core::found_entry<typename Entries::row_id_type> (&own)[M]) {
-    constexpr unsigned width = Lines * core::line_entries;
-    rank_runs_at([&](std::size_t m) { return entries.run(first[m], width); }, wanted, ranks);
-    read_found(entries, width, first, wanted, ranks, own);
+    rank_runs_at(
+        [&](std::size_t m) {
+          return entries.run(leaves[m] * core::line_entries, core::line_entries);
+        },
+        wanted, ranks);
+    read_found(entries, leaves, wanted, ranks, own);
   }
 
  private:

@@ -47,6 +47,19 @@ __device__ void sort_probes(const Operation& operation, std::uint64_t begin, std
   sort_block(keys, numbers, size);
 }
 
+// A block's team, once what it pins is in shared memory.
+template <class Operation>
+__device__ auto begin_batch(const Operation& operation, const batch_layout& layout,
+                            std::byte* shared) {
+  using team = typename team_of<std::remove_const_t<decltype(operation.view)>>::type;
+  if (layout.pinned_bytes != 0) {
+    operation.view.pin(shared, layout.pinned_bytes, threadIdx.x, blockDim.x);
+    __syncthreads();
+  }
+  return team({{shared, layout.pinned_bytes}, layout.cooperative_scan, layout.stream_leaves},
+              layout.group);
+}
+
 template <class Operation>
 __global__ void __launch_bounds__(1024, 1) run_batch(const __grid_constant__ Operation operation,
                                                      batch_layout layout, merged_parts merged) {
@@ -58,14 +71,8 @@ __global__ void __launch_bounds__(1024, 1) run_batch(const __grid_constant__ Ope
   const answered_share answered = merged.share_answered();
   if (answered == answered_share::all) return;
   std::byte* shared = shared_memory();
-  using team_type = typename team_of<view>::type;
-  constexpr std::uint32_t in_step = team_type::in_step;
-  team_type team({{shared, layout.pinned_bytes}, layout.cooperative_scan, layout.stream_leaves},
-                 layout.group);
-  if (layout.pinned_bytes != 0) {
-    operation.view.pin(shared, layout.pinned_bytes, threadIdx.x, blockDim.x);
-    __syncthreads();
-  }
+  auto team = begin_batch(operation, layout, shared);
+  constexpr std::uint32_t in_step = decltype(team)::in_step;
   auto* keys = reinterpret_cast<key*>(shared + padded(layout.pinned_bytes));
   auto* numbers = reinterpret_cast<std::uint32_t*>(keys + layout.sorted);
   auto* results = reinterpret_cast<result*>(numbers + layout.sorted);
@@ -89,7 +96,8 @@ __global__ void __launch_bounds__(1024, 1) run_batch(const __grid_constant__ Ope
         if (layout.sorted != 0) local = numbers[local];
         if (local != none) tickets[j] = {begin + local, restore ? local : begin + local};
       }
-      operation.run(team, tickets, restore ? results : operation.out);
+      operation.run(team, tickets, operation.probes.fetch(tickets),
+                    restore ? results : operation.out);
     }
     if (layout.sorted == 0) continue;
     __syncthreads();
@@ -97,6 +105,35 @@ __global__ void __launch_bounds__(1024, 1) run_batch(const __grid_constant__ Ope
       for (std::uint32_t s = threadIdx.x; s < per_part; s += blockDim.x)
         if (begin + s < operation.probes.size) operation.out[begin + s] = results[s];
       __syncthreads();
+    }
+  }
+}
+
+// The same in the order of the batch, for teams that have a probe a thread: each is read while the
+// one before it is answered.
+template <class Operation>
+__global__ void __launch_bounds__(1024, 1) run_ahead(const __grid_constant__ Operation operation,
+                                                     batch_layout layout, merged_parts merged) {
+  const answered_share answered = merged.share_answered();
+  if (answered == answered_share::all) return;
+  auto team = begin_batch(operation, layout, shared_memory());
+
+  const std::uint32_t per_part = layout.at_once * layout.rounds;
+  // From the last probe of a thread in a part to its first in the next.
+  const std::uint64_t jump = gridDim.x * std::uint64_t{per_part} - (per_part - layout.at_once);
+  core::ticket now[1];
+  now[0].probe = now[0].result = blockIdx.x * std::uint64_t{per_part} + threadIdx.x;
+  auto probes = operation.probes.fetch(now);
+  for (std::uint64_t part = blockIdx.x; part < layout.parts; part += gridDim.x) {
+    const bool skip = answered == answered_share::some && merged.has(part * per_part, per_part);
+    for (std::uint32_t round = 1; round <= layout.rounds; ++round) {
+      core::ticket next[1];
+      next[0].probe = next[0].result =
+          now[0].probe + (round < layout.rounds ? layout.at_once : jump);
+      const auto ahead = operation.probes.fetch(next);
+      if (!skip) operation.run(team, now, probes, operation.out);
+      now[0] = next[0];
+      probes = ahead;
     }
   }
 }
@@ -163,14 +200,25 @@ struct executor {
       bytes += padded(layout.pinned_bytes);
     }
 
-    const auto kernel = run_batch<Operation>;
-    allow_shared_memory(kernel, bytes);
-    const std::uint64_t blocks =
-        plan.blocks == scheduling::fixed
-            ? std::min(layout.parts, resident_blocks(kernel, threads, bytes))
-            : layout.parts;
     const auto merge = merge_ascending(where, operation);
-    launch(where.stream, blocks, threads, bytes, kernel, operation, layout, merge.parts());
+    const auto start = [&](const auto kernel, const auto& what) {
+      allow_shared_memory(kernel, bytes);
+      if (plan.pin != pinning::none) leave_l1(kernel, bytes + reserved_bytes);
+      const std::uint64_t blocks =
+          plan.blocks == scheduling::fixed
+              ? std::min(layout.parts, resident_blocks(kernel, threads, bytes))
+              : layout.parts;
+      launch(where.stream, blocks, threads, bytes, kernel, what, layout, merge.parts());
+    };
+    if constexpr (team::looks_ahead) {
+      if constexpr (requires { operation.plain(); }) {
+        const auto plain = operation.plain();
+        if (plan.reorder == reordering::none && operation.probes.are_plain())
+          return start(run_ahead<std::remove_const_t<decltype(plain)>>, plain);
+      }
+      if (plan.reorder == reordering::none) return start(run_ahead<Operation>, operation);
+    }
+    start(run_batch<Operation>, operation);
   }
 
   template <class Function>

@@ -49,6 +49,19 @@ void allow_shared_memory(void (*kernel)(Parameters...), std::size_t bytes) {
         "cudaFuncSetAttribute");
 }
 
+// Of the memory that shared memory and the L1 divide, has a kernel take what one block needs and
+// leave the rest to the L1, where reads that are under way need room as well.
+template <class... Parameters>
+void leave_l1(void (*kernel)(Parameters...), std::size_t bytes) {
+  const auto all =
+      static_cast<std::size_t>(device_number(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  const std::size_t percent = std::min<std::size_t>((100 * bytes + all - 1) / all, 100);
+  check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                             cudaFuncAttributePreferredSharedMemoryCarveout,
+                             static_cast<int>(percent)),
+        "cudaFuncSetAttribute");
+}
+
 // How many blocks of a kernel the device runs at once, 1 at least.
 template <class... Parameters>
 std::uint64_t resident_blocks(void (*kernel)(Parameters...), unsigned threads,

@@ -64,12 +64,53 @@ __device__ inline unsigned sum_of_warp(unsigned number) {
 #endif
 }
 
+// Reads what will not be read again soon without taking the place of anything in the L1.
+__device__ inline uint2 load_past_l1(const uint2* from) {
+#if defined(__CUDA_ARCH__)
+  uint2 v;
+  asm("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(from));
+  return v;
+#else
+  return *from;
+#endif
+}
+__device__ inline uint4 load_past_l1(const uint4* from) {
+#if defined(__CUDA_ARCH__)
+  uint4 v;
+  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+      : "l"(from));
+  return v;
+#else
+  return *from;
+#endif
+}
+__device__ inline ulonglong2 load_past_l1(const ulonglong2* from) {
+  const uint4 words = load_past_l1(reinterpret_cast<const uint4*>(from));
+  ulonglong2 v;
+  std::memcpy(&v, &words, sizeof v);
+  return v;
+}
+
+// An address that the compiler adds to as it is, so that what lies a multiple further costs one
+// multiplication.
+template <class T>
+__device__ const T* fixed(const T* address) {
+#if defined(__CUDA_ARCH__)
+  asm("" : "+l"(address));
+#endif
+  return address;
+}
+
 // What every team of a warp's threads has: ranges are scanned by as many lanes as their length
 // deserves.
 struct warp_team {
   core::pinned_memory pinned;
   bool cooperative_scan = true;
   bool stream_leaves = false;  // whether leaves leave the caches first
+  // Whether probes are read one turn before they are answered: worth its registers where a block
+  // that pins much is alone on its multiprocessor.
+  static constexpr bool looks_ahead = false;
 
   __device__ static bool any(bool flag) { return __any_sync(all_lanes, flag ? 1 : 0) != 0; }
 
@@ -205,6 +246,7 @@ class line_team : public warp_team {
  public:
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t in_step = 1;
+  static constexpr bool looks_ahead = true;
 
   static unsigned at_once(unsigned threads, unsigned /*group*/) { return threads; }
   __device__ std::uint64_t slot() const { return threadIdx.x; }
@@ -230,11 +272,11 @@ class line_team : public warp_team {
   __device__ static void rank_in_lines(const Key* pivots, const Position (&nodes)[lanes],
                                        const Key (&wanted)[lanes], unsigned (&ranks)[lanes]) {
     constexpr unsigned each = 16 / sizeof(Key);
+    const uint4* first = fixed(reinterpret_cast<const uint4*>(pivots) + lane());
     uint4 part[lanes];
     RAYDEX_UNROLL
     for (unsigned m = 0; m < lanes; ++m)
-      part[m] =
-          __ldg(reinterpret_cast<const uint4*>(pivots) + std::uint64_t{nodes[m]} * lanes + lane());
+      part[m] = __ldg(first + std::uint64_t{nodes[m]} * lanes);
     std::uint32_t counts = 0;
     RAYDEX_UNROLL
     for (unsigned m = 0; m < lanes; ++m) {
@@ -252,60 +294,54 @@ class line_team : public warp_team {
                                         const Position (&node)[lanes], const Key (&wanted)[lanes],
                                         unsigned (&ranks)[lanes]) {
     using quantised = core::quantised_node<Key>;
-    uint2 part[lanes];
+    static_assert(sizeof(quantised) == lanes * sizeof(uint4) && quantised::mark == 0x8000);
+    const uint4* first = fixed(reinterpret_cast<const uint4*>(nodes) + lane());
+    uint4 part[lanes];
     RAYDEX_UNROLL
     for (unsigned m = 0; m < lanes; ++m)
-      part[m] = __ldg(reinterpret_cast<const uint2*>(nodes + node[m]) + lane());
+      part[m] = __ldg(first + std::uint64_t{node[m]} * lanes);
+    // The marks of four words' separators come to the upper bits of eight half bytes. The first
+    // thread's part begins with the base, whose bits do not count.
+    constexpr std::uint32_t marks = 0x8080'8080;
+    const std::uint32_t counted =
+        lane() == 0 ? static_cast<std::uint32_t>(std::uint64_t{marks} << (4 * sizeof(Key))) : marks;
     std::uint32_t counts = 0;
     RAYDEX_UNROLL
     for (unsigned m = 0; m < lanes; ++m) {
-      // The first thread's part begins with the base.
       Key base;
       std::memcpy(&base, &part[m], sizeof base);
-      const std::uint32_t steps = quantised::quantise(from_lane(base, 0, lanes), wanted[m]);
-      const bool has_base = lane() == 0;
-      const std::uint32_t low = sizeof(Key) == 4 || !has_base ? below(part[m].y, steps) : 0;
-      const std::uint32_t high = has_base ? 0 : below(part[m].x, steps);
-      counts += (low + high) << (8 * m);
+      const std::uint32_t steps =
+          quantised::quantise(from_lane(base, 0, lanes), wanted[m]) * 0x1'0001U;
+      const std::uint32_t left = __byte_perm(part[m].x - steps, part[m].y - steps, 0x7531);
+      const std::uint32_t right = __byte_perm(part[m].z - steps, part[m].w - steps, 0x7531);
+      const std::uint32_t not_below = (left & counted) + ((right & marks) >> 4);
+      counts += static_cast<std::uint32_t>(__popc(not_below)) << (8 * m);
     }
     unpack(add_up(counts), ranks);
+    RAYDEX_UNROLL
+    for (unsigned m = 0; m < lanes; ++m)
+      ranks[m] = quantised::separators - ranks[m];
   }
 
-  template <unsigned Lines, class Entries>
+  template <class Entries>
   __device__ void search_leaf(const Entries& entries,
-                              const typename Entries::row_id_type (&first)[lanes],
+                              const typename Entries::row_id_type (&leaves)[lanes],
                               const typename Entries::key_type (&wanted)[lanes],
                               unsigned (&ranks)[lanes],
                               core::found_entry<typename Entries::row_id_type> (&own)[1]) const {
     using row_id = typename Entries::row_id_type;
-    constexpr unsigned each = core::line_entries / lanes;  // entries of a line in a thread
-    constexpr std::uint32_t hit = 0x20;                    // four of them and 16 entries fit a byte
-    entry_pair<Entries> part[lanes][Lines];
-    const auto read_all = [&](auto read) {
-      RAYDEX_UNROLL
-      for (unsigned m = 0; m < lanes; ++m) {
-        RAYDEX_UNROLL
-        for (unsigned l = 0; l < Lines; ++l)
-          part[m][l].read(entries, first[m] + l * core::line_entries, lane(), read);
-      }
-    };
-    if (stream_leaves) {
-      read_all([](const auto* from) { return __ldcs(from); });
-    } else {
-      read_all([](const auto* from) { return __ldg(from); });
-    }
+    constexpr std::uint32_t hit = 0x10;  // eight of them and 8 entries fit a byte
+    entry_pair<Entries> part[lanes];
+    read_leaves(entries, leaves, part);
     std::uint32_t counts = 0;
     RAYDEX_UNROLL
     for (unsigned m = 0; m < lanes; ++m) {
       std::uint32_t count = 0;
       bool equal = false;
       RAYDEX_UNROLL
-      for (unsigned l = 0; l < Lines; ++l) {
-        RAYDEX_UNROLL
-        for (unsigned i = 0; i < each; ++i) {
-          count += part[m][l].key(i) < wanted[m] ? 1U : 0U;
-          equal = equal || part[m][l].key(i) == wanted[m];
-        }
+      for (unsigned i = 0; i < each; ++i) {
+        count += part[m].key(i) < wanted[m] ? 1U : 0U;
+        equal = equal || part[m].key(i) == wanted[m];
       }
       counts += (count + (equal ? hit : 0)) << (8 * m);
     }
@@ -313,14 +349,10 @@ class line_team : public warp_team {
     row_id rows[lanes];
     RAYDEX_UNROLL
     for (unsigned m = 0; m < lanes; ++m) {
-      const std::uint32_t found = (counts >> (8 * m)) & 0xff;
-      ranks[m] = found % hit;
-      if constexpr (entry_pair<Entries>::with_rows) {
-        // The entry at the rank is in one of the threads.
-        row_id row = part[m][0].row(ranks[m] % each);
-        if (Lines == 2 && ranks[m] >= core::line_entries) row = part[m][1].row(ranks[m] % each);
-        rows[m] = from_lane(row, ranks[m] / each % lanes, lanes);
-      }
+      ranks[m] = (counts >> (8 * m)) % hit;
+      // The entry at the rank is in one of the threads.
+      if constexpr (entry_pair<Entries>::with_rows)
+        rows[m] = from_lane(part[m].row(ranks[m] % each), ranks[m] / each % lanes, lanes);
     }
     const std::uint32_t mine = (counts >> (8 * lane())) & 0xff;
     own[0].hit = mine >= hit;
@@ -329,9 +361,47 @@ class line_team : public warp_team {
       keep(rows, row);
       own[0].row = row[0];
     } else if (own[0].hit) {
-      row_id begin[1];
-      keep(first, begin);
-      own[0].row = entries.row_id(begin[0] + mine % hit);
+      row_id leaf[1];
+      keep(leaves, leaf);
+      own[0].row = entries.row_id(leaf[0] * core::line_entries + mine % hit);
+    }
+  }
+
+  template <class Entries>
+  __device__ void match_in_leaf(const Entries& entries,
+                                const typename Entries::row_id_type (&leaves)[lanes],
+                                const typename Entries::key_type (&wanted)[lanes],
+                                typename Entries::row_id_type (&rows)[1], bool& beyond) const {
+    using row_id = typename Entries::row_id_type;
+    constexpr auto none = static_cast<row_id>(-1);
+    entry_pair<Entries> part[lanes];
+    read_leaves(entries, leaves, part);
+    // Rows of a key ascend, so that the first match is the smallest: what each thread has of all
+    // four lookups becomes their smallest ones, one a thread, in two exchanges.
+    row_id smallest[lanes];
+    RAYDEX_UNROLL
+    for (unsigned m = 0; m < lanes; ++m) {
+      smallest[m] = none;
+      RAYDEX_UNROLL
+      for (unsigned i = each; i-- > 0;) {
+        if constexpr (entry_pair<Entries>::with_rows) {
+          smallest[m] = part[m].key(i) == wanted[m] ? part[m].row(i) : smallest[m];
+        } else {
+          smallest[m] = part[m].key(i) == wanted[m] ? lane() * each + i : smallest[m];
+        }
+      }
+      beyond |= part[m].key(each - 1) < wanted[m];
+    }
+    beyond &= lane() == lanes - 1;
+    const bool upper = (lane() & 2U) != 0;
+    const row_id even = merged(upper, smallest[0], smallest[2], 2);
+    const row_id odd = merged(upper, smallest[1], smallest[3], 2);
+    const row_id found = merged((lane() & 1U) != 0, even, odd, 1);
+    rows[0] = found;
+    if constexpr (!entry_pair<Entries>::with_rows) {
+      row_id leaf[1];
+      keep(leaves, leaf);
+      if (found != none) rows[0] = entries.row_id(leaf[0] * core::line_entries + found);
     }
   }
 
@@ -343,7 +413,9 @@ class line_team : public warp_team {
   }
 
  private:
-  // Two entries of a line, as a thread reads them.
+  static constexpr unsigned each = core::line_entries / lanes;  // entries of a leaf in a thread
+
+  // Two entries of a leaf, as a thread reads them.
   template <class Entries>
   struct entry_pair;
 
@@ -353,10 +425,13 @@ class line_team : public warp_team {
     using pair = std::conditional_t<sizeof(Key) == 4, uint2, ulonglong2>;
     pair keys;
 
+    // Where a thread's part of the first leaf is.
+    __device__ static const pair* origin(const core::column_entries<Key, RowId>& entries) {
+      return fixed(reinterpret_cast<const pair*>(entries.keys) + lane());
+    }
     template <class Read>
-    __device__ void read(const core::column_entries<Key, RowId>& entries, RowId first,
-                         unsigned lane, const Read& read_one) {
-      keys = read_one(reinterpret_cast<const pair*>(entries.keys + first) + lane);
+    __device__ void read(const pair* origin, RowId leaf, const Read& read_one) {
+      keys = read_one(origin + std::uint64_t{leaf} * lanes);
     }
     __device__ Key key(unsigned i) const { return i == 0 ? keys.x : keys.y; }
   };
@@ -367,18 +442,19 @@ class line_team : public warp_team {
     static constexpr unsigned words = core::row_entries<Key, RowId>::words_per_entry;
     std::uint32_t word[2 * words];
 
+    // 16, 24 or 32 bytes.
+    using vector = std::conditional_t<words % 2 == 0, uint4, uint2>;
+    static constexpr unsigned vectors = 2 * words * 4 / sizeof(vector);
+
+    __device__ static const vector* origin(const core::row_entries<Key, RowId>& entries) {
+      return fixed(reinterpret_cast<const vector*>(entries.words) + lane() * vectors);
+    }
     template <class Read>
-    __device__ void read(const core::row_entries<Key, RowId>& entries, RowId first, unsigned lane,
-                         const Read& read_one) {
-      // 16, 24 or 32 bytes.
-      using vector = std::conditional_t<words % 2 == 0, uint4, uint2>;
-      constexpr unsigned vectors = 2 * words * 4 / sizeof(vector);
-      const auto* from =
-          reinterpret_cast<const vector*>(entries.words + std::uint64_t{first} * words);
+    __device__ void read(const vector* origin, RowId leaf, const Read& read_one) {
       vector parts[vectors];
       RAYDEX_UNROLL
       for (unsigned v = 0; v < vectors; ++v)
-        parts[v] = read_one(from + lane * vectors + v);
+        parts[v] = read_one(origin + std::uint64_t{leaf} * (lanes * vectors) + v);
       std::memcpy(word, parts, sizeof word);
     }
     __device__ Key key(unsigned i) const { return get<Key>(i == 0 ? 0 : words, i); }
@@ -398,6 +474,33 @@ class line_team : public warp_team {
     }
   };
 
+  template <class Entries>
+  __device__ void read_leaves(const Entries& entries,
+                              const typename Entries::row_id_type (&leaves)[lanes],
+                              entry_pair<Entries> (&part)[lanes]) const {
+    const auto* origin = entry_pair<Entries>::origin(entries);
+    const auto read_all = [&](auto read) {
+      RAYDEX_UNROLL
+      for (unsigned m = 0; m < lanes; ++m)
+        part[m].read(origin, leaves[m], read);
+    };
+    // No leaf is worth keeping in the L1, where the nodes are.
+    if (stream_leaves) {
+      read_all([](const auto* from) { return __ldcs(from); });
+    } else {
+      read_all([](const auto* from) { return load_past_l1(from); });
+    }
+  }
+
+  // The smaller of a value of this thread and one of the thread at a distance, which gets another:
+  // `second` stays in the upper one of the two, `first` in the lower one.
+  template <class T>
+  __device__ static T merged(bool upper, T first, T second, unsigned distance) {
+    const T kept = upper ? second : first;
+    const T received = from_partner(upper ? first : second, distance);
+    return received < kept ? received : kept;
+  }
+
   __device__ static unsigned lane() { return threadIdx.x % lanes; }
   __device__ static std::uint32_t add_up(std::uint32_t counts) {
     counts += __shfl_xor_sync(all_lanes, counts, 1);
@@ -408,10 +511,6 @@ class line_team : public warp_team {
     RAYDEX_UNROLL
     for (unsigned m = 0; m < lanes; ++m)
       ranks[m] = (counts >> (8 * m)) & 0xff;
-  }
-  // Of the two separators in a word, how many are below.
-  __device__ static std::uint32_t below(std::uint32_t two, std::uint32_t steps) {
-    return ((two & 0xffff) < steps ? 1U : 0U) + ((two >> 16) < steps ? 1U : 0U);
   }
 };
 

@@ -129,14 +129,16 @@ TYPED_TEST(simd, ranks_keys_in_quantised_nodes) {
   with_every_target([] {
     auto random = test::generator();
     const std::vector<key> keys = mixed_keys<key>(50 * node::fan_out * 8 - 5, random);
-    std::vector<node> nodes(50);
-    const core::place_separators<core::column_entries<key, std::uint32_t>> place{
-        {keys.data(), nullptr}, keys.size(), 8, nodes.data(), 1, nullptr};
+    const core::pivot_levels levels(keys.size(), 8, node::fan_out, 1, 1);
+    std::vector<node> nodes(levels.nodes());
+    const core::place_nodes<core::column_entries<key, std::uint32_t>> place{
+        levels, {keys.data(), nullptr}, keys.size(), nodes.data()};
+    for (std::uint64_t i = 0; i < place.items(); ++i)
+      place(i);
     std::vector<const node*> asked;
     std::vector<key> wanted;
     std::vector<unsigned> expected;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      place(i);
       for (const key one : mixed_keys<key>(40, random)) {
         asked.push_back(&nodes[i]);
         wanted.push_back(asked.size() % 2 == 0 ? one : keys[test::below(random, keys.size())]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of lines in all its shapes, those of the largest columns too: leaves of one and two
-// lines, nodes quantised or not, and as many levels as a small root leaves.
+// The tree of lines in all its shapes, those of the largest columns too: as many levels as a small
+// root leaves, any number of them quantised.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,24 +23,21 @@ class line_tree {
   using quantised = typename view_type::quantised;
 
  public:
-  line_tree(const std::vector<Key>& keys, bool quantise, unsigned leaf_lines,
-            std::uint64_t most_roots)
+  // With `rounded` levels of quantised nodes at most.
+  line_tree(const std::vector<Key>& keys, unsigned rounded, std::uint64_t most_roots)
       : size_(static_cast<std::uint32_t>(keys.size())), keys_(keys), rows_(keys.size()) {
     std::iota(rows_.begin(), rows_.end(), 1000U);
-    std::uint64_t leaf = std::uint64_t{leaf_lines} * line_entries;
-    const std::uint64_t padded = (keys.size() + leaf - 1) / leaf * leaf;
+    const std::uint64_t padded = (keys.size() + line_entries - 1) / line_entries * line_entries;
     keys_.resize(padded, std::numeric_limits<Key>::max());
     rows_.resize(padded, std::numeric_limits<std::uint32_t>::max());
     const entries all{keys_.data(), rows_.data()};
-    if (quantise) {
-      const std::uint64_t below = quantised::fan_out * leaf;
-      separators_.resize((keys.size() + below - 1) / below);
-      const place_separators<entries> place{all, size_, leaf, separators_.data(), 1, nullptr};
-      for (std::uint64_t i = 0; i < separators_.size(); ++i)
-        place(i);
-      leaf = below;
-    }
-    const pivot_levels levels(keys.size(), leaf, view_type::fan_out, most_roots);
+    const pivot_levels below(keys.size(), line_entries, quantised::fan_out, most_roots, rounded);
+    nodes_.resize(below.nodes());
+    const place_nodes<entries> place_node{below, all, size_, nodes_.data()};
+    for (std::uint64_t i = 0; i < place_node.items(); ++i)
+      place_node(i);
+    const pivot_levels levels(keys.size(), below.entries_per_root(), view_type::fan_out,
+                              most_roots);
     pivots_.resize(levels.size());
     const place_pivots<entries> place{levels, all, size_, pivots_.data()};
     for (std::uint64_t i = 0; i < levels.size(); ++i)
@@ -58,10 +55,10 @@ class line_tree {
         fill(i);
     }
     parts_ = {.root = {root, root_pivots},
-              .levels = levels,
+              .exact = levels,
               .pivots = pivots_.data(),
-              .separators = quantise ? separators_.data() : nullptr,
-              .leaf_lines = leaf_lines};
+              .rounded = below,
+              .nodes = nodes_.data()};
   }
   line_tree(const line_tree&) = delete;
   line_tree& operator=(const line_tree&) = delete;
@@ -72,7 +69,7 @@ class line_tree {
   std::uint32_t size_;
   std::vector<Key> keys_;
   std::vector<std::uint32_t> rows_;
-  std::vector<quantised> separators_;
+  std::vector<quantised> nodes_;
   std::vector<Key> pivots_;
   std::vector<std::uint64_t> root_;
   typename view_type::parts parts_{};
@@ -81,28 +78,25 @@ class line_tree {
 template <class Key>
 void check(const std::vector<Key>& keys, std::mt19937_64& random) {
   const auto probes = test::hard_probes(keys, 400, random);
-  for (const bool quantise : {false, true}) {
-    for (const unsigned leaf_lines : {1U, 2U}) {
-      for (const std::uint64_t most_roots : {1UL, 5UL, 0x1'0000UL}) {
-        SCOPED_TRACE(std::string(quantise ? "quantised, " : "exact, ") +
-                     std::to_string(leaf_lines) + " lines a leaf, at most " +
-                     std::to_string(most_roots) + " roots");
-        const line_tree<Key> tree(keys, quantise, leaf_lines, most_roots);
-        const auto view = tree.view();
-        for (std::size_t i = 0; i < probes.size(); ++i) {
-          const Key wanted = probes[i];
-          const auto lower = std::lower_bound(keys.begin(), keys.end(), wanted);
-          const auto rank = static_cast<std::uint32_t>(lower - keys.begin());
-          const auto found = view.locate(wanted);
-          ASSERT_EQ(found.rank, rank) << "of " << wanted;
-          const bool hit = lower != keys.end() && *lower == wanted;
-          ASSERT_EQ(found.rank < keys.size() && found.hit, hit) << "of " << wanted;
-          ASSERT_EQ(view.find(wanted), hit ? 1000 + rank : 0xffff'ffff) << "of " << wanted;
-          const Key other = probes[(i + 7) % probes.size()];
-          const auto upper = std::upper_bound(keys.begin(), keys.end(), other);
-          ASSERT_EQ(view.count({wanted, other}), other < wanted ? 0 : upper - lower)
-              << "from " << wanted << " to " << other;
-        }
+  for (const unsigned rounded : {0U, 1U, 2U, pivot_levels::most}) {
+    for (const std::uint64_t most_roots : {1UL, 5UL, 0x1'0000UL}) {
+      SCOPED_TRACE("at most " + std::to_string(rounded) + " quantised levels and " +
+                   std::to_string(most_roots) + " roots");
+      const line_tree<Key> tree(keys, rounded, most_roots);
+      const auto view = tree.view();
+      for (std::size_t i = 0; i < probes.size(); ++i) {
+        const Key wanted = probes[i];
+        const auto lower = std::lower_bound(keys.begin(), keys.end(), wanted);
+        const auto rank = static_cast<std::uint32_t>(lower - keys.begin());
+        const auto found = view.locate(wanted);
+        ASSERT_EQ(found.rank, rank) << "of " << wanted;
+        const bool hit = lower != keys.end() && *lower == wanted;
+        ASSERT_EQ(found.rank < keys.size() && found.hit, hit) << "of " << wanted;
+        ASSERT_EQ(view.find(wanted), hit ? 1000 + rank : 0xffff'ffff) << "of " << wanted;
+        const Key other = probes[(i + 7) % probes.size()];
+        const auto upper = std::upper_bound(keys.begin(), keys.end(), other);
+        ASSERT_EQ(view.count({wanted, other}), other < wanted ? 0 : upper - lower)
+            << "from " << wanted << " to " << other;
       }
     }
   }
@@ -116,8 +110,8 @@ TYPED_TEST_SUITE(line_trees, widths);
 TYPED_TEST(line_trees, find_what_lower_bound_does) {
   auto random = test::generator();
   // Around full leaves and full nodes of both kinds.
-  for (const std::size_t size : {1UL, 8UL, 9UL, 16UL, 17UL, 103UL, 104UL, 105UL, 120UL, 121UL,
-                                 208UL, 240UL, 241UL, 1768UL, 2040UL, 2041UL, 5003UL}) {
+  for (const std::size_t size : {1UL, 8UL, 9UL, 16UL, 17UL, 231UL, 232UL, 233UL, 247UL, 248UL,
+                                 249UL, 1768UL, 2040UL, 5003UL, 6729UL, 7689UL}) {
     for (const auto& [name, keys] : test::hard_keys<TypeParam>(size, random)) {
       SCOPED_TRACE(name + ", " + std::to_string(size) + " keys");
       check<TypeParam>(keys, random);

@@ -85,8 +85,8 @@ TEST_F(pivot_tree_memory, of_explicit_row_ids_it_holds_no_more) {
 TEST_F(pivot_tree_memory, of_few_entries_it_holds_a_line_more) {
   for (const std::size_t n : {0u, 1u, 2u, 8u}) {
     const auto keys = random_cells<std::uint32_t>(n);
-    // Leaves end with a whole line; for `cuda`, with two.
-    EXPECT_LE(build(at(), column(keys), {}, {})->info().resident_bytes, n == 0 ? 0 : 128) << n;
+    // Leaves end with a whole line.
+    EXPECT_LE(build(at(), column(keys), {}, {})->info().resident_bytes, n == 0 ? 0 : 64) << n;
     EXPECT_LE(build(at(), column(keys), {}, {{"search", "groups"}})->info().resident_bytes,
               n == 0 ? 0 : 8 * n + 32)
         << n;

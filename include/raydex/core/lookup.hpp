@@ -14,26 +14,12 @@
 
 namespace raydex::core {
 
-/// The probes of a batch.
-template <class Key>
-struct probe_set {
-  encoded_column<Key> lower;  ///< points, or lower ends
-  encoded_column<Key> upper;  ///< upper ends; not read for points
-  std::uint64_t size;         ///< number of probes
-  bool is_points;             ///< whether these are points
-
-  /// Reads probe `i`; false if it matches nothing, being missing or empty.
-  RAYDEX_HD bool read(std::uint64_t i, interval<Key>& probe) const {
-    if (!lower.valid(i)) return false;
-    probe.lower = lower[i];
-    if (is_points) {
-      probe.upper = probe.lower;
-      return true;
-    }
-    if (!upper.valid(i)) return false;
-    probe.upper = upper[i];
-    return !probe.empty();
-  }
+/// N probes as they are read, not looked at yet.
+template <class Key, std::size_t N>
+struct fetched_probes {
+  Key lower[N];    ///< bits of points or lower ends
+  Key upper[N];    ///< bits of upper ends; none for points
+  bool exists[N];  ///< false if a probe is missing
 };
 
 /// Which probe to answer, and where among the results to put the answer. The two differ only where
@@ -43,28 +29,80 @@ struct ticket {
   std::uint64_t result;  ///< number of the result
 };
 
-/// Reads the probes of N tickets; what matches nothing becomes a search for key 0.
-template <std::size_t N, class Key>
-RAYDEX_HD inline void read_probes(const probe_set<Key>& probes, const ticket (&tickets)[N],
-                                  interval<Key> (&wanted)[N], bool (&matches)[N]) {
-  RAYDEX_UNROLL
-  for (std::size_t j = 0; j < N; ++j) {
-    matches[j] = tickets[j].probe < probes.size && probes.read(tickets[j].probe, wanted[j]);
-    if (!matches[j]) wanted[j] = {};
-  }
-}
+/// The probes of a batch. If they are `Plain`, which `all_numbers` tells, the compiler leaves out
+/// what missing ones and byte strings need.
+template <class Key, bool Plain = false>
+struct probe_set {
+  encoded_column<Key> lower;  ///< points, or lower ends
+  encoded_column<Key> upper;  ///< upper ends; not read for points
+  std::uint64_t size;         ///< number of probes
+  bool is_points;             ///< whether these are points
 
-/// Finds the ranks [begin, end) of the matches of N tickets a lane.
+  /// Whether the probes are points, numbers side by side, none of them missing.
+  bool are_plain() const {
+    return is_points && lower.validity == nullptr && lower.format.type != key_type::bytes &&
+           lower.stride == sizeof(Key);
+  }
+
+  /// Reads the probes of N tickets, without waiting for what it reads.
+  template <std::size_t N>
+  RAYDEX_HD fetched_probes<Key, N> fetch(const ticket (&tickets)[N]) const {
+    fetched_probes<Key, N> probes;
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      const std::uint64_t i = tickets[j].probe;
+      probes.exists[j] = i < size && (Plain || (lower.valid(i) && (is_points || upper.valid(i))));
+      probes.lower[j] = probes.exists[j] ? bits_of(lower, i) : 0;
+      probes.upper[j] = probes.exists[j] && !is_points ? bits_of(upper, i) : 0;
+    }
+    return probes;
+  }
+
+  /// Reads probe `i`; false if it matches nothing, being missing or empty.
+  RAYDEX_HD bool read(std::uint64_t i, interval<Key>& probe) const {
+    const ticket one[1] = {{i, i}};
+    interval<Key> wanted[1];
+    bool matches[1];
+    decode(fetch(one), wanted, matches);
+    if (matches[0]) probe = wanted[0];
+    return matches[0];
+  }
+
+  /// What N probes want; what matches nothing becomes a search for key 0.
+  template <std::size_t N>
+  RAYDEX_HD void decode(fetched_probes<Key, N> probes, interval<Key> (&wanted)[N],
+                        bool (&matches)[N]) const {
+    lower.encode_all(probes.lower);
+    if (!is_points) upper.encode_all(probes.upper);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      wanted[j] = {probes.lower[j], is_points ? probes.lower[j] : probes.upper[j]};
+      matches[j] = probes.exists[j] && !wanted[j].empty();
+      if (!matches[j]) wanted[j] = {};
+    }
+  }
+
+ private:
+  RAYDEX_HD static Key bits_of(const encoded_column<Key>& column, std::uint64_t i) {
+    if constexpr (Plain) {
+      return load_once(reinterpret_cast<const Key*>(column.data) + i);
+    } else {
+      return column.raw(i);
+    }
+  }
+};
+
+/// Finds the ranks [begin, end) of the matches of N probes a lane.
 template <std::size_t N, class View, class Team>
 RAYDEX_HD inline void find_matches(Team& team, const View& view,
-                                   const probe_set<typename View::key_type>& probes,
-                                   const ticket (&tickets)[N],
+                                   const probe_set<typename View::key_type>& batch,
+                                   const fetched_probes<typename View::key_type, N>& probes,
                                    typename View::row_id_type (&begin)[N],
                                    typename View::row_id_type (&end)[N]) {
   using key = typename View::key_type;
   interval<key> wanted[N];
   bool matches[N];
-  read_probes(probes, tickets, wanted, matches);
+  batch.decode(probes, wanted, matches);
   key lower[N];
   RAYDEX_UNROLL
   for (std::size_t j = 0; j < N; ++j)
@@ -79,9 +117,9 @@ RAYDEX_HD inline void find_matches(Team& team, const View& view,
   }
 }
 
-/// @name Operations. `run(team, tickets, out)` answers N tickets a lane and writes the results to
-/// `out`. Those that visit every match gather them in a `partial`, which `team.scan` may fill in
-/// several lanes and then merge.
+/// @name Operations. `run(team, tickets, probes, out)` answers N tickets a lane, whose probes have
+/// been fetched, and writes the results to `out`. Those that visit every match gather them in a
+/// `partial`, which `team.scan` may fill in several lanes and then merge.
 /// @{
 
 /// Writes the smallest matching row id of each probe, a range.
@@ -113,43 +151,41 @@ struct first_rows {
 
   /// Answers N tickets.
   template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], result* to) const {
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
     result begin[N];
     result end[N];
-    find_matches(team, view, probes, tickets, begin, end);
+    find_matches(team, view, probes, fetched, begin, end);
     team.scan(*this, tickets, begin, end, to);
   }
 };
 
 /// The same where the probes are points: what the search found is the answer.
-template <class View>
+template <class View, bool Plain = false>
 struct first_of_points {
   using result = typename View::row_id_type;  ///< what is written a probe
 
-  View view;                                  ///< the index
-  probe_set<typename View::key_type> probes;  ///< the batch, of points
-  result* out;                                ///< a row id a probe
+  View view;                                         ///< the index
+  probe_set<typename View::key_type, Plain> probes;  ///< the batch, of points
+  result* out;                                       ///< a row id a probe
+
+  /// The same for plain probes.
+  first_of_points<View, true> plain() const {
+    return {view, {probes.lower, probes.upper, probes.size, probes.is_points}, out};
+  }
 
   /// Answers N tickets.
   template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], result* to) const {
-    using key = typename View::key_type;
-    key wanted[N];
-    bool exists[N];
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     fetched_probes<typename View::key_type, N> fetched, result* to) const {
+    probes.lower.encode_all(fetched.lower);
+    result rows[N];
+    view.find_rows(team, fetched.lower, rows);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
-      const std::uint64_t i = tickets[j].probe;
-      exists[j] = i < probes.size && probes.lower.valid(i);
-      wanted[j] = exists[j] ? probes.lower.raw(i) : 0;
-    }
-    probes.lower.encode_all(wanted);
-    typename View::found at[N];
-    view.locate(team, wanted, at);
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      const bool hit = exists[j] && at[j].hit;
       if (team.owns_lookups() && tickets[j].probe < probes.size) {
-        to[tickets[j].result] = hit ? at[j].row : std::numeric_limits<result>::max();
+        const bool exists = Plain || fetched.exists[j];
+        to[tickets[j].result] = exists ? rows[j] : std::numeric_limits<result>::max();
       }
     }
   }
@@ -166,10 +202,11 @@ struct count_rows {
 
   /// Answers N tickets.
   template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], result* to) const {
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
     typename View::row_id_type begin[N];
     typename View::row_id_type end[N];
-    find_matches(team, view, probes, tickets, begin, end);
+    find_matches(team, view, probes, fetched, begin, end);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       if (team.owns_lookups() && tickets[j].probe < probes.size) {
@@ -202,10 +239,11 @@ struct sum_rows {
 
   /// Answers N tickets.
   template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], result* to) const {
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
     typename View::row_id_type begin[N];
     typename View::row_id_type end[N];
-    find_matches(team, view, probes, tickets, begin, end);
+    find_matches(team, view, probes, fetched, begin, end);
     team.scan(*this, tickets, begin, end, to);
   }
 };
@@ -235,10 +273,11 @@ struct list_rows {
 
   /// Answers N tickets.
   template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], result* to) const {
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
     typename View::row_id_type begin[N];
     typename View::row_id_type end[N];
-    find_matches(team, view, probes, tickets, begin, end);
+    find_matches(team, view, probes, fetched, begin, end);
     team.scan(*this, tickets, begin, end, to);
   }
 };

@@ -17,7 +17,8 @@ namespace raydex::core {
 ///
 /// - `size()`, the number of entries;
 /// - `enter(team, key)`, where a search begins, and `descend(team, wanted, nodes, found)`,
-///   which takes it to the end for all lookups of a team;
+///   which takes it to the end for all lookups of a team; where teams of several lanes search
+///   it, also `descend_to_rows`, which finds row ids only;
 /// - `end_of(range, begin)`, the rank after the last match of a range that begins there, or
 ///   `locate_ends` for several at once;
 /// - `row_id(rank)`, and `scan(begin, end, lane, lanes, visit)`, which calls `visit(k, row_id)` for
@@ -61,7 +62,7 @@ class ordered_view {
   RAYDEX_HD found locate(Key lower) const {
     alone team;
     const Key wanted[1] = {lower};
-    found at[1];
+    found at[1] = {};
     locate(team, wanted, at);
     return at[0];
   }
@@ -69,22 +70,34 @@ class ordered_view {
   /// The same for N keys a lane of a team.
   template <std::size_t N, class Team>
   RAYDEX_HD void locate(Team& team, const Key (&lower)[N], found (&at)[N]) const {
-    constexpr std::size_t all = N * Team::lanes;
     if (self().size() == 0) {
       RAYDEX_UNROLL
       for (std::size_t j = 0; j < N; ++j)
         at[j] = {0, false, 0};
       return;
     }
-    RowId entered[N];
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j)
-      entered[j] = self().enter(team, lower[j]);
-    Key wanted[all];
-    RowId nodes[all];
-    team.share(lower, wanted);
-    team.share(entered, nodes);
-    self().descend(team, wanted, nodes, at);
+    enter_all(team, lower,
+              [&](const auto& wanted, auto& nodes) { self().descend(team, wanted, nodes, at); });
+  }
+
+  /// The smallest row ids of N keys a lane of a team, or the largest value of their type.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void find_rows(Team& team, const Key (&keys)[N], RowId (&rows)[N]) const {
+    if constexpr (Team::lanes > 1) {
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        rows[j] = std::numeric_limits<RowId>::max();
+      if (self().size() == 0) return;
+      enter_all(team, keys, [&](const auto& wanted, auto& nodes) {
+        self().descend_to_rows(team, wanted, nodes, rows);
+      });
+    } else {
+      found at[N];
+      locate(team, keys, at);
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        rows[j] = at[j].hit ? at[j].row : std::numeric_limits<RowId>::max();
+    }
   }
 
   /// The ranks after the last matches of N ranges a lane, which begin at `begin`. Costs a second
@@ -105,6 +118,20 @@ class ordered_view {
 
  private:
   RAYDEX_HD const View& self() const { return static_cast<const View&>(*this); }
+
+  // Takes the lookups of all lanes to where they begin, and goes on from there.
+  template <std::size_t N, class Team, class GoOn>
+  RAYDEX_HD void enter_all(Team& team, const Key (&own)[N], GoOn&& go_on) const {
+    RowId entered[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      entered[j] = self().enter(team, own[j]);
+    Key wanted[N * Team::lanes];
+    RowId nodes[N * Team::lanes];
+    team.share(own, wanted);
+    team.share(entered, nodes);
+    go_on(wanted, nodes);
+  }
   RAYDEX_HD RowId end_of(interval<Key> range, RowId begin) const {
     alone team;
     const interval<Key> ranges[1] = {range};

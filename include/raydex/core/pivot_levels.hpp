@@ -29,12 +29,12 @@ class pivot_levels {
       : leaf_(leaf), fan_out_(fan_out), roots_((entries + leaf - 1) / leaf) {
     while (roots_ > most_roots && count_ < most_levels) {
       roots_ = (roots_ + fan_out - 1) / fan_out;
-      begin_[count_++] = roots_ * (fan_out - 1);
+      first_node_[count_++] = roots_;
     }
     for (unsigned level = count_; level > 0; --level) {
-      const std::uint64_t pivots = begin_[level - 1];
-      begin_[level - 1] = size_;
-      size_ += pivots;
+      const std::uint64_t nodes = first_node_[level - 1];
+      first_node_[level - 1] = nodes_;
+      nodes_ += nodes;
     }
   }
 
@@ -46,10 +46,16 @@ class pivot_levels {
   RAYDEX_HD std::uint64_t leaf() const { return leaf_; }
   /// Nodes of the topmost level; leaves if there is none.
   RAYDEX_HD std::uint64_t roots() const { return roots_; }
+  /// Nodes in all; the topmost level comes first.
+  RAYDEX_HD std::uint64_t nodes() const { return nodes_; }
+  /// Where the nodes of a level begin.
+  RAYDEX_HD std::uint64_t first_node(unsigned level) const { return first_node_[level]; }
   /// Pivots in all; the topmost level comes first.
-  RAYDEX_HD std::uint64_t size() const { return size_; }
+  RAYDEX_HD std::uint64_t size() const { return nodes_ * (fan_out_ - 1); }
   /// Where the pivots of a level begin.
-  RAYDEX_HD std::uint64_t begin(unsigned level) const { return begin_[level]; }
+  RAYDEX_HD std::uint64_t begin(unsigned level) const {
+    return first_node_[level] * (fan_out_ - 1);
+  }
   /// Entries below a node of the topmost level; of a leaf if there is none.
   RAYDEX_HD std::uint64_t entries_per_root() const {
     std::uint64_t entries = leaf_;
@@ -58,17 +64,27 @@ class pivot_levels {
     return entries;
   }
 
+  /// The entries below a node.
+  struct span {
+    std::uint64_t first;  ///< the first of them
+    std::uint64_t child;  ///< how many below each child, as far as there are entries
+  };
+  /// The span of node `i`, counting the nodes of all levels, the topmost level first.
+  RAYDEX_HD span span_of(std::uint64_t i) const {
+    unsigned level = count_ - 1;
+    std::uint64_t child = entries_per_root() / fan_out_;
+    while (level > 0 && i >= first_node_[level - 1]) {
+      --level;
+      child /= fan_out_;
+    }
+    return {(i - first_node_[level]) * fan_out_ * child, child};
+  }
+
   /// The entry whose key is the pivot in slot `i` of all: the paper's p(l, i) = K^l (K - 1) (1 + i
   /// + floor(i / (K - 1))) - 1, for leaves of any size. It may lie beyond the last entry.
   RAYDEX_HD std::uint64_t entry_of(std::uint64_t i) const {
-    unsigned level = count_ - 1;
-    std::uint64_t entries = entries_per_root() / fan_out_;  // below a child of this level's nodes
-    while (level > 0 && i >= begin_[level - 1]) {
-      --level;
-      entries /= fan_out_;
-    }
-    const std::uint64_t within = i - begin_[level];
-    return entries * (1 + within + within / (fan_out_ - 1)) - 1;
+    const span below = span_of(i / (fan_out_ - 1));
+    return below.first + (1 + i % (fan_out_ - 1)) * below.child - 1;
   }
 
  private:
@@ -76,8 +92,8 @@ class pivot_levels {
   unsigned fan_out_ = 2;
   unsigned count_ = 0;
   std::uint64_t roots_ = 0;
-  std::uint64_t size_ = 0;
-  std::uint64_t begin_[most] = {};
+  std::uint64_t nodes_ = 0;
+  std::uint64_t first_node_[most] = {};
 };
 
 /// Writes the pivots: one read and one write for each, in any order.

@@ -175,9 +175,9 @@ class pivot_tree_view : public tree_over_entries<pivot_tree_view<Entries>, Entri
 };
 
 /// The tree that goes beyond the paper, made of cache lines: a wide root meant for fast memory,
-/// nodes of a 64-byte line of pivots, a level of quantised nodes if the column is large, and leaves
-/// of one or two lines of 8 entries. A lookup in 2^26 entries reads one line of pivots, half a line
-/// of separators, and one line of entries.
+/// levels of nodes with a 64-byte line of pivots each, below them levels of quantised nodes, and
+/// leaves of 8 entries. Either kind of level may be missing. A lookup in 2^26 entries reads two
+/// lines of separators and one of entries.
 template <class Entries>
 class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries> {
   using base = typename line_tree_view::tree_over_entries;
@@ -186,19 +186,19 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
   using typename base::key_type;               ///< an encoded key
   using typename base::row_id_type;            ///< a row id
   using found = found_entry<row_id_type>;      ///< what a search finds
-  using quantised = quantised_node<key_type>;  ///< a node of the lowest level
+  using quantised = quantised_node<key_type>;  ///< a node of the lower levels
 
   /// Children of a node of pivots.
   static constexpr unsigned fan_out = line_pivots<key_type> + 1;
 
   /// Where the parts of the tree lie.
   struct parts {
-    root_node<key_type> root;     ///< the root
-    pivot_levels levels;          ///< levels of nodes below it, their leaves being
-                                  ///< quantised nodes if there are any
-    const key_type* pivots;       ///< those of the levels
-    const quantised* separators;  ///< quantised nodes, or null
-    unsigned leaf_lines;          ///< lines of a leaf, 1 or 2
+    root_node<key_type> root;  ///< the root
+    pivot_levels exact;        ///< levels of pivots below it, their leaves being what is below a
+                               ///< topmost quantised node if there are any
+    const key_type* pivots;    ///< those of these levels
+    pivot_levels rounded;      ///< levels of quantised nodes below these
+    const quantised* nodes;    ///< those of these levels
   };
 
   /// A view of `size` entries and the tree above them. Entries must be readable up to the end of
@@ -221,23 +221,47 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
   template <class Team, std::size_t M, std::size_t N>
   RAYDEX_HD void descend(Team& team, const key_type (&wanted)[M], row_id_type (&nodes)[M],
                          found (&at)[N]) const {
+    to_leaves(team, wanted, nodes);
     unsigned ranks[M];
-    for (unsigned level = tree_.levels.count(); level > 0; --level) {
-      team.rank_in_lines(tree_.pivots + tree_.levels.begin(level - 1), nodes, wanted, ranks);
+    for (;;) {
+      team.search_leaf(this->entries_, nodes, wanted, ranks, at);
+      if (tree_.rounded.count() == 0) break;
+      bool again = false;
       RAYDEX_UNROLL
-      for (std::size_t m = 0; m < M; ++m)
-        nodes[m] = nodes[m] * fan_out + ranks[m];
+      for (std::size_t m = 0; m < M; ++m) {
+        if (ranks[m] < line_entries || nodes[m] == last_leaf()) continue;
+        nodes[m] = leaf_after(nodes[m], wanted[m]);
+        again = true;
+      }
+      if (!team.any(again)) break;
     }
-    if (tree_.separators != nullptr) {
-      team.rank_quantised(tree_.separators, nodes, wanted, ranks);
-      RAYDEX_UNROLL
-      for (std::size_t m = 0; m < M; ++m)
-        nodes[m] = nodes[m] * quantised::fan_out + ranks[m];
+    row_id_type own_leaf[N];
+    unsigned own_rank[N];
+    team.keep(nodes, own_leaf);
+    team.keep(ranks, own_rank);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      const row_id_type rank = own_leaf[j] * line_entries + own_rank[j];
+      at[j].rank = rank < this->size_ ? rank : this->size_;
     }
-    if (tree_.leaf_lines == 1) {
-      search_leaves<1>(team, wanted, nodes, at);
-    } else {
-      search_leaves<2>(team, wanted, nodes, at);
+  }
+
+  /// The same where only the row ids of the matches are asked for.
+  template <class Team, std::size_t M, std::size_t N>
+  RAYDEX_HD void descend_to_rows(Team& team, const key_type (&wanted)[M], row_id_type (&nodes)[M],
+                                 row_id_type (&rows)[N]) const {
+    to_leaves(team, wanted, nodes);
+    bool beyond = false;
+    team.match_in_leaf(this->entries_, nodes, wanted, rows, beyond);
+    if (tree_.rounded.count() == 0 || !team.any(beyond)) return;
+    row_id_type leaf[N];
+    key_type own[N];
+    team.keep(nodes, leaf);
+    team.keep(wanted, own);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      if (leaf[j] == last_leaf() || last_key(leaf[j]) >= own[j]) continue;
+      rows[j] = row_in(leaf_after(leaf[j], own[j]), own[j]);
     }
   }
   /// @}
@@ -256,76 +280,136 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
   /// @}
 
  private:
-  template <unsigned Lines, class Team, std::size_t M, std::size_t N>
-  RAYDEX_HD void search_leaves(Team& team, const key_type (&wanted)[M], row_id_type (&leaves)[M],
-                               found (&at)[N]) const {
-    constexpr unsigned leaf = Lines * line_entries;
-    row_id_type first[M];
+  // From children of the root to leaves.
+  template <class Team, std::size_t M>
+  RAYDEX_HD void to_leaves(Team& team, const key_type (&wanted)[M], row_id_type (&nodes)[M]) const {
     unsigned ranks[M];
-    for (;;) {
+    for (unsigned level = tree_.exact.count(); level > 0; --level) {
+      team.rank_in_lines(tree_.pivots + tree_.exact.begin(level - 1), nodes, wanted, ranks);
       RAYDEX_UNROLL
       for (std::size_t m = 0; m < M; ++m)
-        first[m] = leaves[m] * leaf;
-      team.template search_leaf<Lines>(this->entries_, first, wanted, ranks, at);
-      if (tree_.separators == nullptr) break;
-      bool go_on = false;
+        nodes[m] = nodes[m] * fan_out + ranks[m];
+    }
+    for (unsigned level = tree_.rounded.count(); level > 0; --level) {
+      team.rank_quantised(tree_.nodes + tree_.rounded.first_node(level - 1), nodes, wanted, ranks);
       RAYDEX_UNROLL
-      for (std::size_t m = 0; m < M; ++m) {
-        // All below: separators that rounded to the same led here too early.
-        const bool next = ranks[m] == leaf && this->size_ - first[m] > leaf;
-        leaves[m] += next ? 1U : 0U;
-        go_on = go_on || next;
-      }
-      if (!team.any(go_on)) break;
+      for (std::size_t m = 0; m < M; ++m)
+        nodes[m] = nodes[m] * quantised::fan_out + ranks[m];
     }
-    row_id_type own_first[N];
-    unsigned own_ranks[N];
-    team.keep(first, own_first);
-    team.keep(ranks, own_ranks);
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      const row_id_type rank = own_first[j] + own_ranks[j];
-      at[j].rank = rank < this->size_ ? rank : this->size_;
+  }
+
+  RAYDEX_HD row_id_type last_leaf() const { return (this->size_ - 1) / line_entries; }
+  RAYDEX_HD key_type last_key(row_id_type leaf) const {
+    return this->entries_.key(leaf * line_entries + (line_entries - 1));
+  }
+
+  // The leaf with the first entry that is not below the wanted key, or the last leaf. All entries
+  // of `leaf`, which is not the last one, are below: separators that rounded to the same led there.
+  RAYDEX_HD row_id_type leaf_after(row_id_type leaf, key_type wanted) const {
+    row_id_type low = leaf;
+    row_id_type step = 1;
+    while (last_leaf() - low > step && last_key(low + step) < wanted) {
+      low += step;
+      step *= 2;
     }
+    row_id_type high = last_leaf() - low > step ? low + step : last_leaf();
+    while (high - low > 1) {
+      const row_id_type middle = low + (high - low) / 2;
+      (last_key(middle) < wanted ? low : high) = middle;
+    }
+    return high;
+  }
+  // The row id of the first entry of a leaf whose key is the one wanted.
+  RAYDEX_HD row_id_type row_in(row_id_type leaf, key_type wanted) const {
+    for (unsigned i = 0; i < line_entries; ++i) {
+      const row_id_type at = leaf * line_entries + i;
+      if (this->entries_.key(at) == wanted) return this->entries_.row_id(at);
+    }
+    return static_cast<row_id_type>(-1);
   }
 
   parts tree_;
 };
 
-/// Writes the quantised nodes over leaves of `leaf` entries, and how many of their separators round
-/// to the same as the key after them.
+/// Writes quantised nodes part by part, in any order.
 template <class Entries>
-struct place_separators {
+struct place_nodes {
   using node = quantised_node<typename Entries::key_type>;  ///< what is written
 
-  Entries entries;         ///< ascending
-  std::uint64_t size;      ///< number of entries
-  std::uint64_t leaf;      ///< entries of a leaf
-  node* nodes;             ///< where to, or null
-  std::uint64_t every;     ///< nodes from one that is looked at to the next
-  std::uint64_t* rounded;  ///< how many separators round, a number per node looked at; or null
+  pivot_levels levels;  ///< which nodes
+  Entries entries;      ///< ascending
+  std::uint64_t size;   ///< number of entries
+  node* nodes;          ///< where to
 
-  /// Writes or looks at node `i * every`.
+  /// Writes a separator, or, after them, the scale of a node.
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    const std::uint64_t first = i * every * node::fan_out * leaf;
-    const std::uint64_t children = node::fan_out * leaf;
-    const std::uint64_t end = size - first < children ? size : first + children;
-    node built;
-    built.base_and_shift = node::scale(key(first), key(end - 1));
-    std::uint64_t lost = 0;
-    for (unsigned c = 0; c < node::separators; ++c) {
-      const std::uint64_t next = first + (c + 1) * leaf;  // where the child after this one begins
-      built.separator[c] = node::none;
-      if (next >= end) continue;
-      built.separator[c] = node::quantise(built.base_and_shift, key(next - 1));
-      const bool same = built.separator[c] == node::quantise(built.base_and_shift, key(next));
-      lost += same && key(next - 1) != key(next) ? 1U : 0U;
+    node& to = nodes[i / node::fan_out];
+    const auto part = static_cast<unsigned>(i % node::fan_out);
+    const pivot_levels::span below = levels.span_of(i / node::fan_out);
+    const std::uint64_t children = node::fan_out * below.child;
+    const std::uint64_t end = size - below.first < children ? size : below.first + children;
+    const auto scale = node::scale(key(below.first), key(end - 1));
+    if (part == node::separators) {
+      to.base_and_shift = scale;
+      return;
     }
-    if (nodes != nullptr) nodes[i * every] = built;
-    if (rounded != nullptr) rounded[i] = lost;
+    const std::uint64_t next = below.first + (part + 1) * below.child;  // where the next one begins
+    const unsigned steps = next < end ? node::quantise(scale, key(next - 1)) : node::none;
+    to.separator[part] = static_cast<std::uint16_t>(node::mark | steps);
+  }
+  /// Parts to write.
+  RAYDEX_HD std::uint64_t items() const { return levels.nodes() * node::fan_out; }
+
+ private:
+  RAYDEX_HD auto key(std::uint64_t i) const {
+    return entries.key(static_cast<typename Entries::row_id_type>(i));
+  }
+};
+
+/// Counts the entries for which quantised nodes would lead a search to a child before theirs: those
+/// above the last key before their child that round to the same. Leaves out duplicates of that key,
+/// of which a few may be misled by a separator before it. Looks at every `every`-th node of a level.
+template <class Entries>
+struct count_misled {
+  using node = quantised_node<typename Entries::key_type>;  ///< what would be written
+
+  std::uint64_t child;    ///< entries below each child of the level's nodes
+  Entries entries;        ///< ascending
+  std::uint64_t size;     ///< number of entries
+  std::uint64_t every;    ///< nodes from one that is looked at to the next
+  std::uint64_t* misled;  ///< how many, a number per separator looked at
+
+  /// Looks at a separator of the nodes `0`, `every`, `2 * every` and so on.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t children = node::fan_out * child;
+    const std::uint64_t first = i / node::separators * every * children;
+    const std::uint64_t end = size - first < children ? size : first + children;
+    const std::uint64_t next = first + (i % node::separators + 1) * child;
+    misled[i] = 0;
+    if (next >= end) return;
+    const std::uint64_t after = end - next < child ? end : next + child;
+    const auto last = key(next - 1);
+    const auto scale = node::scale(key(first), key(end - 1));
+    const auto steps = node::quantise(scale, last);
+    const auto equal = [&](auto k) { return k == last; };
+    const auto rounds_to_same = [&](auto k) { return node::quantise(scale, k) == steps; };
+    misled[i] = end_of(next, after, rounds_to_same) - end_of(next, after, equal);
   }
 
  private:
+  // Where the entries end that are as `is_so` says, which are the first of [begin, end).
+  template <class IsSo>
+  RAYDEX_HD std::uint64_t end_of(std::uint64_t begin, std::uint64_t end, const IsSo& is_so) const {
+    while (begin < end) {
+      const std::uint64_t middle = begin + (end - begin) / 2;
+      if (is_so(key(middle))) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return begin;
+  }
   RAYDEX_HD auto key(std::uint64_t i) const {
     return entries.key(static_cast<typename Entries::row_id_type>(i));
   }

@@ -17,7 +17,7 @@ namespace raydex::core {
 template <class Key>
 class root_node {
  public:
-  /// Entries of the table, 2^table_bits + 1.
+  /// Cells of the table, 2^table_bits.
   static constexpr unsigned table_bits = 12;
   /// Most pivots: as far as the table's 16 bits count.
   static constexpr std::uint64_t most_pivots = 0xffff;
@@ -38,9 +38,9 @@ class root_node {
   /// The number of pivots below a key: the child to go on with.
   RAYDEX_HD std::uint32_t child(Key wanted) const {
     if (pivots_ == 0) return 0;
-    const std::uint32_t cell = cell_of(scale(), wanted);
-    std::uint32_t low = table()[cell];
-    std::uint32_t length = table()[cell + 1] - low;
+    const std::uint32_t cell = table()[cell_of(scale(), wanted)];
+    std::uint32_t low = cell & 0xffff;
+    std::uint32_t length = cell >> 16;
     while (length > 0) {
       const std::uint32_t half = length / 2;
       const bool below = keys()[low + half] < wanted;
@@ -98,11 +98,12 @@ class root_node {
         return;
       }
       const auto cell = static_cast<std::uint32_t>(i - pivots);
-      reinterpret_cast<std::uint16_t*>(memory + table_begin)[cell] =
-          cell == cells ? static_cast<std::uint16_t>(pivots) : first_of(cell);
+      const std::uint32_t first = first_of(cell);
+      reinterpret_cast<std::uint32_t*>(memory + table_begin)[cell] =
+          first | (first_of(cell + 1) - first) << 16;
     }
     /// Items to write.
-    RAYDEX_HD std::uint64_t items() const { return std::uint64_t{pivots} + cells + 1; }
+    RAYDEX_HD std::uint64_t items() const { return std::uint64_t{pivots} + cells; }
 
    private:
     RAYDEX_HD Key pivot(std::uint64_t i) const {
@@ -110,8 +111,9 @@ class root_node {
       const std::uint64_t entry = (i + 1) * entries_per_child - 1;
       return entries.key(static_cast<row_id>(entry < size ? entry : size - 1));
     }
-    // The pivots below the first key of a cell.
-    RAYDEX_HD std::uint16_t first_of(std::uint32_t cell) const {
+    // The pivots below the first key of a cell; of the cell after the last, all.
+    RAYDEX_HD std::uint32_t first_of(std::uint32_t cell) const {
+      if (cell == cells) return pivots;
       const Key* scale = reinterpret_cast<const Key*>(memory);
       const auto begin = static_cast<Key>(static_cast<Key>(cell) << scale[1]);
       std::uint32_t low = 0;
@@ -122,18 +124,19 @@ class root_node {
         low = below ? low + half + 1 : low;
         length = below ? length - half - 1 : half;
       }
-      return static_cast<std::uint16_t>(low);
+      return low;
     }
   };
 
  private:
   static constexpr std::size_t cells = std::size_t{1} << table_bits;
   static constexpr std::size_t table_begin = 2 * sizeof(Key);
-  static constexpr std::size_t keys_begin = (table_begin + 2 * (cells + 1) + 15) / 16 * 16;
+  static constexpr std::size_t keys_begin = table_begin + 4 * cells;
 
   RAYDEX_HD const Key* scale() const { return reinterpret_cast<const Key*>(memory_); }
-  RAYDEX_HD const std::uint16_t* table() const {
-    return reinterpret_cast<const std::uint16_t*>(memory_ + table_begin);
+  // A cell's first pivot in the low half, and how many there are in the high one.
+  RAYDEX_HD const std::uint32_t* table() const {
+    return reinterpret_cast<const std::uint32_t*>(memory_ + table_begin);
   }
   RAYDEX_HD const Key* keys() const { return reinterpret_cast<const Key*>(memory_ + keys_begin); }
 

@@ -13,8 +13,10 @@
 /// - `rank_in_lines(pivots, nodes, wanted, ranks)`: the same for nodes that are a 64-byte line of
 ///   pivots each;
 /// - `rank_quantised(nodes, node, wanted, ranks)`: the same for `quantised_node`s;
-/// - `search_leaf<Lines>(entries, first, wanted, ranks, own)`: the same for the 8 x `Lines` entries
-///   from `first[m]` on, and each what each lane's own lookups found there;
+/// - `search_leaf(entries, leaves, wanted, ranks, own)`: the same for the 8 entries of leaf
+///   `leaves[m]`, and what each lane's own lookups found there;
+/// - `match_in_leaf(entries, leaves, wanted, rows, beyond)`: of teams of several lanes, the row ids
+///   that each lane's own lookups found there, and whether all entries of some leaf are below;
 /// - `any(flag)`: whether the flag is set in any lane;
 /// - `scan(operation, tickets, begin, end, out)`: hands the entries of ranks
 ///   `[begin[j], end[j])` to an operation of lookup.hpp;
@@ -104,10 +106,10 @@ struct single_lane {
     }
   }
 
-  /// Reads what was found at `ranks` in leaves of `width` entries.
+  /// Reads what was found at `ranks` in leaves.
   template <class Entries, std::size_t M>
-  RAYDEX_HD static void read_found(const Entries& entries, unsigned width,
-                                   const typename Entries::row_id_type (&first)[M],
+  RAYDEX_HD static void read_found(const Entries& entries,
+                                   const typename Entries::row_id_type (&leaves)[M],
                                    const typename Entries::key_type (&wanted)[M],
                                    const unsigned (&ranks)[M],
                                    found_entry<typename Entries::row_id_type> (&own)[M]) {
@@ -115,8 +117,8 @@ struct single_lane {
     RAYDEX_UNROLL
     for (std::size_t m = 0; m < M; ++m) {
       own[m].hit = false;
-      if (ranks[m] == width) continue;
-      const position at = first[m] + position{ranks[m]};
+      if (ranks[m] == line_entries) continue;
+      const position at = leaves[m] * line_entries + position{ranks[m]};
       own[m].hit = entries.key(at) == wanted[m];
       own[m].row = entries.row_id(at);
     }
@@ -161,25 +163,20 @@ struct alone : single_lane {
   }
 
   /// Searches leaves.
-  template <unsigned Lines, class Entries, std::size_t M>
+  template <class Entries, std::size_t M>
   RAYDEX_HD static void search_leaf(const Entries& entries,
-                                    const typename Entries::row_id_type (&first)[M],
+                                    const typename Entries::row_id_type (&leaves)[M],
                                     const typename Entries::key_type (&wanted)[M],
                                     unsigned (&ranks)[M],
                                     found_entry<typename Entries::row_id_type> (&own)[M]) {
     using position = typename Entries::row_id_type;
     rank(
-        Lines * line_entries,
-        [&](std::size_t m, unsigned i) { return entries.key(first[m] + position{i}); }, wanted,
-        ranks);
-    RAYDEX_UNROLL
-    for (std::size_t m = 0; m < M; ++m) {
-      own[m].hit = false;
-      if (ranks[m] == Lines * line_entries) continue;
-      const position at = first[m] + position{ranks[m]};
-      own[m].hit = entries.key(at) == wanted[m];
-      own[m].row = entries.row_id(at);
-    }
+        line_entries,
+        [&](std::size_t m, unsigned i) {
+          return entries.key(leaves[m] * line_entries + position{i});
+        },
+        wanted, ranks);
+    read_found(entries, leaves, wanted, ranks, own);
   }
 };
 

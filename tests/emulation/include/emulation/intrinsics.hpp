@@ -20,6 +20,15 @@ __extension__ using wide_unsigned = unsigned __int128;
 }  // namespace emulation::detail
 
 // NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): the names are CUDA's
+// The bytes of two words that the lower half of a selector's digits name.
+inline unsigned int __byte_perm(unsigned int low, unsigned int high, unsigned int selector) {
+  const unsigned long long bytes = low | static_cast<unsigned long long>(high) << 32;
+  unsigned int picked = 0;
+  for (unsigned int i = 0; i < 4; ++i)
+    picked |= static_cast<unsigned int>(bytes >> (8 * ((selector >> (4 * i)) & 7)) & 0xff)
+              << (8 * i);
+  return picked;
+}
 inline int __popc(unsigned int bits) {
   return std::popcount(bits);
 }
