@@ -368,6 +368,31 @@ class line_team : public warp_team {
   }
 
   template <class Entries>
+  __device__ void count_in_leaf(const Entries& entries,
+                                const typename Entries::row_id_type (&leaves)[lanes],
+                                const typename Entries::key_type (&lower)[lanes],
+                                const typename Entries::key_type (&upper)[lanes],
+                                unsigned (&below)[lanes], unsigned (&not_above)[lanes]) const {
+    entry_pair<Entries> part[lanes];
+    read_leaves(entries, leaves, part);
+    std::uint32_t counts = 0;  // four bits for either: there are 8 entries
+    RAYDEX_UNROLL
+    for (unsigned m = 0; m < lanes; ++m) {
+      RAYDEX_UNROLL
+      for (unsigned i = 0; i < each; ++i) {
+        counts += (part[m].key(i) < lower[m] ? 0x01U : 0U) << (8 * m);
+        counts += (part[m].key(i) <= upper[m] ? 0x10U : 0U) << (8 * m);
+      }
+    }
+    unpack(add_up(counts), below);
+    RAYDEX_UNROLL
+    for (unsigned m = 0; m < lanes; ++m) {
+      not_above[m] = below[m] >> 4;
+      below[m] %= 0x10;
+    }
+  }
+
+  template <class Entries>
   __device__ void match_in_leaf(const Entries& entries,
                                 const typename Entries::row_id_type (&leaves)[lanes],
                                 const typename Entries::key_type (&wanted)[lanes],
@@ -422,6 +447,7 @@ class line_team : public warp_team {
   template <class Key, class RowId>
   struct entry_pair<core::column_entries<Key, RowId>> {
     static constexpr bool with_rows = false;
+    static constexpr unsigned vectors = 1;  // that a thread reads
     using pair = std::conditional_t<sizeof(Key) == 4, uint2, ulonglong2>;
     pair keys;
 
@@ -484,11 +510,14 @@ class line_team : public warp_team {
       for (unsigned m = 0; m < lanes; ++m)
         part[m].read(origin, leaves[m], read);
     };
-    // No leaf is worth keeping in the L1, where the nodes are.
     if (stream_leaves) {
       read_all([](const auto* from) { return __ldcs(from); });
-    } else {
+    } else if constexpr (entry_pair<Entries>::vectors == 1) {
+      // No leaf is worth keeping in the L1, where the nodes are.
       read_all([](const auto* from) { return load_past_l1(from); });
+    } else {
+      // The second read meets what the first brought.
+      read_all([](const auto* from) { return __ldg(from); });
     }
   }
 

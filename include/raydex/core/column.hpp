@@ -33,6 +33,16 @@ RAYDEX_HD inline T load_once(const T* address) {
 #endif
 }
 
+/// Writes one T that is not read again soon: on a device it is the first to leave the caches.
+template <class T>
+RAYDEX_HD inline void store_once(T* address, T value) {
+#if defined(__CUDA_ARCH__)
+  __stcs(address, value);
+#else
+  *address = value;
+#endif
+}
+
 /// Raw cells of a column: where they are and what they hold.
 struct cells {
   const std::byte* data = nullptr;  ///< the first cell

@@ -103,18 +103,10 @@ RAYDEX_HD inline void find_matches(Team& team, const View& view,
   interval<key> wanted[N];
   bool matches[N];
   batch.decode(probes, wanted, matches);
-  key lower[N];
+  view.locate_matches(team, wanted, begin, end);
   RAYDEX_UNROLL
   for (std::size_t j = 0; j < N; ++j)
-    lower[j] = wanted[j].lower;
-  typename View::found at[N];
-  view.locate(team, lower, at);
-  view.locate_ends(team, wanted, at, end);
-  RAYDEX_UNROLL
-  for (std::size_t j = 0; j < N; ++j) {
-    begin[j] = at[j].rank;
     if (!matches[j]) end[j] = begin[j];
-  }
 }
 
 /// @name Operations. `run(team, tickets, probes, out)` answers N tickets a lane, whose probes have
@@ -184,8 +176,11 @@ struct first_of_points {
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       if (team.owns_lookups() && tickets[j].probe < probes.size) {
-        const bool exists = Plain || fetched.exists[j];
-        to[tickets[j].result] = exists ? rows[j] : std::numeric_limits<result>::max();
+        if constexpr (Plain) {
+          store_once(to + tickets[j].result, rows[j]);
+        } else {
+          to[tickets[j].result] = fetched.exists[j] ? rows[j] : std::numeric_limits<result>::max();
+        }
       }
     }
   }

@@ -100,6 +100,23 @@ class ordered_view {
     }
   }
 
+  /// The ranks [begin, end) of the matches of N ranges a lane. A view with a cheaper way than two
+  /// searches hides this one.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void locate_matches(Team& team, const interval<Key> (&ranges)[N], RowId (&begin)[N],
+                                RowId (&end)[N]) const {
+    Key lower[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      lower[j] = ranges[j].lower;
+    found at[N];
+    locate(team, lower, at);
+    self().locate_ends(team, ranges, at, end);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      begin[j] = at[j].rank;
+  }
+
   /// The ranks after the last matches of N ranges a lane, which begin at `begin`. Costs a second
   /// search; a view with a cheaper way hides this one.
   template <std::size_t N, class Team>
@@ -116,10 +133,8 @@ class ordered_view {
       ends[j] = after[j] == 0 ? self().size() : at[j].rank;  // 0: nothing is above the last key
   }
 
- private:
-  RAYDEX_HD const View& self() const { return static_cast<const View&>(*this); }
-
-  // Takes the lookups of all lanes to where they begin, and goes on from there.
+ protected:
+  /// Takes the lookups of all lanes to where they begin, and goes on from there.
   template <std::size_t N, class Team, class GoOn>
   RAYDEX_HD void enter_all(Team& team, const Key (&own)[N], GoOn&& go_on) const {
     RowId entered[N];
@@ -132,6 +147,9 @@ class ordered_view {
     team.share(entered, nodes);
     go_on(wanted, nodes);
   }
+
+ private:
+  RAYDEX_HD const View& self() const { return static_cast<const View&>(*this); }
   RAYDEX_HD RowId end_of(interval<Key> range, RowId begin) const {
     alone team;
     const interval<Key> ranges[1] = {range};

@@ -223,26 +223,70 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
                          found (&at)[N]) const {
     to_leaves(team, wanted, nodes);
     unsigned ranks[M];
-    for (;;) {
+    do {
       team.search_leaf(this->entries_, nodes, wanted, ranks, at);
-      if (tree_.rounded.count() == 0) break;
-      bool again = false;
-      RAYDEX_UNROLL
-      for (std::size_t m = 0; m < M; ++m) {
-        if (ranks[m] < line_entries || nodes[m] == last_leaf()) continue;
-        nodes[m] = leaf_after(nodes[m], wanted[m]);
-        again = true;
-      }
-      if (!team.any(again)) break;
-    }
+    } while (step_on(team, wanted, ranks, nodes));
     row_id_type own_leaf[N];
     unsigned own_rank[N];
     team.keep(nodes, own_leaf);
     team.keep(ranks, own_rank);
     RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      const row_id_type rank = own_leaf[j] * line_entries + own_rank[j];
-      at[j].rank = rank < this->size_ ? rank : this->size_;
+    for (std::size_t j = 0; j < N; ++j)
+      at[j].rank = in_column(own_leaf[j] * line_entries + own_rank[j]);
+  }
+
+  /// The ranks of the matches of N ranges a lane. Most short ranges end in the leaf where they
+  /// begin, or right after it; only the others cost teams of several lanes a second search.
+  template <class Team, std::size_t N>
+  RAYDEX_HD void locate_matches(Team& team, const interval<key_type> (&ranges)[N],
+                                row_id_type (&begin)[N], row_id_type (&end)[N]) const {
+    if constexpr (Team::lanes == 1) {
+      base::locate_matches(team, ranges, begin, end);
+    } else {
+      if (this->size_ == 0) return base::locate_matches(team, ranges, begin, end);
+      key_type lower[N];
+      key_type upper[N];
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j) {
+        lower[j] = ranges[j].lower;
+        upper[j] = ranges[j].upper;
+      }
+      bool ended[N];
+      this->enter_all(team, lower, [&](const auto& wanted, auto& nodes) {
+        constexpr std::size_t all = N * Team::lanes;
+        key_type uppers[all];
+        team.share(upper, uppers);
+        to_leaves(team, wanted, nodes);
+        unsigned below[all];
+        unsigned not_above[all];
+        do {
+          team.count_in_leaf(this->entries_, nodes, wanted, uppers, below, not_above);
+        } while (step_on(team, wanted, below, nodes));
+        row_id_type leaf[N];
+        unsigned first[N];
+        unsigned after[N];
+        team.keep(nodes, leaf);
+        team.keep(below, first);
+        team.keep(not_above, after);
+        RAYDEX_UNROLL
+        for (std::size_t j = 0; j < N; ++j) {
+          begin[j] = in_column(leaf[j] * line_entries + first[j]);
+          end[j] = in_column(leaf[j] * line_entries + after[j]);
+          ended[j] = after[j] < line_entries || leaf[j] == last_leaf() ||
+                     this->entries_.key(end[j]) > upper[j];
+        }
+      });
+      bool all_ended = true;
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        all_ended = all_ended && ended[j];
+      if (!team.any(!all_ended)) return;
+      row_id_type ends[N];
+      const found none[N] = {};
+      this->locate_ends(team, ranges, none, ends);
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        end[j] = ended[j] ? end[j] : ends[j];
     }
   }
 
@@ -298,6 +342,25 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
     }
   }
 
+  // Takes lookups on whose leaf turned out to end below the wanted key. Whether there are any.
+  template <class Team, std::size_t M>
+  RAYDEX_HD bool step_on(Team& team, const key_type (&wanted)[M], const unsigned (&ranks)[M],
+                         row_id_type (&leaves)[M]) const {
+    if (tree_.rounded.count() == 0) return false;
+    bool any = false;
+    RAYDEX_UNROLL
+    for (std::size_t m = 0; m < M; ++m) {
+      if (ranks[m] < line_entries || leaves[m] == last_leaf()) continue;
+      leaves[m] = leaf_after(leaves[m], wanted[m]);
+      any = true;
+    }
+    return team.any(any);
+  }
+
+  // Not beyond the end of the column, as the ranks of what pads a leaf are.
+  RAYDEX_HD row_id_type in_column(row_id_type rank) const {
+    return rank < this->size_ ? rank : this->size_;
+  }
   RAYDEX_HD row_id_type last_leaf() const { return (this->size_ - 1) / line_entries; }
   RAYDEX_HD key_type last_key(row_id_type leaf) const {
     return this->entries_.key(leaf * line_entries + (line_entries - 1));
@@ -368,7 +431,8 @@ struct place_nodes {
 
 /// Counts the entries for which quantised nodes would lead a search to a child before theirs: those
 /// above the last key before their child that round to the same. Leaves out duplicates of that key,
-/// of which a few may be misled by a separator before it. Looks at every `every`-th node of a level.
+/// of which a few may be misled by a separator before it. Looks at every `every`-th node of a
+/// level.
 template <class Entries>
 struct count_misled {
   using node = quantised_node<typename Entries::key_type>;  ///< what would be written
