@@ -100,10 +100,11 @@ class built_line_tree final
   template <class Sort>
   built_line_tree(const index_info& info, const context& where_to,
                   const pivot_tree_options& options, Sort&& sort)
-      : built_line_tree::answering(
-            where_to.memory,
-            plan_of(options.schedule,
-                    {.blocks = scheduling::fixed, .threads = 1024, .pin = pinning::full})) {
+      : built_line_tree::answering(where_to.memory,
+                                   plan_of(options.schedule, {.blocks = scheduling::fixed,
+                                                              .threads = 1024,
+                                                              .lookups = 4,
+                                                              .pin = pinning::full})) {
     this->info_ = info;
     const context where{this->memory(), where_to.stream};
     {

@@ -174,7 +174,7 @@ struct executor {
     layout.group = group_of(operation.view, plan.group);
     const unsigned threads = threads_for(size, plan.threads);
     layout.at_once = team::at_once(threads, layout.group);
-    layout.rounds = plan.lookups;
+    layout.rounds = rounds_for(size, layout.at_once * team::in_step, plan.lookups);
     layout.cooperative_scan = plan.cooperative_scan;
     layout.stream_leaves = outgrows_cache(operation.view);
     const auto per_part = [&] {
@@ -253,6 +253,12 @@ struct executor {
     const auto all = static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
     const std::uint64_t each = std::max(least, std::bit_ceil(blocks_for(size, all)));
     return each < most ? static_cast<unsigned>(each) : most;
+  }
+
+  // Turns of a block, likewise.
+  static std::uint32_t rounds_for(std::uint64_t size, std::uint64_t each, unsigned most) {
+    const auto all = static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(size / (all * each), 1, most));
   }
 
   // Whether the leaves of a tree are too large for the L2 cache, so that they had better not push

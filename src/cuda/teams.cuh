@@ -113,6 +113,9 @@ struct warp_team {
   static constexpr bool looks_ahead = false;
 
   __device__ static bool any(bool flag) { return __any_sync(all_lanes, flag ? 1 : 0) != 0; }
+  __device__ static bool many(bool flag) {
+    return static_cast<unsigned>(__popc(__ballot_sync(all_lanes, flag ? 1 : 0))) > warp / 4;
+  }
 
  protected:
   // Ranges of a warp, one a lane; `mine` tells whether this lane has one.

@@ -11,14 +11,6 @@
 
 namespace raydex::core {
 
-/// The largest e with 2^e <= number, which is not 0.
-RAYDEX_HD constexpr unsigned floor_log2(std::uint64_t number) {
-  unsigned e = 0;
-  while (number >>= 1)
-    ++e;
-  return e;
-}
-
 /// Copies the first elements of an array, as many as `bytes` hold; every one of `threads` threads
 /// copies its share.
 template <class At, class T>

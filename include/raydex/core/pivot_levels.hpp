@@ -71,11 +71,11 @@ class pivot_levels {
   };
   /// The span of node `i`, counting the nodes of all levels, the topmost level first.
   RAYDEX_HD span span_of(std::uint64_t i) const {
-    unsigned level = count_ - 1;
-    std::uint64_t child = entries_per_root() / fan_out_;
-    while (level > 0 && i >= first_node_[level - 1]) {
-      --level;
-      child /= fan_out_;
+    unsigned level = 0;
+    std::uint64_t child = leaf_;
+    while (i < first_node_[level]) {
+      ++level;
+      child *= fan_out_;
     }
     return {(i - first_node_[level]) * fan_out_ * child, child};
   }

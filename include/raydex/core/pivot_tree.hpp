@@ -251,6 +251,7 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
         lower[j] = ranges[j].lower;
         upper[j] = ranges[j].upper;
       }
+      bool open = false;  // whether some range goes on after its leaf
       bool ended[N];
       this->enter_all(team, lower, [&](const auto& wanted, auto& nodes) {
         constexpr std::size_t all = N * Team::lanes;
@@ -272,15 +273,20 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
         for (std::size_t j = 0; j < N; ++j) {
           begin[j] = in_column(leaf[j] * line_entries + first[j]);
           end[j] = in_column(leaf[j] * line_entries + after[j]);
-          ended[j] = after[j] < line_entries || leaf[j] == last_leaf() ||
-                     this->entries_.key(end[j]) > upper[j];
+          ended[j] = after[j] < line_entries || leaf[j] == last_leaf();
+          open = open || !ended[j];
         }
       });
-      bool all_ended = true;
-      RAYDEX_UNROLL
-      for (std::size_t j = 0; j < N; ++j)
-        all_ended = all_ended && ended[j];
-      if (!team.any(!all_ended)) return;
+      // A look at the next leaf is worth it for the few short ranges that end with theirs.
+      if (!team.many(open)) {
+        open = false;
+        RAYDEX_UNROLL
+        for (std::size_t j = 0; j < N; ++j) {
+          ended[j] = ended[j] || this->entries_.key(end[j]) > upper[j];
+          open = open || !ended[j];
+        }
+      }
+      if (!team.any(open)) return;
       row_id_type ends[N];
       const found none[N] = {};
       this->locate_ends(team, ranges, none, ends);

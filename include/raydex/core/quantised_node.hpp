@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
 
 namespace raydex::core {
@@ -35,10 +36,10 @@ struct alignas(64) quantised_node {
   /// The base and shift of a node with keys from `first` to `last`, as `base_and_shift` holds them.
   RAYDEX_HD static Key scale(Key first, Key last) {
     const Key base = first & ~shift_bits;
-    Key shift = 0;
+    const Key span = last - base;
+    Key shift = span >> 15 == 0 ? 0 : floor_log2(span) - 14;
     // Below `none`, so that the last key of a node is not beyond a missing separator.
-    while (((last - base) >> shift) >= none)
-      ++shift;
+    if (span >> shift == none) ++shift;
     return base | shift;
   }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "raydex/core/bits.hpp"
 #include "raydex/core/column.hpp"
 #include "raydex/core/config.hpp"
 
@@ -41,13 +42,14 @@ class root_node {
     const std::uint32_t cell = table()[cell_of(scale(), wanted)];
     std::uint32_t low = cell & 0xffff;
     std::uint32_t length = cell >> 16;
-    while (length > 0) {
+    if (length == 0) return low;
+    // Half of what is left each time, whatever the keys: lanes of a warp go in step.
+    while (length > 1) {
       const std::uint32_t half = length / 2;
-      const bool below = keys()[low + half] < wanted;
-      low = below ? low + half + 1 : low;
-      length = below ? length - half - 1 : half;
+      low += keys()[low + half - 1] < wanted ? half : 0;
+      length -= half;
     }
-    return low;
+    return low + (keys()[low] < wanted ? 1 : 0);
   }
 
   /// Reads the root's words, of 32 bits.
@@ -73,9 +75,8 @@ class root_node {
       using row_id = typename Entries::row_id_type;
       const Key first = entries.key(0);
       const Key last = entries.key(static_cast<row_id>(size - 1));
-      Key shift = 0;
-      while (((last - first) >> shift) >> table_bits != 0)
-        ++shift;
+      const Key span = last - first;
+      const Key shift = span >> table_bits == 0 ? 0 : floor_log2(span) - (table_bits - 1);
       auto* to = reinterpret_cast<Key*>(memory);
       to[0] = first;
       to[1] = shift;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/entries.hpp"
 #include "raydex/core/ordered_view.hpp"

@@ -21,6 +21,7 @@
 /// - `match_in_leaf(entries, leaves, wanted, rows, beyond)`: of teams of several lanes, the row ids
 ///   that each lane's own lookups found there, and whether all entries of some leaf are below;
 /// - `any(flag)`: whether the flag is set in any lane;
+/// - `many(flag)`: of teams of several lanes, whether it is set in a good part of them;
 /// - `scan(operation, tickets, begin, end, out)`: hands the entries of ranks
 ///   `[begin[j], end[j])` to an operation of lookup.hpp;
 /// - `pinned`: what the view has pinned in the team's fast memory;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Bits of numbers, on the host and on a device.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+
+namespace raydex::core {
+
+/// The largest e with 2^e <= number, which is not 0.
+RAYDEX_HD constexpr unsigned floor_log2(std::uint64_t number) {
+#if defined(__CUDA_ARCH__)
+  return 63U - static_cast<unsigned>(__clzll(static_cast<long long>(number)));
+#else
+  return static_cast<unsigned>(std::bit_width(number)) - 1;
+#endif
+}
+
+}  // namespace raydex::core
