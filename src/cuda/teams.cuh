@@ -127,6 +127,12 @@ struct warp_team {
     const unsigned width = cooperative_scan ? lanes_for(length) : 1;
     const unsigned lane = lane_of_warp() % width;
     partial own;
+    if (width == 1) {
+      operation.view.scan(begin, begin + length, 0, 1,
+                          [&](std::uint64_t k, auto row) { operation.add(own, of, k, row, out); });
+      if (mine) operation.finish(of, own, out);
+      return;
+    }
     for (unsigned turn = 0; turn < width; ++turn) {
       const Rank first = from_lane(begin, turn, width);
       const Rank last = first + from_lane(length, turn, width);
@@ -377,7 +383,7 @@ class line_team : public warp_team {
                                 const typename Entries::key_type (&upper)[lanes],
                                 unsigned (&below)[lanes], unsigned (&not_above)[lanes]) const {
     entry_pair<Entries> part[lanes];
-    read_leaves(entries, leaves, part);
+    read_leaves(entries, leaves, part, true);
     std::uint32_t counts = 0;  // four bits for either: there are 8 entries
     RAYDEX_UNROLL
     for (unsigned m = 0; m < lanes; ++m) {
@@ -486,15 +492,15 @@ class line_team : public warp_team {
         parts[v] = read_one(origin + std::uint64_t{leaf} * (lanes * vectors) + v);
       std::memcpy(word, parts, sizeof word);
     }
-    __device__ Key key(unsigned i) const { return get<Key>(i == 0 ? 0 : words, i); }
+    __device__ Key key(unsigned i) const { return get<Key>(i == 0 ? 0 : words); }
     __device__ RowId row(unsigned i) const {
       constexpr unsigned at = sizeof(Key) / 4;
-      return i == 0 ? get<RowId>(at, 0) : get<RowId>(words + at, 0);
+      return get<RowId>(i == 0 ? at : words + at);
     }
 
    private:
     template <class T>
-    __device__ T get(unsigned at, unsigned) const {
+    __device__ T get(unsigned at) const {
       if constexpr (sizeof(T) == 4) {
         return word[at];
       } else {
@@ -503,23 +509,26 @@ class line_team : public warp_team {
     }
   };
 
+  // `again`: whether some of their entries will be read again, by one thread.
   template <class Entries>
   __device__ void read_leaves(const Entries& entries,
                               const typename Entries::row_id_type (&leaves)[lanes],
-                              entry_pair<Entries> (&part)[lanes]) const {
+                              entry_pair<Entries> (&part)[lanes], bool again = false) const {
     const auto* origin = entry_pair<Entries>::origin(entries);
     const auto read_all = [&](auto read) {
       RAYDEX_UNROLL
       for (unsigned m = 0; m < lanes; ++m)
         part[m].read(origin, leaves[m], read);
     };
-    if (stream_leaves) {
+    // Otherwise no leaf is worth keeping in the L1, where the nodes are; but where a thread needs
+    // several reads, the later ones are to meet what the first one brought.
+    if (again) {
+      read_all([](const auto* from) { return __ldg(from); });
+    } else if (stream_leaves) {
       read_all([](const auto* from) { return __ldcs(from); });
     } else if constexpr (entry_pair<Entries>::vectors == 1) {
-      // No leaf is worth keeping in the L1, where the nodes are.
       read_all([](const auto* from) { return load_past_l1(from); });
     } else {
-      // The second read meets what the first brought.
       read_all([](const auto* from) { return __ldg(from); });
     }
   }
