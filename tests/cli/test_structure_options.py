@@ -128,8 +128,8 @@ def test_report(program, structure, options):
     assert report["structure"] == structure
     assert report["options"] == options
     least = 8 * 1000
-    # Beside pivots, a root has a table of 8 KiB.
-    most = least if structure == "eytzinger" else least + least // 4 + (8 << 10)
+    # Beside pivots, a root has a table of 16 KiB.
+    most = least if structure == "eytzinger" else least + least // 4 + (16 << 10)
     assert least <= report["resident_bytes"] <= most
 
 
