@@ -20,7 +20,7 @@ struct tuning {
 /// Measures within about two minutes, or a few seconds if `quick`: fewer sizes, each once. Every
 /// workload is measured with all structures that can answer it, so that none is judged by an easier
 /// one. Tells `advance` about each measurement, with their number. Throws `error` where an answer
-/// was wrong, `unsupported` if no structure runs on the backend.
+/// was wrong.
 tuning tune(const session& where, bool quick, const std::function<void(std::uint64_t)>& advance);
 
 }  // namespace raydex::bench

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bench/speed_cache.hpp"
 #include "bench/tune.hpp"
@@ -38,6 +40,12 @@ void run(const std::string& backend_name, bool quick) {
   if (path.empty()) {
     throw invalid_argument(
         "there is no place to keep measurements; set RAYDEX_CACHE_DIR to a folder");
+  }
+  const std::vector<capability> all = capabilities();
+  if (std::ranges::find(all, where.where(), &capability::where) == all.end()) {
+    throw unsupported(
+        fmt::format("backend {}: no structure runs on it, so there is nothing to measure",
+                    to_string(where.where())));
   }
   // A file that cannot be written is found before the work.
   make_folder_of(path);

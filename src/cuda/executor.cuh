@@ -203,7 +203,6 @@ struct executor {
     const auto merge = merge_ascending(where, operation);
     const auto start = [&](const auto kernel, const auto& what) {
       allow_shared_memory(kernel, bytes);
-      if (plan.pin != pinning::none) leave_l1(kernel, bytes + reserved_bytes);
       const std::uint64_t blocks =
           plan.blocks == scheduling::fixed
               ? std::min(layout.parts, resident_blocks(kernel, threads, bytes))
@@ -211,12 +210,16 @@ struct executor {
       launch(where.stream, blocks, threads, bytes, kernel, what, layout, merge.parts());
     };
     if constexpr (team::looks_ahead) {
+      const auto start_ahead = [&](const auto kernel, const auto& what) {
+        leave_l1(kernel, threads, bytes, reserved_bytes);
+        start(kernel, what);
+      };
       if constexpr (requires { operation.plain(); }) {
         const auto plain = operation.plain();
         if (plan.reorder == reordering::none && operation.probes.are_plain())
-          return start(run_ahead<std::remove_const_t<decltype(plain)>>, plain);
+          return start_ahead(run_ahead<std::remove_const_t<decltype(plain)>>, plain);
       }
-      if (plan.reorder == reordering::none) return start(run_ahead<Operation>, operation);
+      if (plan.reorder == reordering::none) return start_ahead(run_ahead<Operation>, operation);
     }
     start(run_batch<Operation>, operation);
   }

@@ -49,31 +49,42 @@ void allow_shared_memory(void (*kernel)(Parameters...), std::size_t bytes) {
         "cudaFuncSetAttribute");
 }
 
-// Of the memory that shared memory and the L1 divide, has a kernel take what one block needs and
-// leave the rest to the L1, where reads that are under way need room as well.
+// How many blocks of a kernel a multiprocessor has at once, 1 at least.
 template <class... Parameters>
-void leave_l1(void (*kernel)(Parameters...), std::size_t bytes) {
+std::uint64_t blocks_on_each(void (*kernel)(Parameters...), unsigned threads,
+                             std::size_t shared_bytes) {
+  allow_shared_memory(kernel, shared_bytes);
+  int blocks = 0;
+  check(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reinterpret_cast<const void*>(kernel),
+                                                    static_cast<int>(threads), shared_bytes),
+      "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return static_cast<std::uint64_t>(std::max(blocks, 1));
+}
+
+// How many blocks of a kernel the device runs at once.
+template <class... Parameters>
+std::uint64_t resident_blocks(void (*kernel)(Parameters...), unsigned threads,
+                              std::size_t shared_bytes) {
+  return blocks_on_each(kernel, threads, shared_bytes) *
+         static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
+}
+
+// Of the memory that shared memory and the L1 divide, has a kernel take what its blocks need, with
+// `reserved` bytes each beside their own, and leave the rest to the L1, where reads that are under
+// way need room as well. Holds for the launches that follow, so it goes before every one.
+template <class... Parameters>
+void leave_l1(void (*kernel)(Parameters...), unsigned threads, std::size_t shared_bytes,
+              std::size_t reserved) {
   const auto all =
       static_cast<std::size_t>(device_number(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
-  const std::size_t percent = std::min<std::size_t>((100 * bytes + all - 1) / all, 100);
+  const std::size_t needed =
+      blocks_on_each(kernel, threads, shared_bytes) * (shared_bytes + reserved);
+  const std::size_t percent = std::min<std::size_t>((100 * needed + all - 1) / all, 100);
   check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                              cudaFuncAttributePreferredSharedMemoryCarveout,
                              static_cast<int>(percent)),
         "cudaFuncSetAttribute");
-}
-
-// How many blocks of a kernel the device runs at once, 1 at least.
-template <class... Parameters>
-std::uint64_t resident_blocks(void (*kernel)(Parameters...), unsigned threads,
-                              std::size_t shared_bytes) {
-  allow_shared_memory(kernel, shared_bytes);
-  int on_each = 0;
-  check(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, reinterpret_cast<const void*>(kernel),
-                                                    static_cast<int>(threads), shared_bytes),
-      "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  return static_cast<std::uint64_t>(std::max(on_each, 1)) *
-         static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
 }
 
 // Blocks of `per_block` items that hold `size` items.

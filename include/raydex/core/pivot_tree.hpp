@@ -310,7 +310,9 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
     team.keep(wanted, own);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
-      if (leaf[j] == last_leaf() || last_key(leaf[j]) >= own[j]) continue;
+      // What was found needs no look at its leaf.
+      const bool found_it = rows[j] != static_cast<row_id_type>(-1);
+      if (found_it || leaf[j] == last_leaf() || last_key(leaf[j]) >= own[j]) continue;
       rows[j] = row_in(leaf_after(leaf[j], own[j]), own[j]);
     }
   }
