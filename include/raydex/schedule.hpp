@@ -42,7 +42,8 @@ struct batch_schedule {
   std::optional<scheduling> blocks = {};   ///< who assigns probes to multiprocessors
   std::optional<unsigned> threads = {};    ///< of a block: 128, 256, 512 or 1024; fewer for small
                                            ///< batches
-  std::optional<unsigned> lookups = {};    ///< one after the other in a thread or group: 1 to 16
+  std::optional<unsigned> lookups = {};    ///< one after the other in a thread or group: 1 to 16,
+                                           ///< fewer in a small batch
   std::optional<pinning> pin = {};         ///< what shared memory holds
   std::optional<reordering> reorder = {};  ///< in which order a block answers; not for `rows`
   std::optional<grouping> group = {};      ///< how many threads share a lookup

@@ -495,7 +495,7 @@ class line_team : public warp_team {
     __device__ Key key(unsigned i) const { return get<Key>(i == 0 ? 0 : words); }
     __device__ RowId row(unsigned i) const {
       constexpr unsigned at = sizeof(Key) / 4;
-      return get<RowId>(i == 0 ? at : words + at);
+      return i == 0 ? get<RowId>(at) : get<RowId>(words + at);  // by a known index: registers
     }
 
    private:
