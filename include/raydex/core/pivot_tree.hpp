@@ -237,59 +237,25 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
 
   /// The ranks of the matches of N ranges a lane. Most short ranges end in the leaf where they
   /// begin, or right after it; only the others cost teams of several lanes a second search.
-  template <class Team, std::size_t N>
+  template <std::size_t N, class Team>
   RAYDEX_HD void locate_matches(Team& team, const interval<key_type> (&ranges)[N],
                                 row_id_type (&begin)[N], row_id_type (&end)[N]) const {
     if constexpr (Team::lanes == 1) {
       base::locate_matches(team, ranges, begin, end);
     } else {
       if (this->size_ == 0) return base::locate_matches(team, ranges, begin, end);
-      key_type lower[N];
-      key_type upper[N];
-      RAYDEX_UNROLL
-      for (std::size_t j = 0; j < N; ++j) {
-        lower[j] = ranges[j].lower;
-        upper[j] = ranges[j].upper;
-      }
-      bool open = false;  // whether some range goes on after its leaf
       bool ended[N];
-      this->enter_all(team, lower, [&](const auto& wanted, auto& nodes) {
-        constexpr std::size_t all = N * Team::lanes;
-        key_type uppers[all];
-        team.share(upper, uppers);
-        to_leaves(team, wanted, nodes);
-        unsigned below[all];
-        unsigned not_above[all];
-        do {
-          team.count_in_leaf(this->entries_, nodes, wanted, uppers, below, not_above);
-        } while (step_on(team, wanted, below, nodes));
-        row_id_type leaf[N];
-        unsigned first[N];
-        unsigned after[N];
-        team.keep(nodes, leaf);
-        team.keep(below, first);
-        team.keep(not_above, after);
-        RAYDEX_UNROLL
-        for (std::size_t j = 0; j < N; ++j) {
-          begin[j] = in_column(leaf[j] * line_entries + first[j]);
-          end[j] = in_column(leaf[j] * line_entries + after[j]);
-          ended[j] = after[j] < line_entries || leaf[j] == last_leaf();
-          open = open || !ended[j];
-        }
-      });
+      match_in_leaves(team, ranges, begin, end, ended);
       // A look at the next leaf is worth it for the few short ranges that end with theirs.
-      if (!team.many(open)) {
-        open = false;
+      if (!team.many(!all_of(ended))) {
         RAYDEX_UNROLL
-        for (std::size_t j = 0; j < N; ++j) {
-          ended[j] = ended[j] || this->entries_.key(end[j]) > upper[j];
-          open = open || !ended[j];
-        }
+        for (std::size_t j = 0; j < N; ++j)
+          ended[j] = ended[j] || this->entries_.key(end[j]) > ranges[j].upper;
       }
-      if (!team.any(open)) return;
+      if (!team.any(!all_of(ended))) return;
       row_id_type ends[N];
-      const found none[N] = {};
-      this->locate_ends(team, ranges, none, ends);
+      const found unused[N] = {};
+      this->locate_ends(team, ranges, unused, ends);
       RAYDEX_UNROLL
       for (std::size_t j = 0; j < N; ++j)
         end[j] = ended[j] ? end[j] : ends[j];
@@ -348,6 +314,52 @@ class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries
       for (std::size_t m = 0; m < M; ++m)
         nodes[m] = nodes[m] * quantised::fan_out + ranks[m];
     }
+  }
+
+  // The ranks of the matches of ranges in the leaf where they begin, and whether they end there:
+  // the others may go on in the next one.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void match_in_leaves(Team& team, const interval<key_type> (&ranges)[N],
+                                 row_id_type (&begin)[N], row_id_type (&end)[N],
+                                 bool (&ended)[N]) const {
+    constexpr std::size_t all = N * Team::lanes;
+    key_type lower[N];
+    key_type upper[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      lower[j] = ranges[j].lower;
+      upper[j] = ranges[j].upper;
+    }
+    row_id_type leaf[N];
+    unsigned below[N];
+    unsigned not_above[N];
+    this->enter_all(team, lower, [&](const auto& lowers, auto& nodes) {
+      key_type uppers[all];
+      team.share(upper, uppers);
+      to_leaves(team, lowers, nodes);
+      unsigned all_below[all];
+      unsigned all_not_above[all];
+      do {
+        team.count_in_leaf(this->entries_, nodes, lowers, uppers, all_below, all_not_above);
+      } while (step_on(team, lowers, all_below, nodes));
+      team.keep(nodes, leaf);
+      team.keep(all_below, below);
+      team.keep(all_not_above, not_above);
+    });
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      begin[j] = in_column(leaf[j] * line_entries + below[j]);
+      end[j] = in_column(leaf[j] * line_entries + not_above[j]);
+      ended[j] = not_above[j] < line_entries || leaf[j] == last_leaf();
+    }
+  }
+  template <std::size_t N>
+  RAYDEX_HD static bool all_of(const bool (&flags)[N]) {
+    bool all = true;
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      all = all && flags[j];
+    return all;
   }
 
   // Takes lookups on whose leaf turned out to end below the wanted key. Whether there are any.
