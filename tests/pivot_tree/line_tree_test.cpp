@@ -1,79 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree of lines in all its shapes, those of the largest columns too: as many levels as a small
 // root leaves, any number of them quantised.
+#include "pivot_tree/line_tree.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <numeric>
+#include <string>
 #include <vector>
 
 #include "pivot_tree/hard_keys.hpp"
-#include "raydex/core/entries.hpp"
-#include "raydex/core/pivot_tree.hpp"
+#include "support/random.hpp"
 
 namespace raydex::core {
 namespace {
-
-template <class Key>
-class line_tree {
-  using entries = column_entries<Key, std::uint32_t>;
-  using view_type = line_tree_view<entries>;
-  using quantised = typename view_type::quantised;
-
- public:
-  // With `rounded` levels of quantised nodes at most.
-  line_tree(const std::vector<Key>& keys, unsigned rounded, std::uint64_t most_roots)
-      : size_(static_cast<std::uint32_t>(keys.size())), keys_(keys), rows_(keys.size()) {
-    std::iota(rows_.begin(), rows_.end(), 1000U);
-    const std::uint64_t padded = (keys.size() + line_entries - 1) / line_entries * line_entries;
-    keys_.resize(padded, std::numeric_limits<Key>::max());
-    rows_.resize(padded, std::numeric_limits<std::uint32_t>::max());
-    const entries all{keys_.data(), rows_.data()};
-    const pivot_levels below(keys.size(), line_entries, quantised::fan_out, most_roots, rounded);
-    nodes_.resize(below.nodes());
-    const place_nodes<entries> place_node{below, all, size_, nodes_.data()};
-    for (std::uint64_t i = 0; i < place_node.items(); ++i)
-      place_node(i);
-    const pivot_levels levels(keys.size(), below.entries_per_root(), view_type::fan_out,
-                              most_roots);
-    pivots_.resize(levels.size());
-    const place_pivots<entries> place{levels, all, size_, pivots_.data()};
-    for (std::uint64_t i = 0; i < levels.size(); ++i)
-      place(i);
-    const auto root_pivots = static_cast<std::uint32_t>(levels.roots() - 1);
-    root_.resize(root_node<Key>::bytes(root_pivots) / 8 + 1);
-    auto* root = reinterpret_cast<std::byte*>(root_.data());
-    if (root_pivots != 0) {
-      using node = root_node<Key>;
-      const typename node::template fill_scale<entries> fill_scale{all, size_, root};
-      fill_scale(0);
-      const typename node::template fill<entries> fill{all, size_, levels.entries_per_root(),
-                                                       root_pivots, root};
-      for (std::uint64_t i = 0; i < fill.items(); ++i)
-        fill(i);
-    }
-    parts_ = {.root = {root, root_pivots},
-              .exact = levels,
-              .pivots = pivots_.data(),
-              .rounded = below,
-              .nodes = nodes_.data()};
-  }
-  line_tree(const line_tree&) = delete;
-  line_tree& operator=(const line_tree&) = delete;
-
-  view_type view() const { return {{keys_.data(), rows_.data()}, size_, parts_}; }
-
- private:
-  std::uint32_t size_;
-  std::vector<Key> keys_;
-  std::vector<std::uint32_t> rows_;
-  std::vector<quantised> nodes_;
-  std::vector<Key> pivots_;
-  std::vector<std::uint64_t> root_;
-  typename view_type::parts parts_{};
-};
 
 template <class Key>
 void check(const std::vector<Key>& keys, std::mt19937_64& random) {
@@ -82,7 +23,7 @@ void check(const std::vector<Key>& keys, std::mt19937_64& random) {
     for (const std::uint64_t most_roots : {1UL, 5UL, 0x1'0000UL}) {
       SCOPED_TRACE("at most " + std::to_string(rounded) + " quantised levels and " +
                    std::to_string(most_roots) + " roots");
-      const line_tree<Key> tree(keys, rounded, most_roots);
+      const test::line_tree<column_entries<Key, std::uint32_t>> tree(keys, rounded, most_roots);
       const auto view = tree.view();
       for (std::size_t i = 0; i < probes.size(); ++i) {
         const Key wanted = probes[i];
@@ -92,7 +33,7 @@ void check(const std::vector<Key>& keys, std::mt19937_64& random) {
         ASSERT_EQ(found.rank, rank) << "of " << wanted;
         const bool hit = lower != keys.end() && *lower == wanted;
         ASSERT_EQ(found.rank < keys.size() && found.hit, hit) << "of " << wanted;
-        ASSERT_EQ(view.find(wanted), hit ? 1000 + rank : 0xffff'ffff) << "of " << wanted;
+        ASSERT_EQ(view.find(wanted), hit ? tree.row_of(rank) : 0xffff'ffff) << "of " << wanted;
         const Key other = probes[(i + 7) % probes.size()];
         const auto upper = std::upper_bound(keys.begin(), keys.end(), other);
         ASSERT_EQ(view.count({wanted, other}), other < wanted ? 0 : upper - lower)
