@@ -43,9 +43,10 @@ struct pivot_tree_options {
 /// AO + PB + KS; sections 4.5 for fewer levels), or, by default, below a tree made of cache lines.
 ///
 /// *Cost*: build: the sort of `sorted_array`, a pass that packs entries, and a read and a write a
-/// pivot. A point in a tree of lines: a search in shared memory, one or two lines of separators
-/// that stay in the L2 cache, one line of entries. Ascending points are merged with the entries
-/// instead on `cuda`, block by block. A range: two such searches, then its h matches in a row.
+/// pivot. A point in a tree of lines: a search in shared memory, a line of separators per level,
+/// which stays in the L2 cache if the tree fits, and one line of entries. Ascending points are
+/// merged with the entries instead on `cuda`, block by block. A range: one such search if it ends
+/// in the leaf where it begins, else two, then its h matches in a row.
 /// *Memory*: resident: key bytes + row-id bytes per entry, and a tree of 3 to 10 % of that for
 /// lines, beside 16 KiB, or for K = 9; up to 100 % for K = 2 with all levels. Peak of the build:
 /// that of `sorted_array`, or three times the resident bytes. *Stream*: the build synchronises if

@@ -29,8 +29,8 @@ struct ticket {
   std::uint64_t result;  ///< number of the result
 };
 
-/// The probes of a batch. If they are `Plain`, which `all_numbers` tells, the compiler leaves out
-/// what missing ones and byte strings need.
+/// The probes of a batch. If they are `Plain`, which `are_plain` tells, the compiler leaves out
+/// what missing ones, ranges and byte strings need.
 template <class Key, bool Plain = false>
 struct probe_set {
   encoded_column<Key> lower;  ///< points, or lower ends

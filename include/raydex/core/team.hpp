@@ -15,9 +15,8 @@
 /// - `rank_quantised(nodes, node, wanted, ranks)`: the same for `quantised_node`s;
 /// - `search_leaf(entries, leaves, wanted, ranks, own)`: the same for the 8 entries of leaf
 ///   `leaves[m]`, and what each lane's own lookups found there;
-/// - `count_in_leaf(entries, leaves, lower, upper, below, not_above)`: of teams of several lanes,
-/// how
-///   many of these entries are below `lower[m]`, and how many not above `upper[m]`;
+/// - `count_in_leaf(entries, leaves, lower, upper, below, not_above)`: of teams of several lanes:
+///   how many of these entries are below `lower[m]`, and how many not above `upper[m]`;
 /// - `match_in_leaf(entries, leaves, wanted, rows, beyond)`: of teams of several lanes, the row ids
 ///   that each lane's own lookups found there, and whether all entries of some leaf are below;
 /// - `any(flag)`: whether the flag is set in any lane;
