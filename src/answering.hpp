@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns a view into an index: the queries of core/lookup.hpp, run by a backend's executor.
+// `answering_as` leaves to `Self::run(where, operation)` how an operation gets its matches; in
+// `answering` the view searches for them.
 //
 // An executor has static functions: `run(where, plan, operation)` has an operation answer all its
 // probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `inclusive_sum(where, numbers,
@@ -23,13 +25,13 @@ core::probe_set<Key> probes_of(const probes& batch) {
   return {{cells_of(batch.lower)}, {cells_of(batch.upper)}, batch.size(), batch.is_points};
 }
 
-template <class Base, class View, class Executor>
-class answering : public Base {
+template <class Self, class Base, class View, class Executor>
+class answering_as : public Base {
  protected:
   using key = typename View::key_type;
   using row_id = typename View::row_id_type;
 
-  answering(memory_resource& upstream, const batch_plan& plan) : Base(upstream), plan_(plan) {}
+  explicit answering_as(memory_resource& upstream) : Base(upstream) {}
 
   // The view that queries run on.
   virtual View queried() const = 0;
@@ -39,14 +41,14 @@ class answering : public Base {
     const auto probes = probes_of<key>(batch);
     auto* rows = static_cast<row_id*>(out);
     if (batch.is_points) {
-      Executor::run(where, plan_, core::first_of_points<View>{view, probes, rows});
+      run(where, core::first_of_points<View>{view, probes, rows});
     } else {
-      Executor::run(where, plan_, core::first_rows<View>{view, probes, rows});
+      run(where, core::first_rows<View>{view, probes, rows});
     }
   }
 
   void do_count(const context& where, const probes& batch, std::uint64_t* out) const final {
-    Executor::run(where, plan_, core::count_rows<View>{queried(), probes_of<key>(batch), out});
+    run(where, core::count_rows<View>{queried(), probes_of<key>(batch), out});
   }
 
   void do_sum(const context& where, const probes& batch,
@@ -69,9 +71,8 @@ class answering : public Base {
 
   void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
                void* out) const final {
-    Executor::run(where, plan_,
-                  core::list_rows<View>{queried(), probes_of<key>(batch), offsets,
-                                        static_cast<row_id*>(out)});
+    run(where, core::list_rows<View>{queried(), probes_of<key>(batch), offsets,
+                                     static_cast<row_id*>(out)});
   }
 
   std::uint64_t do_read(const context& where, const std::uint64_t* number) const final {
@@ -81,11 +82,29 @@ class answering : public Base {
  private:
   template <class Sum>
   void add_up(const context& where, const probes& batch, const index::sum_request& what) const {
-    Executor::run(where, plan_,
-                  core::sum_rows<View, Sum>{queried(),
-                                            probes_of<key>(batch),
-                                            {cells_of(what.values)},
-                                            static_cast<typename Sum::result*>(what.out)});
+    run(where, core::sum_rows<View, Sum>{queried(),
+                                         probes_of<key>(batch),
+                                         {cells_of(what.values)},
+                                         static_cast<typename Sum::result*>(what.out)});
+  }
+  template <class Operation>
+  void run(const context& where, const Operation& operation) const {
+    static_cast<const Self*>(this)->run(where, operation);
+  }
+};
+
+template <class Base, class View, class Executor>
+class answering : public answering_as<answering<Base, View, Executor>, Base, View, Executor> {
+ protected:
+  answering(memory_resource& upstream, const batch_plan& plan)
+      : answering::answering_as(upstream), plan_(plan) {}
+
+ private:
+  friend typename answering::answering_as;
+
+  template <class Operation>
+  void run(const context& where, const Operation& operation) const {
+    Executor::run(where, plan_, operation);
   }
 
   batch_plan plan_;

@@ -43,16 +43,20 @@ void host_memory_resource::deallocate(void* memory, std::size_t bytes,
 
 void* tracking_resource::allocate(std::size_t bytes, stream_t stream) {
   void* memory = upstream_->allocate(bytes, stream);
-  const std::size_t now = current_ += bytes;
-  std::size_t peak = peak_;
-  while (peak < now && !peak_.compare_exchange_weak(peak, now)) {
-  }
+  adopt(static_cast<std::ptrdiff_t>(bytes));
   return memory;
 }
 
 void tracking_resource::deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept {
   upstream_->deallocate(memory, bytes, stream);
-  current_ -= bytes;
+  adopt(-static_cast<std::ptrdiff_t>(bytes));
+}
+
+void tracking_resource::adopt(std::ptrdiff_t bytes) noexcept {
+  const std::size_t now = current_ += static_cast<std::size_t>(bytes);  // below 0: modulo
+  std::size_t peak = peak_;
+  while (bytes > 0 && peak < now && !peak_.compare_exchange_weak(peak, now)) {
+  }
 }
 
 }  // namespace raydex

@@ -33,5 +33,9 @@ namespace cuda {
 std::unique_ptr<platform> open_platform();
 std::string why_unavailable();  // empty if a device can be used
 }  // namespace cuda
+namespace optix {
+std::unique_ptr<platform> open_platform();
+std::string why_unavailable();  // empty if a device and its driver can be used
+}  // namespace optix
 
 }  // namespace raydex

@@ -15,6 +15,7 @@
 #include "raydex/eytzinger.hpp"
 #include "raydex/index.hpp"
 #include "raydex/pivot_tree.hpp"
+#include "raydex/rx.hpp"
 #include "raydex/sorted_array.hpp"
 
 namespace raydex {
@@ -146,16 +147,86 @@ std::unique_ptr<index> build_pivot_tree_by_name(backend where, const context& wh
   return build_pivot_tree(where, where_to, keys, row_ids, parsed);
 }
 
+// `bits=X/Y/Z`.
+void take_bits(option_map& options, rx_options& parsed) {
+  const auto given = options.find("bits");
+  if (given == options.end()) return;
+  const char* at = given->second.data();
+  const char* const end = at + given->second.size();
+  for (unsigned* bits : {&parsed.x_bits, &parsed.y_bits, &parsed.z_bits}) {
+    const auto [next, problem] = std::from_chars(at, end, *bits);
+    const bool last = bits == &parsed.z_bits;
+    if (problem != std::errc() || (last ? next != end : next == end || *next != '/')) {
+      throw invalid_argument(fmt::format("option bits: '{}' is not like 23/23/18", given->second));
+    }
+    at = last ? next : next + 1;
+  }
+  options.erase(given);
+}
+
+std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, const column& keys,
+                                        const std::optional<column>& row_ids, option_map& options) {
+  rx_options parsed;
+  parsed.mode = take_choice(options, "mode",
+                            std::array{word<rx_mode>{"3d", rx_mode::grid},
+                                       word<rx_mode>{"naive", rx_mode::naive},
+                                       word<rx_mode>{"extended", rx_mode::extended}})
+                    .value_or(parsed.mode);
+  if (parsed.mode == rx_mode::grid) take_bits(options, parsed);
+  parsed.primitive = take_choice(options, "primitive",
+                                 std::array{word<rx_primitive>{"auto", rx_primitive::automatic},
+                                            word<rx_primitive>{"triangle", rx_primitive::triangle},
+                                            word<rx_primitive>{"sphere", rx_primitive::sphere},
+                                            word<rx_primitive>{"box", rx_primitive::box}})
+                         .value_or(parsed.primitive);
+  parsed.points =
+      take_choice(options, "points",
+                  std::array{word<core::point_ray>{"perpendicular", core::point_ray::perpendicular},
+                             word<core::point_ray>{"offset", core::point_ray::offset},
+                             word<core::point_ray>{"zero", core::point_ray::zero}})
+          .value_or(parsed.points);
+  parsed.ranges_from_zero =
+      take_choice(options, "ranges",
+                  std::array{word<bool>{"offset", false}, word<bool>{"zero", true}})
+          .value_or(parsed.ranges_from_zero);
+  parsed.hits = take_choice(options, "hits",
+                            std::array{word<core::ray_hits>{"closest", core::ray_hits::closest},
+                                       word<core::ray_hits>{"any", core::ray_hits::any}})
+                    .value_or(parsed.hits);
+  parsed.compress = take_choice(options, "duplicates",
+                                std::array{word<bool>{"compress", true}, word<bool>{"keep", false}})
+                        .value_or(parsed.compress);
+  parsed.compact =
+      take_choice(options, "compact", std::array{word<bool>{"on", true}, word<bool>{"off", false}})
+          .value_or(parsed.compact);
+  parsed.fast_build = take_choice(options, "build",
+                                  std::array{word<bool>{"fast", true}, word<bool>{"trace", false}})
+                          .value_or(parsed.fast_build);
+  parsed.parts = take_number(options, "parts", "1 to 4096").value_or(parsed.parts);
+  parsed.order = take_choice(options, "order",
+                             std::array{word<rx_order>{"auto", rx_order::automatic},
+                                        word<rx_order>{"batch", rx_order::batch},
+                                        word<rx_order>{"tiles", rx_order::tiles},
+                                        word<rx_order>{"sorted", rx_order::sorted}})
+                     .value_or(parsed.order);
+  if (!options.empty()) return nullptr;
+  return build_rx(where, where_to, keys, row_ids, parsed);
+}
+
 struct structure_entry {
   std::string_view name;
   std::vector<backend> backends;
   bool points, ranges, duplicates, updates;
   std::vector<key_type> keys;
-  std::string_view options;  // the legal ones of its own, beside those of the schedule
+  std::string options;  // the legal ones
   // Takes the options it knows out of the map, and builds if none is left.
   std::unique_ptr<index> (*build)(backend, const context&, const column&,
                                   const std::optional<column>&, option_map&);
 };
+
+std::string with_schedule(std::string_view own) {
+  return fmt::format("{}, {}", own, schedule_options);
+}
 
 const std::vector<structure_entry>& structures() {
   static const std::vector<structure_entry> all{
@@ -166,7 +237,7 @@ const std::vector<structure_entry>& structures() {
        .duplicates = true,
        .updates = false,
        .keys = {all_keys.begin(), all_keys.end()},
-       .options = "layout=column|row",
+       .options = with_schedule("layout=column|row"),
        .build = build_sorted_array_by_name},
       {.name = "eytzinger",
        .backends = {backend::cpu, backend::cuda},
@@ -175,7 +246,7 @@ const std::vector<structure_entry>& structures() {
        .duplicates = true,
        .updates = false,
        .keys = {all_keys.begin(), all_keys.end()},
-       .options = "layout=row|column, k=2..33",
+       .options = with_schedule("layout=row|column, k=2..33"),
        .build = build_eytzinger_by_name},
       {.name = "pivot_tree",
        .backends = {backend::cpu, backend::cuda},
@@ -184,9 +255,23 @@ const std::vector<structure_entry>& structures() {
        .duplicates = true,
        .updates = false,
        .keys = {all_keys.begin(), all_keys.end()},
-       .options = "layout=row|column, search=lines|groups, nodes=auto|exact|quantised (for lines), "
-                  "k=2..33 and levels=all|1..40 (for groups)",
+       .options =
+           with_schedule("layout=row|column, search=lines|groups, nodes=auto|exact|quantised (for "
+                         "lines), k=2..33 and levels=all|1..40 (for groups)"),
        .build = build_pivot_tree_by_name},
+      {.name = "rx",
+       .backends = {backend::cpu},
+       .points = true,
+       .ranges = true,
+       .duplicates = true,
+       .updates = false,
+       .keys = {all_keys.begin(), all_keys.end()},
+       .options =
+           "mode=3d|naive|extended, bits=X/Y/Z (for 3d), primitive=auto|triangle|sphere|box, "
+           "points=perpendicular|offset|zero, ranges=offset|zero, hits=closest|any, "
+           "duplicates=compress|keep, compact=on|off, build=fast|trace, parts=1..4096, "
+           "order=auto|batch|tiles|sorted",
+       .build = build_rx_by_name},
   };
   return all;
 }
@@ -226,6 +311,9 @@ backend parse_backend(std::string_view name) {
 
 std::string why_unavailable(backend where) {
   if (where == backend::cpu) return {};
+#if defined(RAYDEX_WITH_OPTIX)
+  if (where == backend::optix) return optix::why_unavailable();
+#endif
 #if defined(RAYDEX_WITH_CUDA)
   return cuda::why_unavailable();
 #else
@@ -315,8 +403,8 @@ std::unique_ptr<index> build(std::string_view structure, backend where, const co
   const structure_entry& entry = find_structure(structure);
   std::unique_ptr<index> built = entry.build(where, where_to, keys, row_ids, left);
   if (!left.empty()) {
-    throw invalid_argument(fmt::format("option '{}': {} has {}, {}", left.begin()->first,
-                                       entry.name, entry.options, schedule_options));
+    throw invalid_argument(
+        fmt::format("option '{}': {} has {}", left.begin()->first, entry.name, entry.options));
   }
   return built;
 }

@@ -14,6 +14,9 @@ std::unique_ptr<platform> open(backend where) {
     throw unavailable(std::string("backend ") + std::string(to_string(where)) +
                       " is not available: " + reason);
   }
+#if defined(RAYDEX_WITH_OPTIX)
+  if (where == backend::optix) return optix::open_platform();
+#endif
 #if defined(RAYDEX_WITH_CUDA)
   if (where != backend::cpu) return cuda::open_platform();
 #endif

@@ -62,6 +62,9 @@ class RAYDEX_EXPORT tracking_resource final : public memory_resource {
   void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override;
   memory_space space() const noexcept override { return upstream_->space(); }
 
+  /// Counts memory that somebody else allocates (or frees, below 0) for the same owner.
+  void adopt(std::ptrdiff_t bytes) noexcept;
+
   /// Bytes held now.
   std::size_t current() const noexcept { return current_; }
   /// The most bytes held at any time.

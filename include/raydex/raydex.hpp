@@ -12,6 +12,7 @@
 #include "raydex/layout.hpp"        // IWYU pragma: export
 #include "raydex/memory.hpp"        // IWYU pragma: export
 #include "raydex/pivot_tree.hpp"    // IWYU pragma: export
+#include "raydex/rx.hpp"            // IWYU pragma: export
 #include "raydex/schedule.hpp"      // IWYU pragma: export
 #include "raydex/session.hpp"       // IWYU pragma: export
 #include "raydex/sorted_array.hpp"  // IWYU pragma: export

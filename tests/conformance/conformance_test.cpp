@@ -50,6 +50,14 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"search", "groups"}, {"k", "2"}, {"levels", "3"}, {"pin", "full"}},
         {{"search", "groups"}, {"k", "6"}, {"group", "exact"}, {"reorder", "single"}},
         {{"search", "groups"}, {"k", "33"}, {"levels", "1"}, {"scan", "single"}}}},
+      {"rx",
+       {{},
+        {{"hits", "any"}, {"duplicates", "keep"}, {"primitive", "triangle"}, {"order", "batch"}},
+        {{"primitive", "box"}, {"hits", "any"}, {"parts", "7"}, {"order", "tiles"}},
+        {{"primitive", "box"}, {"duplicates", "keep"}, {"points", "offset"}, {"order", "sorted"}},
+        {{"primitive", "sphere"}, {"points", "zero"}, {"compact", "off"}, {"build", "trace"}},
+        {{"primitive", "triangle"}, {"bits", "18/23/23"}, {"ranges", "zero"}, {"parts", "3"}},
+        {{"primitive", "triangle"}, {"bits", "23/20/21"}, {"points", "offset"}, {"hits", "any"}}}},
   };
   return all;
 }

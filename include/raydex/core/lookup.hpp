@@ -109,9 +109,10 @@ RAYDEX_HD inline void find_matches(Team& team, const View& view,
     if (!matches[j]) end[j] = begin[j];
 }
 
-/// @name Operations. `run(team, tickets, probes, out)` answers N tickets a lane, whose probes have
-/// been fetched, and writes the results to `out`. Those that visit every match gather them in a
-/// `partial`, which `team.scan` may fill in several lanes and then merge.
+/// @name Operations. `run(team, tickets, probes, out)` finds the matches of N tickets a lane, whose
+/// probes have been fetched; `answer(team, tickets, begin, end, out)` writes the results of matches
+/// that have been found, those of ranks [begin, end). Operations that visit every match gather them
+/// in a `partial`, which `team.scan` may fill in several lanes and then merge.
 /// @{
 
 /// Writes the smallest matching row id of each probe, a range.
@@ -148,6 +149,13 @@ struct first_rows {
     result begin[N];
     result end[N];
     find_matches(team, view, probes, fetched, begin, end);
+    answer(team, tickets, begin, end, to);
+  }
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N],
+                        const typename View::row_id_type (&begin)[N],
+                        const typename View::row_id_type (&end)[N], result* to) const {
     team.scan(*this, tickets, begin, end, to);
   }
 };
@@ -155,7 +163,8 @@ struct first_rows {
 /// The same where the probes are points: what the search found is the answer.
 template <class View, bool Plain = false>
 struct first_of_points {
-  using result = typename View::row_id_type;  ///< what is written a probe
+  using result = typename View::row_id_type;      ///< what is written a probe
+  static constexpr bool first_match_only = true;  ///< nobody asks for the others
 
   View view;                                         ///< the index
   probe_set<typename View::key_type, Plain> probes;  ///< the batch, of points
@@ -184,6 +193,18 @@ struct first_of_points {
       }
     }
   }
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const result (&begin)[N],
+                        const result (&end)[N], result* to) const {
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      if (team.owns_lookups() && tickets[j].probe < probes.size) {
+        to[tickets[j].result] =
+            begin[j] < end[j] ? view.row_id(begin[j]) : std::numeric_limits<result>::max();
+      }
+    }
+  }
 };
 
 /// Writes the number of matches of each probe.
@@ -202,6 +223,13 @@ struct count_rows {
     typename View::row_id_type begin[N];
     typename View::row_id_type end[N];
     find_matches(team, view, probes, fetched, begin, end);
+    answer(team, tickets, begin, end, to);
+  }
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N],
+                        const typename View::row_id_type (&begin)[N],
+                        const typename View::row_id_type (&end)[N], result* to) const {
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       if (team.owns_lookups() && tickets[j].probe < probes.size) {
@@ -239,6 +267,13 @@ struct sum_rows {
     typename View::row_id_type begin[N];
     typename View::row_id_type end[N];
     find_matches(team, view, probes, fetched, begin, end);
+    answer(team, tickets, begin, end, to);
+  }
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N],
+                        const typename View::row_id_type (&begin)[N],
+                        const typename View::row_id_type (&end)[N], result* to) const {
     team.scan(*this, tickets, begin, end, to);
   }
 };
@@ -273,6 +308,13 @@ struct list_rows {
     typename View::row_id_type begin[N];
     typename View::row_id_type end[N];
     find_matches(team, view, probes, fetched, begin, end);
+    answer(team, tickets, begin, end, to);
+  }
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N],
+                        const typename View::row_id_type (&begin)[N],
+                        const typename View::row_id_type (&end)[N], result* to) const {
     team.scan(*this, tickets, begin, end, to);
   }
 };

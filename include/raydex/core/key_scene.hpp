@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Keys as points of a scene: where a key lies, the primitives that stand for it, and the rays that
+/// look for it (RX paper, sections 3.2 to 3.5). Knows no engine; OptiX and Embree both trace this.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+
+namespace raydex::core {
+
+/// A point, as engines take it.
+struct point3 {
+  float x, y, z;
+};
+
+/// A corner and the one across from it.
+struct box3 {
+  point3 low, high;
+};
+
+/// A ray that runs along an axis, towards larger coordinates; it meets what lies from `begin` to
+/// `end` in front of its origin.
+struct axis_ray {
+  point3 origin;
+  unsigned axis;     ///< 0: x, 1: y, 2: z
+  float begin, end;  ///< distances from the origin
+};
+
+/// What stands for a key in a scene.
+enum class primitive_kind : std::uint8_t { triangle, sphere, box };
+
+/// How a ray looks for a point.
+enum class point_ray : std::uint8_t {
+  perpendicular,  ///< along z, through the point only
+  offset,         ///< along x, from the gap before the point to the gap after it
+  zero            ///< the same, but it starts at x = 0 and passes what lies before the gap
+};
+
+/// Where keys lie. In a grid the lowest bits of a key are x, the next ones y, the highest ones z,
+/// each moved so that 0 is in the middle: then coordinates and the gaps between them, halves, are
+/// exact floats. Stretched (the paper's extended mode), key k is the float of bit pattern 2k +
+/// `first_pattern`, so that a float is left between neighbours.
+struct key_grid {
+  std::uint8_t x_bits = 23;  ///< at most 23
+  std::uint8_t y_bits = 23;  ///< at most 23
+  std::uint8_t z_bits = 18;  ///< at most 23
+  bool stretched = false;    ///< all of the key in x, as a bit pattern
+
+  /// Far from denormal numbers, and from those whose products overflow.
+  static constexpr std::uint32_t first_pattern = 0x20000000;
+
+  /// The largest key that has a place.
+  RAYDEX_HD constexpr std::uint64_t largest() const {
+    if (stretched) return (std::uint64_t{1} << 29) - 1;
+    const auto bits = static_cast<unsigned>(x_bits + y_bits + z_bits);
+    return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  }
+  /// The row of a key, all keys that differ in x alone; rows ascend with keys.
+  RAYDEX_HD std::uint64_t row(std::uint64_t key) const { return stretched ? 0 : key >> x_bits; }
+  /// The largest key of a row.
+  RAYDEX_HD std::uint64_t last_of_row(std::uint64_t row) const {
+    return stretched ? largest() : (row << x_bits) | ((std::uint64_t{1} << x_bits) - 1);
+  }
+
+  /// Where a key lies.
+  RAYDEX_HD point3 place(std::uint64_t key) const {
+    if (stretched) return {std::bit_cast<float>(pattern(key)), 0, 0};
+    return {coordinate(key, x_bits), coordinate(key >> x_bits, y_bits),
+            coordinate(key >> x_bits >> y_bits, z_bits)};
+  }
+  /// The x of the gap before a key.
+  RAYDEX_HD float before(std::uint64_t key) const {
+    return stretched ? std::bit_cast<float>(pattern(key) - 1) : place(key).x - 0.5F;
+  }
+  /// The x of the gap after a key.
+  RAYDEX_HD float after(std::uint64_t key) const {
+    return stretched ? std::bit_cast<float>(pattern(key) + 1) : place(key).x + 0.5F;
+  }
+  /// An x before all keys.
+  RAYDEX_HD float start() const {
+    return stretched ? 0 : -static_cast<float>(std::uint32_t{1} << x_bits);
+  }
+
+  /// The triangle of a key: it reaches into the gaps around the key and no further, and rays along
+  /// any axis meet it in the key's own point, of which its corners are exact distances away.
+  RAYDEX_HD void triangle(std::uint64_t key, point3 (&corners)[3]) const {
+    const point3 at = place(key);
+    corners[0] = {after(key), at.y - 0.5F, at.z};
+    corners[1] = {before(key), at.y, at.z + 0.5F};
+    corners[2] = {at.x, at.y + 0.25F, at.z - 0.25F};
+  }
+  /// The radius of all spheres, which leaves the gaps free (RX paper, section 3.5).
+  static constexpr float radius = 0.25F;
+  /// The box of a key.
+  RAYDEX_HD box3 box(std::uint64_t key) const {
+    const point3 at = place(key);
+    const float side = 0.25F;
+    return {{stretched ? before(key) : at.x - side, at.y - side, at.z - side},
+            {stretched ? after(key) : at.x + side, at.y + side, at.z + side}};
+  }
+  /// How far along a ray a box is met: only rays through its key's point meet it. Negative if not.
+  RAYDEX_HD float distance(const axis_ray& ray, std::uint64_t key) const {
+    const point3 at = place(key);
+    const point3 from = ray.origin;
+    const bool on_x = ray.axis == 0;
+    if (at.y != from.y || (on_x ? at.z != from.z : at.x != from.x)) return -1;
+    const float along = on_x ? at.x - from.x : at.z - from.z;
+    return along >= ray.begin && along <= ray.end ? along : -1;
+  }
+
+  /// The ray that looks for a point.
+  RAYDEX_HD axis_ray ray_to(std::uint64_t key, point_ray how) const {
+    if (how != point_ray::perpendicular) return ray_along(key, key, how == point_ray::zero);
+    const point3 at = place(key);
+    return {{at.x, at.y, at.z - 0.5F}, 2, 0, 1};
+  }
+  /// The ray that looks for the keys from `lower` to `upper` of a row.
+  RAYDEX_HD axis_ray ray_along(std::uint64_t lower, std::uint64_t upper, bool from_zero) const {
+    const point3 at = place(lower);
+    const float origin = from_zero || stretched ? start() : before(lower);
+    return {{origin, at.y, at.z}, 0, before(lower) - origin, after(upper) - origin};
+  }
+
+ private:
+  RAYDEX_HD static std::uint32_t pattern(std::uint64_t key) {
+    return 2 * static_cast<std::uint32_t>(key) + first_pattern;
+  }
+  RAYDEX_HD static float coordinate(std::uint64_t field, unsigned bits) {
+    const std::uint32_t all = std::uint32_t{1} << bits;
+    const auto value = static_cast<std::int32_t>(field & (all - 1));
+    return static_cast<float>(value - static_cast<std::int32_t>(all / 2));
+  }
+};
+
+}  // namespace raydex::core

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenes of keys in Embree, the only place that sees it (with scene.cpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "raydex/core/key_scene.hpp"
+#include "raydex/core/rx.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex::embree {
+
+// Scenes of primitives that stand for keys, a scene a part.
+class scene {
+ public:
+  // `key_of(i)` is the key of primitive i, which is asked for as long as the scene lives;
+  // primitives of part p are those from `part_begins[p]` to `part_begins[p + 1]`. What Embree
+  // allocates is counted in `memory`. Throws `unavailable` where Embree cannot be used, and
+  // `out_of_memory`.
+  scene(const context& where, tracking_resource& memory, const core::key_grid& grid,
+        core::primitive_kind primitive, const std::vector<std::uint64_t>& part_begins,
+        std::function<std::uint64_t(std::uint64_t)> key_of);
+  ~scene();
+  scene(const scene&) = delete;
+  scene& operator=(const scene&) = delete;
+
+  // The first primitive of a part that a ray meets; false if there is none.
+  bool closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive) const;
+  // Calls tell(visitor, primitive) for each primitive of a part that a ray meets, in any order.
+  void visit(unsigned part, const core::axis_ray& ray, void (*tell)(void*, std::uint64_t),
+             void* visitor) const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace raydex::embree

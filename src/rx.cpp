@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rx.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "checks.hpp"
+
+namespace raydex {
+
+rx::rx(memory_resource& upstream) : index(upstream) {}
+rx::~rx() = default;
+
+namespace {
+
+void check_options(const rx_options& options) {
+  for (const unsigned bits : {options.x_bits, options.y_bits, options.z_bits}) {
+    if (bits > 23) {
+      throw invalid_argument(fmt::format("option bits: {}/{}/{}: a coordinate has at most 23 bits",
+                                         options.x_bits, options.y_bits, options.z_bits));
+    }
+  }
+  if (options.parts < 1 || options.parts > 4096) {
+    throw invalid_argument(fmt::format("option parts: {} is not from 1 to 4096", options.parts));
+  }
+  if (options.mode == rx_mode::extended && options.primitive == rx_primitive::sphere) {
+    throw unsupported(
+        "option primitive: mode=extended has no room for spheres; take triangle or box");
+  }
+}
+
+template <class Choice, std::size_t N>
+const char* word(Choice choice, const std::array<const char*, N>& words) {
+  return words.at(static_cast<std::size_t>(choice));
+}
+
+std::string describe(const rx_options& options) {
+  using words = std::array<const char*, 3>;
+  std::string text = fmt::format("mode={}", word(options.mode, words{"3d", "naive", "extended"}));
+  if (options.mode == rx_mode::grid) {
+    text += fmt::format(" bits={}/{}/{}", options.x_bits, options.y_bits, options.z_bits);
+  }
+  return text + fmt::format(
+                    " primitive={} points={} ranges={} hits={} duplicates={} compact={} "
+                    "build={} parts={} order={}",
+                    word(options.primitive, std::array{"auto", "triangle", "sphere", "box"}),
+                    word(options.points, words{"perpendicular", "offset", "zero"}),
+                    options.ranges_from_zero ? "zero" : "offset",
+                    options.hits == core::ray_hits::closest ? "closest" : "any",
+                    options.compress ? "compress" : "keep", options.compact ? "on" : "off",
+                    options.fast_build ? "fast" : "trace", options.parts,
+                    word(options.order, std::array{"auto", "batch", "tiles", "sorted"}));
+}
+
+}  // namespace
+
+void check_places(std::uint64_t largest_key, std::uint64_t largest_place) {
+  if (largest_key <= largest_place) return;
+  throw unsupported(
+      fmt::format("rx: the largest key has the code {}, but this mode has places up to {}; take "
+                  "mode=3d with more bits",
+                  largest_key, largest_place));
+}
+
+std::unique_ptr<rx> build_rx(backend where, const context& where_to, const column& keys,
+                             const std::optional<column>& row_ids, const rx_options& options) {
+  check_build("rx", where, where_to, keys, row_ids);
+  check_options(options);
+  index_info info = raydex::describe("rx", where, keys, row_ids);
+  info.options = describe(options);
+#if defined(RAYDEX_WITH_OPTIX)
+  if (where == backend::optix) return optix::build(info, where_to, keys, row_ids, options);
+#endif
+  return cpu::build(info, where_to, keys, row_ids, options);
+}
+
+}  // namespace raydex
