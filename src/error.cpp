@@ -12,6 +12,7 @@ unsupported::~unsupported() = default;
 unavailable::~unavailable() = default;
 out_of_memory::~out_of_memory() = default;
 cuda_error::~cuda_error() = default;
+optix_error::~optix_error() = default;
 
 out_of_memory::out_of_memory(std::size_t asked, std::size_t free)
     : error(fmt::format("out of memory: {} bytes asked, {} bytes free", asked, free)),
@@ -20,5 +21,8 @@ out_of_memory::out_of_memory(std::size_t asked, std::size_t free)
 
 cuda_error::cuda_error(const std::string& call, int code, const std::string& text)
     : error(fmt::format("CUDA error {} in {}: {}", code, call, text)), code_(code) {}
+
+optix_error::optix_error(const std::string& call, int code, const std::string& text)
+    : error(fmt::format("OptiX error {} in {}: {}", code, call, text)), code_(code) {}
 
 }  // namespace raydex

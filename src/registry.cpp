@@ -260,7 +260,7 @@ const std::vector<structure_entry>& structures() {
                          "lines), k=2..33 and levels=all|1..40 (for groups)"),
        .build = build_pivot_tree_by_name},
       {.name = "rx",
-       .backends = {backend::cpu},
+       .backends = {backend::cpu, backend::optix},
        .points = true,
        .ranges = true,
        .duplicates = true,

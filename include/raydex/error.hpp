@@ -69,4 +69,17 @@ class RAYDEX_EXPORT cuda_error : public error {
   int code_;
 };
 
+/// The driver's OptiX reported an error.
+class RAYDEX_EXPORT optix_error : public error {
+ public:
+  /// `call` failed with `code`, which the driver describes as `text`.
+  optix_error(const std::string& call, int code, const std::string& text);
+  ~optix_error() override;
+  /// The driver's number of the error.
+  int code() const noexcept { return code_; }
+
+ private:
+  int code_;
+};
+
 }  // namespace raydex

@@ -219,6 +219,11 @@ struct numbered_lookups {
   std::uint64_t size;  ///< how many
   /// What has been fetched.
   struct nothing {};
+  /// None has a key by which it could be sorted.
+  template <class Key>
+  RAYDEX_HD bool read(std::uint64_t, interval<Key>&) const {
+    return false;
+  }
   /// Nothing needs to be read.
   template <std::size_t N>
   RAYDEX_HD nothing fetch(const ticket (&)[N]) const {

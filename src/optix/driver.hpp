@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver's ray tracing: loaded at run time, a context for each device that is used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "optix/abi.hpp"
+
+namespace raydex::optix {
+
+// Empty if the driver offers the interface on the current device; else what is missing.
+std::string why_unavailable();
+
+// The driver's functions. Precondition: `why_unavailable` is empty.
+const abi::functions& driver();
+
+// Throws `optix_error`, or `out_of_memory`, unless a call succeeded.
+void check(abi::result code, const char* call);
+
+// A device as the driver sees it. Lives as long as the process.
+struct device {
+  abi::context_handle context;
+  std::uint64_t most_primitives;  // of one structure
+  int rt_core_version;            // times 10; 0: rays are traversed in software
+};
+
+// The current device.
+const device& current_device();
+
+}  // namespace raydex::optix

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of RX, compiled and linked by the driver for each way of using them.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+#include "optix/abi.hpp"
+#include "raydex/core/key_scene.hpp"
+#include "raydex/core/rx.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex::optix {
+
+// What programs are made for.
+struct program_choice {
+  int key_bits;
+  int row_id_bits;
+  core::primitive_kind primitive;
+  core::ray_hits hits;
+  unsigned build_flags;  // of the structures
+
+  friend auto operator<=>(const program_choice&, const program_choice&) = default;
+};
+
+// Linked programs, and the records by which the driver finds them.
+struct pipeline {
+  struct alignas(abi::record_alignment) record {
+    std::byte header[abi::record_header];
+  };
+  abi::pipeline_handle handle;
+  record records[3];  // generation, miss, hit
+
+  // Runs a thread for each of `size` lookups. `records_at` are the records in device memory, as are
+  // `parameters`.
+  void launch(stream_t stream, const void* records_at, const void* parameters,
+              std::size_t parameter_bytes, std::uint64_t size) const;
+};
+
+// The pipeline for the current device, compiled on first use (a tenth of a second) and kept as long
+// as the process lives.
+const pipeline& pipeline_for(const program_choice& choice);
+
+}  // namespace raydex::optix
