@@ -202,7 +202,14 @@ std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, 
   parsed.fast_build = take_choice(options, "build",
                                   std::array{word<bool>{"fast", true}, word<bool>{"trace", false}})
                           .value_or(parsed.fast_build);
-  parsed.parts = take_number(options, "parts", "1 to 4096").value_or(parsed.parts);
+  const auto parts = options.find("parts");
+  if (parts != options.end() && parts->second == "auto") {
+    options.erase(parts);
+  } else if (const auto number = take_number(options, "parts", "auto, 1 to 4096")) {
+    // 0 stands for `auto`, which was not said.
+    if (*number == 0) throw invalid_argument("option parts: 0 is not auto, nor from 1 to 4096");
+    parsed.parts = *number;
+  }
   parsed.order = take_choice(options, "order",
                              std::array{word<rx_order>{"auto", rx_order::automatic},
                                         word<rx_order>{"batch", rx_order::batch},
@@ -269,7 +276,7 @@ const std::vector<structure_entry>& structures() {
        .options =
            "mode=3d|naive|extended, bits=X/Y/Z (for 3d), primitive=auto|triangle|sphere|box, "
            "points=perpendicular|offset|zero, ranges=offset|zero, hits=closest|any, "
-           "duplicates=compress|keep, compact=on|off, build=fast|trace, parts=1..4096, "
+           "duplicates=compress|keep, compact=on|off, build=fast|trace, parts=auto|1..4096, "
            "order=auto|batch|tiles|sorted",
        .build = build_rx_by_name},
   };

@@ -21,8 +21,9 @@ void check_options(const rx_options& options) {
                                          options.x_bits, options.y_bits, options.z_bits));
     }
   }
-  if (options.parts < 1 || options.parts > 4096) {
-    throw invalid_argument(fmt::format("option parts: {} is not from 1 to 4096", options.parts));
+  if (options.parts > 4096) {
+    throw invalid_argument(
+        fmt::format("option parts: {} is not auto, nor from 1 to 4096", options.parts));
   }
   if (options.mode == rx_mode::extended && options.primitive == rx_primitive::sphere) {
     throw unsupported(
@@ -49,7 +50,8 @@ std::string describe(const rx_options& options) {
                     options.ranges_from_zero ? "zero" : "offset",
                     options.hits == core::ray_hits::closest ? "closest" : "any",
                     options.compress ? "compress" : "keep", options.compact ? "on" : "off",
-                    options.fast_build ? "fast" : "trace", options.parts,
+                    options.fast_build ? "fast" : "trace",
+                    options.parts == 0 ? "auto" : fmt::format("{}", options.parts),
                     word(options.order, std::array{"auto", "batch", "tiles", "sorted"}));
 }
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the engines' RX have in common: all but the sort and the tracing.
 //
-// An engine has an `executor`; `sort_column` and `sort_pairs` as the backends have them; and a
-// class template `tracer<Key, RowId>` that is made of a context, the resource that counts what the
-// index holds, and a `scene_plan`, and has `trace(where, job)`, which runs all lookups of a job.
+// An engine has an `executor`; `sort_column` as the backends have it; and
+// - `sort_probes(where, keys, sorted_keys, numbers, sorted_numbers, size, first_bit, last_bit)`,
+//   which sorts by these bits of the keys at least;
+// - `scatter(where, numbers, rows, out, size)`: out[numbers[i]] = rows[i];
+// - `primitive_of(choice)`, `most_primitives()` of a part, `best_part()`, their best number, and
+//   `best_order`;
+// - a class template `tracer<Key, RowId>` that is made of a context, the resource that counts what
+//   the index holds, and a `scene_plan`, and has `trace(where, job)`, which runs a job's lookups.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -56,20 +62,23 @@ struct put_first_entry {
   }
 };
 
-// Numbers the parts' beginnings where lookups see them.
-template <class RowId>
+// Writes where parts begin, and with which keys.
+template <class Key, class RowId>
 struct put_part_begins {
-  std::uint64_t primitives;
+  core::rx_scene<Key, RowId> scene;
   std::uint64_t parts;
   RowId* begins;
+  Key* keys;
+
+  // Parts are as equal as they can be.
   RAYDEX_HD static std::uint64_t begin(std::uint64_t part, std::uint64_t parts,
                                        std::uint64_t primitives) {
-    const std::uint64_t each = primitives / parts;
     const std::uint64_t more = primitives % parts;
-    return part * each + (part < more ? part : more);
+    return part * (primitives / parts) + (part < more ? part : more);
   }
   RAYDEX_HD void operator()(std::uint64_t part) const {
-    begins[part] = static_cast<RowId>(begin(part, parts, primitives));
+    begins[part] = static_cast<RowId>(begin(part, parts, scene.primitives));
+    keys[part] = scene.primitives == 0 ? Key{0} : scene.key_of(begins[part]);
   }
 };
 
@@ -89,6 +98,15 @@ struct put_probe {
 
 // Throws `unsupported` where the largest key has no place.
 void check_places(std::uint64_t largest_key, std::uint64_t largest_place);
+
+// Writes rows where they belong.
+template <class RowId>
+struct put_row {
+  const std::uint32_t* numbers;
+  const RowId* rows;
+  RowId* out;
+  RAYDEX_HD void operator()(std::uint64_t i) const { out[numbers[i]] = rows[i]; }
+};
 
 // Copies a number of any width.
 template <class Key>
@@ -126,25 +144,16 @@ class built_rx final
     scene.points = options.points;
     scene.ranges_from_zero = options.ranges_from_zero;
     scene.hits = options.hits;
+    scene.trusts_misses = trusts_misses(options, plan.primitive);
     scene.keys = entries_.keys.data();
     scene.entries = static_cast<RowId>(size);
-    check_place(where, scene.grid);
-    std::uint64_t primitives = size;
-    if (options.compress && size != 0) primitives = compress(where);
+    const Key smallest = size == 0 ? Key{0} : key_at(where, 0);
+    const Key largest = size == 0 ? Key{0} : key_at(where, size - 1);
+    check_places(largest, scene.grid.largest());
+    last_bit_ = static_cast<int>(std::bit_width(static_cast<Key>(smallest ^ largest)));
+    scene.primitives = static_cast<RowId>(options.compress && size != 0 ? compress(where) : size);
     scene.first_entries = first_entries_.data();
-    scene.primitives = static_cast<RowId>(primitives);
-
-    const std::uint64_t most = Engine::most_primitives();
-    const std::uint64_t parts = std::clamp<std::uint64_t>(
-        options.parts, (primitives + most - 1) / most, std::max<std::uint64_t>(primitives, 1));
-    using put_begins = put_part_begins<RowId>;
-    part_begins_ = {where, parts};
-    executor::for_each(where, put_begins{primitives, parts, part_begins_.data()}, parts);
-    for (std::uint64_t part = 0; part <= parts; ++part)
-      plan.part_begins.push_back(put_begins::begin(part, parts, primitives));
-    scene.part_begins = part_begins_.data();
-    scene.parts = static_cast<unsigned>(parts);
-
+    divide(where, options.parts, plan);
     tracer_ = std::make_unique<tracer>(where, this->memory(), plan);
     scene_ = scene;
     this->measure();
@@ -154,6 +163,10 @@ class built_rx final
   using tracer = typename Engine::template tracer<Key, RowId>;
   friend typename built_rx::answering_as;
 
+  // Bits of keys that probes are sorted by, of those in which keys differ: enough to bring together
+  // what meets the same part of the scene.
+  static constexpr int sorted_bits = 24;
+
   static core::key_grid grid_of(const rx_options& options) {
     if (options.mode == rx_mode::extended) return {.stretched = true};
     if (options.mode == rx_mode::naive) return {.x_bits = 23, .y_bits = 0, .z_bits = 0};
@@ -162,13 +175,17 @@ class built_rx final
             .z_bits = static_cast<std::uint8_t>(options.z_bits)};
   }
 
-  // Throws if some key has no place in the grid.
-  void check_place(const context& where, const core::key_grid& grid) const {
-    const std::uint64_t size = entries_.keys.size();
-    if (size == 0 || grid.largest() >= static_cast<Key>(-1)) return;
-    buffer<std::uint64_t> largest(where, 1);
-    executor::for_each(where, copy_number<Key>{entries_.keys.data() + size - 1, largest.data()}, 1);
-    check_places(executor::read(where, largest.data()), grid.largest());
+  // Engines compute with floats: they may miss a sphere along a ray from far away, and a primitive
+  // as wide as the gap between two floats. The column is asked then.
+  static bool trusts_misses(const rx_options& options, core::primitive_kind primitive) {
+    return options.mode != rx_mode::extended && (options.points == core::point_ray::perpendicular ||
+                                                 primitive != core::primitive_kind::sphere);
+  }
+
+  Key key_at(const context& where, std::uint64_t entry) const {
+    buffer<std::uint64_t> copy(where, 1);
+    executor::for_each(where, copy_number<Key>{entries_.keys.data() + entry, copy.data()}, 1);
+    return static_cast<Key>(executor::read(where, copy.data()));
   }
 
   // One primitive for equal keys. Returns how many keys differ; where all do, no table is kept.
@@ -185,40 +202,73 @@ class built_rx final
     return distinct;
   }
 
+  // Divides the primitives of a plan's scene into parts; 0: as many as serve the engine best.
+  void divide(const context& where, unsigned wanted, scene_plan<Key, RowId>& plan) {
+    const std::uint64_t primitives = plan.scene.primitives;
+    const auto parts_of = [&](std::uint64_t each) { return (primitives + each - 1) / each; };
+    const std::uint64_t fewest = std::max<std::uint64_t>(parts_of(Engine::most_primitives()), 1);
+    const std::uint64_t parts = std::clamp(wanted != 0 ? wanted : parts_of(Engine::best_part()),
+                                           fewest, std::max(fewest, primitives));
+    part_begins_ = {where, parts};
+    part_keys_ = {where, parts};
+    using put_begins = put_part_begins<Key, RowId>;
+    executor::for_each(where, put_begins{plan.scene, parts, part_begins_.data(), part_keys_.data()},
+                       parts);
+    for (std::uint64_t part = 0; part <= parts; ++part)
+      plan.part_begins.push_back(put_begins::begin(part, parts, primitives));
+    plan.scene.part_begins = part_begins_.data();
+    plan.scene.part_keys = part_keys_.data();
+    plan.scene.parts = static_cast<unsigned>(parts);
+  }
+
   view queried() const override {
     return {{entries_.keys.data(), entries_.row_ids.data()},
             static_cast<RowId>(entries_.keys.size())};
   }
 
-  // Traces a batch part by part, and answers each.
+  // Traces a batch, a stretch of it at a time, and answers what was traced.
   template <class Operation>
   void run(const context& where, const Operation& operation) const {
     const rx_order order = order_ == rx_order::automatic ? Engine::best_order : order_;
-    const std::uint64_t most = most_at_once(order);
-    const std::uint64_t each = std::min(operation.probes.size, most);
-    buffer<RowId> firsts(where, each);
-    buffer<RowId> counts(where, scene_.hits == core::ray_hits::any ? each : 0);
+    const core::probe_set<Key>& probes = operation.probes;
+    const std::uint64_t each = std::min(probes.size, most_at_once(order));
     const bool sorted = order != rx_order::batch;
+    constexpr bool rows_only = requires {
+      Operation::first_match_only;
+    };
+    buffer<RowId> firsts(where, rows_only && !sorted ? 0 : each);
+    buffer<RowId> counts(where, !rows_only && scene_.hits == core::ray_hits::any ? each : 0);
     buffer<Key> keys(where, sorted ? 2 * each : 0);
     buffer<std::uint32_t> numbers(where, sorted ? 2 * each : 0);
 
-    core::trace_job<Key, RowId> job{.scene = scene_, .probes = operation.probes};
+    core::trace_job<Key, RowId> job{.scene = scene_, .probes = probes};
     job.firsts = firsts.data();
     job.counts = counts.data();
-    for (; job.begin < operation.probes.size; job.begin += job.size) {
-      job.size = std::min(each, operation.probes.size - job.begin);
+    for (; job.begin < probes.size; job.begin += job.size) {
+      job.size = std::min(each, probes.size - job.begin);
       if (sorted) {
-        executor::for_each(where,
-                           put_probe<Key>{operation.probes, job.begin, keys.data(), numbers.data()},
+        executor::for_each(where, put_probe<Key>{probes, job.begin, keys.data(), numbers.data()},
                            job.size);
-        Engine::sort_pairs(where, keys.data(), keys.data() + each, numbers.data(),
-                           numbers.data() + each, job.size);
+        Engine::sort_probes(where, keys.data(), keys.data() + each, numbers.data(),
+                            numbers.data() + each, job.size, std::max(last_bit_ - sorted_bits, 0),
+                            last_bit_);
         job.order = numbers.data() + each;
+        // Those of missing probes are no keys.
+        if (probes.is_points && probes.lower.validity == nullptr) job.points = keys.data() + each;
       }
-      tracer_->trace(where, job);
-      executor::run(where, batch_plan{},
-                    core::answer_traced<Operation, Key, RowId>{
-                        operation.view, {job.size}, operation, job, operation.out});
+      if constexpr (rows_only) {
+        job.row_ids = entries_.row_ids.data();
+        job.rows = sorted ? firsts.data() : operation.out + job.begin;
+        tracer_->trace(where, job);
+        if (sorted) {
+          Engine::scatter(where, job.order, job.rows, operation.out + job.begin, job.size);
+        }
+      } else {
+        tracer_->trace(where, job);
+        executor::run(where, batch_plan{},
+                      core::answer_traced<Operation, Key, RowId>{
+                          operation.view, {job.size}, operation, job, operation.out});
+      }
     }
   }
 
@@ -236,9 +286,11 @@ class built_rx final
   sorted_column<Key, RowId> entries_;
   buffer<RowId> first_entries_;
   buffer<RowId> part_begins_;
+  buffer<Key> part_keys_;
   std::unique_ptr<tracer> tracer_;
   core::rx_scene<Key, RowId> scene_;
   rx_order order_;
+  int last_bit_ = 0;  // the bits of keys above are all equal
 };
 
 namespace cpu {

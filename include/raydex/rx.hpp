@@ -39,7 +39,7 @@ enum class rx_order : std::uint8_t {
 
 /// Options of `rx`; by name: `mode=3d|naive|extended bits=X/Y/Z primitive=auto|triangle|sphere|box
 /// points=perpendicular|offset|zero ranges=offset|zero hits=closest|any duplicates=compress|keep
-/// compact=on|off build=fast|trace parts=1..4096 order=auto|batch|tiles|sorted`.
+/// compact=on|off build=fast|trace parts=auto|1..4096 order=auto|batch|tiles|sorted`.
 struct rx_options {
   rx_mode mode = rx_mode::grid;  ///< how keys become coordinates
   unsigned x_bits = 23;  ///< lowest bits of a key, at most 23; `bits=23/23/18` (RX, section 3.4)
@@ -54,8 +54,9 @@ struct rx_options {
   bool compress = true;  ///< one primitive for equal keys (thesis, 4.2): `duplicates=compress|keep`
   bool compact = true;   ///< have the driver compact what it built (RX, section 3.5); `optix` only
   bool fast_build = true;  ///< prefer a fast build to fast tracing; `build=fast|trace`
-  unsigned parts = 1;      ///< structures that the scene is divided into (thesis, 4.2), 1 to 4096;
-                           ///< more where the device's limit for one of them asks for it
+  unsigned parts = 0;      ///< structures that the scene is divided into (thesis, 4.2), 1 to 4096;
+                           ///< 0, by name `auto`: as many as serve the engine best. More where
+                           ///< the device's limit for one of them asks for it
   rx_order order = rx_order::automatic;  ///< in which order lookups are traced
 };
 

@@ -21,6 +21,7 @@ struct embree_engine {
   using executor = cpu::executor;
   static constexpr rx_order best_order = rx_order::batch;
   static std::uint64_t most_primitives() { return std::numeric_limits<std::uint32_t>::max() / 3; }
+  static std::uint64_t best_part() { return most_primitives(); }
 
   static core::primitive_kind primitive_of(rx_primitive choice) {
     // Triangles are what Embree is made for.
@@ -41,16 +42,22 @@ struct embree_engine {
   }
 
   template <class Key>
-  static void sort_pairs(const context& where, const Key* keys, Key* sorted_keys,
-                         const std::uint32_t* values, std::uint32_t* sorted_values,
-                         std::uint64_t size) {
+  static void sort_probes(const context& where, const Key* keys, Key* sorted_keys,
+                          const std::uint32_t* numbers, std::uint32_t* sorted_numbers,
+                          std::uint64_t size, int /*first_bit*/, int /*last_bit*/) {
     pairs<Key, std::uint32_t> input(where, size);
     pairs<Key, std::uint32_t> other(where, size);
     std::copy_n(keys, size, input.keys.data());
-    std::copy_n(values, size, input.values.data());
+    std::copy_n(numbers, size, input.values.data());
     radix_sort(where, input, other);
     std::copy_n(input.keys.data(), size, sorted_keys);
-    std::copy_n(input.values.data(), size, sorted_values);
+    std::copy_n(input.values.data(), size, sorted_numbers);
+  }
+
+  template <class RowId>
+  static void scatter(const context& where, const std::uint32_t* numbers, const RowId* rows,
+                      RowId* out, std::uint64_t size) {
+    executor::for_each(where, put_row<RowId>{numbers, rows, out}, size);
   }
 
   template <class Key, class RowId>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/primitives.hpp"
 
+#include <algorithm>
+
 #include <thrust/iterator/counting_iterator.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -34,11 +36,11 @@ struct is_valid {
 
 template <class Key, class Value>
 void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
-                Value* sorted_values, std::uint64_t size) {
+                Value* sorted_values, std::uint64_t size, bit_range bits) {
   with_scratch(where, "cub::DeviceRadixSort::SortPairs", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values, sorted_values,
-                                           static_cast<Value>(size), 0, int{8 * sizeof(Key)},
-                                           where.stream);
+                                           static_cast<Value>(size), bits.first,
+                                           std::min(bits.last, int{8 * sizeof(Key)}), where.stream);
   });
 }
 
@@ -62,13 +64,13 @@ void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t s
 }
 
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint32_t*,
-                         std::uint32_t*, std::uint64_t);
+                         std::uint32_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint64_t*,
-                         std::uint64_t*, std::uint64_t);
+                         std::uint64_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint32_t*,
-                         std::uint32_t*, std::uint64_t);
+                         std::uint32_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint64_t*,
-                         std::uint64_t*, std::uint64_t);
+                         std::uint64_t*, std::uint64_t, bit_range);
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint32_t*,
                            std::uint64_t*);
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,

@@ -9,10 +9,17 @@
 
 namespace raydex::cuda {
 
-// Sorts (key, value) pairs by key, stably. `Value` counts the pairs: fewer than 2^32 for 32 bits.
+// The bits [first, last) of keys.
+struct bit_range {
+  int first = 0;
+  int last = 64;  // or the width of the keys
+};
+
+// Sorts (key, value) pairs by these bits of their keys, stably. `Value` counts the pairs: fewer
+// than 2^32 for 32 bits. Cost: a pass over the pairs for each 8 bits.
 template <class Key, class Value>
 void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
-                Value* sorted_values, std::uint64_t size);
+                Value* sorted_values, std::uint64_t size, bit_range bits = {});
 
 // Writes the numbers of the valid ones among `size` bits, ascending, and how many there are.
 template <class Position>

@@ -2,6 +2,7 @@
 #include "rx.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,10 @@ struct optix_engine {
   using executor = cuda::executor;
   static constexpr rx_order best_order = rx_order::sorted;
   static std::uint64_t most_primitives() { return current_device().most_primitives; }
+  // Traversal in software gains from small structures, and building them needs less scratch.
+  static std::uint64_t best_part() {
+    return current_device().rt_core_version != 0 ? most_primitives() : std::uint64_t{1} << 22;
+  }
 
   static core::primitive_kind primitive_of(rx_primitive choice) {
     switch (choice) {
@@ -88,10 +93,29 @@ struct optix_engine {
     return cuda::sort_column<Key, RowId>(where, keys, row_ids);
   }
   template <class Key>
-  static void sort_pairs(const context& where, const Key* keys, Key* sorted_keys,
-                         const std::uint32_t* values, std::uint32_t* sorted_values,
-                         std::uint64_t size) {
-    cuda::sort_pairs(where, keys, sorted_keys, values, sorted_values, size);
+  static void sort_probes(const context& where, const Key* keys, Key* sorted_keys,
+                          const std::uint32_t* numbers, std::uint32_t* sorted_numbers,
+                          std::uint64_t size, int first_bit, int last_bit) {
+    cuda::sort_pairs(where, keys, sorted_keys, numbers, sorted_numbers, size,
+                     {first_bit, last_bit});
+  }
+
+  // Where the output is larger than the L2 cache, the rows of a stretch of it are brought together
+  // first: a pass over them costs less than writes to memory all over the place.
+  template <class RowId>
+  static void scatter(const context& where, const std::uint32_t* numbers, const RowId* rows,
+                      RowId* out, std::uint64_t size) {
+    constexpr std::uint64_t cached = std::uint64_t{1} << 23;
+    if (size <= cached) {
+      executor::for_each(where, put_row<RowId>{numbers, rows, out}, size);
+      return;
+    }
+    buffer<std::uint32_t> near_numbers(where, size);
+    buffer<RowId> near_rows(where, size);
+    const auto bits = static_cast<int>(std::bit_width(size - 1));
+    cuda::sort_pairs(where, numbers, near_numbers.data(), rows, near_rows.data(), size,
+                     {std::max(bits - 8, 0), bits});
+    executor::for_each(where, put_row<RowId>{near_numbers.data(), near_rows.data(), out}, size);
   }
 
   template <class Key, class RowId>

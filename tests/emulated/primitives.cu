@@ -15,10 +15,13 @@ namespace {
 
 template <class Key, class Value>
 __global__ void sort_pairs_kernel(const Key* keys, Key* sorted_keys, const Value* values,
-                                  Value* sorted_values, std::uint64_t size) {
+                                  Value* sorted_values, std::uint64_t size, bit_range bits) {
   std::vector<std::uint64_t> order(size);
   std::iota(order.begin(), order.end(), std::uint64_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return keys[i]; });
+  const Key mask =
+      bits.last >= int{8 * sizeof(Key)} ? static_cast<Key>(-1) : (Key{1} << bits.last) - 1;
+  std::ranges::stable_sort(order, {},
+                           [&](std::uint64_t i) { return (keys[i] & mask) >> bits.first; });
   for (std::uint64_t i = 0; i < size; ++i) {
     sorted_keys[i] = keys[order[i]];
     sorted_values[i] = values[order[i]];
@@ -42,10 +45,10 @@ __global__ void inclusive_sum_kernel(std::uint64_t* numbers, std::uint64_t size)
 
 template <class Key, class Value>
 void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
-                Value* sorted_values, std::uint64_t size) {
+                Value* sorted_values, std::uint64_t size, bit_range bits) {
   const buffer<std::byte> scratch(where, size * (sizeof(Key) + sizeof(Value)));  // as CUB has
   launch(where.stream, 1, 1, 0, sort_pairs_kernel<Key, Value>, keys, sorted_keys, values,
-         sorted_values, size);
+         sorted_values, size, bits);
 }
 
 template <class Position>
@@ -59,13 +62,13 @@ void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t s
 }
 
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint32_t*,
-                         std::uint32_t*, std::uint64_t);
+                         std::uint32_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint64_t*,
-                         std::uint64_t*, std::uint64_t);
+                         std::uint64_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint32_t*,
-                         std::uint32_t*, std::uint64_t);
+                         std::uint32_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint64_t*,
-                         std::uint64_t*, std::uint64_t);
+                         std::uint64_t*, std::uint64_t, bit_range);
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint32_t*,
                            std::uint64_t*);
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,

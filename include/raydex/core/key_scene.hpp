@@ -49,8 +49,9 @@ struct key_grid {
   std::uint8_t z_bits = 18;  ///< at most 23
   bool stretched = false;    ///< all of the key in x, as a bit pattern
 
-  /// Far from denormal numbers, and from those whose products overflow.
-  static constexpr std::uint32_t first_pattern = 0x20000000;
+  /// Places from 2^-69 to 2^59: normal numbers whose products are, too, and no larger than Embree
+  /// takes (2^60).
+  static constexpr std::uint32_t first_pattern = 0x1d00'0000;
 
   /// The largest key that has a place.
   RAYDEX_HD constexpr std::uint64_t largest() const {

@@ -64,7 +64,9 @@ struct rx_scene {
   const Position* first_entries = nullptr;  ///< the first entry of each primitive; null: its number
   Position primitives = 0;                  ///< how many
   const Position* part_begins = nullptr;    ///< the first primitive of each part
+  const Key* part_keys = nullptr;           ///< the key of each of these
   unsigned parts = 1;                       ///< how many parts
+  bool trusts_misses = true;  ///< whether a ray that meets nothing means that nothing is there
 
   /// Rays that one lookup may need; beyond, it is left to a search.
   static constexpr unsigned most_rays = 16;
@@ -98,10 +100,10 @@ struct rx_scene {
       Key first = wanted.lower;
       Key last = wanted.upper;
       if (part + 1 < parts) {
-        const Key next = key_of(part_begin(part + 1));
+        const Key next = load(part_keys + part + 1);
         if (next <= last) last = static_cast<Key>(next - 1);
       }
-      const Key begin = key_of(part_begin(part));
+      const Key begin = load(part_keys + part);
       if (begin > wanted.upper) break;
       if (begin > first) {
         // Nothing lay between the lower end and this part: its first key is the first match.
@@ -137,7 +139,7 @@ struct rx_scene {
     if (found.first == traced<Position>::none || found.first == traced<Position>::gave_up) {
       // Most points that rays do not meet are not there. A range without hits is rare, and a
       // search costs less than its rays did.
-      if (is_point && found.first == traced<Position>::none) return;
+      if (is_point && trusts_misses && found.first == traced<Position>::none) return;
       begin = search(wanted.lower);
     } else {
       begin = first_entry(found.first);
@@ -167,7 +169,7 @@ struct rx_scene {
     unsigned high = parts;
     while (high - low > 1) {
       const unsigned middle = low + (high - low) / 2;
-      if (key < key_of(part_begin(middle))) {
+      if (key < load(part_keys + middle)) {
         high = middle;
       } else {
         low = middle;
@@ -191,20 +193,38 @@ struct trace_job {
   std::uint64_t begin = 0;        ///< the first probe
   std::uint64_t size = 0;         ///< how many
   const std::uint32_t* order =
-      nullptr;                 ///< lookup i is probe `begin + order[i]`; null: `begin + i`
-  Position* firsts = nullptr;  ///< `traced::first` of each lookup
-  Position* counts = nullptr;  ///< `traced::count`; null: only the first hit counts
+      nullptr;                        ///< lookup i is probe `begin + order[i]`; null: `begin + i`
+  const Key* points = nullptr;        ///< the key of each lookup, a point; null: read the probe
+  Position* rows = nullptr;           ///< the smallest row id of each lookup, a point; or null
+  const Position* row_ids = nullptr;  ///< those of the entries, for `rows`
+  Position* firsts = nullptr;         ///< without `rows`: `traced::first` of each lookup
+  Position* counts = nullptr;         ///< and its `count`; null: only the first hit counts
 
   /// The probe of a lookup.
   RAYDEX_HD std::uint64_t probe(std::uint64_t lookup) const {
     return begin + (order == nullptr ? lookup : load(order + lookup));
   }
-  /// Traces one lookup.
+  /// Traces one lookup. The smallest row of a point is one read away from its first primitive, so
+  /// that it is written here; other answers follow in `answer_traced`.
   template <class Tracer>
   RAYDEX_HD void run(const Tracer& tracer, std::uint64_t lookup) const {
     interval<Key> wanted;
     traced<Position> result = {traced<Position>::none, 0};
-    if (probes.read(probe(lookup), wanted)) result = scene.trace(tracer, wanted, probes.is_points);
+    bool exists = true;
+    if (points != nullptr) {
+      wanted = {load_once(points + lookup), 0};
+      wanted.upper = wanted.lower;
+    } else {
+      exists = probes.read(probe(lookup), wanted);
+    }
+    if (exists) result = scene.trace(tracer, wanted, probes.is_points);
+    if (rows != nullptr) {
+      Position first = 0;
+      Position last = 0;
+      if (exists) scene.settle(result, wanted, true, true, first, last);
+      rows[lookup] = first < last ? load(row_ids + first) : static_cast<Position>(-1);
+      return;
+    }
     firsts[lookup] = result.first;
     if (counts != nullptr) counts[lookup] = result.count;
   }
