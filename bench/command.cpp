@@ -66,7 +66,8 @@ experiment anonymous(const settings& s) {
 }
 
 // Of named experiments only what is measured on these structures.
-void keep(std::vector<experiment>& chosen, const std::vector<std::string>& structures) {
+void keep(std::vector<experiment>& chosen, const std::vector<std::string>& structures,
+          const char* option) {
   bool any = false;
   for (experiment& e : chosen) {
     for (trial& part : e.trials) {
@@ -76,10 +77,18 @@ void keep(std::vector<experiment>& chosen, const std::vector<std::string>& struc
       any = any || !part.candidates.empty();
     }
   }
-  if (!any) throw invalid_argument("--structure: the experiments measure others");
+  if (!any) throw invalid_argument(fmt::format("{}: the experiments measure others", option));
 }
 
-std::vector<experiment> choose(const settings& s) {
+// The structures that a backend has: an experiment may compare those of several.
+std::vector<std::string> structures_of(backend where) {
+  std::vector<std::string> names;
+  for (const capability& able : capabilities())
+    if (able.where == where) names.push_back(able.structure);
+  return names;
+}
+
+std::vector<experiment> choose(const settings& s, backend where) {
   std::vector<experiment> chosen;
   if (s.experiments.empty()) {
     chosen.push_back(anonymous(s));
@@ -88,7 +97,8 @@ std::vector<experiment> choose(const settings& s) {
       throw invalid_argument("--option: experiments have their own; name structures instead");
     }
     chosen = find_experiments(s.experiments);
-    if (!s.structures.empty()) keep(chosen, s.structures);
+    if (!s.structures.empty()) keep(chosen, s.structures, "--structure");
+    keep(chosen, structures_of(where), "--backend");
   }
   for (experiment& e : chosen) {
     if (s.repetitions) e.repetitions = *s.repetitions;
@@ -147,9 +157,9 @@ std::string command_of(const report_row& row, const structure_choice& who, int r
 
 void run(const settings& s) {
   if (s.list_experiments) return list_experiments();
-  const std::vector<experiment> chosen = choose(s);
-  const std::vector<scene> scenes = plan(chosen);
   const backend where = parse_backend(s.backend_name);
+  const std::vector<experiment> chosen = choose(s, where);
+  const std::vector<scene> scenes = plan(chosen);
   const int repetitions = std::ranges::max(chosen, {}, &experiment::repetitions).repetitions;
   if (repetitions < 1) {
     throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", repetitions));

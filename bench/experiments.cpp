@@ -194,6 +194,163 @@ std::vector<experiment> all() {
 
 }  // namespace lightweight
 
+// "RTIndeX" and the thesis that goes on from it. `rx` is measured on the backend optix, the
+// baselines on cuda: a run names one of them and the structures that it offers. The paper's RX
+// looks at all hits of a ray, keeps equal keys apart, and traces probes as they come.
+namespace rx {
+
+const std::string paper = "rx primitive=triangle parts=1 hits=any duplicates=keep order=batch";
+const texts ours{"rx"};
+const texts baselines{"sorted_array", "pivot_tree"};
+const texts all_methods = joined({paper}, ours, baselines);
+
+const texts sizes{"2^16", "2^18", "2^20", "2^22", "2^24", "2^26"};
+const texts hits{"2^0", "2^2", "2^4", "2^6", "2^8", "2^10"};
+const texts multiplicities{"2^0", "2^2", "2^4", "2^6", "2^8", "2^10"};
+const texts probe_counts{"2^13", "2^15", "2^17", "2^19", "2^21", "2^23", "2^25", "2^27"};
+// Of dense keys below 2^26.
+const texts decompositions = each(
+    {paper}, {"bits=23/3/0,20/6/0,16/10/0,13/13/0,10/16/0,6/20/0,3/23/0,23/0/3,13/0/13,3/0/23"});
+
+const char* const dense_note = "dense keys";
+
+std::vector<experiment> all() {
+  return {
+      {.name = "rx/3a",
+       .title = "key modes by the number of keys",
+       .note = "naive mode up to its limit",
+       .trials = {{.candidates = each({paper}, {"mode=naive"}),
+                   .workloads = {.keys = {"2^16", "2^18", "2^20", "2^22", "2^23"},
+                                 .probes = {"2^24"},
+                                 .uniformity = {"0"}}},
+                  {.candidates = each({paper}, {"mode=3d,extended"}),
+                   .workloads = {.keys = sizes, .probes = {"2^24"}, .uniformity = {"0"}}}}},
+      {.name = "rx/3b",
+       .title = "key modes by the stride of keys",
+       .note = "2^20 keys; strides up to the limit of extended mode",
+       .trials = {{.candidates = each({paper}, {"mode=3d,extended"}),
+                   .workloads = {.keys = {"2^20"},
+                                 .probes = {"2^22"},
+                                 .uniformity = {"0"},
+                                 .stride = {"1", "2", "4", "8", "16", "32", "64", "128", "256",
+                                            "511"}}}}},
+      {.name = "rx/6",
+       .title = "rays of points by the number of keys",
+       .note = "rays from zero meet most boxes of their row: fewer lookups",
+       .trials = {{.candidates = each({paper}, {"points=perpendicular,offset,zero"}),
+                   .workloads = {.keys = {"2^16", "2^18", "2^20", "2^22"},
+                                 .probes = {"2^20"},
+                                 .uniformity = {"0"}}}}},
+      {.name = "rx/t3",
+       .title = "rays of ranges by the number of hits (table 3)",
+       .note = "2^22 keys, a row",
+       .trials = {{.candidates = each({paper}, {"ranges=offset,zero"}),
+                   .workloads = {.keys = {"2^22"}, .probes = {"2^20"}, .range_hits = hits},
+                   .results = {"sum"}}}},
+      {.name = "rx/7",
+       .title = "primitives: lookups, build and bytes (figure 7)",
+       .trials = {{.candidates = each({"rx parts=1 hits=any duplicates=keep order=batch"},
+                                      {"primitive=triangle,sphere,box compact=on,off"}),
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^27"}}}}},
+      {.name = "rx/8",
+       .title = "decompositions of the key, points",
+       .note = dense_note,
+       .trials = {{.candidates = decompositions,
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^24"}, .uniformity = {"0"}}}}},
+      {.name = "rx/9",
+       .title = "decompositions of the key, ranges",
+       .note = "lookups that span more than 16 rows are searched",
+       .trials = {{.candidates = decompositions,
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^20"}, .range_hits = {"2^6"}},
+                   .results = {"sum"}}}},
+      {.name = "rx/10a",
+       .title = "points by their number",
+       .trials = {{.candidates = all_methods,
+                   .workloads = {.keys = {"2^26"}, .probes = probe_counts}}}},
+      {.name = "rx/10b",
+       .title = "points by the number of keys",
+       .trials = {{.candidates = all_methods, .workloads = {.keys = sizes, .probes = {"2^27"}}}}},
+      {.name = "rx/10c",
+       .title = "build time and bytes by the number of keys (with table 6)",
+       .note = "the measurements of figure 10b",
+       .trials = {{.candidates = all_methods, .workloads = {.keys = sizes, .probes = {"2^27"}}}}},
+      {.name = "rx/11",
+       .title = "points by the multiplicity of keys",
+       .note = "2^20 lookups",
+       .trials =
+           {{.candidates = all_methods,
+             .workloads = {.keys = {"2^26"}, .probes = {"2^20"}, .multiplicity = multiplicities},
+             .results = {"sum"}}}},
+      {.name = "rx/12",
+       .title = "the order of keys and lookups",
+       .trials = {{.candidates = all_methods,
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .insert_order = {"unsorted", "sorted"},
+                                 .probe_order = {"unsorted", "sorted"}}}}},
+      {.name = "rx/13",
+       .title = "lookups in batches",
+       .trials = {{.candidates = all_methods,
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .batches = {"2^0", "2^2", "2^4", "2^6", "2^8", "2^10"}}}}},
+      {.name = "rx/14",
+       .title = "the share of hits",
+       .trials = {{.candidates = all_methods,
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .hit_rate = {"100", "90", "70", "50", "30", "10", "0"}}}}},
+      {.name = "rx/15",
+       .title = "keys of 32 and 64 bits",
+       .trials = {{.candidates = all_methods,
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^27"}, .key_bits = {"32", "64"}}}}},
+      {.name = "rx/16",
+       .title = "skewed lookups",
+       .trials = {{.candidates = all_methods,
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .zipf = {"0", "0.5", "1", "1.5", "2"}}}}},
+      {.name = "rx/17",
+       .title = "ranges by the number of hits",
+       .note = "2^20 lookups",
+       .trials = {{.candidates = all_methods,
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^20"}, .range_hits = hits},
+                   .results = {"sum"}}}},
+      {.name = "thesis/5.5",
+       .title = "ranges: all hits, or the first and a scan",
+       .trials = {{.candidates =
+                       each({"rx primitive=triangle parts=1 order=batch"}, {"hits=any,closest"}),
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^20"}, .range_hits = hits},
+                   .results = {"sum"}}}},
+      {.name = "thesis/5.6",
+       .title = "equal keys: all hits, the first and a scan, or one primitive (with 5.10 and 5.11)",
+       .trials =
+           {{.candidates =
+                 each({"rx primitive=triangle parts=1 order=batch"},
+                      {"duplicates=keep hits=any,closest", "duplicates=compress hits=closest"}),
+             .workloads = {.keys = {"2^26"}, .probes = {"2^20"}, .multiplicity = multiplicities},
+             .results = {"sum"}}}},
+      {.name = "thesis/5.7",
+       .title = "parts of the scene: lookups, build and bytes (with 5.8 and 5.9)",
+       .trials = {{.candidates = each({"rx primitive=triangle order=batch,sorted"},
+                                      {"parts=1,2,4,8,16,32,64,128"}),
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^27"}}}}},
+      {.name = "thesis/5.12",
+       .title = "lookups sorted first, points",
+       .trials = {{.candidates = each({"rx"}, {"order=batch,tiles,sorted"}),
+                   .workloads = {.keys = {"2^26"}, .probes = probe_counts}}}},
+      {.name = "thesis/5.13",
+       .title = "lookups sorted first, ranges",
+       .trials = {{.candidates = each({"rx"}, {"order=batch,tiles,sorted"}),
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^13", "2^15", "2^17", "2^19", "2^21", "2^23"},
+                                 .range_hits = {"2^4"}},
+                   .results = {"sum"}}}},
+  };
+}
+
+}  // namespace rx
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -219,7 +376,11 @@ Entry& find_or_add(std::vector<Entry>& all, Entry entry, const Same& same) {
 }  // namespace
 
 const std::vector<experiment>& experiments() {
-  static const std::vector<experiment> all = lightweight::all();
+  static const std::vector<experiment> all = [] {
+    std::vector<experiment> papers = lightweight::all();
+    std::ranges::move(rx::all(), std::back_inserter(papers));
+    return papers;
+  }();
   return all;
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,21 @@ struct scene_plan {
   core::primitive_kind primitive;
   bool compact;
   bool fast_build;
+};
+
+// Says whether some key is equal to the one before it.
+template <class Key>
+struct find_equal_keys {
+  const Key* keys;
+  std::uint64_t* found;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    if (keys[i] != keys[i + 1]) return;
+#if defined(__CUDA_ARCH__)
+    *found = 1;  // whoever writes it, it is the same
+#else
+    std::atomic_ref(*found).store(1, std::memory_order_relaxed);
+#endif
+  }
 };
 
 // Marks the entries whose key is not the one before it.
@@ -191,11 +207,16 @@ class built_rx final
   // One primitive for equal keys. Returns how many keys differ; where all do, no table is kept.
   std::uint64_t compress(const context& where) {
     const std::uint64_t size = entries_.keys.size();
+    const Key* keys = entries_.keys.data();
+    buffer<std::uint64_t> equal(where, 1);
+    executor::clear(where, equal.data());
+    executor::for_each(where, find_equal_keys<Key>{keys, equal.data()}, size - 1);
+    if (executor::read(where, equal.data()) == 0) return size;
+
     buffer<std::uint64_t> ordinals(where, size);
-    executor::for_each(where, mark_first_of_key<Key>{entries_.keys.data(), ordinals.data()}, size);
+    executor::for_each(where, mark_first_of_key<Key>{keys, ordinals.data()}, size);
     executor::inclusive_sum(where, ordinals.data(), size);
     const std::uint64_t distinct = executor::read(where, ordinals.data() + size - 1);
-    if (distinct == size) return size;
     first_entries_ = {where, distinct + 1};
     executor::for_each(where, put_first_entry<RowId>{ordinals.data(), first_entries_.data(), size},
                        size + 1);

@@ -42,6 +42,10 @@ TEST(experiments, names_are_unique_and_every_figure_is_there) {
                              "18b", "19", "20", "21", "22"}) {
     EXPECT_TRUE(names.contains("lightweight/" + std::string(figure))) << figure;
   }
+  for (const char* figure : {"3a", "3b", "6", "t3", "7", "8", "9", "10a", "10b", "10c", "11", "12",
+                             "13", "14", "15", "16", "17"}) {
+    EXPECT_TRUE(names.contains("rx/" + std::string(figure))) << figure;
+  }
 }
 
 TEST(experiments, have_something_to_measure) {
@@ -92,7 +96,8 @@ TEST(experiments, are_found_by_name) {
             (texts{"lightweight/19", "lightweight/1b"}));
   EXPECT_EQ(names({"lightweight/14*"}),
             (texts{"lightweight/14a", "lightweight/14b", "lightweight/14c"}));
-  EXPECT_EQ(names({"lightweight/*"}).size(), experiments().size());
+  EXPECT_EQ(names({"lightweight/*"}).size() + names({"rx/*"}).size() + names({"thesis/*"}).size(),
+            experiments().size());
   for (const char* unknown : {"", "lightweight", "lightweight/14", "heavyweight/*", "14a"}) {
     EXPECT_THROW(find_experiments({"lightweight/19", unknown}), invalid_argument) << unknown;
   }

@@ -80,10 +80,9 @@ struct key_grid {
   RAYDEX_HD float after(std::uint64_t key) const {
     return stretched ? std::bit_cast<float>(pattern(key) + 1) : place(key).x + 0.5F;
   }
-  /// An x before all keys.
-  RAYDEX_HD float start() const {
-    return stretched ? 0 : -static_cast<float>(std::uint32_t{1} << x_bits);
-  }
+  /// Where rays from zero start: in the gap before the first x, so that the distances to all gaps
+  /// are whole numbers up to 2^23, and those to keys halves below it, which floats hold exactly.
+  RAYDEX_HD float start() const { return stretched ? 0 : coordinate(0, x_bits) - 0.5F; }
 
   /// The triangle of a key: it reaches into the gaps around the key and no further, and rays along
   /// any axis meet it in the key's own point, of which its corners are exact distances away.
