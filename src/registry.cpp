@@ -196,9 +196,13 @@ std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, 
   parsed.compress = take_choice(options, "duplicates",
                                 std::array{word<bool>{"compress", true}, word<bool>{"keep", false}})
                         .value_or(parsed.compress);
-  parsed.compact =
-      take_choice(options, "compact", std::array{word<bool>{"on", true}, word<bool>{"off", false}})
-          .value_or(parsed.compact);
+  const auto compact = options.find("compact");
+  if (compact != options.end() && compact->second == "auto") {
+    options.erase(compact);
+  } else {
+    parsed.compact = take_choice(options, "compact",
+                                 std::array{word<bool>{"on", true}, word<bool>{"off", false}});
+  }
   parsed.fast_build = take_choice(options, "build",
                                   std::array{word<bool>{"fast", true}, word<bool>{"trace", false}})
                           .value_or(parsed.fast_build);
@@ -276,7 +280,7 @@ const std::vector<structure_entry>& structures() {
        .options =
            "mode=3d|naive|extended, bits=X/Y/Z (for 3d), primitive=auto|triangle|sphere|box, "
            "points=perpendicular|offset|zero, ranges=offset|zero, hits=closest|any, "
-           "duplicates=compress|keep, compact=on|off, build=fast|trace, parts=auto|1..4096, "
+           "duplicates=compress|keep, compact=auto|on|off, build=fast|trace, parts=auto|1..4096, "
            "order=auto|batch|tiles|sorted",
        .build = build_rx_by_name},
   };

@@ -49,7 +49,10 @@ std::string describe(const rx_options& options) {
                     word(options.points, words{"perpendicular", "offset", "zero"}),
                     options.ranges_from_zero ? "zero" : "offset",
                     options.hits == core::ray_hits::closest ? "closest" : "any",
-                    options.compress ? "compress" : "keep", options.compact ? "on" : "off",
+                    options.compress ? "compress" : "keep",
+                    !options.compact   ? "auto"
+                    : *options.compact ? "on"
+                                       : "off",
                     options.fast_build ? "fast" : "trace",
                     options.parts == 0 ? "auto" : fmt::format("{}", options.parts),
                     word(options.order, std::array{"auto", "batch", "tiles", "sorted"}));

@@ -153,18 +153,18 @@ class built_rx final
 
     scene_plan<Key, RowId> plan;
     plan.primitive = Engine::primitive_of(options.primitive);
-    plan.compact = options.compact;
+    plan.compact = options.compact.value_or(!options.fast_build);
     plan.fast_build = options.fast_build;
     core::rx_scene<Key, RowId>& scene = plan.scene;
-    scene.grid = grid_of(options);
     scene.points = options.points;
     scene.ranges_from_zero = options.ranges_from_zero;
     scene.hits = options.hits;
-    scene.trusts_misses = trusts_misses(options, plan.primitive);
+    scene.trusts_misses = trusts_misses(options);
     scene.keys = entries_.keys.data();
     scene.entries = static_cast<RowId>(size);
     const Key smallest = size == 0 ? Key{0} : key_at(where, 0);
     const Key largest = size == 0 ? Key{0} : key_at(where, size - 1);
+    scene.grid = grid_of(options, largest);
     check_places(largest, scene.grid.largest());
     last_bit_ = static_cast<int>(std::bit_width(static_cast<Key>(smallest ^ largest)));
     scene.primitives = static_cast<RowId>(options.compress && size != 0 ? compress(where) : size);
@@ -183,19 +183,18 @@ class built_rx final
   // what meets the same part of the scene.
   static constexpr int sorted_bits = 24;
 
-  static core::key_grid grid_of(const rx_options& options) {
-    if (options.mode == rx_mode::extended) return {.stretched = true};
+  static core::key_grid grid_of(const rx_options& options, Key largest) {
+    if (options.mode == rx_mode::extended) return core::key_grid::stretch(largest);
     if (options.mode == rx_mode::naive) return {.x_bits = 23, .y_bits = 0, .z_bits = 0};
     return {.x_bits = static_cast<std::uint8_t>(options.x_bits),
             .y_bits = static_cast<std::uint8_t>(options.y_bits),
             .z_bits = static_cast<std::uint8_t>(options.z_bits)};
   }
 
-  // Engines compute with floats: they may miss a sphere along a ray from far away, and a primitive
-  // as wide as the gap between two floats. The column is asked then.
-  static bool trusts_misses(const rx_options& options, core::primitive_kind primitive) {
-    return options.mode != rx_mode::extended && (options.points == core::point_ray::perpendicular ||
-                                                 primitive != core::primitive_kind::sphere);
+  // Engines compute with floats: along a ray from far away they may miss what is there, and so they
+  // may with a primitive as wide as the gap between two floats. The column is asked then.
+  static bool trusts_misses(const rx_options& options) {
+    return options.mode != rx_mode::extended && options.points != core::point_ray::zero;
   }
 
   Key key_at(const context& where, std::uint64_t entry) const {

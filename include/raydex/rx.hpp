@@ -39,7 +39,7 @@ enum class rx_order : std::uint8_t {
 
 /// Options of `rx`; by name: `mode=3d|naive|extended bits=X/Y/Z primitive=auto|triangle|sphere|box
 /// points=perpendicular|offset|zero ranges=offset|zero hits=closest|any duplicates=compress|keep
-/// compact=on|off build=fast|trace parts=auto|1..4096 order=auto|batch|tiles|sorted`.
+/// compact=auto|on|off build=fast|trace parts=auto|1..4096 order=auto|batch|tiles|sorted`.
 struct rx_options {
   rx_mode mode = rx_mode::grid;  ///< how keys become coordinates
   unsigned x_bits = 23;  ///< lowest bits of a key, at most 23; `bits=23/23/18` (RX, section 3.4)
@@ -52,11 +52,13 @@ struct rx_options {
   core::ray_hits hits = core::ray_hits::closest;  ///< what of a ray's hits is looked at: `closest`,
                                                   ///< then a scan (thesis, 4.1), or `any` (RX)
   bool compress = true;  ///< one primitive for equal keys (thesis, 4.2): `duplicates=compress|keep`
-  bool compact = true;   ///< have the driver compact what it built (RX, section 3.5); `optix` only
-  bool fast_build = true;  ///< prefer a fast build to fast tracing; `build=fast|trace`
-  unsigned parts = 0;      ///< structures that the scene is divided into (thesis, 4.2), 1 to 4096;
-                           ///< 0, by name `auto`: as many as serve the engine best. More where
-                           ///< the device's limit for one of them asks for it
+  std::optional<bool> compact = {};  ///< whether the driver compacts what it built (RX, section
+                                     ///< 3.5), on `optix`; by name `on`, `off`, or else `auto`:
+                                     ///< for `build=trace`, as fast builds are as small already
+  bool fast_build = true;            ///< prefer a fast build to fast tracing; `build=fast|trace`
+  unsigned parts = 0;  ///< structures that the scene is divided into (thesis, 4.2), 1 to 4096;
+                       ///< 0, by name `auto`: as many as serve the engine best. More where
+                       ///< the device's limit for one of them asks for it
   rx_order order = rx_order::automatic;  ///< in which order lookups are traced
 };
 

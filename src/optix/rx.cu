@@ -70,7 +70,7 @@ struct optix_engine {
   static std::uint64_t most_primitives() { return current_device().most_primitives; }
   // Traversal in software gains from small structures, and building them needs less scratch.
   static std::uint64_t best_part() {
-    return current_device().rt_core_version != 0 ? most_primitives() : std::uint64_t{1} << 23;
+    return current_device().rt_core_version != 0 ? most_primitives() : std::uint64_t{1} << 22;
   }
 
   static core::primitive_kind primitive_of(rx_primitive choice) {

@@ -32,6 +32,7 @@ TEST_F(rx_arguments, words_are_listed) {
   refused({{"hits", "first"}}, {"option hits", "'first'", "closest", "any"});
   refused({{"duplicates", "drop"}}, {"option duplicates", "'drop'", "compress", "keep"});
   refused({{"compact", "yes"}}, {"option compact", "'yes'", "on", "off"});
+  EXPECT_NE(built({{"compact", "auto"}})->info().options.find("compact=auto"), std::string::npos);
   refused({{"build", "slow"}}, {"option build", "'slow'", "fast", "trace"});
   refused({{"order", "random"}}, {"option order", "'random'", "auto", "batch", "tiles", "sorted"});
 }

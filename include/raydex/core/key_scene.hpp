@@ -44,18 +44,30 @@ enum class point_ray : std::uint8_t {
 /// exact floats. Stretched (the paper's extended mode), key k is the float of bit pattern 2k +
 /// `first_pattern`, so that a float is left between neighbours.
 struct key_grid {
-  std::uint8_t x_bits = 23;  ///< at most 23
-  std::uint8_t y_bits = 23;  ///< at most 23
-  std::uint8_t z_bits = 18;  ///< at most 23
-  bool stretched = false;    ///< all of the key in x, as a bit pattern
+  std::uint8_t x_bits = 23;         ///< at most 23
+  std::uint8_t y_bits = 23;         ///< at most 23
+  std::uint8_t z_bits = 18;         ///< at most 23
+  bool stretched = false;           ///< all of the key in x, as a bit pattern
+  std::uint32_t first_pattern = 0;  ///< that of key 0
 
-  /// Places from 2^-69 to 2^59: normal numbers whose products are, too, and no larger than Embree
-  /// takes (2^60).
-  static constexpr std::uint32_t first_pattern = 0x1d00'0000;
+  /// A stretched grid for keys up to `largest`: around 1, as far as places stay below 2^60, the
+  /// most that Embree takes.
+  static constexpr key_grid stretch(std::uint64_t largest) {
+    constexpr std::uint64_t one = 0x3f80'0000;
+    constexpr std::uint64_t most = 0x5d00'0000;
+    const std::uint64_t keys = largest < most_stretched ? largest : most_stretched;
+    const std::uint64_t first = one - keys < most - 2 * keys ? one - keys : most - 2 * keys;
+    key_grid grid;
+    grid.stretched = true;
+    grid.first_pattern = static_cast<std::uint32_t>(first);
+    return grid;
+  }
+  /// The largest key of a stretched grid.
+  static constexpr std::uint64_t most_stretched = (std::uint64_t{1} << 29) - 1;
 
   /// The largest key that has a place.
   RAYDEX_HD constexpr std::uint64_t largest() const {
-    if (stretched) return (std::uint64_t{1} << 29) - 1;
+    if (stretched) return most_stretched;
     const auto bits = static_cast<unsigned>(x_bits + y_bits + z_bits);
     return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   }
@@ -125,7 +137,7 @@ struct key_grid {
   }
 
  private:
-  RAYDEX_HD static std::uint32_t pattern(std::uint64_t key) {
+  RAYDEX_HD std::uint32_t pattern(std::uint64_t key) const {
     return 2 * static_cast<std::uint32_t>(key) + first_pattern;
   }
   RAYDEX_HD static float coordinate(std::uint64_t field, unsigned bits) {
