@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
+#include <string>
 
 #include "cuda/check.hpp"
 #include "platform.hpp"

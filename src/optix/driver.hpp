@@ -3,16 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "optix/abi.hpp"
 
 namespace raydex::optix {
 
-// Empty if the driver offers the interface on the current device; else what is missing.
-std::string why_unavailable();
-
-// The driver's functions. Precondition: `why_unavailable` is empty.
+// The driver's functions. Precondition: `why_unavailable` (platform.hpp) is empty.
 const abi::functions& driver();
 
 // Throws `optix_error`, or `out_of_memory`, unless a call succeeded.

@@ -2,9 +2,9 @@
 // The programs of RX, compiled and linked by the driver for each way of using them.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 #include "optix/abi.hpp"
 #include "raydex/core/key_scene.hpp"
@@ -21,7 +21,12 @@ struct program_choice {
   core::ray_hits hits;
   unsigned build_flags;  // of the structures
 
-  friend auto operator<=>(const program_choice&, const program_choice&) = default;
+  friend bool operator<(const program_choice& a, const program_choice& b) {
+    return a.as_tuple() < b.as_tuple();
+  }
+
+ private:
+  auto as_tuple() const { return std::tuple(key_bits, row_id_bits, primitive, hits, build_flags); }
 };
 
 // Linked programs, and the records by which the driver finds them.

@@ -127,7 +127,7 @@ struct scene::state {
   std::vector<buffer<std::uint32_t>> indices;
 
   ~state() {
-    for (const RTCScene part : parts)
+    for (RTCScene part : parts)
       rtcReleaseScene(part);
     if (device != nullptr) rtcReleaseDevice(device);
   }
@@ -198,7 +198,7 @@ scene::scene(const context& where, tracking_resource& memory, const core::key_gr
   for (std::size_t part = 0; part < parts; ++part) {
     const std::uint64_t begin = part_begins[part];
     const std::uint64_t size = part_begins[part + 1] - begin;
-    const RTCScene made = rtcNewScene(s.device);
+    RTCScene made = rtcNewScene(s.device);
     s.parts.push_back(made);
     // Robust: no ray slips through between boxes or edges.
     rtcSetSceneFlags(made, RTC_SCENE_FLAG_ROBUST | filters_by_query);
@@ -208,7 +208,7 @@ scene::scene(const context& where, tracking_resource& memory, const core::key_gr
           primitive == core::primitive_kind::triangle ? RTC_GEOMETRY_TYPE_TRIANGLE
           : primitive == core::primitive_kind::sphere ? RTC_GEOMETRY_TYPE_SPHERE_POINT
                                                       : RTC_GEOMETRY_TYPE_USER;
-      const RTCGeometry geometry = rtcNewGeometry(s.device, type);
+      RTCGeometry geometry = rtcNewGeometry(s.device, type);
       if (type == RTC_GEOMETRY_TYPE_TRIANGLE) {
         s.add_triangles(geometry, where, grid, begin, size);
       } else if (type == RTC_GEOMETRY_TYPE_SPHERE_POINT) {
