@@ -8,7 +8,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
+#include <type_traits>
 
 #include "optix/driver.hpp"
 #include "optix/launch.hpp"
@@ -134,8 +135,9 @@ void pipeline::launch(stream_t stream, const void* records_at, const void* param
 
 const pipeline& pipeline_for(const program_choice& choice) {
   static std::mutex lock;
-  static std::map<std::pair<abi::context_handle, program_choice>, pipeline> made;
-  const auto what = std::pair(current_device().context, choice);
+  const auto what = std::tuple(current_device().context, choice.key_bits, choice.row_id_bits,
+                               choice.primitive, choice.hits, choice.build_flags);
+  static std::map<std::remove_const_t<decltype(what)>, pipeline> made;
   const std::lock_guard guard(lock);
   auto found = made.find(what);
   if (found == made.end()) found = made.emplace(what, make(choice)).first;

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 
 #include "optix/abi.hpp"
 #include "raydex/core/key_scene.hpp"
@@ -20,13 +19,6 @@ struct program_choice {
   core::primitive_kind primitive;
   core::ray_hits hits;
   unsigned build_flags;  // of the structures
-
-  friend bool operator<(const program_choice& a, const program_choice& b) {
-    return a.as_tuple() < b.as_tuple();
-  }
-
- private:
-  auto as_tuple() const { return std::tuple(key_bits, row_id_bits, primitive, hits, build_flags); }
 };
 
 // Linked programs, and the records by which the driver finds them.

@@ -13,20 +13,24 @@ namespace raydex::core {
 
 /// A point, as engines take it.
 struct point3 {
-  float x, y, z;
+  float x;  ///< along the first axis
+  float y;  ///< along the second
+  float z;  ///< along the third
 };
 
 /// A corner and the one across from it.
 struct box3 {
-  point3 low, high;
+  point3 low;   ///< the smallest coordinates
+  point3 high;  ///< the largest
 };
 
 /// A ray that runs along an axis, towards larger coordinates; it meets what lies from `begin` to
 /// `end` in front of its origin.
 struct axis_ray {
-  point3 origin;
-  unsigned axis;     ///< 0: x, 1: y, 2: z
-  float begin, end;  ///< distances from the origin
+  point3 origin;  ///< where it starts
+  unsigned axis;  ///< 0: x, 1: y, 2: z
+  float begin;    ///< the least distance from the origin
+  float end;      ///< the largest distance
 };
 
 /// What stands for a key in a scene.
