@@ -37,16 +37,18 @@ std::vector<std::pair<std::string, option_map>> more_options() {
           {"pivot_tree", {{"layout", "column"}}}};
 }
 
-// The structures that the built-in table compares, as they are by default, with the table's
-// options, and with more. Those that it leaves out are never the fastest and may take minutes.
+// The structures that the built-in table compares on a backend, as they are by default, with the
+// table's options, and with more. Those that it leaves out are never the fastest and may take
+// minutes.
 std::vector<contender> find_contenders(backend where) {
   std::vector<contender> all;
   const auto& rivals = speed_table::built_in().rows();
   for (const capability& able : capabilities()) {
     if (able.where != where) continue;
-    if (std::ranges::find(rivals, able.structure, &measured_speed::structure) == rivals.end()) {
-      continue;
-    }
+    const auto is_of = [&](const measured_speed& row) {
+      return row.where == where && row.structure == able.structure;
+    };
+    if (std::ranges::none_of(rivals, is_of)) continue;
     std::vector<option_map> choices{{}};
     const auto add = [&](const std::string& structure, const option_map& options) {
       if (structure == able.structure && std::ranges::find(choices, options) == choices.end()) {

@@ -33,8 +33,8 @@ constexpr std::string_view cuda_device = "NVIDIA H200";
 constexpr std::string_view cpu_device = "Intel Xeon";
 
 // From docs/results: of nvidia-h200 points.json, keys64.json, sorted64.json and ranges.json
-// (`sum`), of intel-xeon-2-cores points.json, keys64.json and ranges.json. A new structure is a few
-// more lines, in all sizes that the others have.
+// (`sum`), and rx-*.json for optix; of intel-xeon-2-cores points.json, keys64.json and ranges.json.
+// A new structure is a few more lines, in all sizes that the others have.
 constexpr std::array built_in_series{
     series{"sorted_array", backend::cuda, 32, 0, false, 8, {13, 8.6, 5.74, 2.72}},
     series{"sorted_array", backend::cuda, 32, 0, true, 8, {267, 224, 172, 94.7}},
@@ -59,6 +59,12 @@ constexpr std::array built_in_series{
     series{"pivot_tree", backend::cuda, 32, 16, false, 8.5, {0, 0, 8.06, 0}},
     series{"pivot_tree", backend::cuda, 32, 256, false, 8.5, {0, 0, 1.72, 0}},
     series{"pivot_tree", backend::cuda, 32, 1024, false, 8.5, {0, 0, 0.514, 0}},
+    series{"rx", backend::optix, 32, 0, false, 84, {0, 3.92, 3.56, 0}},
+    series{"rx", backend::optix, 32, 0, true, 84, {0, 0, 4.17, 0}},
+    series{"rx", backend::optix, 64, 0, false, 88, {0, 0, 3.09, 0}},
+    series{"rx", backend::optix, 32, 16, false, 84, {0, 0, 1.53, 0}},
+    series{"rx", backend::optix, 32, 256, false, 84, {0, 0, 1.15, 0}},
+    series{"rx", backend::optix, 32, 1024, false, 84, {0, 0, 0.737, 0}},
     series{"sorted_array", backend::cpu, 32, 0, false, 8, {0.0559, 0.0146, 0.00667, 0}},
     series{"sorted_array", backend::cpu, 32, 0, true, 8, {0.142, 0.118, 0.0866, 0}},
     series{"sorted_array", backend::cpu, 64, 0, false, 12, {0.0371, 0.00929, 0.00648, 0}},

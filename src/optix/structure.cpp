@@ -16,6 +16,8 @@ abi::device_address address_of(const void* at) {
 
 }  // namespace
 
+static_assert(abi::structure_alignment <= 256, "memory resources align to 256");
+
 structure::structure(const context& where, const primitives& what, std::uint64_t size,
                      unsigned geometry, unsigned flags) {
   const abi::functions& call = driver();

@@ -27,7 +27,7 @@ std::vector<use_case> use_cases(backend where) {
                          .ordered = flag,
                          .range_hits = hits,
                          .sorted_probes = true,
-                         .memory_limit = 16 * (n + 1)});
+                         .memory_limit = 256 * (n + 1)});
         }
       }
     }
@@ -81,11 +81,6 @@ TEST_F(advised_structures, are_what_auto_builds) {
         build_small("auto", key, {{"no_such", "1"}});
       },
       {"no_such", advised.structure});
-  test::expect_error<unsupported>(
-      [&] {
-        build("auto", backend::optix, cpu, {key, cells.data(), 4});
-      },
-      {"optix"});
 }
 
 }  // namespace

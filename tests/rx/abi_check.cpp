@@ -22,7 +22,7 @@ namespace abi = raydex::optix::abi;
 SAME_VALUE(abi::version, OPTIX_ABI_VERSION);
 SAME_VALUE(abi::success, OPTIX_SUCCESS);
 SAME_VALUE(abi::out_of_device_memory, OPTIX_ERROR_DEVICE_OUT_OF_MEMORY);
-SAME_VALUE(abi::acceleration_alignment, OPTIX_ACCEL_BUFFER_BYTE_ALIGNMENT);
+SAME_VALUE(abi::structure_alignment, OPTIX_ACCEL_BUFFER_BYTE_ALIGNMENT);
 SAME_VALUE(abi::record_alignment, OPTIX_SBT_RECORD_ALIGNMENT);
 SAME_VALUE(abi::record_header, OPTIX_SBT_RECORD_HEADER_SIZE);
 SAME_VALUE(abi::property::most_primitives, OPTIX_DEVICE_PROPERTY_LIMIT_MAX_PRIMITIVES_PER_GAS);
