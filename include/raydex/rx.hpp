@@ -32,9 +32,10 @@ enum class rx_primitive : std::uint8_t {
 enum class rx_order : std::uint8_t {
   automatic,  ///< `sorted` on `optix`, `batch` on `cpu`; by name `auto`
   batch,      ///< as the probes come
-  tiles,      ///< 2^21 probes at a time, sorted by key: less than 64 MiB of scratch
-  sorted  ///< all of them (up to 2^28 at a time), sorted by key: about 20 bytes of scratch each,
-          ///< 28 for 64-bit keys (thesis, section 4: spatially close queries)
+  tiles,      ///< 2^21 probes at a time, sorted by key: 28 bytes of scratch each, 40 for 64-bit
+              ///< keys, so 56 or 80 MiB
+  sorted      ///< all of them (up to 2^28 at a time), sorted by key: 36 bytes of scratch each, 44
+              ///< for 64-bit keys (thesis, section 3.4: spatially close queries)
 };
 
 /// Options of `rx`; by name: `mode=3d|naive|extended bits=X/Y/Z primitive=auto|triangle|sphere|box

@@ -40,7 +40,7 @@ enum class primitive_kind : std::uint8_t { triangle, sphere, box };
 enum class point_ray : std::uint8_t {
   perpendicular,  ///< along z, through the point only
   offset,         ///< along x, from the gap before the point to the gap after it
-  zero            ///< the same, but it starts at x = 0 and passes what lies before the gap
+  zero            ///< the same, but it starts before the row and passes what lies before the gap
 };
 
 /// Where keys lie. In a grid the lowest bits of a key are x, the next ones y, the highest ones z,

@@ -7,9 +7,8 @@
 /// An engine brings a tracer:
 /// - `closest(part, ray, primitive)`: whether the ray meets a primitive of that part of the scene,
 ///   and the number, within the part, of the one it meets first;
-/// - `visit(part, ray, part_begin, met)`: adds all primitives that it meets to `met`, by their
-/// number
-///   within the part plus `part_begin`.
+/// - `visit(part, ray, part_begin, met)`: adds all primitives that it meets to `met`, each as
+///   `part_begin` plus its number within the part.
 #pragma once
 
 #include <cstddef>
