@@ -78,6 +78,11 @@ RTCRayHit start(const core::axis_ray& ray) {
   return hit;
 }
 
+// A scene holds its geometries, too, once they are attached.
+struct release_geometry {
+  void operator()(RTCGeometry geometry) const { rtcReleaseGeometry(geometry); }
+};
+
 // Keys of a part as boxes, for Embree's callbacks.
 struct boxes {
   core::key_grid grid;
@@ -194,6 +199,7 @@ scene::scene(const context& where, tracking_resource& memory, const core::key_gr
   };
   rtcSetDeviceMemoryMonitorFunction(s.device, count, &memory);
   const std::size_t parts = part_begins.size() - 1;
+  s.parts.reserve(parts);
   s.part_boxes.reserve(parts);  // callbacks keep addresses
   for (std::size_t part = 0; part < parts; ++part) {
     const std::uint64_t begin = part_begins[part];
@@ -208,7 +214,8 @@ scene::scene(const context& where, tracking_resource& memory, const core::key_gr
           primitive == core::primitive_kind::triangle ? RTC_GEOMETRY_TYPE_TRIANGLE
           : primitive == core::primitive_kind::sphere ? RTC_GEOMETRY_TYPE_SPHERE_POINT
                                                       : RTC_GEOMETRY_TYPE_USER;
-      RTCGeometry geometry = rtcNewGeometry(s.device, type);
+      const std::unique_ptr<RTCGeometryTy, release_geometry> held(rtcNewGeometry(s.device, type));
+      RTCGeometry geometry = held.get();
       if (type == RTC_GEOMETRY_TYPE_TRIANGLE) {
         s.add_triangles(geometry, where, grid, begin, size);
       } else if (type == RTC_GEOMETRY_TYPE_SPHERE_POINT) {
@@ -222,7 +229,6 @@ scene::scene(const context& where, tracking_resource& memory, const core::key_gr
       }
       rtcCommitGeometry(geometry);
       rtcAttachGeometry(made, geometry);
-      rtcReleaseGeometry(geometry);
     }
     rtcCommitScene(made);
     s.check("rtcCommitScene");
