@@ -38,7 +38,7 @@ struct scene_plan {
   bool fast_build;
 };
 
-// Says whether some key is equal to the one before it.
+// Says whether some key is equal to the one after it.
 template <class Key>
 struct find_equal_keys {
   const Key* keys;
@@ -63,7 +63,7 @@ struct mark_first_of_key {
   }
 };
 
-// From how many keys begin up to each entry, to where each of them begins.
+// From how many keys begin up to each entry, to where each of them begins; there are entries.
 template <class RowId>
 struct put_first_entry {
   const std::uint64_t* ordinals;
@@ -71,7 +71,7 @@ struct put_first_entry {
   std::uint64_t size;
   RAYDEX_HD void operator()(std::uint64_t i) const {
     if (i == size) {
-      first_entries[size == 0 ? 0 : ordinals[size - 1]] = static_cast<RowId>(size);
+      first_entries[ordinals[size - 1]] = static_cast<RowId>(size);
     } else if (i == 0 || ordinals[i] != ordinals[i - 1]) {
       first_entries[ordinals[i] - 1] = static_cast<RowId>(i);
     }
@@ -292,6 +292,7 @@ class built_rx final
     }
   }
 
+  // In the order of the batch there is no need for more than 64 MiB of scratch.
   static std::uint64_t most_at_once(rx_order order) {
     switch (order) {
       case rx_order::tiles:

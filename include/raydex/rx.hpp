@@ -32,10 +32,10 @@ enum class rx_primitive : std::uint8_t {
 enum class rx_order : std::uint8_t {
   automatic,  ///< `sorted` on `optix`, `batch` on `cpu`; by name `auto`
   batch,      ///< as the probes come
-  tiles,      ///< 2^21 probes at a time, sorted by key: 28 bytes of scratch each, 40 for 64-bit
-              ///< keys, so 56 or 80 MiB
-  sorted      ///< all of them (up to 2^28 at a time), sorted by key: 36 bytes of scratch each, 44
-              ///< for 64-bit keys (thesis, section 3.4: spatially close queries)
+  tiles,      ///< 2^21 probes at a time, sorted by key: about 28 bytes of scratch each, 40 for
+              ///< 64-bit keys, so 56 or 80 MiB
+  sorted      ///< all of them (up to 2^28 at a time), sorted by key: about 36 bytes of scratch
+              ///< each, 44 for 64-bit keys (thesis, section 3.4: spatially close queries)
 };
 
 /// Options of `rx`; by name: `mode=3d|naive|extended bits=X/Y/Z primitive=auto|triangle|sphere|box
@@ -48,7 +48,7 @@ struct rx_options {
   unsigned z_bits = 18;  ///< the bits above those, at most 23
   rx_primitive primitive = rx_primitive::automatic;         ///< what stands for a key
   core::point_ray points = core::point_ray::perpendicular;  ///< rays of points (RX, section 3.3)
-  bool ranges_from_zero = false;  ///< rays of ranges start at 0 (`ranges=zero`), not before the
+  bool ranges_from_zero = false;  ///< rays of ranges start before the row (`ranges=zero`), not the
                                   ///< lower end (`ranges=offset`; RX, section 3.3)
   core::ray_hits hits = core::ray_hits::closest;  ///< what of a ray's hits is looked at: `closest`,
                                                   ///< then a scan (thesis, 4.1), or `any` (RX)

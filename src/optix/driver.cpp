@@ -6,12 +6,10 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 
 #include "cuda/check.hpp"
-#include "platform.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::optix {
@@ -69,8 +67,7 @@ device open() {
 
 }  // namespace
 
-std::string why_unavailable() {
-  if (std::string reason = cuda::why_unavailable(); !reason.empty()) return reason;
+const std::string& driver_problem() {
   return load().problem;
 }
 
@@ -98,36 +95,6 @@ const device& current_device() {
   auto found = devices.find(number);
   if (found == devices.end()) found = devices.emplace(number, open()).first;
   return found->second;
-}
-
-namespace {
-
-// The same device, memory and stream as without rays.
-class ray_gpu final : public platform {
- public:
-  memory_resource& memory() noexcept override { return gpu_->memory(); }
-  stream_t stream() const noexcept override { return gpu_->stream(); }
-  device_info device() const override {
-    device_info info = gpu_->device();
-    info.rt_core_version = current_device().rt_core_version;
-    return info;
-  }
-  void copy_in(void* to, const void* from, std::size_t bytes) const override {
-    gpu_->copy_in(to, from, bytes);
-  }
-  void copy_out(void* to, const void* from, std::size_t bytes) const override {
-    gpu_->copy_out(to, from, bytes);
-  }
-  void synchronize() const override { gpu_->synchronize(); }
-
- private:
-  std::unique_ptr<platform> gpu_ = cuda::open_platform();
-};
-
-}  // namespace
-
-std::unique_ptr<platform> open_platform() {
-  return std::make_unique<ray_gpu>();
 }
 
 }  // namespace raydex::optix

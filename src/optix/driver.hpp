@@ -3,12 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "optix/abi.hpp"
 
 namespace raydex::optix {
 
-// The driver's functions. Precondition: `why_unavailable` (platform.hpp) is empty.
+// Why the driver does not offer the interface; empty if it does.
+const std::string& driver_problem();
+
+// The driver's functions. Precondition: there is no problem.
 const abi::functions& driver();
 
 // Throws `optix_error`, or `out_of_memory`, unless a call succeeded.

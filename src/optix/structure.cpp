@@ -65,7 +65,7 @@ structure::structure(const context& where, const primitives& what, std::uint64_t
   check(call.get_build_sizes(context, &options, &input, 1, &sizes), "optixAccelComputeMemoryUsage");
   const bool compact = (flags & abi::allow_compaction) != 0;
   memory_ = {where, sizes.structure};
-  buffer<std::uint64_t> compacted(where, 1);
+  buffer<std::uint64_t> compacted(where, compact ? 1 : 0);
   {
     const buffer<std::byte> scratch(where, sizes.scratch);
     const abi::emission emission{address_of(compacted.data()), abi::emitted::compacted_size};

@@ -111,8 +111,9 @@ RAYDEX_HD inline void find_matches(Team& team, const View& view,
 
 /// @name Operations. `run(team, tickets, probes, out)` finds the matches of N tickets a lane, whose
 /// probes have been fetched; `answer(team, tickets, begin, end, out)` writes the results of matches
-/// that have been found, those of ranks [begin, end). Operations that visit every match gather them
-/// in a `partial`, which `team.scan` may fill in several lanes and then merge.
+/// that have been found, those of ranks [begin, end), except for `first_of_points`, whose first
+/// match is the answer. Operations that visit every match gather them in a `partial`, which
+/// `team.scan` may fill in several lanes and then merge.
 /// @{
 
 /// Writes the smallest matching row id of each probe, a range.
@@ -190,18 +191,6 @@ struct first_of_points {
         } else {
           to[tickets[j].result] = fetched.exists[j] ? rows[j] : std::numeric_limits<result>::max();
         }
-      }
-    }
-  }
-  /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const result (&begin)[N],
-                        const result (&end)[N], result* to) const {
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      if (team.owns_lookups() && tickets[j].probe < probes.size) {
-        to[tickets[j].result] =
-            begin[j] < end[j] ? view.row_id(begin[j]) : std::numeric_limits<result>::max();
       }
     }
   }

@@ -56,7 +56,7 @@ template <class Key, class Position>
 struct rx_scene {
   key_grid grid;                                ///< where keys lie
   point_ray points = point_ray::perpendicular;  ///< rays for points
-  bool ranges_from_zero = false;                ///< whether rays for ranges start at x = 0
+  bool ranges_from_zero = false;                ///< whether rays for ranges start before the row
   ray_hits hits = ray_hits::closest;            ///< which hits count
   const Key* keys = nullptr;                    ///< the sorted column
   Position entries = 0;                         ///< its size
@@ -250,7 +250,8 @@ struct numbered_lookups {
   }
 };
 
-/// An operation whose matches were traced: settles where they are and answers.
+/// An operation whose matches were traced: settles where they are and answers. Not for
+/// `first_of_points`, which a job answers by itself.
 template <class Operation, class Key, class Position>
 struct answer_traced {
   using result = typename Operation::result;  ///< what is written
@@ -278,9 +279,8 @@ struct answer_traced {
       own[j] = {probe, probe};
       interval<Key> wanted;
       if (!operation.probes.read(probe, wanted)) continue;
-      job.scene.settle(
-          job.found(lookup), wanted, operation.probes.is_points,
-          requires { Operation::first_match_only; }, begin[j], end[j]);
+      job.scene.settle(job.found(lookup), wanted, operation.probes.is_points, false, begin[j],
+                       end[j]);
     }
     operation.answer(team, own, begin, end, to);
   }
