@@ -147,17 +147,19 @@ std::unique_ptr<index> build_pivot_tree_by_name(backend where, const context& wh
   return build_pivot_tree(where, where_to, keys, row_ids, parsed);
 }
 
-// `bits=X/Y/Z`.
-void take_bits(option_map& options, rx_options& parsed) {
-  const auto given = options.find("bits");
+// Takes numbers with slashes between them, such as `bits=23/23/18`.
+void take_numbers(option_map& options, std::string_view name,
+                  std::initializer_list<unsigned*> numbers, const char* like) {
+  const auto given = options.find(name);
   if (given == options.end()) return;
   const char* at = given->second.data();
   const char* const end = at + given->second.size();
-  for (unsigned* bits : {&parsed.x_bits, &parsed.y_bits, &parsed.z_bits}) {
-    const auto [next, problem] = std::from_chars(at, end, *bits);
-    const bool last = bits == &parsed.z_bits;
+  for (unsigned* const number : numbers) {
+    const auto [next, problem] = std::from_chars(at, end, *number);
+    const bool last = number == *(numbers.end() - 1);
     if (problem != std::errc() || (last ? next != end : next == end || *next != '/')) {
-      throw invalid_argument(fmt::format("option bits: '{}' is not like 23/23/18", given->second));
+      throw invalid_argument(
+          fmt::format("option {}: '{}' is not like {}", name, given->second, like));
     }
     at = last ? next : next + 1;
   }
@@ -172,7 +174,10 @@ std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, 
                                        word<rx_mode>{"naive", rx_mode::naive},
                                        word<rx_mode>{"extended", rx_mode::extended}})
                     .value_or(parsed.mode);
-  if (parsed.mode == rx_mode::grid) take_bits(options, parsed);
+  if (parsed.mode == rx_mode::grid) {
+    take_numbers(options, "bits", {&parsed.x_bits, &parsed.y_bits, &parsed.z_bits}, "23/23/18");
+    take_numbers(options, "scale", {&parsed.y_scale, &parsed.z_scale}, "15/25");
+  }
   parsed.primitive = take_choice(options, "primitive",
                                  std::array{word<rx_primitive>{"auto", rx_primitive::automatic},
                                             word<rx_primitive>{"triangle", rx_primitive::triangle},
@@ -214,12 +219,25 @@ std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, 
     if (*number == 0) throw invalid_argument("option parts: 0 is not auto, nor from 1 to 4096");
     parsed.parts = *number;
   }
+  parsed.instances =
+      take_choice(options, "top",
+                  std::array{word<bool>{"table", false}, word<bool>{"instances", true}})
+          .value_or(parsed.instances);
   parsed.order = take_choice(options, "order",
                              std::array{word<rx_order>{"auto", rx_order::automatic},
                                         word<rx_order>{"batch", rx_order::batch},
                                         word<rx_order>{"tiles", rx_order::tiles},
                                         word<rx_order>{"sorted", rx_order::sorted}})
                      .value_or(parsed.order);
+  parsed.inverse = take_choice(options, "inverse",
+                               std::array{word<rx_inverse>{"off", rx_inverse::off},
+                                          word<rx_inverse>{"on", rx_inverse::on},
+                                          word<rx_inverse>{"auto", rx_inverse::automatic}})
+                       .value_or(parsed.inverse);
+  parsed.on_update = take_choice(options, "update",
+                                 std::array{word<rx_update>{"rebuild", rx_update::rebuild},
+                                            word<rx_update>{"refit", rx_update::refit}})
+                         .value_or(parsed.on_update);
   if (!options.empty()) return nullptr;
   return build_rx(where, where_to, keys, row_ids, parsed);
 }
@@ -278,10 +296,12 @@ const std::vector<structure_entry>& structures() {
        .updates = false,
        .keys = {all_keys.begin(), all_keys.end()},
        .options =
-           "mode=3d|naive|extended, bits=X/Y/Z (for 3d), primitive=auto|triangle|sphere|box, "
+           "mode=3d|naive|extended, bits=X/Y/Z and scale=Y/Z (for 3d), "
+           "primitive=auto|triangle|sphere|box, "
            "points=perpendicular|offset|zero, ranges=offset|zero, hits=closest|any, "
            "duplicates=compress|keep, compact=auto|on|off, build=fast|trace, parts=auto|1..4096, "
-           "order=auto|batch|tiles|sorted",
+           "top=table|instances, order=auto|batch|tiles|sorted, inverse=off|on|auto, "
+           "update=rebuild|refit",
        .build = build_rx_by_name},
   };
   return all;

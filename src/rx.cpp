@@ -6,11 +6,26 @@
 #include <array>
 
 #include "checks.hpp"
+#include "raydex/error.hpp"
 
 namespace raydex {
 
 rx::rx(memory_resource& upstream) : index(upstream) {}
 rx::~rx() = default;
+
+void rx::update(stream_t stream, const column& keys, const std::optional<column>& row_ids) {
+  check_build("rx", info().where, {memory(), stream}, keys, row_ids);
+  if (keys.format != info().key) {
+    throw invalid_argument(fmt::format("keys: they are {}, but the keys of the index are {}",
+                                       to_string(keys.format), to_string(info().key)));
+  }
+  const row_id_type type = raydex::describe("rx", info().where, keys, row_ids).row_ids;
+  if (type != info().row_ids) {
+    throw invalid_argument(fmt::format("row ids: they are {}, but those of the index are {}",
+                                       name(type), name(info().row_ids)));
+  }
+  do_update(stream, keys, row_ids);
+}
 
 namespace {
 
@@ -24,6 +39,16 @@ void check_options(const rx_options& options) {
   if (options.parts > 4096) {
     throw invalid_argument(
         fmt::format("option parts: {} is not auto, nor from 1 to 4096", options.parts));
+  }
+  for (const unsigned scale : {options.y_scale, options.z_scale}) {
+    if (scale > 32) {
+      throw invalid_argument(fmt::format("option scale: {}/{}: a scale is at most 32",
+                                         options.y_scale, options.z_scale));
+    }
+  }
+  const bool scaled = options.y_scale != 0 || options.z_scale != 0;
+  if (scaled && options.primitive == rx_primitive::sphere) {
+    throw unsupported("option primitive: spheres take no scale; take triangle or box");
   }
   if (options.mode == rx_mode::extended && options.primitive == rx_primitive::sphere) {
     throw unsupported(
@@ -40,11 +65,12 @@ std::string describe(const rx_options& options) {
   using words = std::array<const char*, 3>;
   std::string text = fmt::format("mode={}", word(options.mode, words{"3d", "naive", "extended"}));
   if (options.mode == rx_mode::grid) {
-    text += fmt::format(" bits={}/{}/{}", options.x_bits, options.y_bits, options.z_bits);
+    text += fmt::format(" bits={}/{}/{} scale={}/{}", options.x_bits, options.y_bits,
+                        options.z_bits, options.y_scale, options.z_scale);
   }
   return text + fmt::format(
                     " primitive={} points={} ranges={} hits={} duplicates={} compact={} "
-                    "build={} parts={} order={}",
+                    "build={} parts={} top={} order={} inverse={} update={}",
                     word(options.primitive, std::array{"auto", "triangle", "sphere", "box"}),
                     word(options.points, words{"perpendicular", "offset", "zero"}),
                     options.ranges_from_zero ? "zero" : "offset",
@@ -55,7 +81,10 @@ std::string describe(const rx_options& options) {
                                        : "off",
                     options.fast_build ? "fast" : "trace",
                     options.parts == 0 ? "auto" : fmt::format("{}", options.parts),
-                    word(options.order, std::array{"auto", "batch", "tiles", "sorted"}));
+                    options.instances ? "instances" : "table",
+                    word(options.order, std::array{"auto", "batch", "tiles", "sorted"}),
+                    word(options.inverse, std::array{"off", "on", "auto"}),
+                    word(options.on_update, std::array{"rebuild", "refit"}));
 }
 
 }  // namespace

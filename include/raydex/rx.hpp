@@ -32,20 +32,36 @@ enum class rx_primitive : std::uint8_t {
 enum class rx_order : std::uint8_t {
   automatic,  ///< `sorted` on `optix`, `batch` on `cpu`; by name `auto`
   batch,      ///< as the probes come
-  tiles,      ///< 2^21 probes at a time, sorted by key: about 28 bytes of scratch each, 40 for
-              ///< 64-bit keys, so 56 or 80 MiB
-  sorted      ///< all of them (up to 2^28 at a time), sorted by key: about 36 bytes of scratch
-              ///< each, 44 for 64-bit keys (thesis, section 3.4: spatially close queries)
+  tiles,      ///< as many at a time as 64 MB of scratch allow, sorted by key
+  sorted      ///< all of them (up to 2^28 at a time), sorted by key: about 28 bytes of scratch
+              ///< each, 36 for 64-bit keys (thesis, section 3.4: spatially close queries)
 };
 
-/// Options of `rx`; by name: `mode=3d|naive|extended bits=X/Y/Z primitive=auto|triangle|sphere|box
-/// points=perpendicular|offset|zero ranges=offset|zero hits=closest|any duplicates=compress|keep
-/// compact=auto|on|off build=fast|trace parts=auto|1..4096 order=auto|batch|tiles|sorted`.
+/// Over what a scene is built (thesis, sections 3.5 and 4.3: inverse mapping).
+enum class rx_inverse : std::uint8_t {
+  off,       ///< over the keys, once, at the build
+  on,        ///< over the points of each batch, while rays are cast from the keys
+  automatic  ///< over the smaller of the two, for each batch; by name `auto`
+};
+
+/// How `update` changes the scene (RX paper, section 3.6).
+enum class rx_update : std::uint8_t {
+  rebuild,  ///< built anew
+  refit     ///< its primitives are moved, where there are as many as before, else it is built anew
+};
+
+/// Options of `rx`; by name: `mode=3d|naive|extended bits=X/Y/Z scale=Y/Z
+/// primitive=auto|triangle|sphere|box points=perpendicular|offset|zero ranges=offset|zero
+/// hits=closest|any duplicates=compress|keep compact=auto|on|off build=fast|trace
+/// parts=auto|1..4096 top=table|instances order=auto|batch|tiles|sorted inverse=off|on|auto
+/// update=rebuild|refit`.
 struct rx_options {
   rx_mode mode = rx_mode::grid;  ///< how keys become coordinates
   unsigned x_bits = 23;  ///< lowest bits of a key, at most 23; `bits=23/23/18` (RX, section 3.4)
   unsigned y_bits = 23;  ///< the bits above them, at most 23
   unsigned z_bits = 18;  ///< the bits above those, at most 23
+  unsigned y_scale = 0;  ///< a step along y is 2 to this power, at most 32; `scale=15/25` (cgRX)
+  unsigned z_scale = 0;  ///< the same along z; spheres take no scale
   rx_primitive primitive = rx_primitive::automatic;         ///< what stands for a key
   core::point_ray points = core::point_ray::perpendicular;  ///< rays of points (RX, section 3.3)
   bool ranges_from_zero = false;  ///< rays of ranges start before the row (`ranges=zero`), not the
@@ -57,10 +73,14 @@ struct rx_options {
                                      ///< 3.5), on `optix`; by name `on`, `off`, or else `auto`:
                                      ///< for `build=trace`, as fast builds are as small already
   bool fast_build = true;            ///< prefer a fast build to fast tracing; `build=fast|trace`
-  unsigned parts = 0;  ///< structures that the scene is divided into (thesis, 4.2), 1 to 4096;
-                       ///< 0, by name `auto`: as many as serve the engine best. More where
-                       ///< the device's limit for one of them asks for it
-  rx_order order = rx_order::automatic;  ///< in which order lookups are traced
+  unsigned parts = 0;      ///< structures that the scene is divided into (thesis, 4.2), 1 to 4096;
+                           ///< 0, by name `auto`: as many as serve the engine best. More where
+                           ///< the device's limit for one of them asks for it
+  bool instances = false;  ///< what leads to parts: an instance structure above them
+                           ///< (`top=instances`), else a table of their first keys (`top=table`)
+  rx_order order = rx_order::automatic;      ///< in which order lookups are traced
+  rx_inverse inverse = rx_inverse::off;      ///< over what the scene is built
+  rx_update on_update = rx_update::rebuild;  ///< how `update` changes it; by name `update`
 };
 
 /// Keys as primitives in a scene, found by rays ("RTIndeX: Exploiting Hardware-Accelerated GPU
@@ -75,14 +95,35 @@ struct rx_options {
 /// scan of its matches. *Memory*: resident: key bytes + row-id bytes per entry, a row id per
 /// distinct key where keys repeat, and what the engine builds: per primitive about 112 bytes for
 /// triangles and 76 for boxes on `optix`. *Stream*: the build synchronises, since the sizes of
-/// compacted structures and of the distinct keys are known on the device first.
+/// compacted structures and of the distinct keys are known on the device first. With `inverse` on
+/// or `auto` the index keeps no scene: each batch builds one, of the size above, out of its
+/// context, and synchronises; it pays where an index serves few batches, as in a join. Ranges have
+/// no inverse: their scene is built over the keys.
 class RAYDEX_EXPORT rx : public index {
  public:
   ~rx() override;
 
+  /// Replaces what the index holds by another column; `keys` and `row_ids` as for the build, of the
+  /// same formats. Queued on `stream`, on which the index is destroyed from then on; synchronises
+  /// as the build does. Queries must not run at the same time.
+  ///
+  /// *Cost*: the sort; then a build, or, with `update=refit` and as many distinct keys as before, a
+  /// third of it. Primitives stand in ascending order, so that a refit scene stays good as long as
+  /// keys of the same rank stay near to where they were. *Memory*: from the resource of the build:
+  /// the new column beside the old one, and what a build needs, if there is one.
+  ///
+  /// Errors as for the build, and `invalid_argument` where formats differ. A failed update leaves
+  /// the index as it was; if the driver fails within a refit, with the same answers, but slower.
+  void update(stream_t stream, const column& keys,
+              const std::optional<column>& row_ids = std::nullopt);
+
  protected:
   /// For implementations.
   explicit rx(memory_resource& upstream);
+
+  /// Does `update`, with checked arguments.
+  virtual void do_update(stream_t stream, const column& keys,
+                         const std::optional<column>& row_ids) = 0;
 };
 
 /// Builds an `rx` on `cpu` or `optix`; arguments and errors as for `build`. Throws `unsupported`

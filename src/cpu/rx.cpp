@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "cpu/embree/scene.hpp"
 #include "cpu/executor.hpp"
@@ -42,16 +43,16 @@ struct embree_engine {
   }
 
   template <class Key>
-  static void sort_probes(const context& where, const Key* keys, Key* sorted_keys,
-                          const std::uint32_t* numbers, std::uint32_t* sorted_numbers,
-                          std::uint64_t size, int /*first_bit*/, int /*last_bit*/) {
-    pairs<Key, std::uint32_t> input(where, size);
-    pairs<Key, std::uint32_t> other(where, size);
-    std::copy_n(keys, size, input.keys.data());
-    std::copy_n(numbers, size, input.values.data());
-    radix_sort(where, input, other);
-    std::copy_n(input.keys.data(), size, sorted_keys);
-    std::copy_n(input.values.data(), size, sorted_numbers);
+  static void sort_probes(const context& where, double_buffer<Key>& keys,
+                          double_buffer<std::uint32_t>& numbers, int /*first_bit*/,
+                          int /*last_bit*/) {
+    pairs<Key, std::uint32_t> sorted(std::move(keys.current), std::move(numbers.current));
+    pairs<Key, std::uint32_t> other(std::move(keys.other), std::move(numbers.other));
+    radix_sort(where, sorted, other);
+    keys.current = std::move(sorted.keys);
+    numbers.current = std::move(sorted.values);
+    keys.other = std::move(other.keys);
+    numbers.other = std::move(other.values);
   }
 
   template <class RowId>
@@ -64,12 +65,16 @@ struct embree_engine {
   class tracer {
    public:
     tracer(const context& where, tracking_resource& memory, const scene_plan<Key, RowId>& plan)
-        : scene_(where, memory, plan.scene.grid, plan.primitive, plan.part_begins,
-                 [scene = plan.scene](std::uint64_t primitive) {
-                   return std::uint64_t{scene.key_of(static_cast<RowId>(primitive))};
-                 }) {}
+        : scene_(where, memory,
+                 {plan.primitive, plan.part_begins, plan.scene.joined, plan.refittable},
+                 keys_of(plan)) {}
 
-    void trace(const context& /*where*/, const core::trace_job<Key, RowId>& job) const {
+    void refit(const context& /*where*/, const scene_plan<Key, RowId>& plan) {
+      scene_.refit(keys_of(plan));
+    }
+
+    template <class Job>
+    void trace(const context& /*where*/, const Job& job) const {
       tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, job.size, 256),
                         [&](const auto& range) {
                           for (std::uint64_t i = range.begin(); i < range.end(); ++i)
@@ -100,6 +105,12 @@ struct embree_engine {
     }
 
    private:
+    static embree::keys keys_of(const scene_plan<Key, RowId>& plan) {
+      return {plan.scene.grid, [scene = plan.scene](std::uint64_t primitive) {
+                return std::uint64_t{scene.key_of(static_cast<RowId>(primitive))};
+              }};
+    }
+
     embree::scene scene_;
   };
 };

@@ -44,6 +44,20 @@ void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const V
   });
 }
 
+template <class Key, class Value>
+void sort_pairs(const context& where, double_buffer<Key>& keys, double_buffer<Value>& values,
+                bit_range bits) {
+  cub::DoubleBuffer<Key> both_keys(keys.current.data(), keys.other.data());
+  cub::DoubleBuffer<Value> both_values(values.current.data(), values.other.data());
+  with_scratch(where, "cub::DeviceRadixSort::SortPairs", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(scratch, bytes, both_keys, both_values,
+                                           static_cast<Value>(keys.current.size()), bits.first,
+                                           std::min(bits.last, int{8 * sizeof(Key)}), where.stream);
+  });
+  if (both_keys.Current() != keys.current.data()) keys.current.swap(keys.other);
+  if (both_values.Current() != values.current.data()) values.current.swap(values.other);
+}
+
 template <class Position>
 void select_valid(const context& where, const std::uint8_t* validity, std::uint64_t size,
                   Position* positions, std::uint64_t* count) {
@@ -71,6 +85,10 @@ template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, c
                          std::uint32_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint64_t*,
                          std::uint64_t*, std::uint64_t, bit_range);
+template void sort_pairs(const context&, double_buffer<std::uint32_t>&,
+                         double_buffer<std::uint32_t>&, bit_range);
+template void sort_pairs(const context&, double_buffer<std::uint64_t>&,
+                         double_buffer<std::uint32_t>&, bit_range);
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint32_t*,
                            std::uint64_t*);
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,

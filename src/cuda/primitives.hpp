@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "double_buffer.hpp"
 #include "raydex/memory.hpp"
 
 namespace raydex::cuda {
@@ -20,6 +21,10 @@ struct bit_range {
 template <class Key, class Value>
 void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
                 Value* sorted_values, std::uint64_t size, bit_range bits = {});
+// The same, with no more scratch than the double buffers and a table.
+template <class Key, class Value>
+void sort_pairs(const context& where, double_buffer<Key>& keys, double_buffer<Value>& values,
+                bit_range bits = {});
 
 // Writes the numbers of the valid ones among `size` bits, ascending, and how many there are.
 template <class Position>

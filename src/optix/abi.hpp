@@ -48,18 +48,24 @@ struct context_options {
 };
 
 // ---- acceleration structures
-enum class input_type : int { triangles = 0x2141, boxes = 0x2142, spheres = 0x2146 };
+enum class input_type : int {
+  triangles = 0x2141,
+  boxes = 0x2142,
+  instances = 0x2143,
+  spheres = 0x2146
+};
 enum class vertex_format : int { none = 0, float3 = 0x2121 };
 enum geometry_flags : unsigned {
   no_any_hit = 1U << 0,      // programs for any hit are not called
   single_any_hit = 1U << 1,  // they are called once a primitive at most
 };
 enum build_flags : unsigned {
+  allow_update = 1U << 0,
   allow_compaction = 1U << 1,
   prefer_fast_trace = 1U << 2,
   prefer_fast_build = 1U << 3
 };
-enum class build_operation : int { build = 0x2161 };
+enum class build_operation : int { build = 0x2161, update = 0x2162 };
 enum class emitted : int { compacted_size = 0x2181 };
 
 // Opacity micromaps of triangles; none.
@@ -122,14 +128,29 @@ struct box_input {
   unsigned record_offset_bytes, record_offset_stride;
   unsigned first_primitive;
 };
+struct instance_input {
+  device_address instances;
+  unsigned count;
+  unsigned stride;
+};
 struct build_input {
   input_type type;
   union {
     triangle_input triangles;
     sphere_input spheres;
     box_input boxes;
+    instance_input instances;
     char reserved[1024];
   };
+};
+struct instance {
+  float transform[12];  // rows of a 3 x 4 matrix
+  unsigned id;
+  unsigned record_offset;
+  unsigned visibility;
+  unsigned flags;
+  traversable child;
+  unsigned reserved[2];
 };
 struct build_options {
   unsigned flags;
@@ -152,7 +173,7 @@ enum primitive_flags : unsigned {
   uses_spheres = 1U << 6,
   uses_triangles = 1U << 31
 };
-enum graph_flags : unsigned { single_structure = 1U << 0 };
+enum graph_flags : unsigned { single_structure = 1U << 0, one_level_of_instances = 1U << 1 };
 struct module_options {
   int most_registers;
   int optimisation;

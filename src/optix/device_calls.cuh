@@ -21,6 +21,12 @@ __device__ inline unsigned primitive_index() {
   asm("call (%0), _optix_read_primitive_idx, ();" : "=r"(index));
   return index;
 }
+// Of the instance that the primitive is in.
+__device__ inline unsigned instance_id() {
+  unsigned id;
+  asm("call (%0), _optix_read_instance_id, ();" : "=r"(id));
+  return id;
+}
 template <int Word>
 __device__ void set_payload(unsigned value) {
   asm volatile("call _optix_set_payload, (%0, %1);" ::"r"(Word), "r"(value));

@@ -52,7 +52,7 @@ pipeline make(const program_choice& choice) {
   const abi::context_handle context = current_device().context;
   const abi::module_options module_options{};
   abi::pipeline_options options{};
-  options.graph = abi::single_structure;
+  options.graph = choice.instances ? abi::one_level_of_instances : abi::single_structure;
   options.payload_words = payload_words;
   options.attribute_words = 2;
   options.parameters = "parameters";
@@ -67,7 +67,8 @@ pipeline make(const program_choice& choice) {
 
   abi::group_description descriptions[3]{};
   descriptions[0].kind = abi::group_kind::generation;
-  descriptions[0].generation = {programs, "__raygen__trace"};
+  descriptions[0].generation = {programs,
+                                choice.inverse ? "__raygen__trace_inverse" : "__raygen__trace"};
   descriptions[1].kind = abi::group_kind::miss;
   descriptions[1].miss = {programs, "__miss__nothing"};
   descriptions[2].kind = abi::group_kind::hit;
@@ -109,7 +110,8 @@ pipeline make(const program_choice& choice) {
         std::max({from_ray, sizes.miss, sizes.closest_hit, sizes.any_hit + sizes.intersection});
     check(call.pack_record(groups[i], &made.records[i]), "optixSbtRecordPackHeader");
   }
-  check(call.set_stack_sizes(made.handle, 0, 0, from_generation + from_ray, 1),
+  const unsigned levels = choice.instances ? 2 : 1;
+  check(call.set_stack_sizes(made.handle, 0, 0, from_generation + from_ray, levels),
         "optixPipelineSetStackSize");
   return made;
 }
@@ -135,8 +137,9 @@ void pipeline::launch(stream_t stream, const void* records_at, const void* param
 
 const pipeline& pipeline_for(const program_choice& choice) {
   static std::mutex lock;
-  const auto what = std::tuple(current_device().context, choice.key_bits, choice.row_id_bits,
-                               choice.primitive, choice.hits, choice.build_flags);
+  const auto what =
+      std::tuple(current_device().context, choice.key_bits, choice.row_id_bits, choice.primitive,
+                 choice.hits, choice.build_flags, choice.instances, choice.inverse);
   static std::map<std::remove_const_t<decltype(what)>, pipeline> made;
   const std::lock_guard guard(lock);
   auto found = made.find(what);

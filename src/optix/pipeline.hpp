@@ -19,6 +19,8 @@ struct program_choice {
   core::primitive_kind primitive;
   core::ray_hits hits;
   unsigned build_flags;  // of the structures
+  bool instances;        // rays are traced against instances of them
+  bool inverse;          // rays are cast from keys
 };
 
 // Linked programs, and the records by which the driver finds them.
@@ -29,8 +31,8 @@ struct pipeline {
   abi::pipeline_handle handle;
   record records[3];  // generation, miss, hit
 
-  // Runs a thread for each of `size` lookups. `records_at` are the records in device memory, as are
-  // `parameters`.
+  // Runs a thread for each of `size` rays or lookups. `records_at` are the records in device
+  // memory, as are `parameters`.
   void launch(stream_t stream, const void* records_at, const void* parameters,
               std::size_t parameter_bytes, std::uint64_t size) const;
 };

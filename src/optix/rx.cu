@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,37 +20,42 @@ namespace raydex::optix {
 
 namespace {
 
-// Writes the primitives of a part.
+// Writes primitives from number `begin` on.
 template <class Key, class RowId>
-struct put_triangle {
+struct put_primitive {
   core::rx_scene<Key, RowId> scene;
+  core::primitive_kind kind;
   std::uint64_t begin;
-  core::point3* corners;
+  std::byte* to;
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    core::point3 points[3];
-    scene.grid.triangle(scene.key_of(static_cast<RowId>(begin + i)), points);
-    for (unsigned c = 0; c < 3; ++c)
-      corners[3 * i + c] = points[c];
+    const std::uint64_t key = scene.key_of(static_cast<RowId>(begin + i));
+    switch (kind) {
+      case core::primitive_kind::triangle: {
+        core::point3 points[3];
+        scene.grid.triangle(key, points);
+        for (unsigned c = 0; c < 3; ++c)
+          reinterpret_cast<core::point3*>(to)[3 * i + c] = points[c];
+        break;
+      }
+      case core::primitive_kind::sphere:
+        reinterpret_cast<core::point3*>(to)[i] = scene.grid.place(key);
+        break;
+      case core::primitive_kind::box:
+        reinterpret_cast<core::box3*>(to)[i] = scene.grid.box(key);
+        break;
+    }
   }
 };
-template <class Key, class RowId>
-struct put_sphere {
-  core::rx_scene<Key, RowId> scene;
-  std::uint64_t begin;
-  core::point3* centres;
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    centres[i] = scene.grid.place(scene.key_of(static_cast<RowId>(begin + i)));
+std::size_t primitive_bytes(core::primitive_kind kind) {
+  switch (kind) {
+    case core::primitive_kind::triangle:
+      return 3 * sizeof(core::point3);
+    case core::primitive_kind::sphere:
+      return sizeof(core::point3);
+    default:
+      return sizeof(core::box3);
   }
-};
-template <class Key, class RowId>
-struct put_box {
-  core::rx_scene<Key, RowId> scene;
-  std::uint64_t begin;
-  core::box3* boxes;
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    boxes[i] = scene.grid.box(scene.key_of(static_cast<RowId>(begin + i)));
-  }
-};
+}
 struct put_radius {
   float* radius;
   RAYDEX_HD void operator()(std::uint64_t) const { *radius = core::key_grid::radius; }
@@ -93,11 +100,9 @@ struct optix_engine {
     return cuda::sort_column<Key, RowId>(where, keys, row_ids);
   }
   template <class Key>
-  static void sort_probes(const context& where, const Key* keys, Key* sorted_keys,
-                          const std::uint32_t* numbers, std::uint32_t* sorted_numbers,
-                          std::uint64_t size, int first_bit, int last_bit) {
-    cuda::sort_pairs(where, keys, sorted_keys, numbers, sorted_numbers, size,
-                     {first_bit, last_bit});
+  static void sort_probes(const context& where, double_buffer<Key>& keys,
+                          double_buffer<std::uint32_t>& numbers, int first_bit, int last_bit) {
+    cuda::sort_pairs(where, keys, numbers, {first_bit, last_bit});
   }
 
   // Where the output is larger than the L2 cache, the rows of a stretch of it are brought together
@@ -122,62 +127,106 @@ struct optix_engine {
   class tracer {
    public:
     tracer(const context& where, tracking_resource& /*memory*/, const scene_plan<Key, RowId>& plan)
-        : pipeline_(
-              &pipeline_for({8 * static_cast<int>(sizeof(Key)), 8 * static_cast<int>(sizeof(RowId)),
-                             plan.primitive, plan.scene.hits, flags_of(plan)})),
-          records_(upload(where, pipeline_->records, 3)) {
-      std::vector<unsigned long long> handles;
-      for (std::size_t part = 0; part + 1 < plan.part_begins.size(); ++part) {
-        structures_.push_back(build(where, plan, plan.part_begins[part],
-                                    plan.part_begins[part + 1] - plan.part_begins[part]));
-        handles.push_back(structures_.back().handle());
+        : flags_(flags_of(plan)) {
+      if (plan.scene.primitives != 0) {
+        part_builder builder(where, plan);
+        for (std::size_t part = 0; part + 1 < plan.part_begins.size(); ++part)
+          structures_.emplace_back(where, builder.put(part), flags_);
       }
-      handles_ = upload(where, handles.data(), handles.size());
+      list(where, plan);
     }
 
-    void trace(const context& where, const core::trace_job<Key, RowId>& job) const {
-      const launch_parameters<Key, RowId> parameters{job, handles_.data()};
+    void refit(const context& where, const scene_plan<Key, RowId>& plan) {
+      if (structures_.empty()) return;
+      std::size_t bytes = 0;
+      for (const structure& part : structures_)
+        bytes = std::max(bytes, part.refit_scratch());
+      const buffer<std::byte> scratch(where, bytes);
+      part_builder builder(where, plan);
+      for (std::size_t part = 0; part < structures_.size(); ++part)
+        structures_[part].refit(where.stream, builder.put(part), flags_, scratch.data());
+      list(where, plan);
+    }
+
+    template <class Job>
+    void trace(const context& where, const Job& job) const {
+      constexpr bool inverse = std::is_same_v<Job, core::inverse_job<Key, RowId>>;
+      launch_parameters<Key, RowId> parameters{};
+      parameters.parts = handles_.data();
+      if constexpr (inverse) {
+        parameters.inverse = job;
+        parameters.scene = job.points;
+        parameters.is_points = true;
+      } else {
+        parameters.job = job;
+        parameters.scene = job.scene;
+        parameters.is_points = job.probes.is_points;
+      }
+      const pipeline& programs = pipeline_for(
+          {8 * static_cast<int>(sizeof(Key)), 8 * static_cast<int>(sizeof(RowId)), primitive_,
+           parameters.scene.hits, flags_, parameters.scene.joined, inverse});
+      const auto records = upload(where, programs.records, 3);
       const auto on_device = upload(where, &parameters, 1);
-      pipeline_->launch(where.stream, records_.data(), on_device.data(), sizeof parameters,
-                        job.size);
+      programs.launch(where.stream, records.data(), on_device.data(), sizeof parameters, job.size);
     }
 
    private:
     static unsigned flags_of(const scene_plan<Key, RowId>& plan) {
       return (plan.compact ? abi::allow_compaction : 0U) |
+             (plan.refittable ? abi::allow_update : 0U) |
              (plan.fast_build ? abi::prefer_fast_build : abi::prefer_fast_trace);
     }
 
-    static structure build(const context& where, const scene_plan<Key, RowId>& plan,
-                           std::uint64_t begin, std::uint64_t size) {
-      if (size == 0) return {};
-      const unsigned geometry =
-          plan.scene.hits == core::ray_hits::any ? abi::single_any_hit : abi::no_any_hit;
-      const auto make = [&](const primitives& what) {
-        return structure(where, what, size, geometry, flags_of(plan));
-      };
-      if (plan.primitive == core::primitive_kind::triangle) {
-        buffer<core::point3> corners(where, 3 * size);
-        executor::for_each(where, put_triangle<Key, RowId>{plan.scene, begin, corners.data()},
+    // Writes the primitives of parts, one part after the other to the same place.
+    class part_builder {
+     public:
+      part_builder(const context& where, const scene_plan<Key, RowId>& plan)
+          : where_(where),
+            plan_(&plan),
+            data_(where, size_of(0) * primitive_bytes(plan.primitive)),  // no part is larger
+            radius_(where, 1) {
+        executor::for_each(where, put_radius{radius_.data()}, 1);
+      }
+      primitives put(std::size_t part) {
+        const std::uint64_t size = size_of(part);
+        executor::for_each(where_,
+                           put_primitive<Key, RowId>{plan_->scene, plan_->primitive,
+                                                     plan_->part_begins[part], data_.data()},
                            size);
-        return make({plan.primitive, corners.data(), nullptr});
+        return {plan_->primitive, data_.data(), radius_.data(), size,
+                plan_->scene.hits == core::ray_hits::any ? abi::single_any_hit : abi::no_any_hit};
       }
-      if (plan.primitive == core::primitive_kind::sphere) {
-        buffer<core::point3> centres(where, size);
-        buffer<float> radius(where, 1);
-        executor::for_each(where, put_sphere<Key, RowId>{plan.scene, begin, centres.data()}, size);
-        executor::for_each(where, put_radius{radius.data()}, 1);
-        return make({plan.primitive, centres.data(), radius.data()});
+
+     private:
+      std::uint64_t size_of(std::size_t part) const {
+        return plan_->part_begins[part + 1] - plan_->part_begins[part];
       }
-      buffer<core::box3> boxes(where, size);
-      executor::for_each(where, put_box<Key, RowId>{plan.scene, begin, boxes.data()}, size);
-      return make({plan.primitive, boxes.data(), nullptr});
+
+      context where_;
+      const scene_plan<Key, RowId>* plan_;
+      buffer<std::byte> data_;
+      buffer<float> radius_;
+    };
+
+    // Puts what rays are traced against into device memory.
+    void list(const context& where, const scene_plan<Key, RowId>& plan) {
+      primitive_ = plan.primitive;
+      std::vector<abi::traversable> handles;
+      for (const structure& part : structures_)
+        handles.push_back(part.handle());
+      if (plan.scene.joined && !handles.empty()) {
+        top_ =
+            structure(where, handles, flags_ & (abi::prefer_fast_build | abi::prefer_fast_trace));
+        handles = {top_.handle()};
+      }
+      handles_ = upload(where, handles.data(), handles.size());
     }
 
-    const pipeline* pipeline_;
-    buffer<pipeline::record> records_;
+    unsigned flags_;
+    core::primitive_kind primitive_{};
     std::vector<structure> structures_;
-    buffer<unsigned long long> handles_;
+    structure top_;  // has them as instances, where they are joined
+    buffer<abi::traversable> handles_;
   };
 };
 

@@ -35,6 +35,9 @@ TEST_F(rx_arguments, words_are_listed) {
   EXPECT_NE(built({{"compact", "auto"}})->info().options.find("compact=auto"), std::string::npos);
   refused({{"build", "slow"}}, {"option build", "'slow'", "fast", "trace"});
   refused({{"order", "random"}}, {"option order", "'random'", "auto", "batch", "tiles", "sorted"});
+  refused({{"top", "tree"}}, {"option top", "'tree'", "table", "instances"});
+  refused({{"inverse", "yes"}}, {"option inverse", "'yes'", "off", "on", "auto"});
+  refused({{"update", "never"}}, {"option update", "'never'", "rebuild", "refit"});
 }
 
 TEST_F(rx_arguments, a_coordinate_has_23_bits_at_most) {
@@ -45,6 +48,19 @@ TEST_F(rx_arguments, a_coordinate_has_23_bits_at_most) {
     refused({{"bits", bits}}, {"option bits", test::quoted(bits), "23/23/18"});
   refused({{"mode", "naive"}, {"bits", "23/0/0"}}, {"'bits'", "rx"});
   EXPECT_NE(built({{"bits", "1/2/0"}})->info().options.find("bits=1/2/0"), std::string::npos);
+}
+
+TEST_F(rx_arguments, a_scale_is_32_at_most) {
+  for (const char* scale : {"33/0", "0/33"})
+    refused({{"scale", scale}}, {"option scale", scale, "32"});
+  for (const char* scale : {"", "15", "15/", "15/25/3", "a/b"})
+    refused({{"scale", scale}}, {"option scale", test::quoted(scale), "15/25"});
+  test::expect_error<unsupported>(
+      [&] {
+        built({{"scale", "0/1"}, {"primitive", "sphere"}});
+      },
+      {"spheres", "scale"});
+  EXPECT_NE(built({{"scale", "0/32"}})->info().options.find("scale=0/32"), std::string::npos);
 }
 
 TEST_F(rx_arguments, parts_are_from_1_to_4096) {

@@ -85,6 +85,11 @@ class rx_edges : public test::backend_test {
         options["duplicates"] = "keep";
         options["parts"] = "3";
         check(keys, options, most_probe);
+        options["top"] = "instances";
+        check(keys, options, most_probe);
+        options["hits"] = "closest";
+        options["inverse"] = "on";
+        check(keys, options, most_probe);
         if (HasFatalFailure()) return;
       }
     }
@@ -114,6 +119,11 @@ TEST_F(rx_edges, rows_and_planes_of_64_bit_keys) {
   check_all(edges(23, 23, 18), {}, true);
   check_all(edges(18, 23, 23), {{"bits", "18/23/23"}}, true);
   check_all(edges(23, 18, 23), {{"bits", "23/18/23"}}, true);
+}
+
+TEST_F(rx_edges, rows_and_planes_of_long_steps) {
+  check_all(edges(23, 23, 18), {{"scale", "15/25"}}, false);
+  check_all(edges(18, 23, 23), {{"bits", "18/23/23"}, {"scale", "32/32"}}, false);
 }
 
 TEST_F(rx_edges, rows_of_32_bit_keys) {

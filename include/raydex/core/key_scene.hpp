@@ -45,12 +45,16 @@ enum class point_ray : std::uint8_t {
 
 /// Where keys lie. In a grid the lowest bits of a key are x, the next ones y, the highest ones z,
 /// each moved so that 0 is in the middle: then coordinates and the gaps between them, halves, are
-/// exact floats. Stretched (the paper's extended mode), key k is the float of bit pattern 2k +
-/// `first_pattern`, so that a float is left between neighbours.
+/// exact floats. Steps along y and z may be longer than 1, powers of 2 (cgRX paper, key mapping):
+/// what is built over the scene then divides it along z first. Stretched (the paper's extended
+/// mode), key k is the float of bit pattern 2k + `first_pattern`, so that a float is left between
+/// neighbours.
 struct key_grid {
   std::uint8_t x_bits = 23;         ///< at most 23
   std::uint8_t y_bits = 23;         ///< at most 23
   std::uint8_t z_bits = 18;         ///< at most 23
+  float y_step = 1;                 ///< from a y to the next
+  float z_step = 1;                 ///< from a z to the next
   bool stretched = false;           ///< all of the key in x, as a bit pattern
   std::uint32_t first_pattern = 0;  ///< that of key 0
 
@@ -85,8 +89,8 @@ struct key_grid {
   /// Where a key lies.
   RAYDEX_HD point3 place(std::uint64_t key) const {
     if (stretched) return {std::bit_cast<float>(pattern(key)), 0, 0};
-    return {coordinate(key, x_bits), coordinate(key >> x_bits, y_bits),
-            coordinate(key >> x_bits >> y_bits, z_bits)};
+    return {coordinate(key, x_bits), y_step * coordinate(key >> x_bits, y_bits),
+            z_step * coordinate(key >> x_bits >> y_bits, z_bits)};
   }
   /// The x of the gap before a key.
   RAYDEX_HD float before(std::uint64_t key) const {
@@ -104,18 +108,19 @@ struct key_grid {
   /// any axis meet it in the key's own point, of which its corners are exact distances away.
   RAYDEX_HD void triangle(std::uint64_t key, point3 (&corners)[3]) const {
     const point3 at = place(key);
-    corners[0] = {after(key), at.y - 0.5F, at.z};
-    corners[1] = {before(key), at.y, at.z + 0.5F};
-    corners[2] = {at.x, at.y + 0.25F, at.z - 0.25F};
+    corners[0] = {after(key), at.y - 0.5F * y_step, at.z};
+    corners[1] = {before(key), at.y, at.z + 0.5F * z_step};
+    corners[2] = {at.x, at.y + 0.25F * y_step, at.z - 0.25F * z_step};
   }
-  /// The radius of all spheres, which leaves the gaps free (RX paper, section 3.5).
+  /// The radius of all spheres, which leaves the gaps free (RX paper, section 3.5). Where steps are
+  /// longer than 1, it is too small for the floats around.
   static constexpr float radius = 0.25F;
   /// The box of a key.
   RAYDEX_HD box3 box(std::uint64_t key) const {
     const point3 at = place(key);
-    const float side = 0.25F;
-    return {{stretched ? before(key) : at.x - side, at.y - side, at.z - side},
-            {stretched ? after(key) : at.x + side, at.y + side, at.z + side}};
+    const point3 side = {0.25F, 0.25F * y_step, 0.25F * z_step};
+    return {{stretched ? before(key) : at.x - side.x, at.y - side.y, at.z - side.z},
+            {stretched ? after(key) : at.x + side.x, at.y + side.y, at.z + side.z}};
   }
   /// How far along a ray a box is met: only rays through its key's point meet it. Negative if not.
   RAYDEX_HD float distance(const axis_ray& ray, std::uint64_t key) const {
@@ -131,7 +136,7 @@ struct key_grid {
   RAYDEX_HD axis_ray ray_to(std::uint64_t key, point_ray how) const {
     if (how != point_ray::perpendicular) return ray_along(key, key, how == point_ray::zero);
     const point3 at = place(key);
-    return {{at.x, at.y, at.z - 0.5F}, 2, 0, 1};
+    return {{at.x, at.y, at.z - 0.5F * z_step}, 2, 0, z_step};
   }
   /// The ray that looks for the keys from `lower` to `upper` of a row.
   RAYDEX_HD axis_ray ray_along(std::uint64_t lower, std::uint64_t upper, bool from_zero) const {

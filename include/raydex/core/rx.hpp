@@ -9,6 +9,8 @@
 ///   and the number, within the part, of the one it meets first;
 /// - `visit(part, ray, part_begin, met)`: adds all primitives that it meets to `met`, each as
 ///   `part_begin` plus its number within the part.
+///
+/// Where parts are joined, the scene is one part to rays.
 #pragma once
 
 #include <cstddef>
@@ -65,6 +67,7 @@ struct rx_scene {
   const Position* part_begins = nullptr;    ///< the first primitive of each part
   const Key* part_keys = nullptr;           ///< the key of each of these
   unsigned parts = 1;                       ///< how many parts
+  bool joined = false;        ///< whether one ray meets the primitives of all parts (by instances)
   bool trusts_misses = true;  ///< whether a ray that meets nothing means that nothing is there
 
   /// Rays that one lookup may need; beyond, it is left to a search.
@@ -94,11 +97,12 @@ struct rx_scene {
 
     met_primitives<Position> met;
     unsigned rays = 0;
-    for (unsigned part = part_of(wanted.lower); part < parts; ++part) {
+    const unsigned traced_parts = joined ? 1 : parts;
+    for (unsigned part = part_of(wanted.lower, traced_parts); part < traced_parts; ++part) {
       // What a part holds begins with the key of its first primitive.
       Key first = wanted.lower;
       Key last = wanted.upper;
-      if (part + 1 < parts) {
+      if (part + 1 < traced_parts) {
         const Key next = load(part_keys + part + 1);
         if (next <= last) last = static_cast<Key>(next - 1);
       }
@@ -163,9 +167,8 @@ struct rx_scene {
   }
 
  private:
-  RAYDEX_HD unsigned part_of(Key key) const {
+  RAYDEX_HD unsigned part_of(Key key, unsigned high) const {
     unsigned low = 0;
-    unsigned high = parts;
     while (high - low > 1) {
       const unsigned middle = low + (high - low) / 2;
       if (key < load(part_keys + middle)) {
@@ -194,7 +197,8 @@ struct trace_job {
   const std::uint32_t* order =
       nullptr;                        ///< lookup i is probe `begin + order[i]`; null: `begin + i`
   const Key* points = nullptr;        ///< the key of each lookup, a point; null: read the probe
-  Position* rows = nullptr;           ///< the smallest row id of each lookup, a point; or null
+  Position* rows = nullptr;           ///< the smallest row id of each point; or null
+  bool rows_by_probe = true;          ///< `rows[i]` is of probe i, else of lookup i
   const Position* row_ids = nullptr;  ///< those of the entries, for `rows`
   Position* firsts = nullptr;         ///< without `rows`: `traced::first` of each lookup
   Position* counts = nullptr;         ///< and its `count`; null: only the first hit counts
@@ -218,18 +222,48 @@ struct trace_job {
     }
     if (exists) result = scene.trace(tracer, wanted, probes.is_points);
     if (rows != nullptr) {
-      Position first = 0;
-      Position last = 0;
-      if (exists) scene.settle(result, wanted, true, true, first, last);
-      rows[lookup] = first < last ? load(row_ids + first) : static_cast<Position>(-1);
+      rows[rows_by_probe ? probe(lookup) : lookup] = row(result, wanted, exists);
       return;
     }
     firsts[lookup] = result.first;
     if (counts != nullptr) counts[lookup] = result.count;
   }
+  /// The smallest row id of a point.
+  RAYDEX_HD Position row(const traced<Position>& result, interval<Key> wanted, bool exists) const {
+    Position first = 0;
+    Position last = 0;
+    if (exists) scene.settle(result, wanted, true, true, first, last);
+    return first < last ? load(row_ids + first) : static_cast<Position>(-1);
+  }
   /// What was found of a lookup.
   RAYDEX_HD traced<Position> found(std::uint64_t lookup) const {
     return {firsts[lookup], counts == nullptr ? Position{0} : counts[lookup]};
+  }
+};
+
+/// Lookups the other way round (thesis, section 4.3): the scene is of sorted points, and rays are
+/// cast from the keys of an index. Equal points share a place in the scene, and of equal keys only
+/// the first casts a ray: no two rays write to the same place.
+template <class Key, class Position>
+struct inverse_job {
+  rx_scene<Key, Position> points;  ///< the scene of the sorted points
+  const Key* keys = nullptr;       ///< the sorted column of the index
+  std::uint64_t begin = 0;         ///< the first entry
+  std::uint64_t size = 0;          ///< how many
+  Position* firsts = nullptr;      ///< by point, the first of those that are equal: the first entry
+                                   ///< with its key; left alone where there is none
+
+  /// Traces the key of one entry, counted from `begin`.
+  template <class Tracer>
+  RAYDEX_HD void run(const Tracer& tracer, std::uint64_t number) const {
+    const std::uint64_t entry = begin + number;
+    const Key key = load(keys + entry);
+    if (entry > 0 && load(keys + entry - 1) == key) return;
+    const interval<Key> wanted = {key, key};
+    Position first = 0;
+    Position last = 0;
+    points.settle(points.trace(tracer, wanted, true), wanted, true, true, first, last);
+    if (first < last) firsts[first] = static_cast<Position>(entry);
   }
 };
 

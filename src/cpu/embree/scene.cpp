@@ -32,7 +32,8 @@ constexpr auto filters_by_query = RTC_SCENE_FLAG_CONTEXT_FILTER_FUNCTION;
 struct query {
   query_context context;
   const core::axis_ray* ray;
-  void (*visit)(void*, std::uint64_t);  // null: only the closest hit counts
+  const std::uint64_t* instance_begins;  // the first primitive of each instance; null: none
+  void (*visit)(void*, std::uint64_t);   // null: only the closest hit counts
   void* visitor;
 };
 static_assert(std::is_standard_layout_v<query>);
@@ -41,10 +42,17 @@ const query& query_of(const query_context* context) {
   return *reinterpret_cast<const query*>(context);
 }
 
+// The number of a primitive in what a ray is traced against.
+std::uint64_t number_of(const query& asked, unsigned primitive, unsigned instance) {
+  if (asked.instance_begins == nullptr) return primitive;
+  return asked.instance_begins[instance] + primitive;
+}
+
 // Tells the visitor of a hit and has the ray go on.
 void pass_by(const RTCFilterFunctionNArguments* arguments) {
   const query& asked = query_of(arguments->context);
-  asked.visit(asked.visitor, RTCHitN_primID(arguments->hit, arguments->N, 0));
+  asked.visit(asked.visitor, number_of(asked, RTCHitN_primID(arguments->hit, arguments->N, 0),
+                                       RTCHitN_instID(arguments->hit, arguments->N, 0, 0)));
   arguments->valid[0] = 0;
 }
 
@@ -85,13 +93,14 @@ struct release_geometry {
 
 // Keys of a part as boxes, for Embree's callbacks.
 struct boxes {
-  core::key_grid grid;
-  const std::function<std::uint64_t(std::uint64_t)>* key_of;
+  const keys* all;
   std::uint64_t begin;
+
+  std::uint64_t key_of(unsigned primitive) const { return all->key_of(begin + primitive); }
 
   static void bounds(const RTCBoundsFunctionArguments* arguments) {
     const auto& self = *static_cast<const boxes*>(arguments->geometryUserPtr);
-    const core::box3 box = self.grid.box((*self.key_of)(self.begin + arguments->primID));
+    const core::box3 box = self.all->grid.box(self.key_of(arguments->primID));
     RTCBounds& out = *arguments->bounds_o;
     out.lower_x = box.low.x;
     out.lower_y = box.low.y;
@@ -105,11 +114,11 @@ struct boxes {
     if (arguments->valid[0] == 0) return;
     const auto& self = *static_cast<const boxes*>(arguments->geometryUserPtr);
     const query& asked = query_of(arguments->context);
-    const std::uint64_t key = (*self.key_of)(self.begin + arguments->primID);
-    const float along = self.grid.distance(*asked.ray, key);
+    const float along = self.all->grid.distance(*asked.ray, self.key_of(arguments->primID));
     if (along < 0) return;
+    const unsigned instance = arguments->context->instID[0];
     if (asked.visit != nullptr) {
-      asked.visit(asked.visitor, arguments->primID);
+      asked.visit(asked.visitor, number_of(asked, arguments->primID, instance));
       return;
     }
     auto& hit = *reinterpret_cast<RTCRayHit*>(arguments->rayhit);
@@ -117,6 +126,7 @@ struct boxes {
     hit.ray.tfar = along;
     hit.hit.primID = arguments->primID;
     hit.hit.geomID = arguments->geomID;
+    hit.hit.instID[0] = instance;
   }
 };
 
@@ -124,14 +134,18 @@ struct boxes {
 
 struct scene::state {
   RTCDevice device = nullptr;
+  scene_parts made_of;
+  keys where;
   std::vector<RTCScene> parts;
+  RTCScene top = nullptr;  // has the parts as instances, where they are joined
   std::vector<boxes> part_boxes;
-  std::function<std::uint64_t(std::uint64_t)> key_of;
-  // What scenes of triangles and spheres read as long as they live.
+  // What scenes of triangles and spheres read as long as they live; a part has the same places in
+  // both, of which it may leave the second empty.
   std::vector<buffer<float>> vertices;
   std::vector<buffer<std::uint32_t>> indices;
 
   ~state() {
+    if (top != nullptr) rtcReleaseScene(top);
     for (RTCScene part : parts)
       rtcReleaseScene(part);
     if (device != nullptr) rtcReleaseDevice(device);
@@ -145,52 +159,145 @@ struct scene::state {
                       std::to_string(static_cast<int>(code)));
   }
 
+  std::uint64_t begin_of(std::size_t part) const { return made_of.begins[part]; }
+  std::uint64_t size_of(std::size_t part) const {
+    return made_of.begins[part + 1] - made_of.begins[part];
+  }
+
   // Memory that Embree reads past the last element, in 16-byte steps.
   static constexpr std::uint64_t padding = 4;
 
-  void add_triangles(RTCGeometry geometry, const context& where, const core::key_grid& grid,
-                     std::uint64_t begin, std::uint64_t size) {
-    buffer<float>& corners = vertices.emplace_back(where, 9 * size + padding);
-    buffer<std::uint32_t>& numbers = indices.emplace_back(where, 3 * size + padding);
-    tbb::parallel_for(std::uint64_t{0}, size, [&](std::uint64_t i) {
-      core::point3 points[3];
-      grid.triangle(key_of(begin + i), points);
-      for (std::uint64_t c = 0; c < 3; ++c) {
-        float* to = corners.data() + 9 * i + 3 * c;
-        to[0] = points[c].x;
-        to[1] = points[c].y;
-        to[2] = points[c].z;
-        numbers.data()[3 * i + c] = static_cast<std::uint32_t>(3 * i + c);
+  // Gives a part the memory for its primitives.
+  void allocate(RTCGeometry geometry, const context& on, std::size_t part) {
+    const std::uint64_t size = size_of(part);
+    switch (made_of.primitive) {
+      case core::primitive_kind::triangle: {
+        buffer<float>& corners = vertices[part] = {on, 9 * size + padding};
+        buffer<std::uint32_t>& numbers = indices[part] = {on, 3 * size + padding};
+        tbb::parallel_for(std::uint64_t{0}, 3 * size, [&](std::uint64_t i) {
+          numbers.data()[i] = static_cast<std::uint32_t>(i);
+        });
+        rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
+                                   corners.data(), 0, 3 * sizeof(float), 3 * size);
+        rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
+                                   numbers.data(), 0, 3 * sizeof(std::uint32_t), size);
+        break;
       }
-    });
-    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
-                               corners.data(), 0, 3 * sizeof(float), 3 * size);
-    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, numbers.data(),
-                               0, 3 * sizeof(std::uint32_t), size);
+      case core::primitive_kind::sphere: {
+        buffer<float>& centres = vertices[part] = {on, 4 * size + padding};
+        rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4,
+                                   centres.data(), 0, 4 * sizeof(float), size);
+        break;
+      }
+      case core::primitive_kind::box:
+        part_boxes.push_back({&where, begin_of(part)});
+        rtcSetGeometryUserPrimitiveCount(geometry, static_cast<unsigned>(size));
+        rtcSetGeometryUserData(geometry, &part_boxes.back());
+        rtcSetGeometryBoundsFunction(geometry, boxes::bounds, nullptr);
+        rtcSetGeometryIntersectFunction(geometry, boxes::intersect);
+        break;
+    }
   }
 
-  void add_spheres(RTCGeometry geometry, const context& where, const core::key_grid& grid,
-                   std::uint64_t begin, std::uint64_t size) {
-    buffer<float>& centres = vertices.emplace_back(where, 4 * size + padding);
-    tbb::parallel_for(std::uint64_t{0}, size, [&](std::uint64_t i) {
-      const core::point3 at = grid.place(key_of(begin + i));
-      float* to = centres.data() + 4 * i;
-      to[0] = at.x;
-      to[1] = at.y;
-      to[2] = at.z;
-      to[3] = core::key_grid::radius;
-    });
-    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4,
-                               centres.data(), 0, 4 * sizeof(float), size);
+  // Puts the primitives of a part where they are; boxes are where Embree asks.
+  void place(std::size_t part) {
+    const std::uint64_t begin = begin_of(part);
+    float* const floats = vertices[part].data();
+    if (made_of.primitive == core::primitive_kind::triangle) {
+      tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
+        core::point3 points[3];
+        where.grid.triangle(where.key_of(begin + i), points);
+        for (std::uint64_t c = 0; c < 3; ++c) {
+          float* to = floats + 9 * i + 3 * c;
+          to[0] = points[c].x;
+          to[1] = points[c].y;
+          to[2] = points[c].z;
+        }
+      });
+    } else if (made_of.primitive == core::primitive_kind::sphere) {
+      tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
+        const core::point3 at = where.grid.place(where.key_of(begin + i));
+        float* to = floats + 4 * i;
+        to[0] = at.x;
+        to[1] = at.y;
+        to[2] = at.z;
+        to[3] = core::key_grid::radius;
+      });
+    }
   }
+
+  RTCGeometryType type() const {
+    switch (made_of.primitive) {
+      case core::primitive_kind::triangle:
+        return RTC_GEOMETRY_TYPE_TRIANGLE;
+      case core::primitive_kind::sphere:
+        return RTC_GEOMETRY_TYPE_SPHERE_POINT;
+      default:
+        return RTC_GEOMETRY_TYPE_USER;
+    }
+  }
+
+  RTCScene new_scene() const {
+    RTCScene made = rtcNewScene(device);
+    // Robust: no ray slips through between boxes or edges. Only dynamic scenes are refit.
+    rtcSetSceneFlags(made, RTC_SCENE_FLAG_ROBUST | filters_by_query |
+                               (made_of.refittable ? RTC_SCENE_FLAG_DYNAMIC : RTC_SCENE_FLAG_NONE));
+    rtcSetSceneBuildQuality(made, RTC_BUILD_QUALITY_MEDIUM);
+    return made;
+  }
+
+  void add_part(const context& on, std::size_t part) {
+    RTCScene made = new_scene();
+    parts.push_back(made);
+    if (size_of(part) != 0) {
+      const std::unique_ptr<RTCGeometryTy, release_geometry> held(rtcNewGeometry(device, type()));
+      RTCGeometry geometry = held.get();
+      allocate(geometry, on, part);
+      place(part);
+      if (made_of.refittable) rtcSetGeometryBuildQuality(geometry, RTC_BUILD_QUALITY_REFIT);
+      rtcCommitGeometry(geometry);
+      rtcAttachGeometry(made, geometry);
+    }
+    rtcCommitScene(made);
+    check("rtcCommitScene");
+  }
+
+  void join() {
+    top = new_scene();
+    for (RTCScene part : parts) {
+      const std::unique_ptr<RTCGeometryTy, release_geometry> held(
+          rtcNewGeometry(device, RTC_GEOMETRY_TYPE_INSTANCE));
+      rtcSetGeometryInstancedScene(held.get(), part);
+      rtcCommitGeometry(held.get());
+      rtcAttachGeometry(top, held.get());
+    }
+    rtcCommitScene(top);
+    check("rtcCommitScene");
+  }
+
+  void move_part(std::size_t part) {
+    if (size_of(part) == 0) return;
+    place(part);
+    RTCGeometry geometry = rtcGetGeometry(parts[part], 0);
+    if (made_of.primitive != core::primitive_kind::box)
+      rtcUpdateGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0);
+    rtcCommitGeometry(geometry);
+    rtcCommitScene(parts[part]);
+    check("rtcCommitScene");
+  }
+
+  query ask(const core::axis_ray& ray) const {
+    return {{}, &ray, top != nullptr ? made_of.begins.data() : nullptr, nullptr, nullptr};
+  }
+  RTCScene traced(unsigned part) const { return top != nullptr ? top : parts[part]; }
 };
 
-scene::scene(const context& where, tracking_resource& memory, const core::key_grid& grid,
-             core::primitive_kind primitive, const std::vector<std::uint64_t>& part_begins,
-             std::function<std::uint64_t(std::uint64_t)> key_of)
+scene::scene(const context& where, tracking_resource& memory, const scene_parts& parts,
+             keys where_from)
     : state_(std::make_unique<state>()) {
   state& s = *state_;
-  s.key_of = std::move(key_of);
+  s.made_of = parts;
+  s.where = std::move(where_from);
   s.device = rtcNewDevice(nullptr);
   if (s.device == nullptr) throw unavailable("Embree cannot be used on this processor");
   const auto count = [](void* counted, ssize_t bytes, bool /*post*/) {
@@ -198,58 +305,49 @@ scene::scene(const context& where, tracking_resource& memory, const core::key_gr
     return true;
   };
   rtcSetDeviceMemoryMonitorFunction(s.device, count, &memory);
-  const std::size_t parts = part_begins.size() - 1;
-  s.parts.reserve(parts);
-  s.part_boxes.reserve(parts);  // callbacks keep addresses
-  for (std::size_t part = 0; part < parts; ++part) {
-    const std::uint64_t begin = part_begins[part];
-    const std::uint64_t size = part_begins[part + 1] - begin;
-    RTCScene made = rtcNewScene(s.device);
-    s.parts.push_back(made);
-    // Robust: no ray slips through between boxes or edges.
-    rtcSetSceneFlags(made, RTC_SCENE_FLAG_ROBUST | filters_by_query);
-    rtcSetSceneBuildQuality(made, RTC_BUILD_QUALITY_MEDIUM);
-    if (size != 0) {
-      const RTCGeometryType type =
-          primitive == core::primitive_kind::triangle ? RTC_GEOMETRY_TYPE_TRIANGLE
-          : primitive == core::primitive_kind::sphere ? RTC_GEOMETRY_TYPE_SPHERE_POINT
-                                                      : RTC_GEOMETRY_TYPE_USER;
-      const std::unique_ptr<RTCGeometryTy, release_geometry> held(rtcNewGeometry(s.device, type));
-      RTCGeometry geometry = held.get();
-      if (type == RTC_GEOMETRY_TYPE_TRIANGLE) {
-        s.add_triangles(geometry, where, grid, begin, size);
-      } else if (type == RTC_GEOMETRY_TYPE_SPHERE_POINT) {
-        s.add_spheres(geometry, where, grid, begin, size);
-      } else {
-        s.part_boxes.push_back({grid, &s.key_of, begin});
-        rtcSetGeometryUserPrimitiveCount(geometry, static_cast<unsigned>(size));
-        rtcSetGeometryUserData(geometry, &s.part_boxes.back());
-        rtcSetGeometryBoundsFunction(geometry, boxes::bounds, nullptr);
-        rtcSetGeometryIntersectFunction(geometry, boxes::intersect);
-      }
-      rtcCommitGeometry(geometry);
-      rtcAttachGeometry(made, geometry);
-    }
-    rtcCommitScene(made);
-    s.check("rtcCommitScene");
-  }
+  const std::size_t all = parts.begins.size() - 1;
+  s.vertices.resize(all);
+  s.indices.resize(all);
+  s.parts.reserve(all);
+  s.part_boxes.reserve(all);  // callbacks keep addresses
+  for (std::size_t part = 0; part < all; ++part)
+    s.add_part(where, part);
+  if (parts.joined) s.join();
 }
 
 scene::~scene() = default;
 
+void scene::refit(keys where_to) {
+  state& s = *state_;
+  std::swap(s.where, where_to);
+  try {
+    for (std::size_t part = 0; part < s.parts.size(); ++part)
+      s.move_part(part);
+    if (s.top == nullptr) return;
+    rtcReleaseScene(std::exchange(s.top, nullptr));
+    s.join();
+  } catch (...) {
+    std::swap(s.where, where_to);  // the others may not live on
+    throw;
+  }
+}
+
 bool scene::closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive) const {
-  query asked{{}, &ray, nullptr, nullptr};
+  query asked = state_->ask(ray);
   RTCRayHit hit = start(ray);
-  trace(state_->parts[part], asked, hit);
-  primitive = hit.hit.primID;
-  return hit.hit.geomID != RTC_INVALID_GEOMETRY_ID;
+  trace(state_->traced(part), asked, hit);
+  if (hit.hit.geomID == RTC_INVALID_GEOMETRY_ID) return false;
+  primitive = number_of(asked, hit.hit.primID, hit.hit.instID[0]);
+  return true;
 }
 
 void scene::visit(unsigned part, const core::axis_ray& ray, void (*tell)(void*, std::uint64_t),
                   void* visitor) const {
-  query asked{{}, &ray, tell, visitor};
+  query asked = state_->ask(ray);
+  asked.visit = tell;
+  asked.visitor = visitor;
   RTCRayHit hit = start(ray);
-  trace(state_->parts[part], asked, hit);
+  trace(state_->traced(part), asked, hit);
 }
 
 }  // namespace raydex::embree

@@ -13,21 +13,36 @@
 
 namespace raydex::embree {
 
+// Where primitives are: `key_of(i)` is the key of primitive i.
+struct keys {
+  core::key_grid grid;
+  std::function<std::uint64_t(std::uint64_t)> key_of;
+};
+
+// What a scene is made of. Primitives of part p are those from `part_begins[p]` to
+// `part_begins[p + 1]`.
+struct scene_parts {
+  core::primitive_kind primitive;
+  std::vector<std::uint64_t> begins;
+  bool joined;      // rays meet the primitives of all parts, which are instances of one scene
+  bool refittable;  // `refit` may be called
+};
+
 // Scenes of primitives that stand for keys, a scene a part.
 class scene {
  public:
-  // `key_of(i)` is the key of primitive i, which is asked for as long as the scene lives;
-  // primitives of part p are those from `part_begins[p]` to `part_begins[p + 1]`. What Embree
-  // allocates is counted in `memory`. Throws `unavailable` where Embree cannot be used, and
-  // `out_of_memory`.
-  scene(const context& where, tracking_resource& memory, const core::key_grid& grid,
-        core::primitive_kind primitive, const std::vector<std::uint64_t>& part_begins,
-        std::function<std::uint64_t(std::uint64_t)> key_of);
+  // Keys are asked for as long as the scene lives. What Embree allocates is counted in `memory`.
+  // Throws `unavailable` where Embree cannot be used, and `out_of_memory`.
+  scene(const context& where, tracking_resource& memory, const scene_parts& parts, keys where_from);
   ~scene();
   scene(const scene&) = delete;
   scene& operator=(const scene&) = delete;
 
-  // The first primitive of a part that a ray meets; false if there is none.
+  // Moves the primitives. Throws as the constructor does.
+  void refit(keys where_to);
+
+  // The first primitive of a part that a ray meets, counted within the part, or, where parts are
+  // joined, within the scene; false if there is none.
   bool closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive) const;
   // Calls tell(visitor, primitive) for each primitive of a part that a ray meets, in any order.
   void visit(unsigned part, const core::axis_ray& ray, void (*tell)(void*, std::uint64_t),
