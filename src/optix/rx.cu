@@ -141,7 +141,7 @@ struct optix_engine {
       std::size_t bytes = 0;
       for (const structure& part : structures_)
         bytes = std::max(bytes, part.refit_scratch());
-      const buffer<std::byte> scratch(where, bytes);
+      buffer<std::byte> scratch(where, bytes);
       part_builder builder(where, plan);
       for (std::size_t part = 0; part < structures_.size(); ++part)
         structures_[part].refit(where.stream, builder.put(part), flags_, scratch.data());
