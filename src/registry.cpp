@@ -176,7 +176,13 @@ std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, 
                     .value_or(parsed.mode);
   if (parsed.mode == rx_mode::grid) {
     take_numbers(options, "bits", {&parsed.x_bits, &parsed.y_bits, &parsed.z_bits}, "23/23/18");
-    take_numbers(options, "scale", {&parsed.y_scale, &parsed.z_scale}, "15/25");
+    const auto scale = options.find("scale");
+    if (scale != options.end() && scale->second == "auto") {
+      options.erase(scale);
+    } else if (scale != options.end()) {
+      parsed.scale.emplace();
+      take_numbers(options, "scale", {&parsed.scale->y, &parsed.scale->z}, "15/20");
+    }
   }
   parsed.primitive = take_choice(options, "primitive",
                                  std::array{word<rx_primitive>{"auto", rx_primitive::automatic},
@@ -296,7 +302,7 @@ const std::vector<structure_entry>& structures() {
        .updates = false,
        .keys = {all_keys.begin(), all_keys.end()},
        .options =
-           "mode=3d|naive|extended, bits=X/Y/Z and scale=Y/Z (for 3d), "
+           "mode=3d|naive|extended, bits=X/Y/Z and scale=auto|Y/Z (for 3d), "
            "primitive=auto|triangle|sphere|box, "
            "points=perpendicular|offset|zero, ranges=offset|zero, hits=closest|any, "
            "duplicates=compress|keep, compact=auto|on|off, build=fast|trace, parts=auto|1..4096, "

@@ -40,14 +40,14 @@ void check_options(const rx_options& options) {
     throw invalid_argument(
         fmt::format("option parts: {} is not auto, nor from 1 to 4096", options.parts));
   }
-  for (const unsigned scale : {options.y_scale, options.z_scale}) {
-    if (scale > 32) {
-      throw invalid_argument(fmt::format("option scale: {}/{}: a scale is at most 32",
-                                         options.y_scale, options.z_scale));
-    }
+  const rx_scale scale = options.scale.value_or(rx_scale{});
+  if (scale.y > rx_scale::most - options.y_bits || scale.z > rx_scale::most - options.z_bits) {
+    throw invalid_argument(
+        fmt::format("option scale: {}/{}: with bits={}/{}/{} it is at most {}/{}", scale.y, scale.z,
+                    options.x_bits, options.y_bits, options.z_bits, rx_scale::most - options.y_bits,
+                    rx_scale::most - options.z_bits));
   }
-  const bool scaled = options.y_scale != 0 || options.z_scale != 0;
-  if (scaled && options.primitive == rx_primitive::sphere) {
+  if ((scale.y != 0 || scale.z != 0) && options.primitive == rx_primitive::sphere) {
     throw unsupported("option primitive: spheres take no scale; take triangle or box");
   }
   if (options.mode == rx_mode::extended && options.primitive == rx_primitive::sphere) {
@@ -65,8 +65,9 @@ std::string describe(const rx_options& options) {
   using words = std::array<const char*, 3>;
   std::string text = fmt::format("mode={}", word(options.mode, words{"3d", "naive", "extended"}));
   if (options.mode == rx_mode::grid) {
-    text += fmt::format(" bits={}/{}/{} scale={}/{}", options.x_bits, options.y_bits,
-                        options.z_bits, options.y_scale, options.z_scale);
+    text += fmt::format(
+        " bits={}/{}/{} scale={}", options.x_bits, options.y_bits, options.z_bits,
+        options.scale ? fmt::format("{}/{}", options.scale->y, options.scale->z) : "auto");
   }
   return text + fmt::format(
                     " primitive={} points={} ranges={} hits={} duplicates={} compact={} "

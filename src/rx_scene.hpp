@@ -5,6 +5,7 @@
 // An engine has
 // - an `executor`, as backends have it;
 // - `primitive_of(choice)`, `most_primitives()` of a part and `best_part()`, their best number;
+// - `best_scale(planes)`, with or without planes;
 // - a class template `tracer<Key, RowId>` that is made of a context, the resource that counts what
 //   the engine itself allocates, and a `scene_plan`. `trace(where, job)` runs the lookups of a job,
 //   and `refit(where, plan)` moves the primitives to where they are in another plan, which has as
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -128,7 +130,6 @@ class built_scene {
     scene.keys = column.keys;
     scene.entries = static_cast<RowId>(column.size);
     scene.grid = grid_of(options, column.largest);
-    check_places(column.largest, scene.grid.largest());
     scene.primitives = static_cast<RowId>(
         options.compress && column.size != 0 ? compress(where, column) : column.size);
     scene.first_entries = first_entries_.data();
@@ -166,14 +167,37 @@ class built_scene {
 
  private:
   static core::key_grid grid_of(const rx_options& options, Key largest) {
-    if (options.mode == rx_mode::extended) return core::key_grid::stretch(largest);
-    if (options.mode == rx_mode::naive) return {.x_bits = 23, .y_bits = 0, .z_bits = 0};
-    const auto step = [](unsigned scale) { return static_cast<float>(std::uint64_t{1} << scale); };
-    return {.x_bits = static_cast<std::uint8_t>(options.x_bits),
-            .y_bits = static_cast<std::uint8_t>(options.y_bits),
-            .z_bits = static_cast<std::uint8_t>(options.z_bits),
-            .y_step = step(options.y_scale),
-            .z_step = step(options.z_scale)};
+    core::key_grid grid;
+    if (options.mode == rx_mode::extended) {
+      grid = core::key_grid::stretch(largest);
+    } else if (options.mode == rx_mode::naive) {
+      grid = {.x_bits = 23, .y_bits = 0, .z_bits = 0};
+    } else {
+      grid = {.x_bits = static_cast<std::uint8_t>(options.x_bits),
+              .y_bits = static_cast<std::uint8_t>(options.y_bits),
+              .z_bits = static_cast<std::uint8_t>(options.z_bits)};
+    }
+    check_places(largest, grid.largest());
+    if (options.mode != rx_mode::grid) return grid;
+
+    // Bits that no key has only move the scene away from 0, where floats are finest.
+    const auto used = static_cast<unsigned>(std::bit_width(largest));
+    const unsigned y_bits = std::min(used - std::min(used, options.x_bits), options.y_bits);
+    const unsigned z_bits = used - std::min(used, options.x_bits + y_bits);
+    rx_scale scale;
+    if (options.scale) {
+      scale = *options.scale;
+    } else if (options.primitive != rx_primitive::sphere) {
+      scale = Engine::best_scale(z_bits != 0);
+      scale.y = std::min(scale.y, rx_scale::most - y_bits);
+      scale.z = std::min(scale.z, rx_scale::most - z_bits);
+    }
+    const auto step = [](unsigned power) { return static_cast<float>(std::uint64_t{1} << power); };
+    grid.y_bits = static_cast<std::uint8_t>(y_bits);
+    grid.z_bits = static_cast<std::uint8_t>(z_bits);
+    grid.y_step = step(scale.y);
+    grid.z_step = step(scale.z);
+    return grid;
   }
 
   // Engines compute with floats: along a ray from far away they may miss what is there, and so they

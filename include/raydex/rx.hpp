@@ -50,7 +50,17 @@ enum class rx_update : std::uint8_t {
   refit     ///< its primitives are moved, where there are as many as before, else it is built anew
 };
 
-/// Options of `rx`; by name: `mode=3d|naive|extended bits=X/Y/Z scale=Y/Z
+/// Steps of a grid along y and z: 2 to these powers (cgRX paper, section 5.2). Builders divide a
+/// scene along its longest side first, and by long steps that is first into planes, then into rows:
+/// the order of keys, in which sorted lookups come.
+struct rx_scale {
+  static constexpr unsigned most = 39;  ///< for the bits of a coordinate and its scale together
+
+  unsigned y = 0;  ///< at most `most` - y_bits
+  unsigned z = 0;  ///< at most `most` - z_bits
+};
+
+/// Options of `rx`; by name: `mode=3d|naive|extended bits=X/Y/Z scale=auto|Y/Z
 /// primitive=auto|triangle|sphere|box points=perpendicular|offset|zero ranges=offset|zero
 /// hits=closest|any duplicates=compress|keep compact=auto|on|off build=fast|trace
 /// parts=auto|1..4096 top=table|instances order=auto|batch|tiles|sorted inverse=off|on|auto
@@ -60,8 +70,9 @@ struct rx_options {
   unsigned x_bits = 23;  ///< lowest bits of a key, at most 23; `bits=23/23/18` (RX, section 3.4)
   unsigned y_bits = 23;  ///< the bits above them, at most 23
   unsigned z_bits = 18;  ///< the bits above those, at most 23
-  unsigned y_scale = 0;  ///< a step along y is 2 to this power, at most 32; `scale=15/25` (cgRX)
-  unsigned z_scale = 0;  ///< the same along z; spheres take no scale
+  std::optional<rx_scale> scale = {};  ///< long steps, `scale=15/20`, which spheres do not take; by
+                                       ///< name `auto`, where not given: long where rays are
+                                       ///< traversed in software on `optix`
   rx_primitive primitive = rx_primitive::automatic;         ///< what stands for a key
   core::point_ray points = core::point_ray::perpendicular;  ///< rays of points (RX, section 3.3)
   bool ranges_from_zero = false;  ///< rays of ranges start before the row (`ranges=zero`), not the

@@ -23,6 +23,7 @@ struct embree_engine {
   static constexpr rx_order best_order = rx_order::batch;
   static std::uint64_t most_primitives() { return std::numeric_limits<std::uint32_t>::max() / 3; }
   static std::uint64_t best_part() { return most_primitives(); }
+  static rx_scale best_scale(bool /*planes*/) { return {}; }
 
   static core::primitive_kind primitive_of(rx_primitive choice) {
     // Triangles are what Embree is made for.

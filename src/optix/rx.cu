@@ -80,6 +80,13 @@ struct optix_engine {
     return current_device().rt_core_version != 0 ? most_primitives() : std::uint64_t{1} << 22;
   }
 
+  // In software the driver orders primitives along a curve through the scene: long steps make that
+  // the order of keys. What RT cores like is not known.
+  static rx_scale best_scale(bool planes) {
+    if (current_device().rt_core_version != 0) return {};
+    return planes ? rx_scale{.y = 0, .z = 20} : rx_scale{.y = 15, .z = 0};
+  }
+
   static core::primitive_kind primitive_of(rx_primitive choice) {
     switch (choice) {
       case rx_primitive::triangle:

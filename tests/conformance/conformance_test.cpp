@@ -58,7 +58,7 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"primitive", "sphere"}, {"points", "zero"}, {"compact", "off"}, {"build", "trace"}},
         {{"primitive", "triangle"}, {"bits", "18/23/23"}, {"ranges", "zero"}, {"parts", "3"}},
         {{"primitive", "triangle"}, {"bits", "23/20/21"}, {"points", "offset"}, {"hits", "any"}},
-        {{"top", "instances"}, {"parts", "7"}, {"scale", "15/25"}},
+        {{"top", "instances"}, {"parts", "7"}, {"scale", "15/21"}},
         {{"top", "instances"}, {"parts", "3"}, {"hits", "any"}, {"primitive", "triangle"}},
         {{"inverse", "on"}, {"primitive", "triangle"}, {"scale", "9/18"}},
         {{"inverse", "auto"}, {"primitive", "box"}, {"hits", "any"}, {"duplicates", "keep"}}}},

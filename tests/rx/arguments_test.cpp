@@ -50,17 +50,17 @@ TEST_F(rx_arguments, a_coordinate_has_23_bits_at_most) {
   EXPECT_NE(built({{"bits", "1/2/0"}})->info().options.find("bits=1/2/0"), std::string::npos);
 }
 
-TEST_F(rx_arguments, a_scale_is_32_at_most) {
-  for (const char* scale : {"33/0", "0/33"})
-    refused({{"scale", scale}}, {"option scale", scale, "32"});
+TEST_F(rx_arguments, a_scale_and_its_bits_are_39_at_most) {
+  for (const char* scale : {"17/0", "0/22", "4294967295/0"})
+    refused({{"scale", scale}}, {"option scale", scale, "23/23/18", "16/21"});
   for (const char* scale : {"", "15", "15/", "15/25/3", "a/b"})
-    refused({{"scale", scale}}, {"option scale", test::quoted(scale), "15/25"});
+    refused({{"scale", scale}}, {"option scale", test::quoted(scale), "15/20"});
   test::expect_error<unsupported>(
       [&] {
         built({{"scale", "0/1"}, {"primitive", "sphere"}});
       },
       {"spheres", "scale"});
-  EXPECT_NE(built({{"scale", "0/32"}})->info().options.find("scale=0/32"), std::string::npos);
+  EXPECT_NE(built({{"scale", "16/21"}})->info().options.find("scale=16/21"), std::string::npos);
 }
 
 TEST_F(rx_arguments, parts_are_from_1_to_4096) {

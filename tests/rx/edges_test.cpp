@@ -122,8 +122,8 @@ TEST_F(rx_edges, rows_and_planes_of_64_bit_keys) {
 }
 
 TEST_F(rx_edges, rows_and_planes_of_long_steps) {
-  check_all(edges(23, 23, 18), {{"scale", "15/25"}}, false);
-  check_all(edges(18, 23, 23), {{"bits", "18/23/23"}, {"scale", "32/32"}}, false);
+  check_all(edges(23, 23, 18), {{"scale", "15/21"}}, false);
+  check_all(edges(18, 23, 23), {{"bits", "18/23/23"}, {"scale", "16/16"}}, false);
 }
 
 TEST_F(rx_edges, rows_of_32_bit_keys) {

@@ -134,9 +134,8 @@ TEST_F(rx_update_test, other_formats_are_refused) {
   const auto narrow = at().upload(std::vector{1U, 2U, 3U});
   test::expect_error<invalid_argument>([&] { built->update(stream(), column(narrow)); },
                                        {"keys", "uint32", "uint64"});
-  test::expect_error<invalid_argument>(
-      [&] { built->update(stream(), column(keys), column(keys)); },
-      {"row ids", "uint64", "uint32"});
+  test::expect_error<invalid_argument>([&] { built->update(stream(), column(keys), column(keys)); },
+                                       {"row ids", "uint64", "uint32"});
   expect_holds(*built, {5, 3, 5}, {});
 }
 
