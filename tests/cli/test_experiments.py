@@ -78,6 +78,18 @@ def test_distributions(program):
     }
 
 
+@pytest.mark.skipif(BACKEND == "cuda", reason="rx is on cpu and optix")
+def test_updates(program):
+    rows = bench(
+        program, "--structure", "rx", "--keys", "10007", "--probes", "5003", "--key-bits", "32,64",
+        "--option", "update=rebuild,refit", "--updated-from", "none,uniform,clumped",
+    )
+    assert len(rows) == 2 * 2 * 3
+    assert {row["workload_axes"]["updated_from"] for row in rows if "update_ms" in row} == {
+        "uniform", "clumped"
+    }
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -90,6 +102,9 @@ def test_distributions(program):
         ["--distribution", "steps", "--uniformity", "50"],
         ["--distribution", "steps", "--keys", "2^31"],
         ["--distribution", "skewed", "--range-hits", "16"],
+        ["--updated-from", "uniform"],
+        ["--updated-from", "uniform", "--structure", "sorted_array"],
+        ["--updated-from", "normal", "--structure", "rx"],
     ],
 )
 def test_refusals(program, arguments):
