@@ -123,6 +123,9 @@ void list_experiments() {
 // Refuses before any work what a structure cannot do. Unknown names are left to `build`, which
 // knows what to say about them; `auto` is one that can.
 void check_able(const std::string& structure, backend where, const workload& what) {
+  if (what.updated_from && structure != "rx") {
+    throw unsupported(fmt::format("--updated-from: {} takes no other column; rx does", structure));
+  }
   for (const capability& able : capabilities()) {
     if (able.structure != structure || able.where != where) continue;
     const key_type key = what.key_bits == 32 ? key_type::uint32 : key_type::uint64;
@@ -265,6 +268,9 @@ void add_bench_command(CLI::App& app) {
        "PLACE[,...]");
   list("--zipf", given.zipf, "skew of the popularity of keys [0]", number);
   list("--range-hits", given.range_hits, "probe with ranges of so many rows [0: points]", number);
+  list("--updated-from", given.updated_from,
+       "build over other keys, which lie so, and update to these; none for no update [none]",
+       "D[,D...]");
   list("--seed", given.seed, "of all that is random [1]", number);
   list("--result", s->results, "first, count, sum or rows [first]", "RESULT[,...]");
   list("--structure", s->structures,

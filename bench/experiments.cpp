@@ -203,16 +203,32 @@ const std::string paper = "rx primitive=triangle parts=1 hits=any duplicates=kee
 const texts ours{"rx"};
 const texts baselines{"sorted_array", "pivot_tree"};
 const texts all_methods = joined({paper}, ours, baselines);
+// The thesis's RX is given sorted lookups.
+const std::string thesis = "rx primitive=triangle parts=16 top=instances";
+const texts thesis_methods = joined({thesis + " order=batch"}, ours, baselines);
+const texts inverses = each({thesis}, {"inverse=off,on,auto"});
 
 const texts sizes{"2^16", "2^18", "2^20", "2^22", "2^24", "2^26"};
 const texts hits{"2^0", "2^2", "2^4", "2^6", "2^8", "2^10"};
 const texts multiplicities{"2^0", "2^2", "2^4", "2^6", "2^8", "2^10"};
 const texts probe_counts{"2^13", "2^15", "2^17", "2^19", "2^21", "2^23", "2^25", "2^27"};
+const texts skews{"0", "0.5", "1", "1.5", "2"};
+const texts thesis_sizes{"2^15", "2^17", "2^19", "2^21", "2^23"};
+const texts thesis_probe_counts{"2^17", "2^19", "2^21", "2^23", "2^25"};
 // Of dense keys below 2^26.
 const texts decompositions = each(
     {paper}, {"bits=23/3/0,20/6/0,16/10/0,13/13/0,10/16/0,6/20/0,3/23/0,23/0/3,13/0/13,3/0/23"});
 
 const char* const dense_note = "dense keys";
+const char* const counters_note = "the counters come from a profiler, see docs/results";
+const char* const sorted_note = "lookups come sorted, but the default rx sorts them again";
+
+// The thesis's keys and lookups, but for what is given.
+axes in_thesis(const axes& given) {
+  axes all{.keys = {"2^23"}, .probes = {"2^25"}, .probe_order = {"sorted"}};
+  replace(all, given);
+  return all;
+}
 
 std::vector<experiment> all() {
   return {
@@ -245,6 +261,24 @@ std::vector<experiment> all() {
        .trials = {{.candidates = each({paper}, {"ranges=offset,zero"}),
                    .workloads = {.keys = {"2^22"}, .probes = {"2^20"}, .range_hits = hits},
                    .results = {"sum"}}}},
+      {.name = "rx/t4",
+       .title = "updates: refit or rebuilt (table 4)",
+       .note = "all keys replaced: the paper swaps positions or neighbours, which move nothing in "
+               "a scene in key order",
+       .trials = {{.candidates = each({paper, "rx"}, {"update=rebuild,refit"}),
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .updated_from = {"uniform", "skewed"}}}}},
+      {.name = "rx/t5",
+       .title = "points by their number, for active warps and memory bandwidth (table 5)",
+       .note = counters_note,
+       .trials = {{.candidates = {paper},
+                   .workloads = {.keys = {"2^26"}, .probes = probe_counts}}}},
+      {.name = "rx/t7",
+       .title = "skewed lookups, for cache hits, bytes read and instructions (table 7)",
+       .note = counters_note,
+       .trials = {{.candidates = joined({paper}, baselines),
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^27"}, .zipf = skews}}}},
       {.name = "rx/7",
        .title = "primitives: lookups, build and bytes (figure 7)",
        .trials = {{.candidates = each({"rx parts=1 hits=any duplicates=keep order=batch"},
@@ -305,15 +339,19 @@ std::vector<experiment> all() {
       {.name = "rx/16",
        .title = "skewed lookups",
        .trials = {{.candidates = all_methods,
-                   .workloads = {.keys = {"2^26"},
-                                 .probes = {"2^27"},
-                                 .zipf = {"0", "0.5", "1", "1.5", "2"}}}}},
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^27"}, .zipf = skews}}}},
       {.name = "rx/17",
        .title = "ranges by the number of hits",
        .note = "2^20 lookups",
        .trials = {{.candidates = all_methods,
                    .workloads = {.keys = {"2^26"}, .probes = {"2^20"}, .range_hits = hits},
                    .results = {"sum"}}}},
+      {.name = "rx/18",
+       .title = "unsorted and sorted lookups, to be made on several cards",
+       .trials = {{.candidates = all_methods,
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .probe_order = {"unsorted", "sorted"}}}}},
       {.name = "thesis/5.5",
        .title = "ranges: all hits, or the first and a scan",
        .trials = {{.candidates =
@@ -330,8 +368,9 @@ std::vector<experiment> all() {
              .results = {"sum"}}}},
       {.name = "thesis/5.7",
        .title = "parts of the scene: lookups, build and bytes (with 5.8 and 5.9)",
-       .trials = {{.candidates = each({"rx primitive=triangle order=batch,sorted"},
-                                      {"parts=1,2,4,8,16,32,64,128"}),
+       .trials = {{.candidates = each({"rx primitive=triangle top=instances order=batch",
+                                       "rx primitive=triangle top=table order=batch,sorted"},
+                                      {"parts=1,4,16,64,256"}),
                    .workloads = {.keys = {"2^26"}, .probes = {"2^27"}}}}},
       {.name = "thesis/5.12",
        .title = "lookups sorted first, points",
@@ -343,6 +382,62 @@ std::vector<experiment> all() {
                    .workloads = {.keys = {"2^26"},
                                  .probes = {"2^13", "2^15", "2^17", "2^19", "2^21", "2^23"},
                                  .range_hits = {"2^4"}},
+                   .results = {"sum"}}}},
+      {.name = "thesis/5.14",
+       .title = "the scene over the keys, or over the lookups while keys are traced",
+       .trials = {{.candidates = inverses, .workloads = {.keys = {"2^21"}, .probes = {"2^23"}}},
+                  {.candidates = inverses, .workloads = {.keys = {"2^23"}, .probes = {"2^21"}}}}},
+      {.name = "thesis/5.15",
+       .title = "lookups sorted first or not, by the number of keys",
+       .note = "the default rx sorts its lookups itself, in either case",
+       .trials = {{.candidates = thesis_methods,
+                   .workloads =
+                       in_thesis({.keys = thesis_sizes, .probe_order = {"unsorted", "sorted"}})}}},
+      {.name = "thesis/5.16",
+       .title = "keys sorted first or not: lookups, build and bytes (with 5.17 and 5.18)",
+       .note = sorted_note,
+       .trials = {{.candidates = thesis_methods,
+                   .workloads =
+                       in_thesis({.keys = thesis_sizes, .insert_order = {"unsorted", "sorted"}})}}},
+      {.name = "thesis/5.19",
+       .title = "points by their number",
+       .note = sorted_note,
+       .trials = {{.candidates = thesis_methods,
+                   .workloads = in_thesis({.probes = thesis_probe_counts})}}},
+      {.name = "thesis/5.20",
+       .title = "points by the multiplicity of keys",
+       .note = sorted_note,
+       .trials = {{.candidates = thesis_methods,
+                   .workloads = in_thesis({.multiplicity = multiplicities}),
+                   .results = {"sum"}}}},
+      {.name = "thesis/5.21",
+       .title = "points by the uniformity of keys",
+       .note = sorted_note,
+       .trials = {{.candidates = thesis_methods,
+                   .workloads = in_thesis({.uniformity = {"0", "1", "5", "20", "60", "100"}})}}},
+      {.name = "thesis/5.22",
+       .title = "the share of hits, misses inside the range of keys or outside",
+       .note = sorted_note,
+       .trials = {{.candidates = thesis_methods,
+                   .workloads = in_thesis({.value_bits = {"31"},
+                                           .hit_rate = {"100", "90", "50", "10", "0"},
+                                           .miss = {"inside", "outside"}})}}},
+      {.name = "thesis/5.23",
+       .title = "skewed lookups",
+       .note = sorted_note,
+       .trials = {{.candidates = thesis_methods,
+                   .workloads = in_thesis({.zipf = {"0", "0.75", "1", "1.5", "2", "5"}})}}},
+      {.name = "thesis/5.24",
+       .title = "ranges by their number",
+       .note = sorted_note,
+       .trials = {{.candidates = thesis_methods,
+                   .workloads = in_thesis({.probes = thesis_probe_counts, .range_hits = {"2^10"}}),
+                   .results = {"sum"}}}},
+      {.name = "thesis/5.25",
+       .title = "ranges by the number of hits",
+       .note = sorted_note,
+       .trials = {{.candidates = thesis_methods,
+                   .workloads = in_thesis({.range_hits = hits}),
                    .results = {"sum"}}}},
   };
 }

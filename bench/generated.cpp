@@ -20,29 +20,39 @@ column part(const key_span& keys, std::uint64_t begin, std::uint64_t count) {
   return cells;
 }
 
+// Refuses what cannot be made before any work.
+const workload& checked(const workload& what) {
+  check(what);
+  return what;
+}
+
 }  // namespace
 
-generated::generated(const workload& what, machine& where)
-    : workload_(what), set_(make_key_set(what)) {
-  check(what);  // refuses what cannot be made before any work
-  const zipf_table table = make_zipf_table(what);
+generated_keys::generated_keys(const workload& what, machine& where) : set_(make_key_set(what)) {
   const std::vector<key_part> parts = make_key_parts(what);
-
   const context memory = where.where();
   parts_ = where.where().upload(std::span(parts));
   set_.parts = parts_.data();
   set_.part_count = parts.size();
-  keys_ = allocate(key_memory_, memory, what.keys, what.key_bits);
+  column_ = allocate(memory_, memory, what.keys, what.key_bits);
   if (what.insert_order == order::sorted && what.keys != 0) {
     positions_ = buffer<std::uint64_t>(memory, what.keys);
     where.fill_positions(set_, what.key_bits, positions_.data());
     set_.position = positions_.data();
   }
-  where.fill_keys(set_, keys_);
+  where.fill_keys(set_, column_);
+  where.where().synchronize();
+}
 
+generated::generated(const workload& what, machine& where)
+    : workload_(checked(what)), keys_(what, where) {
+  if (what.updated_from) before_.emplace(before_update(what), where);
+
+  const zipf_table table = make_zipf_table(what);
+  const context memory = where.where();
   cumulative_ = where.where().upload(std::span(table.cumulative));
   first_rank_ = where.where().upload(std::span(table.first));
-  draw_ = make_probe_set(what, set_, {cumulative_.data(), first_rank_.data(), cumulative_.size()});
+  draw_ = make_probe_set(what, set(), {cumulative_.data(), first_rank_.data(), cumulative_.size()});
   lower_ = allocate(lower_memory_, memory, what.probes, what.key_bits);
   draw_lower(where, lower_);
   if (what.probe_order == order::sorted) where.sort(lower_);

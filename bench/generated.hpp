@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "bench/key_span.hpp"
 #include "bench/machine.hpp"
@@ -14,6 +15,24 @@
 
 namespace raydex::bench {
 
+/// Keys in the memory of a backend, and the key set that knows the answers.
+class generated_keys {
+ public:
+  /// Generates; waits.
+  generated_keys(const workload& what, machine& where);
+
+  const key_set& set() const noexcept { return set_; }
+  /// The column to build over.
+  const key_span& column() const noexcept { return column_; }
+
+ private:
+  buffer<std::uint64_t> positions_;
+  buffer<key_part> parts_;
+  buffer<std::byte> memory_;
+  key_set set_;
+  key_span column_;
+};
+
 /// Keys and probes in the memory of a backend, and the key set that knows the answers.
 class generated {
  public:
@@ -21,9 +40,11 @@ class generated {
   generated(const workload& what, machine& where);
 
   const workload& description() const noexcept { return workload_; }
-  const key_set& set() const noexcept { return set_; }
-  /// The column to build over.
-  const key_span& keys() const noexcept { return keys_; }
+  const key_set& set() const noexcept { return keys_.set(); }
+  /// The column to build over, or to update an index to.
+  const key_span& keys() const noexcept { return keys_.column(); }
+  /// The column to build over before an update, or null.
+  const key_span* keys_before() const noexcept { return before_ ? &before_->column() : nullptr; }
   /// All points, or all lower keys.
   const key_span& lower() const noexcept { return lower_; }
   /// All points, or all upper keys.
@@ -35,16 +56,13 @@ class generated {
 
  private:
   workload workload_;
-  buffer<std::uint64_t> positions_;
-  buffer<key_part> parts_;
+  generated_keys keys_;
+  std::optional<generated_keys> before_;
   buffer<std::uint64_t> cumulative_;
   buffer<std::uint64_t> first_rank_;
-  buffer<std::byte> key_memory_;
   buffer<std::byte> lower_memory_;
   buffer<std::byte> upper_memory_;
-  key_set set_;
   probe_set draw_;
-  key_span keys_;
   key_span lower_;
   key_span upper_;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/median.hpp"
+#include "raydex/rx.hpp"
 
 namespace raydex::bench {
 namespace {
@@ -124,17 +125,31 @@ class interview {
 measurement measure(machine& where, const generated& data, result asked,
                     const std::string& structure, const option_map& options, int repetitions) {
   const session& here = where.where();
-  std::unique_ptr<index> built;
-  measurement found;
-  found.build_ms = median_of(repetitions, [&] {
-    built.reset();
+  const auto milliseconds = [&](const auto& work) {
     here.synchronize();
     const auto start = std::chrono::steady_clock::now();
-    built = build(structure, here.where(), here, data.keys().as_column(), std::nullopt, options);
+    work();
     here.synchronize();
     const auto end = std::chrono::steady_clock::now();
     return std::chrono::duration<double, std::milli>(end - start).count();
-  });
+  };
+  const key_span* const before = data.keys_before();
+  const column first = (before != nullptr ? *before : data.keys()).as_column();
+  std::unique_ptr<index> built;
+  const auto build_anew = [&] {
+    built.reset();
+    return milliseconds(
+        [&] { built = build(structure, here.where(), here, first, std::nullopt, options); });
+  };
+  measurement found;
+  found.build_ms = median_of(repetitions, build_anew);
+  if (before != nullptr) {
+    found.update_ms = median_of(repetitions, [&] {
+      build_anew();
+      auto& updated = dynamic_cast<rx&>(*built);
+      return milliseconds([&] { updated.update(context(here).stream, data.keys().as_column()); });
+    });
+  }
   found.info = built->info();
 
   interview talk(where, data, asked, *built);

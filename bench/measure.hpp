@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "bench/answers.hpp"
@@ -15,14 +16,16 @@ namespace raydex::bench {
 
 /// What was measured of an index. Times are medians.
 struct measurement {
-  index_info info;          ///< the index
-  double build_ms = 0;      ///< its build, allocations included, until the device is idle
-  double lookup_ms = 0;     ///< all batches
+  index_info info;                    ///< the index
+  double build_ms = 0;                ///< its build, allocations included, until the device is idle
+  std::optional<double> update_ms{};  ///< its update, likewise, where the workload has one
+  double lookup_ms = 0;               ///< all batches
   std::uint64_t wrong = 0;  ///< answers of the last run that differ from the expected ones
 };
 
-/// Builds `structure` over the data and asks it all batches, each `repetitions` times after one
-/// more to warm up, and checks every answer.
+/// Builds `structure` over the data, or over the keys before and updates it to the data, and asks
+/// it all batches, each `repetitions` times after one more to warm up, and checks every answer. A
+/// workload with an update is for `rx` alone.
 measurement measure(machine& where, const generated& data, result asked,
                     const std::string& structure, const option_map& options, int repetitions);
 

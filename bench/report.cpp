@@ -59,7 +59,8 @@ nlohmann::ordered_json workload_json(const workload& what) {
           {"hit_rate", what.hit_rate},
           {"miss", to_string(what.misses)},
           {"zipf", what.zipf},
-          {"range_hits", what.range_hits}};
+          {"range_hits", what.range_hits},
+          {"updated_from", to_string(what.updated_from)}};
 }
 
 }  // namespace
@@ -88,6 +89,7 @@ std::string to_options(const workload& what) {
       to_string(what.misses), what.zipf);
   if (what.value_bits != 0) text += fmt::format(" --value-bits {}", what.value_bits);
   if (what.range_hits != 0) text += fmt::format(" --range-hits {}", what.range_hits);
+  if (what.updated_from) text += fmt::format(" --updated-from {}", to_string(what.updated_from));
   return text + fmt::format(" --seed {}", what.seed);
 }
 
@@ -107,6 +109,7 @@ std::string table_line(const report_row& row) {
       bytes_text(m.info.build_peak_bytes), m.wrong == 0 ? "correct" : "WRONG", describe(row.what));
   if (m.wrong != 0) text += fmt::format(" ({} wrong)", m.wrong);
   if (!row.options.empty()) text += "; " + row.options;
+  if (m.update_ms) text += fmt::format("; update {:.3f} ms", *m.update_ms);
   if (row.references.sort_probes_ms) {
     text += fmt::format("; sorting them {:.3f} ms", *row.references.sort_probes_ms);
   }
@@ -151,6 +154,7 @@ nlohmann::ordered_json to_json(const report_row& row) {
       {"wrong", m.wrong},
   };
   if (!row.experiment.empty()) object["experiment"] = row.experiment;
+  if (m.update_ms) object["update_ms"] = *m.update_ms;
   if (row.references.sort_probes_ms) {
     object["sort_probes_ms"] = *row.references.sort_probes_ms;
     object["lookup_with_sort_ms"] = m.lookup_ms + *row.references.sort_probes_ms;

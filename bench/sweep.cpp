@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -76,6 +77,13 @@ void read(std::string_view option, std::string_view text, distribution& out) {
              distribution::lognormal, distribution::steps});
 }
 
+void read(std::string_view option, std::string_view text, std::optional<distribution>& out) {
+  read_name<std::optional<distribution>>(
+      option, text, out,
+      {std::nullopt, distribution::uniform, distribution::clumped, distribution::skewed,
+       distribution::lognormal, distribution::steps});
+}
+
 // Replaces every workload by one for each value of an axis.
 template <class Value>
 void multiply(std::vector<workload>& all, const char* option, Value workload::*axis,
@@ -98,7 +106,8 @@ void replace(axes& all, const axes& given) {
       &axes::keys,         &axes::probes,       &axes::batches,     &axes::key_bits,
       &axes::uniformity,   &axes::distribution, &axes::stride,      &axes::value_bits,
       &axes::multiplicity, &axes::insert_order, &axes::probe_order, &axes::hit_rate,
-      &axes::miss,         &axes::zipf,         &axes::range_hits,  &axes::seed};
+      &axes::miss,         &axes::zipf,         &axes::range_hits,  &axes::updated_from,
+      &axes::seed};
   static_assert(sizeof every / sizeof *every == sizeof(axes) / sizeof(std::vector<std::string>));
   for (const auto axis : every) {
     if (!(given.*axis).empty()) all.*axis = given.*axis;
@@ -121,6 +130,7 @@ std::vector<workload> sweep(const axes& given) {
   multiply(all, "--hit-rate", &workload::hit_rate, given.hit_rate);
   multiply(all, "--miss", &workload::misses, given.miss);
   multiply(all, "--zipf", &workload::zipf, given.zipf);
+  multiply(all, "--updated-from", &workload::updated_from, given.updated_from);
   multiply(all, "--key-bits", &workload::key_bits, given.key_bits);
   multiply(all, "--batches", &workload::batches, given.batches);
   multiply(all, "--probes", &workload::probes, given.probes);

@@ -34,6 +34,15 @@ std::uint64_t distinct_keys(const workload& what) {
 
 }  // namespace
 
+workload before_update(const workload& what) {
+  workload before = what;
+  before.shape = what.updated_from.value();
+  before.uniformity = 100;  // dense keys are the same whatever the seed
+  before.updated_from.reset();
+  ++before.seed;
+  return before;
+}
+
 key_set make_key_set(const workload& what) {
   require(what.key_bits == 32 || what.key_bits == 64, "key bits {}: must be 32 or 64",
           what.key_bits);
@@ -163,6 +172,7 @@ probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_v
 
 void check(const workload& what) {
   make_probe_set(what, make_key_set(what), {});
+  if (what.updated_from) make_key_set(before_update(what));
 }
 
 const char* to_string(order value) {
@@ -184,6 +194,10 @@ const char* to_string(distribution value) {
     default:
       return "uniform";
   }
+}
+
+const char* to_string(const std::optional<distribution>& value) {
+  return value ? to_string(*value) : "none";
 }
 
 std::string size_text(std::uint64_t size) {
@@ -212,6 +226,8 @@ std::string describe(const workload& what) {
       fmt::format("hits {} %, misses {}", what.hit_rate, to_string(what.misses)));
   add(what.zipf != usual.zipf, fmt::format("zipf {}", what.zipf));
   add(what.batches != usual.batches, fmt::format("{} batches", size_text(what.batches)));
+  add(what.updated_from != usual.updated_from,
+      fmt::format("updated from {} ones", to_string(what.updated_from)));
   return text;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,13 +46,19 @@ struct workload {
   miss misses = miss::inside;                  ///< where the other probes lie
   double zipf = 0;                             ///< skew of the popularity of keys among the hits
   std::uint64_t range_hits = 0;                ///< rows in a range; 0: probes are points
-  std::uint64_t seed = 1;                      ///< of everything
+  /// How other keys lie that an index is built over before it is updated to these.
+  std::optional<distribution> updated_from{};
+  std::uint64_t seed = 1;  ///< of everything
 
   friend bool operator==(const workload&, const workload&) = default;
 };
 
 /// Throws `invalid_argument` where no such workload can be made; says why and what would be legal.
 void check(const workload& what);
+
+/// The workload of the keys that an index is updated from: as many, as wide and as often.
+/// Precondition: `updated_from` is given.
+workload before_update(const workload& what);
 
 /// The keys; `position` and `parts` are left null. Checks the part of the workload that it needs.
 key_set make_key_set(const workload& what);
@@ -79,5 +86,7 @@ const char* to_string(order value);
 const char* to_string(miss value);
 /// @copydoc to_string(order)
 const char* to_string(distribution value);
+/// @copydoc to_string(order)
+const char* to_string(const std::optional<distribution>& value);
 
 }  // namespace raydex::bench

@@ -42,9 +42,23 @@ TEST(experiments, names_are_unique_and_every_figure_is_there) {
                              "18b", "19", "20", "21", "22"}) {
     EXPECT_TRUE(names.contains("lightweight/" + std::string(figure))) << figure;
   }
-  for (const char* figure : {"3a", "3b", "6", "t3", "7", "8", "9", "10a", "10b", "10c", "11", "12",
-                             "13", "14", "15", "16", "17"}) {
+  for (const char* figure : {"3a",  "3b",  "6",  "t3", "t4", "t5", "t7", "7",  "8",  "9", "10a",
+                             "10b", "10c", "11", "12", "13", "14", "15", "16", "17", "18"}) {
     EXPECT_TRUE(names.contains("rx/" + std::string(figure))) << figure;
+  }
+}
+
+TEST(experiments, every_figure_of_the_thesis_is_found) {
+  const auto shows = [](const experiment& e, const std::string& figure) {
+    return e.name == "thesis/" + figure ||
+           (e.name.starts_with("thesis/") && (e.title.find(figure + " ") != std::string::npos ||
+                                              e.title.find(figure + ")") != std::string::npos));
+  };
+  for (int number = 5; number <= 25; ++number) {
+    const std::string figure = "5." + std::to_string(number);
+    EXPECT_TRUE(std::ranges::any_of(experiments(), [&](const experiment& e) {
+      return shows(e, figure);
+    })) << figure;
   }
 }
 

@@ -37,6 +37,31 @@ TEST(generated, is_determined_by_the_seed) {
   EXPECT_NE(cells(once.lower()), cells(other.lower()));
 }
 
+TEST(generated, keys_before_an_update_are_others_of_their_shape) {
+  const session here(backend::cpu);
+  const auto host = make_machine(here);
+  workload what = test::sized(10000, 10);
+  what.updated_from = distribution::uniform;
+  const generated alike(what, *host);
+  EXPECT_NE(cells(alike.keys()), cells(*alike.keys_before()));
+
+  what.updated_from.reset();
+  what.multiplicity = 4;
+  what.uniformity = 0;
+  EXPECT_EQ(generated(what, *host).keys_before(), nullptr);
+  for (const distribution shape : {distribution::uniform, distribution::skewed}) {
+    what.updated_from = shape;
+    const generated data(what, *host);
+    EXPECT_EQ(std::ranges::max(cells(data.keys())), 2499u);
+    ASSERT_NE(data.keys_before(), nullptr);
+    std::vector<std::uint32_t> before = cells(*data.keys_before());
+    ASSERT_EQ(before.size(), 10000u);
+    std::ranges::sort(before);
+    EXPECT_EQ(before[5000] < 1u << 27, shape == distribution::skewed);
+    EXPECT_EQ(before.end() - std::ranges::unique(before).begin(), 7500);
+  }
+}
+
 TEST(generated, sorted_probes_are_the_unsorted_ones_in_order) {
   const session here(backend::cpu);
   const auto host = make_machine(here);

@@ -106,6 +106,26 @@ TEST(bench_command, sweeps_options) {
   EXPECT_EQ(rows[2]["workload_axes"]["distribution"], "steps");
 }
 
+TEST(bench_command, updates) {
+  const folder here;
+  const auto path = here / "out.json";
+  const std::string table =
+      run("--structure rx --keys 1000 --probes 100 --updated-from none,skewed "
+          "--option update=rebuild,refit --multiplicity 1,10 --repetitions 1 --json " +
+          path.string());
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 8u);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["correct"], true);
+    const bool updated = row["workload_axes"]["updated_from"] != "none";
+    EXPECT_EQ(row.contains("update_ms"), updated);
+    const std::string command = row["command"];
+    EXPECT_EQ(command.find("--updated-from skewed") != std::string::npos, updated);
+    EXPECT_GT(row.value("update_ms", 1.0), 0);
+  }
+  EXPECT_NE(table.find("; update "), std::string::npos);
+}
+
 TEST(bench_command, runs_experiments) {
   const folder here;
   const auto path = here / "out.json";
@@ -155,6 +175,12 @@ TEST(bench_command, bad_arguments_leave_no_file) {
   EXPECT_THROW(run("--experiment lightweight/1a --option layout=row" + out), invalid_argument);
   EXPECT_THROW(run("--experiment lightweight/1a --structure btree" + out), invalid_argument);
   EXPECT_THROW(run("--keys many" + out), invalid_argument);
+  for (const char* structure : {"", "--structure sorted_array", "--structure rx,pivot_tree"}) {
+    EXPECT_THROW(
+        run(structure + std::string(" --keys 10 --probes 10 --updated-from uniform") + out),
+        unsupported)
+        << structure;
+  }
   EXPECT_TRUE(here.empty());
   EXPECT_THROW(run("--json " + (here / "missing" / "out.json").string()), invalid_argument);
 }

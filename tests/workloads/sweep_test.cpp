@@ -51,12 +51,15 @@ TEST(sweep, all_axes) {
   given.probe_order = {"sorted"};
   given.hit_rate = {"90"};
   given.miss = {"outside"};
+  given.updated_from = {"steps"};
   given.seed = {"99"};
   const auto all = sweep(given);
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(describe(all[0]),
-            "2^27 points on 2^26 32-bit keys, uniformity 12.5 %, stride 8, value bits 31, each 2 "
-            "times, inserts sorted, probes sorted, hits 90 %, misses outside, 4 batches");
+  EXPECT_EQ(
+      describe(all[0]),
+      "2^27 points on 2^26 32-bit keys, uniformity 12.5 %, stride 8, value bits 31, each 2 "
+      "times, inserts sorted, probes sorted, hits 90 %, misses outside, 4 batches, updated from "
+      "steps ones");
   EXPECT_EQ(all[0].seed, 99u);
 }
 
@@ -68,6 +71,17 @@ TEST(sweep, distributions) {
   EXPECT_EQ(describe(all[0]), describe(workload{}));
   EXPECT_EQ(describe(all[4]), "2^27 points on 2^26 32-bit keys, steps");
   EXPECT_FALSE(all[0] == all[1]);
+}
+
+TEST(sweep, updates) {
+  axes given;
+  given.updated_from = {"none", "uniform", "lognormal"};
+  const auto all = sweep(given);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0], workload{});
+  EXPECT_EQ(all[2].updated_from, distribution::lognormal);
+  given.keys = {"2^31"};  // too many for the shape of the keys before
+  EXPECT_THROW(sweep(given), invalid_argument);
 }
 
 TEST(sweep, given_axes_replace_others) {
@@ -106,6 +120,7 @@ TEST(sweep, names_the_bad_value) {
   refused(&axes::insert_order, "random", "unsorted, sorted");
   refused(&axes::miss, "above", "inside, outside");
   refused(&axes::distribution, "normal", "uniform, clumped, skewed, lognormal, steps");
+  refused(&axes::updated_from, "normal", "none, uniform, clumped, skewed, lognormal, steps");
   EXPECT_THROW(parse_results({"sum", "max"}), invalid_argument);
   EXPECT_EQ(parse_results({"rows", "first"}), (std::vector{result::rows, result::first}));
 }
