@@ -199,12 +199,14 @@ std::vector<experiment> all() {
 // looks at all hits of a ray, keeps equal keys apart, and traces probes as they come.
 namespace rx {
 
-const std::string paper = "rx primitive=triangle parts=1 hits=any duplicates=keep order=batch";
+const std::string paper_modes =
+    "rx primitive=triangle parts=1 hits=any duplicates=keep order=batch";
+const std::string paper = paper_modes + " scale=0/0";
 const texts ours{"rx"};
 const texts baselines{"sorted_array", "pivot_tree"};
 const texts all_methods = joined({paper}, ours, baselines);
 // The thesis's RX is given sorted lookups.
-const std::string thesis = "rx primitive=triangle parts=16 top=instances";
+const std::string thesis = "rx primitive=triangle parts=16 top=instances scale=0/0";
 const texts thesis_methods = joined({thesis + " order=batch"}, ours, baselines);
 const texts inverses = each({thesis}, {"inverse=off,on,auto"});
 
@@ -235,14 +237,14 @@ std::vector<experiment> all() {
       {.name = "rx/3a",
        .title = "key modes by the number of keys",
        .note = "up to 2^20 keys and lookups: beyond, extended mode may take minutes",
-       .trials = {{.candidates = each({paper}, {"mode=naive,3d,extended"}),
+       .trials = {{.candidates = each({paper_modes}, {"mode=naive,extended", "mode=3d scale=0/0"}),
                    .workloads = {.keys = {"2^12", "2^14", "2^16", "2^18", "2^20"},
                                  .probes = {"2^20"},
                                  .uniformity = {"0"}}}}},
       {.name = "rx/3b",
        .title = "key modes by the stride of keys",
        .note = "2^16 keys",
-       .trials = {{.candidates = each({paper}, {"mode=3d,extended"}),
+       .trials = {{.candidates = each({paper_modes}, {"mode=extended", "mode=3d scale=0/0"}),
                    .workloads = {.keys = {"2^16"},
                                  .probes = {"2^20"},
                                  .uniformity = {"0"},
@@ -281,7 +283,7 @@ std::vector<experiment> all() {
                    .workloads = {.keys = {"2^26"}, .probes = {"2^27"}, .zipf = skews}}}},
       {.name = "rx/7",
        .title = "primitives: lookups, build and bytes (figure 7)",
-       .trials = {{.candidates = each({"rx parts=1 hits=any duplicates=keep order=batch"},
+       .trials = {{.candidates = each({"rx parts=1 hits=any duplicates=keep order=batch scale=0/0"},
                                       {"primitive=triangle,sphere,box compact=on,off"}),
                    .workloads = {.keys = {"2^26"}, .probes = {"2^27"}}}}},
       {.name = "rx/8",
@@ -354,23 +356,24 @@ std::vector<experiment> all() {
                                  .probe_order = {"unsorted", "sorted"}}}}},
       {.name = "thesis/5.5",
        .title = "ranges: all hits, or the first and a scan",
-       .trials = {{.candidates =
-                       each({"rx primitive=triangle parts=1 order=batch"}, {"hits=any,closest"}),
+       .trials = {{.candidates = each({"rx primitive=triangle parts=1 order=batch scale=0/0"},
+                                      {"hits=any,closest"}),
                    .workloads = {.keys = {"2^26"}, .probes = {"2^20"}, .range_hits = hits},
                    .results = {"sum"}}}},
       {.name = "thesis/5.6",
        .title = "equal keys: all hits, the first and a scan, or one primitive (with 5.10 and 5.11)",
        .trials =
            {{.candidates =
-                 each({"rx primitive=triangle parts=1 order=batch"},
+                 each({"rx primitive=triangle parts=1 order=batch scale=0/0"},
                       {"duplicates=keep hits=any,closest", "duplicates=compress hits=closest"}),
              .workloads = {.keys = {"2^26"}, .probes = {"2^20"}, .multiplicity = multiplicities},
              .results = {"sum"}}}},
       {.name = "thesis/5.7",
        .title = "parts of the scene: lookups, build and bytes (with 5.8 and 5.9)",
-       .trials = {{.candidates = each({"rx primitive=triangle top=instances order=batch",
-                                       "rx primitive=triangle top=table order=batch,sorted"},
-                                      {"parts=1,4,16,64,256"}),
+       .trials = {{.candidates =
+                       each({"rx primitive=triangle top=instances order=batch scale=0/0",
+                             "rx primitive=triangle top=table order=batch,sorted scale=0/0"},
+                            {"parts=1,4,16,64,256"}),
                    .workloads = {.keys = {"2^26"}, .probes = {"2^27"}}}}},
       {.name = "thesis/5.12",
        .title = "lookups sorted first, points",

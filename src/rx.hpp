@@ -45,6 +45,22 @@ struct put_probe {
   }
 };
 
+// Marks sampled keys that their higher bits do not tell from other keys a way ahead.
+template <class Key>
+struct mark_like_keys {
+  static constexpr std::uint64_t way = 128;
+
+  const Key* keys;
+  std::uint64_t stride;
+  int shift;
+  std::uint64_t* marks;
+  RAYDEX_HD void operator()(std::uint64_t sample) const {
+    const std::uint64_t i = sample * stride;
+    const Key difference = keys[i] ^ keys[i + way];
+    marks[sample] = difference != 0 && difference >> shift == 0 ? 1 : 0;
+  }
+};
+
 // Writes rows where they belong.
 template <class RowId>
 struct put_row {
@@ -119,9 +135,6 @@ class built_rx final
  private:
   friend typename built_rx::answering_as;
 
-  // Bits of keys that probes are sorted by, of those in which keys differ: enough to bring together
-  // what meets the same part of the scene.
-  static constexpr int sorted_bits = 24;
   // Lookups that are traced at once.
   static constexpr std::uint64_t most_at_once = std::uint64_t{1} << 28;
   // Bytes of scratch in other orders than `sorted`: 64 MB with what a sort needs besides.
@@ -145,6 +158,7 @@ class built_rx final
     };
     const key_column<Key> column = {entries.keys.data(), size, size == 0 ? Key{0} : key_at(0),
                                     size == 0 ? Key{0} : key_at(size - 1)};
+    const int bits = bits_to_sort(where, column);
     std::optional<scene> made;
     if (options_.inverse == rx_inverse::off) {
       made.emplace(where, column, options_);
@@ -155,12 +169,39 @@ class built_rx final
       }
     }
     scene_ = std::move(made);
+    sorted_bits_ = bits;
     entries_ = std::move(entries);
     column_ = column;
     this->info_.n = keys.size;
     this->info_.entries = size;
     this->info_.max_row_id = entries_.max_row_id;
     this->measure();
+  }
+
+  // By how many of the highest bits in which keys differ probes are sorted: enough to bring those
+  // together that meet the same neighbourhood of the scene, for nearly all keys.
+  static int bits_to_sort(const context& where, const key_column<Key>& column) {
+    constexpr std::uint64_t samples = 4096;
+    constexpr std::uint64_t way = mark_like_keys<Key>::way;
+    constexpr int least = 24;  // three passes of a radix sort
+    constexpr int pass = 8;
+    const int differing = differing_bits(column);
+    if (column.size <= way || differing <= least) return least;
+    const std::uint64_t size = std::min(samples, column.size - way);
+    buffer<std::uint64_t> marks(where, size);
+    int bits = least;
+    for (; bits < differing; bits += pass) {
+      executor::for_each(where,
+                         mark_like_keys<Key>{column.keys, (column.size - way) / size,
+                                             differing - bits, marks.data()},
+                         size);
+      executor::inclusive_sum(where, marks.data(), size);
+      if (executor::read(where, marks.data() + size - 1) <= size / 16) break;
+    }
+    return bits;
+  }
+  static int differing_bits(const key_column<Key>& column) {
+    return static_cast<int>(std::bit_width(static_cast<Key>(column.smallest ^ column.largest)));
   }
 
   view queried() const override {
@@ -209,8 +250,7 @@ class built_rx final
       put.keys = keys.current.data();
       put.numbers = numbers.current.data();
       executor::for_each(where, put, size);
-      const auto differing =
-          static_cast<int>(std::bit_width(static_cast<Key>(index.smallest ^ index.largest)));
+      const int differing = differing_bits(index);
       Engine::sort_probes(where, keys, numbers, std::max(differing - bits, 0), differing);
     }
   };
@@ -245,7 +285,7 @@ class built_rx final
       job.counts = counts.data();
       std::optional<sorted_probes> stretch;
       if (sorted) {
-        stretch.emplace(where, probes, job.begin, job.size, column_, sorted_bits);
+        stretch.emplace(where, probes, job.begin, job.size, column_, sorted_bits_);
         job.order = stretch->numbers.current.data();
         // Those of missing probes are no keys.
         if (probes.is_points && probes.lower.validity == nullptr)
@@ -317,7 +357,8 @@ class built_rx final
 
   rx_options options_;
   sorted_column<Key, RowId> entries_;
-  key_column<Key> column_{};    // `entries_`, as scenes see it
+  key_column<Key> column_{};  // `entries_`, as scenes see it
+  int sorted_bits_ = 0;
   std::optional<scene> scene_;  // none where each batch builds its own
 };
 

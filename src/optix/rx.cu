@@ -84,7 +84,7 @@ struct optix_engine {
   // the order of keys. What RT cores like is not known.
   static rx_scale best_scale(bool planes) {
     if (current_device().rt_core_version != 0) return {};
-    return planes ? rx_scale{.y = 0, .z = 20} : rx_scale{.y = 15, .z = 0};
+    return planes ? rx_scale{.y = 4, .z = 20} : rx_scale{.y = 15, .z = 0};
   }
 
   static core::primitive_kind primitive_of(rx_primitive choice) {
