@@ -284,6 +284,10 @@ def test_a_cache_that_cannot_be_made(program):
     assert "cannot be made" in line
 
 
-def test_tune_on_a_backend_without_structures(program, tmp_path):
-    line = program.refuse("tune", "--quick", "--backend", "optix", env=environment(tmp_path / "c"))
-    assert "optix" in line or "CUDA" in line
+def test_tune_on_a_backend_that_is_not_here(program, tmp_path):
+    structures = json.loads(program.run("structures", "--json").stdout)
+    for backend in {entry["backend"] for entry in structures if not entry["available"]}:
+        line = program.refuse(
+            "tune", "--quick", "--backend", backend, env=environment(tmp_path / "c")
+        )
+        assert backend in line or "CUDA" in line
