@@ -2,7 +2,7 @@
 // What the engines' RX have in common: all but the sort and the tracing.
 //
 // Besides what rx_scene.hpp asks of it, an engine has `sort_column` as the backends have it,
-// `best_order`, and
+// `best_order(probes)` of a batch, and
 // - `sort_probes(where, keys, numbers, first_bit, last_bit)`, which sorts two double buffers by
 //   these bits of the keys at least;
 // - `scatter(where, numbers, rows, out, size)`: out[numbers[i]] = rows[i].
@@ -258,9 +258,9 @@ class built_rx final
   // Traces a batch, a stretch of it at a time, and answers what was traced.
   template <class Operation>
   void trace_probes(const context& where, const scene& traced, const Operation& operation) const {
-    const rx_order order =
-        options_.order == rx_order::automatic ? Engine::best_order : options_.order;
     const core::probe_set<Key>& probes = operation.probes;
+    const rx_order order =
+        options_.order == rx_order::automatic ? Engine::best_order(probes.size) : options_.order;
     const bool sorted = order != rx_order::batch;
     const bool counted = traced.scene().hits == core::ray_hits::any;
     constexpr bool rows_only = requires {

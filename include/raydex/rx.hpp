@@ -30,7 +30,7 @@ enum class rx_primitive : std::uint8_t {
 
 /// In which order a batch is traced.
 enum class rx_order : std::uint8_t {
-  automatic,  ///< `sorted` on `optix`, `batch` on `cpu`; by name `auto`
+  automatic,  ///< on `optix` `sorted` from 2^17 probes on, else `batch`; by name `auto`
   batch,      ///< as the probes come
   tiles,      ///< as many at a time as 64 MB of scratch allow, sorted by key
   sorted      ///< all of them (up to 2^28 at a time), sorted by key: about 28 bytes of scratch

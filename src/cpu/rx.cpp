@@ -20,7 +20,7 @@ namespace {
 // Rays traced by Embree.
 struct embree_engine {
   using executor = cpu::executor;
-  static constexpr rx_order best_order = rx_order::batch;
+  static rx_order best_order(std::uint64_t /*probes*/) { return rx_order::batch; }
   static std::uint64_t most_primitives() { return std::numeric_limits<std::uint32_t>::max() / 3; }
   static std::uint64_t best_part() { return most_primitives(); }
   static rx_scale best_scale(bool /*planes*/) { return {}; }

@@ -73,7 +73,10 @@ buffer<T> upload(const context& where, const T* from, std::uint64_t size) {
 // Rays traced by OptiX.
 struct optix_engine {
   using executor = cuda::executor;
-  static constexpr rx_order best_order = rx_order::sorted;
+  // A sort is a dozen launches, which take as long as this many probes.
+  static rx_order best_order(std::uint64_t probes) {
+    return probes < std::uint64_t{1} << 17 ? rx_order::batch : rx_order::sorted;
+  }
   static std::uint64_t most_primitives() { return current_device().most_primitives; }
   // Traversal in software gains from small structures, and building them needs less scratch.
   static std::uint64_t best_part() {
