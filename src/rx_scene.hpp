@@ -120,7 +120,8 @@ class built_scene {
     plan_.primitive = Engine::primitive_of(options.primitive);
     plan_.compact = options.compact.value_or(!options.fast_build);
     plan_.fast_build = options.fast_build;
-    plan_.refittable = options.on_update == rx_update::refit;
+    // A scene of one batch is never refit.
+    plan_.refittable = options.on_update == rx_update::refit && options.inverse == rx_inverse::off;
     core::rx_scene<Key, RowId>& scene = plan_.scene;
     scene.points = options.points;
     scene.ranges_from_zero = options.ranges_from_zero;
