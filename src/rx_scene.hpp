@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "key_column.hpp"
+#include "ray_options.hpp"
 #include "raydex/core/rx.hpp"
 #include "raydex/rx.hpp"
 #include "scene_plan.hpp"
@@ -86,9 +87,6 @@ struct put_part_begins {
     keys[part] = scene.primitives == 0 ? Key{0} : scene.key_of(begins[part]);
   }
 };
-
-// Throws `unsupported` where the largest key has no place.
-void check_places(std::uint64_t largest_key, std::uint64_t largest_place);
 
 template <class Key, class RowId, class Engine>
 class built_scene {
@@ -160,7 +158,7 @@ class built_scene {
               .y_bits = static_cast<std::uint8_t>(options.y_bits),
               .z_bits = static_cast<std::uint8_t>(options.z_bits)};
     }
-    check_places(largest, grid.largest());
+    check_places(largest, grid.largest(), "mode=3d with more bits");
     if (options.mode != rx_mode::grid) return grid;
 
     // Bits that no key has only move the scene away from 0, where floats are finest.

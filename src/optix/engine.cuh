@@ -16,6 +16,7 @@
 #include "optix/driver.hpp"
 #include "optix/launch.hpp"
 #include "optix/pipeline.hpp"
+#include "optix/programs.hpp"
 #include "optix/structure.hpp"
 #include "scene_plan.hpp"
 #include "sorted_column.hpp"
@@ -141,15 +142,15 @@ struct engine {
       if constexpr (inverse) {
         parameters.inverse = job;
         parameters.scene = job.points;
-        parameters.is_points = true;
+        parameters.any_will_do = Scene::any_will_do;
       } else {
         parameters.job = job;
         parameters.scene = job.scene;
-        parameters.is_points = job.probes.is_points;
+        parameters.any_will_do = Scene::any_will_do && job.probes.is_points;
       }
-      const pipeline& programs = pipeline_for(
-          {8 * static_cast<int>(sizeof(Key)), 8 * static_cast<int>(sizeof(RowId)), primitive_,
-           parameters.scene.hits, flags_, parameters.scene.joined, inverse});
+      const pipeline& programs =
+          pipeline_for({programs_of<Scene>(), primitive_, parameters.scene.hits, flags_,
+                        parameters.scene.joined, inverse});
       const auto records = upload(where, programs.records, 3);
       const auto on_device = upload(where, &parameters, 1);
       programs.launch(where.stream, records.data(), on_device.data(), sizeof parameters, job.size);
@@ -168,7 +169,7 @@ struct engine {
       part_builder(const context& where, const scene_plan<Scene>& plan)
           : where_(where),
             plan_(&plan),
-            data_(where, size_of(0) * primitive_bytes(plan.primitive)),  // no part is larger
+            data_(where, largest_part() * primitive_bytes(plan.primitive)),
             radius_(where, 1) {
         executor::for_each(where, put_radius{radius_.data()}, 1);
       }
@@ -183,6 +184,12 @@ struct engine {
       }
 
      private:
+      std::uint64_t largest_part() const {
+        std::uint64_t most = 0;
+        for (std::size_t part = 0; part + 1 < plan_->part_begins.size(); ++part)
+          most = std::max(most, size_of(part));
+        return most;
+      }
       std::uint64_t size_of(std::size_t part) const {
         return plan_->part_begins[part + 1] - plan_->part_begins[part];
       }

@@ -57,7 +57,7 @@ struct cgrx_scene {
   Position buckets = 0;                         ///< how many
   const part* parts = nullptr;                  ///< ascending
   unsigned part_count = 0;                      ///< how many
-  unsigned long long* repairs = nullptr;        ///< how many rays led to wrong buckets
+  std::uint64_t* repairs = nullptr;             ///< how many rays led to wrong buckets
 
   static constexpr ray_hits hits = ray_hits::closest;  ///< the first triangle that a ray meets
   static constexpr bool joined = false;                ///< each part is a scene of its own
@@ -67,6 +67,11 @@ struct cgrx_scene {
   RAYDEX_HD Key representative(Position bucket) const {
     const Position end = (bucket + 1) * bucket_size;
     return load(keys + (end < entries && end > bucket ? end : entries) - 1);
+  }
+
+  /// The cell of a key in a part. Keys below the base belong to parts before.
+  RAYDEX_HD cell cell_in(const part& of, Key key) const {
+    return grid.cell_of(key < of.base ? 0 : place_in(of, key));
   }
 
   // ---- the scene, built in one pass over buckets
@@ -133,10 +138,6 @@ struct cgrx_scene {
  private:
   RAYDEX_HD static std::uint64_t place_in(const part& of, Key key) {
     return std::uint64_t{static_cast<Key>(key - of.base)} >> of.shift;
-  }
-  RAYDEX_HD cell cell_in(const part& of, Key key) const {
-    // Keys below the base belong to parts before.
-    return grid.cell_of(key < of.base ? 0 : place_in(of, key));
   }
   RAYDEX_HD static bool same_row(cell a, cell b) { return a.y == b.y && a.z == b.z; }
   RAYDEX_HD static bool same(cell a, cell b) { return a.x == b.x && same_row(a, b); }
@@ -283,7 +284,7 @@ struct cgrx_scene {
   RAYDEX_HD void count_repair() const {
     if (repairs == nullptr) return;
 #if defined(__CUDA_ARCH__)
-    atomicAdd(repairs, 1ULL);
+    atomicAdd(reinterpret_cast<unsigned long long*>(repairs), 1ULL);
 #else
     std::atomic_ref(*repairs).fetch_add(1, std::memory_order_relaxed);
 #endif
