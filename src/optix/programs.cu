@@ -61,8 +61,9 @@ struct tracer {
     bool from_behind = false;
     return closest(part, ray, primitive, from_behind);
   }
-  __device__ void visit(unsigned part, const core::axis_ray& ray, row_id part_begin,
-                        core::met_primitives<row_id>& met) const {
+  [[maybe_unused]] __device__ void visit(unsigned part, const core::axis_ray& ray,
+                                         row_id part_begin,
+                                         core::met_primitives<row_id>& met) const {
     const bool joined = launched().scene.joined;
     unsigned words[payload_words] = {none, 0, joined ? none : part};
     trace(launched().parts[part], ray, force_any_hit | skip_closest_hit, words);

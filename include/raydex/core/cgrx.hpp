@@ -173,7 +173,7 @@ struct cgrx_scene {
       const bool exists = !movable && !ends && !same_row(at, after) && at.x != last.x;
       return {{last.x, at.y, at.z}, exists, false};
     }
-    return {{last.x, last.y, at.z}, !ends && at.y != last.y && at.z != after.z, false};
+    return {{last.x, last.y, at.z}, at.y != last.y && (ends || at.z != after.z), false};
   }
 
   // The cell and the bucket of a triangle that a ray met.
@@ -254,12 +254,15 @@ struct cgrx_scene {
     return low;
   }
 
-  // The first bucket whose representative is not below a key, of which there is one: the one that
-  // was found, or one of those that follow at the same place, if rays were right.
+  // The bucket that holds what is not below a key, or ends just before it: the one that was found,
+  // or, of those at the same place, one that follows, if rays were right.
   RAYDEX_HD Position checked(Position found, Key key) const {
     const auto representative_at = [this](Position b) { return representative(b); };
     const bool in_order = found < buckets && (found == 0 || representative(found - 1) < key);
     if (in_order && !(representative(found) < key)) return found;
+    // A representative that was moved stands for what lies before the next key, too.
+    if (in_order && (found + 1 == buckets || !(load(keys + (found + 1) * bucket_size) < key)))
+      return found;
     if (!in_order || !shares_place(found, key)) count_repair();
     const Key wanted[1] = {key};
     Position first[1];

@@ -105,12 +105,13 @@ struct key_grid {
     return {middle(at.x, x_bits), y_step * middle(at.y, y_bits), z_step * middle(at.z, z_bits)};
   }
   /// The triangle of a cell: rays along any axis that pass through the cell's point meet it there,
-  /// and rays along y from behind if it is flipped.
+  /// from behind if it is flipped. All corners are halves away, so that those of cells at -1, which
+  /// lie beyond the keys, are exact floats, too.
   RAYDEX_HD void triangle(cell at, bool flipped, point3 (&corners)[3]) const {
     const point3 middle = place(at);
     corners[0] = {middle.x + 0.5F, middle.y - 0.5F * y_step, middle.z};
     corners[1] = {middle.x - 0.5F, middle.y, middle.z + 0.5F * z_step};
-    corners[2] = {middle.x, middle.y + 0.25F * y_step, middle.z - 0.25F * z_step};
+    corners[2] = {middle.x, middle.y + 0.5F * y_step, middle.z - 0.5F * z_step};
     if (!flipped) return;
     const point3 first = corners[0];
     corners[0] = corners[1];
@@ -147,7 +148,6 @@ struct key_grid {
   /// The triangle of a key: it reaches into the gaps around the key and no further, and rays along
   /// any axis meet it in the key's own point, of which its corners are exact distances away.
   RAYDEX_HD void triangle(std::uint64_t key, point3 (&corners)[3]) const {
-    if (!stretched) return triangle(cell_of(key), false, corners);
     const point3 at = place(key);
     corners[0] = {after(key), at.y - 0.5F * y_step, at.z};
     corners[1] = {before(key), at.y, at.z + 0.5F * z_step};
