@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -18,11 +19,28 @@
 #include "optix/pipeline.hpp"
 #include "optix/programs.hpp"
 #include "optix/structure.hpp"
+#include "raydex/core/cgrx.hpp"
+#include "raydex/core/rx.hpp"
 #include "scene_plan.hpp"
 #include "sorted_column.hpp"
 #include "traced_batches.hpp"
 
 namespace raydex::optix {
+
+// The PTX for a scene.
+template <class Scene>
+std::string_view programs_of() {
+  using key = typename Scene::key_type;
+  using position = typename Scene::position_type;
+  constexpr bool wide_rows = sizeof(position) == 8;
+  if constexpr (std::is_same_v<Scene, core::rx_scene<key, position>>) {
+    if constexpr (sizeof(key) == 8) return wide_rows ? programs_rx_64_64 : programs_rx_64_32;
+    return wide_rows ? programs_rx_32_64 : programs_rx_32_32;
+  } else {
+    if constexpr (sizeof(key) == 8) return wide_rows ? programs_cgrx_64_64 : programs_cgrx_64_32;
+    return wide_rows ? programs_cgrx_32_64 : programs_cgrx_32_32;
+  }
+}
 
 // Writes the primitives of a part.
 template <class Scene>

@@ -129,9 +129,8 @@ void pipeline::launch(stream_t stream, const void* records_at, const void* param
 
 const pipeline& pipeline_for(const program_choice& choice) {
   static std::mutex lock;
-  const auto what =
-      std::tuple(current_device().context, choice.key_bits, choice.row_id_bits, choice.primitive,
-                 choice.hits, choice.build_flags, choice.instances, choice.inverse);
+  const auto what = std::tuple(current_device().context, choice.text.data(), choice.primitive,
+                               choice.hits, choice.build_flags, choice.instances, choice.inverse);
   static std::map<std::remove_const_t<decltype(what)>, pipeline> made;
   const std::lock_guard guard(lock);
   auto found = made.find(what);

@@ -46,6 +46,7 @@ __device__ row_id joined_begin(const Scene& of, unsigned part) {
 
 // Payload: the primitive (closest) or the smallest one (any); whether it was met from behind, or
 // how many were met; and the part of the primitive: it is known beforehand unless parts are joined.
+template <class Scene>
 struct tracer {
   __device__ bool closest(unsigned part, const core::axis_ray& ray, row_id& primitive,
                           bool& from_behind) const {
@@ -61,9 +62,8 @@ struct tracer {
     bool from_behind = false;
     return closest(part, ray, primitive, from_behind);
   }
-  [[maybe_unused]] __device__ void visit(unsigned part, const core::axis_ray& ray,
-                                         row_id part_begin,
-                                         core::met_primitives<row_id>& met) const {
+  __device__ void visit(unsigned part, const core::axis_ray& ray, row_id part_begin,
+                        core::met_primitives<row_id>& met) const {
     const bool joined = launched().scene.joined;
     unsigned words[payload_words] = {none, 0, joined ? none : part};
     trace(launched().parts[part], ray, force_any_hit | skip_closest_hit, words);
@@ -83,11 +83,11 @@ __device__ unsigned part_of_hit() {
 }  // namespace
 
 extern "C" __global__ void __raygen__trace() {
-  launched().job.run(tracer{}, launch_index());
+  launched().job.run(tracer<scene>{}, launch_index());
 }
 
 extern "C" __global__ void __raygen__trace_inverse() {
-  launched().inverse.run(tracer{}, launch_index());
+  launched().inverse.run(tracer<scene>{}, launch_index());
 }
 
 extern "C" __global__ void __miss__nothing() {}
