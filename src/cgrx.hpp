@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "key_column.hpp"
 #include "ray_options.hpp"
 #include "raydex/cgrx.hpp"
+#include "raydex/core/bits.hpp"
 #include "raydex/core/sorted_array.hpp"
 #include "scene_plan.hpp"
 #include "sorted_column.hpp"
@@ -45,7 +45,7 @@ struct put_cgrx_part {
     if (fit) {
       made.base = made.first;
       const auto range = static_cast<Key>(made.last - made.first);
-      const auto bits = static_cast<int>(std::bit_width(range));
+      const unsigned bits = range == 0 ? 0 : core::floor_log2(range) + 1;
       made.shift =
           static_cast<std::uint8_t>(bits > scene.grid.x_bits ? bits - scene.grid.x_bits : 0);
     }
@@ -89,10 +89,6 @@ class built_cgrx final
  private:
   friend typename built_cgrx::answering_as;
 
-  // Bits of places for each bucket of a fitted row: 8 to 16 places.
-  static constexpr unsigned spare_bits = 3;
-  static constexpr unsigned most_x_bits = 23;
-
   void lay_out(const context& where, const cgrx_options& options) {
     plan_.compact = options.compact.value_or(!options.fast_build);
     plan_.fast_build = options.fast_build;
@@ -111,11 +107,11 @@ class built_cgrx final
     const bool fit = options.mapping == cgrx_mapping::fit;
     const auto parts_of = [&](std::uint64_t each) { return (buckets + each - 1) / each; };
     const std::uint64_t fewest = parts_of(Engine::most_primitives() / 3);
-    const std::uint64_t best = std::min(Engine::best_buckets(), std::uint64_t{1} << most_x_bits);
-    const std::uint64_t count =
-        std::clamp(options.parts != 0 ? options.parts : parts_of(best), fewest, buckets);
+    const std::uint64_t count = std::clamp(
+        options.parts != 0 ? options.parts : parts_of(Engine::best_buckets()), fewest, buckets);
     to.part_count = static_cast<unsigned>(count);
-    to.grid = fit ? fitted_grid(parts_of(count)) : grid_of(options);
+    // A row as long as floats allow.
+    to.grid = fit ? core::key_grid{.x_bits = 23, .y_bits = 0, .z_bits = 0} : grid_of(options);
     parts_ = {where, count};
     executor::for_each(where, put_cgrx_part<Key, RowId>{to, fit, parts_.data()}, count);
     to.parts = parts_.data();
@@ -123,11 +119,6 @@ class built_cgrx final
       plan_.part_begins.push_back(plan_.part_begins.back() + scene::triangles(part));
   }
 
-  static core::key_grid fitted_grid(std::uint64_t buckets_of_part) {
-    const auto bits = static_cast<unsigned>(std::bit_width(buckets_of_part)) + spare_bits;
-    return {
-        .x_bits = static_cast<std::uint8_t>(std::min(bits, most_x_bits)), .y_bits = 0, .z_bits = 0};
-  }
   core::key_grid grid_of(const cgrx_options& options) const {
     const auto step = [](unsigned power) { return static_cast<float>(std::uint64_t{1} << power); };
     const core::key_grid grid = {.x_bits = static_cast<std::uint8_t>(options.x_bits),

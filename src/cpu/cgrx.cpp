@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cgrx.hpp"
 
-#include <limits>
 #include <vector>
 
 #include "cpu/ray_engine.hpp"
@@ -12,7 +11,7 @@ namespace raydex::cpu {
 namespace {
 
 struct cgrx_engine : ray_engine {
-  static std::uint64_t best_buckets() { return std::numeric_limits<std::uint64_t>::max(); }
+  static std::uint64_t best_buckets() { return std::uint64_t{1} << 20; }
 
   template <class T>
   static std::vector<T> download(const context& /*where*/, const T* from, std::uint64_t size) {

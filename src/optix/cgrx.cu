@@ -11,7 +11,7 @@ namespace raydex::optix {
 namespace {
 
 struct cgrx_engine : engine {
-  static std::uint64_t best_buckets() { return std::uint64_t{1} << 20; }
+  static std::uint64_t best_buckets() { return std::uint64_t{1} << 18; }
 
   template <class T>
   static std::vector<T> download(const context& where, const T* from, std::uint64_t size) {
