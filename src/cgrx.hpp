@@ -110,8 +110,7 @@ class built_cgrx final
     const std::uint64_t count = std::clamp(
         options.parts != 0 ? options.parts : parts_of(Engine::best_buckets()), fewest, buckets);
     to.part_count = static_cast<unsigned>(count);
-    // A row as long as floats allow.
-    to.grid = fit ? core::key_grid{.x_bits = 23, .y_bits = 0, .z_bits = 0} : grid_of(options);
+    to.grid = fit ? fitted_grid(parts_of(count)) : grid_of(options);
     parts_ = {where, count};
     executor::for_each(where, put_cgrx_part<Key, RowId>{to, fit, parts_.data()}, count);
     to.parts = parts_.data();
@@ -119,6 +118,12 @@ class built_cgrx final
       plan_.part_begins.push_back(plan_.part_begins.back() + scene::triangles(part));
   }
 
+  // A row with 32 to 64 places for each bucket: neighbours are apart, and rays from one to the next
+  // are short.
+  static core::key_grid fitted_grid(std::uint64_t buckets_of_part) {
+    const unsigned bits = core::floor_log2(buckets_of_part) + 6;
+    return {.x_bits = static_cast<std::uint8_t>(std::min(bits, 23U)), .y_bits = 0, .z_bits = 0};
+  }
   core::key_grid grid_of(const cgrx_options& options) const {
     const auto step = [](unsigned power) { return static_cast<float>(std::uint64_t{1} << power); };
     const core::key_grid grid = {.x_bits = static_cast<std::uint8_t>(options.x_bits),

@@ -15,8 +15,8 @@ namespace raydex {
 
 /// How the representatives of a part become places of its scene.
 enum class cgrx_mapping : std::uint8_t {
-  fit,  ///< the range from the smallest to the largest one, divided into a row of 2^23 places; those
-        ///< at the same place are told apart by their keys
+  fit,  ///< the range from the smallest to the largest one, divided into a row of places, 32 to 64
+        ///< for each; those at the same place are told apart by their keys
   bits  ///< the bits of the key for x, y and z (cgRX paper, section 5.2)
 };
 
