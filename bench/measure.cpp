@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/median.hpp"
+#include "raydex/cgrx.hpp"
 #include "raydex/rx.hpp"
 
 namespace raydex::bench {
@@ -154,6 +155,8 @@ measurement measure(machine& where, const generated& data, result asked,
 
   interview talk(where, data, asked, *built);
   found.lookup_ms = median_of(repetitions, [&] { return where.milliseconds([&] { talk.ask(); }); });
+  if (const auto* repaired = dynamic_cast<const cgrx*>(built.get()))
+    found.repairs = repaired->repairs(context(here).stream);
   found.wrong = talk.count_wrong();
   return found;
 }

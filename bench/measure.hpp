@@ -20,6 +20,7 @@ struct measurement {
   double build_ms = 0;                ///< its build, allocations included, until the device is idle
   std::optional<double> update_ms{};  ///< its update, likewise, where the workload has one
   double lookup_ms = 0;               ///< all batches
+  std::optional<std::uint64_t> repairs{};  ///< lookups of all runs that `cgrx` had to repair
   std::uint64_t wrong = 0;  ///< answers of the last run that differ from the expected ones
 };
 

@@ -110,6 +110,7 @@ std::string table_line(const report_row& row) {
   if (m.wrong != 0) text += fmt::format(" ({} wrong)", m.wrong);
   if (!row.options.empty()) text += "; " + row.options;
   if (m.update_ms) text += fmt::format("; update {:.3f} ms", *m.update_ms);
+  if (m.repairs && *m.repairs != 0) text += fmt::format("; {} lookups repaired", *m.repairs);
   if (row.references.sort_probes_ms) {
     text += fmt::format("; sorting them {:.3f} ms", *row.references.sort_probes_ms);
   }
@@ -155,6 +156,7 @@ nlohmann::ordered_json to_json(const report_row& row) {
   };
   if (!row.experiment.empty()) object["experiment"] = row.experiment;
   if (m.update_ms) object["update_ms"] = *m.update_ms;
+  if (m.repairs) object["repairs"] = *m.repairs;
   if (row.references.sort_probes_ms) {
     object["sort_probes_ms"] = *row.references.sort_probes_ms;
     object["lookup_with_sort_ms"] = m.lookup_ms + *row.references.sort_probes_ms;

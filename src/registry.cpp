@@ -11,6 +11,7 @@
 #include "platform.hpp"
 #include "raydex/advise.hpp"
 #include "raydex/capability.hpp"
+#include "raydex/cgrx.hpp"
 #include "raydex/error.hpp"
 #include "raydex/eytzinger.hpp"
 #include "raydex/index.hpp"
@@ -166,6 +167,35 @@ void take_numbers(option_map& options, std::string_view name,
   options.erase(given);
 }
 
+// What `rx` and `cgrx` share: `compact=`, `build=`, `parts=` and `order=`.
+template <class Options>
+void take_build(option_map& options, Options& parsed) {
+  const auto compact = options.find("compact");
+  if (compact != options.end() && compact->second == "auto") {
+    options.erase(compact);
+  } else {
+    parsed.compact = take_choice(options, "compact",
+                                 std::array{word<bool>{"on", true}, word<bool>{"off", false}});
+  }
+  parsed.fast_build = take_choice(options, "build",
+                                  std::array{word<bool>{"fast", true}, word<bool>{"trace", false}})
+                          .value_or(parsed.fast_build);
+  const auto parts = options.find("parts");
+  if (parts != options.end() && parts->second == "auto") {
+    options.erase(parts);
+  } else if (const auto number = take_number(options, "parts", "auto, 1 to 4096")) {
+    // 0 stands for `auto`, which was not said.
+    if (*number == 0) throw invalid_argument("option parts: 0 is not auto, nor from 1 to 4096");
+    parsed.parts = *number;
+  }
+  parsed.order = take_choice(options, "order",
+                             std::array{word<rx_order>{"auto", rx_order::automatic},
+                                        word<rx_order>{"batch", rx_order::batch},
+                                        word<rx_order>{"tiles", rx_order::tiles},
+                                        word<rx_order>{"sorted", rx_order::sorted}})
+                     .value_or(parsed.order);
+}
+
 std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, const column& keys,
                                         const std::optional<column>& row_ids, option_map& options) {
   rx_options parsed;
@@ -207,34 +237,11 @@ std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, 
   parsed.compress = take_choice(options, "duplicates",
                                 std::array{word<bool>{"compress", true}, word<bool>{"keep", false}})
                         .value_or(parsed.compress);
-  const auto compact = options.find("compact");
-  if (compact != options.end() && compact->second == "auto") {
-    options.erase(compact);
-  } else {
-    parsed.compact = take_choice(options, "compact",
-                                 std::array{word<bool>{"on", true}, word<bool>{"off", false}});
-  }
-  parsed.fast_build = take_choice(options, "build",
-                                  std::array{word<bool>{"fast", true}, word<bool>{"trace", false}})
-                          .value_or(parsed.fast_build);
-  const auto parts = options.find("parts");
-  if (parts != options.end() && parts->second == "auto") {
-    options.erase(parts);
-  } else if (const auto number = take_number(options, "parts", "auto, 1 to 4096")) {
-    // 0 stands for `auto`, which was not said.
-    if (*number == 0) throw invalid_argument("option parts: 0 is not auto, nor from 1 to 4096");
-    parsed.parts = *number;
-  }
+  take_build(options, parsed);
   parsed.instances =
       take_choice(options, "top",
                   std::array{word<bool>{"table", false}, word<bool>{"instances", true}})
           .value_or(parsed.instances);
-  parsed.order = take_choice(options, "order",
-                             std::array{word<rx_order>{"auto", rx_order::automatic},
-                                        word<rx_order>{"batch", rx_order::batch},
-                                        word<rx_order>{"tiles", rx_order::tiles},
-                                        word<rx_order>{"sorted", rx_order::sorted}})
-                     .value_or(parsed.order);
   parsed.inverse = take_choice(options, "inverse",
                                std::array{word<rx_inverse>{"off", rx_inverse::off},
                                           word<rx_inverse>{"on", rx_inverse::on},
@@ -246,6 +253,33 @@ std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, 
                          .value_or(parsed.on_update);
   if (!options.empty()) return nullptr;
   return build_rx(where, where_to, keys, row_ids, parsed);
+}
+
+std::unique_ptr<index> build_cgrx_by_name(backend where, const context& where_to,
+                                          const column& keys, const std::optional<column>& row_ids,
+                                          option_map& options) {
+  cgrx_options parsed;
+  parsed.bucket = take_number(options, "bucket", "2 to 65536").value_or(parsed.bucket);
+  parsed.markers =
+      take_choice(options, "scene",
+                  std::array{word<core::cgrx_markers>{"optimised", core::cgrx_markers::within},
+                             word<core::cgrx_markers>{"naive", core::cgrx_markers::apart}})
+          .value_or(parsed.markers);
+  parsed.mapping = take_choice(options, "mapping",
+                               std::array{word<cgrx_mapping>{"fit", cgrx_mapping::fit},
+                                          word<cgrx_mapping>{"bits", cgrx_mapping::bits}})
+                       .value_or(parsed.mapping);
+  if (parsed.mapping == cgrx_mapping::bits) {
+    take_numbers(options, "bits", {&parsed.x_bits, &parsed.y_bits, &parsed.z_bits}, "23/23/18");
+    take_numbers(options, "scale", {&parsed.scale.y, &parsed.scale.z}, "15/20");
+  }
+  parsed.linear_search =
+      take_choice(options, "search",
+                  std::array{word<bool>{"binary", false}, word<bool>{"linear", true}})
+          .value_or(parsed.linear_search);
+  take_build(options, parsed);
+  if (!options.empty()) return nullptr;
+  return build_cgrx(where, where_to, keys, row_ids, parsed);
 }
 
 struct structure_entry {
@@ -309,6 +343,17 @@ const std::vector<structure_entry>& structures() {
            "top=table|instances, order=auto|batch|tiles|sorted, inverse=off|on|auto, "
            "update=rebuild|refit",
        .build = build_rx_by_name},
+      {.name = "cgrx",
+       .backends = {backend::cpu, backend::optix},
+       .points = true,
+       .ranges = true,
+       .duplicates = true,
+       .updates = false,
+       .keys = {all_keys.begin(), all_keys.end()},
+       .options = "bucket=2..65536, scene=optimised|naive, mapping=fit|bits, bits=X/Y/Z and "
+                  "scale=Y/Z (for bits), search=binary|linear, compact=auto|on|off, "
+                  "build=fast|trace, parts=auto|1..4096, order=auto|batch|tiles|sorted",
+       .build = build_cgrx_by_name},
   };
   return all;
 }

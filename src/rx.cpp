@@ -6,6 +6,7 @@
 #include <array>
 
 #include "checks.hpp"
+#include "ray_options.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex {
@@ -30,23 +31,9 @@ void rx::update(stream_t stream, const column& keys, const std::optional<column>
 namespace {
 
 void check_options(const rx_options& options) {
-  for (const unsigned bits : {options.x_bits, options.y_bits, options.z_bits}) {
-    if (bits > 23) {
-      throw invalid_argument(fmt::format("option bits: {}/{}/{}: a coordinate has at most 23 bits",
-                                         options.x_bits, options.y_bits, options.z_bits));
-    }
-  }
-  if (options.parts > 4096) {
-    throw invalid_argument(
-        fmt::format("option parts: {} is not auto, nor from 1 to 4096", options.parts));
-  }
   const rx_scale scale = options.scale.value_or(rx_scale{});
-  if (scale.y > rx_scale::most - options.y_bits || scale.z > rx_scale::most - options.z_bits) {
-    throw invalid_argument(
-        fmt::format("option scale: {}/{}: with bits={}/{}/{} it is at most {}/{}", scale.y, scale.z,
-                    options.x_bits, options.y_bits, options.z_bits, rx_scale::most - options.y_bits,
-                    rx_scale::most - options.z_bits));
-  }
+  check_bits(options.x_bits, options.y_bits, options.z_bits, scale);
+  check_parts(options.parts);
   if ((scale.y != 0 || scale.z != 0) && options.primitive == rx_primitive::sphere) {
     throw unsupported("option primitive: spheres take no scale; take triangle or box");
   }
@@ -54,11 +41,6 @@ void check_options(const rx_options& options) {
     throw unsupported(
         "option primitive: mode=extended has no room for spheres; take triangle or box");
   }
-}
-
-template <class Choice, std::size_t N>
-const char* word(Choice choice, const std::array<const char*, N>& words) {
-  return words.at(static_cast<std::size_t>(choice));
 }
 
 std::string describe(const rx_options& options) {
@@ -69,34 +51,22 @@ std::string describe(const rx_options& options) {
         " bits={}/{}/{} scale={}", options.x_bits, options.y_bits, options.z_bits,
         options.scale ? fmt::format("{}/{}", options.scale->y, options.scale->z) : "auto");
   }
-  return text + fmt::format(
-                    " primitive={} points={} ranges={} hits={} duplicates={} compact={} "
-                    "build={} parts={} top={} order={} inverse={} update={}",
-                    word(options.primitive, std::array{"auto", "triangle", "sphere", "box"}),
-                    word(options.points, words{"perpendicular", "offset", "zero"}),
-                    options.ranges_from_zero ? "zero" : "offset",
-                    options.hits == core::ray_hits::closest ? "closest" : "any",
-                    options.compress ? "compress" : "keep",
-                    !options.compact   ? "auto"
-                    : *options.compact ? "on"
-                                       : "off",
-                    options.fast_build ? "fast" : "trace",
-                    options.parts == 0 ? "auto" : fmt::format("{}", options.parts),
-                    options.instances ? "instances" : "table",
-                    word(options.order, std::array{"auto", "batch", "tiles", "sorted"}),
-                    word(options.inverse, std::array{"off", "on", "auto"}),
-                    word(options.on_update, std::array{"rebuild", "refit"}));
+  return text +
+         fmt::format(
+             " primitive={} points={} ranges={} hits={} duplicates={} {} top={} {} inverse={} "
+             "update={}",
+             word(options.primitive, std::array{"auto", "triangle", "sphere", "box"}),
+             word(options.points, words{"perpendicular", "offset", "zero"}),
+             options.ranges_from_zero ? "zero" : "offset",
+             options.hits == core::ray_hits::closest ? "closest" : "any",
+             options.compress ? "compress" : "keep",
+             describe_build(options.compact, options.fast_build, options.parts),
+             options.instances ? "instances" : "table", raydex::describe(options.order),
+             word(options.inverse, std::array{"off", "on", "auto"}),
+             word(options.on_update, std::array{"rebuild", "refit"}));
 }
 
 }  // namespace
-
-void check_places(std::uint64_t largest_key, std::uint64_t largest_place) {
-  if (largest_key <= largest_place) return;
-  throw unsupported(
-      fmt::format("rx: the largest key has the code {}, but this mode has places up to {}; take "
-                  "mode=3d with more bits",
-                  largest_key, largest_place));
-}
 
 std::unique_ptr<rx> build_rx(backend where, const context& where_to, const column& keys,
                              const std::optional<column>& row_ids, const rx_options& options) {

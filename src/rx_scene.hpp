@@ -6,7 +6,7 @@
 // - an `executor`, as backends have it;
 // - `primitive_of(choice)`, `most_primitives()` of a part and `best_part()`, their best number;
 // - `best_scale(planes)`, with or without planes;
-// - a class template `tracer<Key, RowId>` that is made of a context, the resource that counts what
+// - a class template `tracer<Scene>` that is made of a context, the resource that counts what
 //   the engine itself allocates, and a `scene_plan`. `trace(where, job)` runs the lookups of a job,
 //   and `refit(where, plan)` moves the primitives to where they are in another plan, which has as
 //   many of them in the same parts.
@@ -20,30 +20,13 @@
 #include <utility>
 #include <vector>
 
+#include "key_column.hpp"
+#include "ray_options.hpp"
 #include "raydex/core/rx.hpp"
 #include "raydex/rx.hpp"
+#include "scene_plan.hpp"
 
 namespace raydex {
-
-// A scene that an engine is to build: primitives of the keys of `scene`, in parts.
-template <class Key, class RowId>
-struct scene_plan {
-  core::rx_scene<Key, RowId> scene;
-  std::vector<std::uint64_t> part_begins;  // of each part, and of the one after the last
-  core::primitive_kind primitive;
-  bool compact;
-  bool fast_build;
-  bool refittable;
-};
-
-// A sorted column of encoded keys that somebody else holds.
-template <class Key>
-struct key_column {
-  const Key* keys;
-  std::uint64_t size;
-  Key smallest;
-  Key largest;
-};
 
 // Says whether some key is equal to the one after it.
 template <class Key>
@@ -105,13 +88,10 @@ struct put_part_begins {
   }
 };
 
-// Throws `unsupported` where the largest key has no place.
-void check_places(std::uint64_t largest_key, std::uint64_t largest_place);
-
 template <class Key, class RowId, class Engine>
 class built_scene {
   using executor = typename Engine::executor;
-  using tracer = typename Engine::template tracer<Key, RowId>;
+  using tracer = typename Engine::template tracer<core::rx_scene<Key, RowId>>;
 
  public:
   // Lays the scene out; `build` or `take_over` comes next. The column must stay as long as it is
@@ -178,7 +158,7 @@ class built_scene {
               .y_bits = static_cast<std::uint8_t>(options.y_bits),
               .z_bits = static_cast<std::uint8_t>(options.z_bits)};
     }
-    check_places(largest, grid.largest());
+    check_places(largest, grid.largest(), "mode=3d with more bits");
     if (options.mode != rx_mode::grid) return grid;
 
     // Bits that no key has only move the scene away from 0, where floats are finest.
@@ -245,7 +225,7 @@ class built_scene {
     scene.parts = static_cast<unsigned>(parts);
   }
 
-  scene_plan<Key, RowId> plan_;
+  scene_plan<core::rx_scene<Key, RowId>> plan_;
   buffer<RowId> first_entries_;
   buffer<RowId> part_begins_;
   buffer<Key> part_keys_;

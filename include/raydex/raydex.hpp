@@ -5,6 +5,7 @@
 
 #include "raydex/advise.hpp"        // IWYU pragma: export
 #include "raydex/capability.hpp"    // IWYU pragma: export
+#include "raydex/cgrx.hpp"          // IWYU pragma: export
 #include "raydex/column.hpp"        // IWYU pragma: export
 #include "raydex/error.hpp"         // IWYU pragma: export
 #include "raydex/eytzinger.hpp"     // IWYU pragma: export

@@ -27,6 +27,13 @@ __device__ inline unsigned instance_id() {
   asm("call (%0), _optix_read_instance_id, ();" : "=r"(id));
   return id;
 }
+// Whether the ray meets a triangle from where its corners turn clockwise.
+__device__ inline bool met_from_behind() {
+  constexpr unsigned triangle_from_behind = 0xFF;
+  unsigned kind;
+  asm("call (%0), _optix_get_hit_kind, ();" : "=r"(kind));
+  return kind == triangle_from_behind;
+}
 template <int Word>
 __device__ void set_payload(unsigned value) {
   asm volatile("call _optix_set_payload, (%0, %1);" ::"r"(Word), "r"(value));

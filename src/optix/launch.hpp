@@ -2,7 +2,7 @@
 // What the host hands to the programs on the device.
 #pragma once
 
-#include "raydex/core/rx.hpp"
+#include "raydex/core/traced.hpp"
 
 namespace raydex::optix {
 
@@ -10,13 +10,13 @@ namespace raydex::optix {
 inline constexpr int payload_words = 3;
 
 // Of the jobs, the launched program runs one.
-template <class Key, class RowId>
+template <class Scene>
 struct launch_parameters {
-  core::rx_scene<Key, RowId> scene;  // in which rays are traced, as programs for hits see it
-  const unsigned long long* parts;   // what rays of each part are traced against
-  bool is_points;                    // what is looked for
-  core::trace_job<Key, RowId> job;
-  core::inverse_job<Key, RowId> inverse;
+  Scene scene;                      // in which rays are traced, as programs for hits see it
+  const unsigned long long* parts;  // what rays of each part are traced against
+  bool any_will_do;                 // rays may stop at whatever they meet
+  core::trace_job<Scene> job;
+  core::inverse_job<Scene> inverse;
 };
 
 }  // namespace raydex::optix

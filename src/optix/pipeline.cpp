@@ -13,7 +13,6 @@
 
 #include "optix/driver.hpp"
 #include "optix/launch.hpp"
-#include "optix/programs.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::optix {
@@ -28,12 +27,6 @@ void check_logged(const char* name, Call&& call) {
   const abi::result code = call(log.data(), &size);
   if (code == abi::success) return;
   throw optix_error(name, code, fmt::format("{}: {}", driver().error_text(code), log.c_str()));
-}
-
-std::string_view programs_for(const program_choice& choice) {
-  const bool wide_rows = choice.row_id_bits == 64;
-  if (choice.key_bits == 64) return wide_rows ? programs_64_64 : programs_64_32;
-  return wide_rows ? programs_32_64 : programs_32_32;
 }
 
 unsigned flag_of(core::primitive_kind primitive) {
@@ -59,10 +52,9 @@ pipeline make(const program_choice& choice) {
   options.primitives = flag_of(choice.primitive);
 
   abi::module_handle programs = nullptr;
-  const std::string_view text = programs_for(choice);
   check_logged("optixModuleCreate", [&](char* log, std::size_t* size) {
-    return call.create_module(context, &module_options, &options, text.data(), text.size(), log,
-                              size, &programs);
+    return call.create_module(context, &module_options, &options, choice.text.data(),
+                              choice.text.size(), log, size, &programs);
   });
 
   abi::group_description descriptions[3]{};
@@ -137,9 +129,8 @@ void pipeline::launch(stream_t stream, const void* records_at, const void* param
 
 const pipeline& pipeline_for(const program_choice& choice) {
   static std::mutex lock;
-  const auto what =
-      std::tuple(current_device().context, choice.key_bits, choice.row_id_bits, choice.primitive,
-                 choice.hits, choice.build_flags, choice.instances, choice.inverse);
+  const auto what = std::tuple(current_device().context, choice.text.data(), choice.primitive,
+                               choice.hits, choice.build_flags, choice.instances, choice.inverse);
   static std::map<std::remove_const_t<decltype(what)>, pipeline> made;
   const std::lock_guard guard(lock);
   auto found = made.find(what);

@@ -4,18 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "optix/abi.hpp"
 #include "raydex/core/key_scene.hpp"
-#include "raydex/core/rx.hpp"
+#include "raydex/core/traced.hpp"
 #include "raydex/memory.hpp"
 
 namespace raydex::optix {
 
 // What programs are made for.
 struct program_choice {
-  int key_bits;
-  int row_id_bits;
+  std::string_view text;  // PTX, which lives as long as the process
   core::primitive_kind primitive;
   core::ray_hits hits;
   unsigned build_flags;  // of the structures

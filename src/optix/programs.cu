@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What OptiX runs on the device for RX: a thread a lookup generates rays, and programs are called
-// for what they meet. Compiled to PTX for each RAYDEX_KEY_BITS and RAYDEX_ROW_ID_BITS, and
-// embedded.
+// What OptiX runs on the device: a thread a lookup generates rays, and programs are called for what
+// they meet. Compiled to PTX for each scene (RAYDEX_SCENE), RAYDEX_KEY_BITS and RAYDEX_ROW_ID_BITS,
+// and embedded.
 #include <cstdint>
 #include <type_traits>
 
 #include "optix/device_calls.cuh"
 #include "optix/launch.hpp"
+#include "raydex/core/cgrx.hpp"
+#include "raydex/core/rx.hpp"
 
 namespace {
 
@@ -15,41 +17,59 @@ using namespace raydex::optix;
 
 using key = std::conditional_t<RAYDEX_KEY_BITS == 64, std::uint64_t, std::uint32_t>;
 using row_id = std::conditional_t<RAYDEX_ROW_ID_BITS == 64, std::uint64_t, std::uint32_t>;
+using scene = core::RAYDEX_SCENE<key, row_id>;
+using parameters_type = launch_parameters<scene>;
 constexpr unsigned none = ~0U;
 
 }  // namespace
 
 // Bytes, since a variable of constant memory must not need to be initialised.
 extern "C" {
-alignas(16) __constant__ unsigned char parameters[sizeof(launch_parameters<key, row_id>)];
+alignas(16) __constant__ unsigned char parameters[sizeof(parameters_type)];
 }
 
 namespace {
 
-__device__ const launch_parameters<key, row_id>& launched() {
-  return *reinterpret_cast<const launch_parameters<key, row_id>*>(parameters);
+__device__ const parameters_type& launched() {
+  return *reinterpret_cast<const parameters_type*>(parameters);
 }
 
-// Payload: the primitive (closest) or the smallest one (any), how many were met, and the part of
-// the primitive: it is known beforehand unless parts are joined.
+// The first primitive of a part of a scene whose parts are joined; 0 if they are not.
+template <class Scene>
+__device__ row_id joined_begin(const Scene& of, unsigned part) {
+  if constexpr (requires { of.part_begin(part); }) {
+    return of.joined ? of.part_begin(part) : 0;
+  } else {
+    return 0;
+  }
+}
+
+// Payload: the primitive (closest) or the smallest one (any); whether it was met from behind, or
+// how many were met; and the part of the primitive: it is known beforehand unless parts are joined.
+template <class Scene>
 struct tracer {
-  __device__ bool closest(unsigned part, const core::axis_ray& ray, row_id& primitive) const {
+  __device__ bool closest(unsigned part, const core::axis_ray& ray, row_id& primitive,
+                          bool& from_behind) const {
     unsigned words[payload_words] = {none, 0, part};
-    // All that a point's ray may meet has the point's key.
-    const unsigned stop = launched().is_points ? stop_at_first_hit : 0U;
+    const unsigned stop = launched().any_will_do ? stop_at_first_hit : 0U;
     trace(launched().parts[part], ray, skip_any_hit | stop, words);
     if (words[0] == none) return false;
-    primitive = words[0];
-    if (launched().scene.joined) primitive += launched().scene.part_begin(words[2]);
+    primitive = words[0] + joined_begin(launched().scene, words[2]);
+    from_behind = words[1] != 0;
     return true;
+  }
+  __device__ bool closest(unsigned part, const core::axis_ray& ray, row_id& primitive) const {
+    bool from_behind = false;
+    return closest(part, ray, primitive, from_behind);
   }
   __device__ void visit(unsigned part, const core::axis_ray& ray, row_id part_begin,
                         core::met_primitives<row_id>& met) const {
-    unsigned words[payload_words] = {none, 0, launched().scene.joined ? none : part};
+    const bool joined = launched().scene.joined;
+    unsigned words[payload_words] = {none, 0, joined ? none : part};
     trace(launched().parts[part], ray, force_any_hit | skip_closest_hit, words);
     if (words[1] == 0) return;
-    if (launched().scene.joined) part_begin = launched().scene.part_begin(words[2]);
-    const row_id first = part_begin + words[0];
+    const row_id first =
+        (joined ? joined_begin(launched().scene, words[2]) : part_begin) + words[0];
     met.first = first < met.first ? first : met.first;
     met.count += words[1];
   }
@@ -63,17 +83,18 @@ __device__ unsigned part_of_hit() {
 }  // namespace
 
 extern "C" __global__ void __raygen__trace() {
-  launched().job.run(tracer{}, launch_index());
+  launched().job.run(tracer<scene>{}, launch_index());
 }
 
 extern "C" __global__ void __raygen__trace_inverse() {
-  launched().inverse.run(tracer{}, launch_index());
+  launched().inverse.run(tracer<scene>{}, launch_index());
 }
 
 extern "C" __global__ void __miss__nothing() {}
 
 extern "C" __global__ void __closesthit__take() {
   set_payload<0>(primitive_index());
+  set_payload<1>(met_from_behind() ? 1 : 0);
   set_payload<2>(part_of_hit());
 }
 
@@ -90,12 +111,17 @@ extern "C" __global__ void __anyhit__count() {
 }
 
 // Boxes are met where the ray passes through the point of their key.
+template <class Scene>
+__device__ void meet_box(const Scene& in) {
+  if constexpr (requires { in.key_in(0, 0); }) {
+    const float3 from = ray_origin();
+    const core::axis_ray ray = {
+        {from.x, from.y, from.z}, ray_direction_x() != 0 ? 0U : 2U, ray_begin(), ray_end()};
+    const float distance = in.grid.distance(ray, in.key_in(part_of_hit(), primitive_index()));
+    if (distance >= 0) report_hit(distance);
+  }
+}
+
 extern "C" __global__ void __intersection__box() {
-  const auto& scene = launched().scene;
-  const row_id primitive = scene.part_begin(part_of_hit()) + primitive_index();
-  const float3 from = ray_origin();
-  const core::axis_ray ray = {
-      {from.x, from.y, from.z}, ray_direction_x() != 0 ? 0U : 2U, ray_begin(), ray_end()};
-  const float distance = scene.grid.distance(ray, scene.key_of(primitive));
-  if (distance >= 0) report_hit(distance);
+  meet_box(launched().scene);
 }

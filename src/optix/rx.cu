@@ -1,83 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rx.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "cuda/executor.cuh"
-#include "cuda/primitives.hpp"
 #include "dispatch.hpp"
-#include "optix/driver.hpp"
-#include "optix/launch.hpp"
-#include "optix/pipeline.hpp"
-#include "optix/structure.hpp"
+#include "optix/engine.cuh"
 
 namespace raydex::optix {
 
 namespace {
 
-// Writes primitives from number `begin` on.
-template <class Key, class RowId>
-struct put_primitive {
-  core::rx_scene<Key, RowId> scene;
-  core::primitive_kind kind;
-  std::uint64_t begin;
-  std::byte* to;
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    const std::uint64_t key = scene.key_of(static_cast<RowId>(begin + i));
-    switch (kind) {
-      case core::primitive_kind::triangle: {
-        core::point3 points[3];
-        scene.grid.triangle(key, points);
-        for (unsigned c = 0; c < 3; ++c)
-          reinterpret_cast<core::point3*>(to)[3 * i + c] = points[c];
-        break;
-      }
-      case core::primitive_kind::sphere:
-        reinterpret_cast<core::point3*>(to)[i] = scene.grid.place(key);
-        break;
-      case core::primitive_kind::box:
-        reinterpret_cast<core::box3*>(to)[i] = scene.grid.box(key);
-        break;
-    }
-  }
-};
-std::size_t primitive_bytes(core::primitive_kind kind) {
-  switch (kind) {
-    case core::primitive_kind::triangle:
-      return 3 * sizeof(core::point3);
-    case core::primitive_kind::sphere:
-      return sizeof(core::point3);
-    default:
-      return sizeof(core::box3);
-  }
-}
-struct put_radius {
-  float* radius;
-  RAYDEX_HD void operator()(std::uint64_t) const { *radius = core::key_grid::radius; }
-};
-
-template <class T>
-buffer<T> upload(const context& where, const T* from, std::uint64_t size) {
-  buffer<T> copy(where, size);
-  cuda::check(
-      cudaMemcpyAsync(copy.data(), from, copy.bytes(), cudaMemcpyHostToDevice, where.stream),
-      "cudaMemcpyAsync");
-  return copy;
-}
-
-// Rays traced by OptiX.
-struct optix_engine {
-  using executor = cuda::executor;
-  // A sort is a dozen launches, which take as long as this many probes.
-  static rx_order best_order(std::uint64_t probes) {
-    return probes < std::uint64_t{1} << 17 ? rx_order::batch : rx_order::sorted;
-  }
-  static std::uint64_t most_primitives() { return current_device().most_primitives; }
+struct rx_engine : engine {
   // Traversal in software gains from small structures, and building them needs less scratch.
   static std::uint64_t best_part() {
     return current_device().rt_core_version != 0 ? most_primitives() : std::uint64_t{1} << 22;
@@ -103,141 +34,6 @@ struct optix_engine {
                                                      : core::primitive_kind::box;
     }
   }
-
-  template <class Key, class RowId>
-  static sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
-                                               const std::optional<column>& row_ids) {
-    return cuda::sort_column<Key, RowId>(where, keys, row_ids);
-  }
-  template <class Key>
-  static void sort_probes(const context& where, double_buffer<Key>& keys,
-                          double_buffer<std::uint32_t>& numbers, int first_bit, int last_bit) {
-    cuda::sort_pairs(where, keys, numbers, {first_bit, last_bit});
-  }
-
-  // Where the output is larger than the L2 cache, the rows of a stretch of it are brought together
-  // first: a pass over them costs less than writes to memory all over the place.
-  template <class RowId>
-  static void scatter(const context& where, const std::uint32_t* numbers, const RowId* rows,
-                      RowId* out, std::uint64_t size) {
-    constexpr std::uint64_t cached = std::uint64_t{1} << 23;
-    if (size <= cached) {
-      executor::for_each(where, put_row<RowId>{numbers, rows, out}, size);
-      return;
-    }
-    buffer<std::uint32_t> near_numbers(where, size);
-    buffer<RowId> near_rows(where, size);
-    const auto bits = static_cast<int>(std::bit_width(size - 1));
-    cuda::sort_pairs(where, numbers, near_numbers.data(), rows, near_rows.data(), size,
-                     {std::max(bits - 8, 0), bits});
-    executor::for_each(where, put_row<RowId>{near_numbers.data(), near_rows.data(), out}, size);
-  }
-
-  template <class Key, class RowId>
-  class tracer {
-   public:
-    tracer(const context& where, tracking_resource& /*memory*/, const scene_plan<Key, RowId>& plan)
-        : flags_(flags_of(plan)) {
-      if (plan.scene.primitives != 0) {
-        part_builder builder(where, plan);
-        for (std::size_t part = 0; part + 1 < plan.part_begins.size(); ++part)
-          structures_.emplace_back(where, builder.put(part), flags_);
-      }
-      list(where, plan);
-    }
-
-    void refit(const context& where, const scene_plan<Key, RowId>& plan) {
-      if (structures_.empty()) return;
-      std::size_t bytes = 0;
-      for (const structure& part : structures_)
-        bytes = std::max(bytes, part.refit_scratch());
-      buffer<std::byte> scratch(where, bytes);
-      part_builder builder(where, plan);
-      for (std::size_t part = 0; part < structures_.size(); ++part)
-        structures_[part].refit(where.stream, builder.put(part), flags_, scratch.data());
-      list(where, plan);
-    }
-
-    template <class Job>
-    void trace(const context& where, const Job& job) const {
-      constexpr bool inverse = std::is_same_v<Job, core::inverse_job<Key, RowId>>;
-      launch_parameters<Key, RowId> parameters{};
-      parameters.parts = handles_.data();
-      if constexpr (inverse) {
-        parameters.inverse = job;
-        parameters.scene = job.points;
-        parameters.is_points = true;
-      } else {
-        parameters.job = job;
-        parameters.scene = job.scene;
-        parameters.is_points = job.probes.is_points;
-      }
-      const pipeline& programs = pipeline_for(
-          {8 * static_cast<int>(sizeof(Key)), 8 * static_cast<int>(sizeof(RowId)), primitive_,
-           parameters.scene.hits, flags_, parameters.scene.joined, inverse});
-      const auto records = upload(where, programs.records, 3);
-      const auto on_device = upload(where, &parameters, 1);
-      programs.launch(where.stream, records.data(), on_device.data(), sizeof parameters, job.size);
-    }
-
-   private:
-    static unsigned flags_of(const scene_plan<Key, RowId>& plan) {
-      return (plan.compact ? abi::allow_compaction : 0U) |
-             (plan.refittable ? abi::allow_update : 0U) |
-             (plan.fast_build ? abi::prefer_fast_build : abi::prefer_fast_trace);
-    }
-
-    // Writes the primitives of parts, one part after the other to the same place.
-    class part_builder {
-     public:
-      part_builder(const context& where, const scene_plan<Key, RowId>& plan)
-          : where_(where),
-            plan_(&plan),
-            data_(where, size_of(0) * primitive_bytes(plan.primitive)),  // no part is larger
-            radius_(where, 1) {
-        executor::for_each(where, put_radius{radius_.data()}, 1);
-      }
-      primitives put(std::size_t part) {
-        const std::uint64_t size = size_of(part);
-        executor::for_each(where_,
-                           put_primitive<Key, RowId>{plan_->scene, plan_->primitive,
-                                                     plan_->part_begins[part], data_.data()},
-                           size);
-        return {plan_->primitive, data_.data(), radius_.data(), size,
-                plan_->scene.hits == core::ray_hits::any ? abi::single_any_hit : abi::no_any_hit};
-      }
-
-     private:
-      std::uint64_t size_of(std::size_t part) const {
-        return plan_->part_begins[part + 1] - plan_->part_begins[part];
-      }
-
-      context where_;
-      const scene_plan<Key, RowId>* plan_;
-      buffer<std::byte> data_;
-      buffer<float> radius_;
-    };
-
-    // Puts what rays are traced against into device memory.
-    void list(const context& where, const scene_plan<Key, RowId>& plan) {
-      primitive_ = plan.primitive;
-      std::vector<abi::traversable> handles;
-      for (const structure& part : structures_)
-        handles.push_back(part.handle());
-      if (plan.scene.joined && !handles.empty()) {
-        top_ =
-            structure(where, handles, flags_ & (abi::prefer_fast_build | abi::prefer_fast_trace));
-        handles = {top_.handle()};
-      }
-      handles_ = upload(where, handles.data(), handles.size());
-    }
-
-    unsigned flags_;
-    core::primitive_kind primitive_{};
-    std::vector<structure> structures_;
-    structure top_;  // has them as instances, where they are joined
-    buffer<abi::traversable> handles_;
-  };
 };
 
 }  // namespace
@@ -245,8 +41,8 @@ struct optix_engine {
 std::unique_ptr<rx> build(const index_info& info, const context& where_to, const column& keys,
                           const std::optional<column>& row_ids, const rx_options& options) {
   return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<rx> {
-    return std::make_unique<built_rx<Key, RowId, optix_engine>>(info, where_to, keys, row_ids,
-                                                                options);
+    return std::make_unique<built_rx<Key, RowId, rx_engine>>(info, where_to, keys, row_ids,
+                                                             options);
   });
 }
 

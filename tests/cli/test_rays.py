@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`raydex query` by rays: right answers with the options of `rx`, and clear refusals."""
+"""`raydex query` by rays: right answers with the options of `rx` and `cgrx`, and clear refusals."""
 
 import json
 
@@ -17,14 +17,20 @@ CASES = [
 ]
 
 
-def ask(program, result, files, option):
+CGRX_CASES = [
+    "", "bucket=2 search=linear parts=3", "scene=naive mapping=bits bucket=5 order=tiles",
+    "mapping=bits bits=20/22/22 scale=3/9 compact=on build=trace",
+]
+
+
+def ask(program, result, files, option, structure="rx"):
     """Asks one question; returns the answer."""
     words = []
     for word in option.split():
         words += ["--option", word]
     out = "out.npz" if result == "rows" else "out.npy"
     done = program.run(
-        "query", "--structure", "rx", "--backend", BACKEND, "--result", result, "--out", out,
+        "query", "--structure", structure, "--backend", BACKEND, "--result", result, "--out", out,
         "--report", "report.json", *files, *words,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -32,8 +38,10 @@ def ask(program, result, files, option):
     return (answer["offsets"], answer["rows"]) if result == "rows" else answer
 
 
-@pytest.mark.parametrize("option", CASES)
-def test_answers(program, rng, option):
+@pytest.mark.parametrize(
+    ("structure", "option"), [("rx", o) for o in CASES] + [("cgrx", o) for o in CGRX_CASES]
+)
+def test_answers(program, rng, structure, option):
     dtype = rng.choice(["<u4", "<i8", "<f4", "<f8", "|S5"])
     keys = random_keys(rng, dtype, int(rng.integers(1, 700)))
     lower, upper = random_points(rng, keys, 200), random_points(rng, keys, 200)
@@ -41,8 +49,8 @@ def test_answers(program, rng, option):
     points = ["--points", program.file("P.npy", lower)]
     ranges = ["--ranges", program.file("R.npy", np.stack([lower, upper], axis=1))]
     for asked, oracle in [(points, Oracle(keys, lower, lower)), (ranges, Oracle(keys, lower, upper))]:
-        assert_equal(ask(program, "first", files + asked, option), oracle.first())
-        assert_equal(ask(program, "rows", files + asked, option), oracle.rows())
+        assert_equal(ask(program, "first", files + asked, option, structure), oracle.first())
+        assert_equal(ask(program, "rows", files + asked, option, structure), oracle.rows())
     report = json.loads((program.folder / "report.json").read_text())
     assert report["backend"] == BACKEND
     assert dict(word.split("=") for word in option.split()).items() <= report["options"].items()
@@ -60,6 +68,23 @@ def test_modes_without_a_place_for_a_key(program, mode):
         structure="rx", keys=fails, points=fits, result="first", option=f"mode={mode}"
     )
     assert str(largest) in line and f"up to {largest - 1}" in line and "mode=3d" in line
+
+
+@pytest.mark.parametrize(
+    ("option", "parts"),
+    [
+        ("bucket=1", ["option bucket: 1", "2 to 65536"]),
+        ("scene=best", ["option scene: 'best'", "optimised", "naive"]),
+        ("bits=23/23/18", ["'bits'", "cgrx", "for bits"]),
+    ],
+)
+def test_wrong_options_of_buckets(program, option, parts):
+    column = program.file("K.npy", np.arange(10, dtype="<u4"))
+    line = program.refuse_query(
+        structure="cgrx", keys=column, points=column, result="first", option=option
+    )
+    for part in parts:
+        assert part in line
 
 
 @pytest.mark.parametrize(

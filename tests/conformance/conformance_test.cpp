@@ -62,6 +62,12 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"top", "instances"}, {"parts", "3"}, {"hits", "any"}, {"primitive", "triangle"}},
         {{"inverse", "on"}, {"primitive", "triangle"}, {"scale", "9/18"}},
         {{"inverse", "auto"}, {"primitive", "box"}, {"hits", "any"}, {"duplicates", "keep"}}}},
+      {"cgrx",
+       {{},
+        {{"mapping", "bits"}, {"bucket", "4"}, {"parts", "3"}, {"order", "sorted"}},
+        {{"mapping", "bits"}, {"scene", "naive"}, {"bucket", "3"}, {"scale", "0/0"}},
+        {{"bucket", "2"}, {"search", "linear"}, {"parts", "5"}, {"order", "tiles"}},
+        {{"scene", "naive"}, {"bucket", "300"}, {"compact", "on"}, {"build", "trace"}}}},
   };
   return all;
 }

@@ -18,6 +18,13 @@ struct point3 {
   float z;  ///< along the third
 };
 
+/// Where a key lies, in steps: x, y and z as its bits say; -1 is one before all keys.
+struct cell {
+  std::int32_t x;  ///< along the first axis
+  std::int32_t y;  ///< the row within its plane
+  std::int32_t z;  ///< the plane
+};
+
 /// A corner and the one across from it.
 struct box3 {
   point3 low;   ///< the smallest coordinates
@@ -86,6 +93,40 @@ struct key_grid {
     return stretched ? largest() : (row << x_bits) | ((std::uint64_t{1} << x_bits) - 1);
   }
 
+  /// The cell of a key, in a grid.
+  RAYDEX_HD cell cell_of(std::uint64_t key) const {
+    return {field(key, x_bits), field(key >> x_bits, y_bits),
+            field(key >> x_bits >> y_bits, z_bits)};
+  }
+  /// The last cell of all.
+  RAYDEX_HD cell last_cell() const { return cell_of(~std::uint64_t{0}); }
+  /// Where a cell lies.
+  RAYDEX_HD point3 place(cell at) const {
+    return {middle(at.x, x_bits), y_step * middle(at.y, y_bits), z_step * middle(at.z, z_bits)};
+  }
+  /// The triangle of a cell: rays along any axis that pass through the cell's point meet it there,
+  /// from behind if it is flipped. All corners are halves away, so that those of cells at -1, which
+  /// lie beyond the keys, are exact floats, too.
+  RAYDEX_HD void triangle(cell at, bool flipped, point3 (&corners)[3]) const {
+    const point3 middle = place(at);
+    corners[0] = {middle.x + 0.5F, middle.y - 0.5F * y_step, middle.z};
+    corners[1] = {middle.x - 0.5F, middle.y, middle.z + 0.5F * z_step};
+    corners[2] = {middle.x, middle.y + 0.5F * y_step, middle.z - 0.5F * z_step};
+    if (!flipped) return;
+    const point3 first = corners[0];
+    corners[0] = corners[1];
+    corners[1] = first;
+  }
+  /// The ray along an axis that meets all cells from one to the last of its line.
+  RAYDEX_HD axis_ray ray_from(cell at, unsigned axis) const {
+    const cell end = last_cell();
+    point3 from = place(at);
+    const float step = axis == 0 ? 1 : axis == 1 ? y_step : z_step;
+    const std::int32_t cells = axis == 0 ? end.x - at.x : axis == 1 ? end.y - at.y : end.z - at.z;
+    (axis == 0 ? from.x : axis == 1 ? from.y : from.z) -= 0.5F * step;
+    return {from, axis, 0, step * (static_cast<float>(cells) + 1)};
+  }
+
   /// Where a key lies.
   RAYDEX_HD point3 place(std::uint64_t key) const {
     if (stretched) return {std::bit_cast<float>(pattern(key)), 0, 0};
@@ -149,10 +190,15 @@ struct key_grid {
   RAYDEX_HD std::uint32_t pattern(std::uint64_t key) const {
     return 2 * static_cast<std::uint32_t>(key) + first_pattern;
   }
-  RAYDEX_HD static float coordinate(std::uint64_t field, unsigned bits) {
-    const std::uint32_t all = std::uint32_t{1} << bits;
-    const auto value = static_cast<std::int32_t>(field & (all - 1));
-    return static_cast<float>(value - static_cast<std::int32_t>(all / 2));
+  RAYDEX_HD static std::int32_t field(std::uint64_t bits_from_it, unsigned bits) {
+    return static_cast<std::int32_t>(bits_from_it & ((std::uint64_t{1} << bits) - 1));
+  }
+  // 0 is in the middle.
+  RAYDEX_HD static float middle(std::int32_t field, unsigned bits) {
+    return static_cast<float>(field - static_cast<std::int32_t>((std::uint32_t{1} << bits) / 2));
+  }
+  RAYDEX_HD static float coordinate(std::uint64_t bits_from_it, unsigned bits) {
+    return middle(field(bits_from_it, bits), bits);
   }
 };
 

@@ -93,10 +93,10 @@ struct release_geometry {
 
 // Keys of a part as boxes, for Embree's callbacks.
 struct boxes {
-  const keys* all;
-  std::uint64_t begin;
+  const shapes* all;
+  std::size_t part;
 
-  std::uint64_t key_of(unsigned primitive) const { return all->key_of(begin + primitive); }
+  std::uint64_t key_of(unsigned primitive) const { return all->key_of(part, primitive); }
 
   static void bounds(const RTCBoundsFunctionArguments* arguments) {
     const auto& self = *static_cast<const boxes*>(arguments->geometryUserPtr);
@@ -135,7 +135,7 @@ struct boxes {
 struct scene::state {
   RTCDevice device = nullptr;
   scene_parts made_of;
-  keys where;
+  shapes where;
   std::vector<RTCScene> parts;
   RTCScene top = nullptr;  // has the parts as instances, where they are joined
   std::vector<boxes> part_boxes;
@@ -159,7 +159,6 @@ struct scene::state {
                       std::to_string(static_cast<int>(code)));
   }
 
-  std::uint64_t begin_of(std::size_t part) const { return made_of.begins[part]; }
   std::uint64_t size_of(std::size_t part) const {
     return made_of.begins[part + 1] - made_of.begins[part];
   }
@@ -190,7 +189,7 @@ struct scene::state {
         break;
       }
       case core::primitive_kind::box:
-        part_boxes.push_back({&where, begin_of(part)});
+        part_boxes.push_back({&where, part});
         rtcSetGeometryUserPrimitiveCount(geometry, static_cast<unsigned>(size));
         rtcSetGeometryUserData(geometry, &part_boxes.back());
         rtcSetGeometryBoundsFunction(geometry, boxes::bounds, nullptr);
@@ -201,12 +200,11 @@ struct scene::state {
 
   // Puts the primitives of a part where they are; boxes are where Embree asks.
   void place(std::size_t part) {
-    const std::uint64_t begin = begin_of(part);
     float* const floats = vertices[part].data();
     if (made_of.primitive == core::primitive_kind::triangle) {
       tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
         core::point3 points[3];
-        where.grid.triangle(where.key_of(begin + i), points);
+        where.triangle(part, i, points);
         for (std::uint64_t c = 0; c < 3; ++c) {
           float* to = floats + 9 * i + 3 * c;
           to[0] = points[c].x;
@@ -216,7 +214,7 @@ struct scene::state {
       });
     } else if (made_of.primitive == core::primitive_kind::sphere) {
       tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
-        const core::point3 at = where.grid.place(where.key_of(begin + i));
+        const core::point3 at = where.grid.place(where.key_of(part, i));
         float* to = floats + 4 * i;
         to[0] = at.x;
         to[1] = at.y;
@@ -293,7 +291,7 @@ struct scene::state {
 };
 
 scene::scene(const context& where, tracking_resource& memory, const scene_parts& parts,
-             keys where_from)
+             shapes where_from)
     : state_(std::make_unique<state>()) {
   state& s = *state_;
   s.made_of = parts;
@@ -317,7 +315,7 @@ scene::scene(const context& where, tracking_resource& memory, const scene_parts&
 
 scene::~scene() = default;
 
-void scene::refit(keys where_to) {
+void scene::refit(shapes where_to) {
   state& s = *state_;
   std::swap(s.where, where_to);
   try {
@@ -332,12 +330,16 @@ void scene::refit(keys where_to) {
   }
 }
 
-bool scene::closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive) const {
+bool scene::closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive,
+                    bool& from_behind) const {
   query asked = state_->ask(ray);
   RTCRayHit hit = start(ray);
   trace(state_->traced(part), asked, hit);
   if (hit.hit.geomID == RTC_INVALID_GEOMETRY_ID) return false;
   primitive = number_of(asked, hit.hit.primID, hit.hit.instID[0]);
+  // The normal points to where corners turn counter-clockwise.
+  const float normal[] = {hit.hit.Ng_x, hit.hit.Ng_y, hit.hit.Ng_z};
+  from_behind = normal[ray.axis] > 0;
   return true;
 }
 

@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "raydex/core/key_scene.hpp"
-#include "raydex/core/rx.hpp"
 #include "raydex/memory.hpp"
 
 namespace raydex::embree {
 
-// Where primitives are: `key_of(i)` is the key of primitive i.
-struct keys {
+// Where primitives are, by part and number within it: triangles, or, of others, the key that stands
+// at their centre.
+struct shapes {
   core::key_grid grid;
-  std::function<std::uint64_t(std::uint64_t)> key_of;
+  std::function<void(std::size_t, std::uint64_t, core::point3 (&)[3])> triangle;
+  std::function<std::uint64_t(std::size_t, std::uint64_t)> key_of;
 };
 
 // What a scene is made of. Primitives of part p are those from `part_begins[p]` to
@@ -31,19 +32,22 @@ struct scene_parts {
 // Scenes of primitives that stand for keys, a scene a part.
 class scene {
  public:
-  // Keys are asked for as long as the scene lives. What Embree allocates is counted in `memory`.
+  // Shapes are asked for as long as the scene lives. What Embree allocates is counted in `memory`.
   // Throws `unavailable` where Embree cannot be used, and `out_of_memory`.
-  scene(const context& where, tracking_resource& memory, const scene_parts& parts, keys where_from);
+  scene(const context& where, tracking_resource& memory, const scene_parts& parts,
+        shapes where_from);
   ~scene();
   scene(const scene&) = delete;
   scene& operator=(const scene&) = delete;
 
   // Moves the primitives. Throws as the constructor does.
-  void refit(keys where_to);
+  void refit(shapes where_to);
 
   // The first primitive of a part that a ray meets, counted within the part, or, where parts are
-  // joined, within the scene; false if there is none.
-  bool closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive) const;
+  // joined, within the scene, and whether a triangle is met from behind, where its corners turn
+  // clockwise; false if there is none.
+  bool closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive,
+               bool& from_behind) const;
   // Calls tell(visitor, primitive) for each primitive of a part that a ray meets, in any order.
   void visit(unsigned part, const core::axis_ray& ray, void (*tell)(void*, std::uint64_t),
              void* visitor) const;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// `cgrx`: buckets of keys, found by rays that meet their representatives.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "raydex/core/cgrx.hpp"
+#include "raydex/index.hpp"
+#include "raydex/rx.hpp"
+
+namespace raydex {
+
+/// How the representatives of a part become places of its scene.
+enum class cgrx_mapping : std::uint8_t {
+  fit,  ///< the range from the smallest to the largest one, divided into a row of places, 32 to 64
+        ///< for each; those at the same place are told apart by their keys
+  bits  ///< the bits of the key for x, y and z (cgRX paper, section 5.2)
+};
+
+/// Options of `cgrx`; by name: `bucket=2..65536 scene=optimised|naive mapping=fit|bits bits=X/Y/Z
+/// scale=Y/Z search=binary|linear compact=auto|on|off build=fast|trace parts=auto|1..4096
+/// order=auto|batch|tiles|sorted`.
+struct cgrx_options {
+  unsigned bucket = 16;                                     ///< entries of a bucket
+  core::cgrx_markers markers = core::cgrx_markers::within;  ///< `scene=optimised` (3.3), or `naive`
+                                                            ///< (3.1), with markers apart
+  cgrx_mapping mapping = cgrx_mapping::fit;                 ///< how representatives become places
+  unsigned x_bits = 23;                  ///< for `mapping=bits`: lowest bits of a key, at most 23
+  unsigned y_bits = 23;                  ///< the bits above them, at most 23
+  unsigned z_bits = 18;                  ///< the bits above those, at most 23
+  rx_scale scale = {.y = 15, .z = 21};   ///< for `mapping=bits`: long steps; the paper's are 15/25
+  bool linear_search = false;            ///< how a bucket is searched (3.4)
+  std::optional<bool> compact = {};      ///< as for `rx`
+  bool fast_build = true;                ///< as for `rx`
+  unsigned parts = 0;                    ///< as for `rx`; buckets are divided
+  rx_order order = rx_order::automatic;  ///< in which order lookups are traced
+};
+
+/// A sorted column in buckets, whose largest keys stand in a scene ("More Bang For Your Buck(et):
+/// Fast and Space-efficient Hardware-accelerated Coarse-granular Indexing on GPUs"): up to five
+/// rays find the bucket that a lookup begins in. Traced by OptiX on `optix` and by Embree on `cpu`.
+///
+/// What rays find is checked: if the key is not within the bucket's limits, the bucket is searched
+/// for among the representatives, and counted in `repairs`.
+///
+/// *Cost*: build: the sort of `sorted_array`, and a triangle a bucket, up to three with
+/// `mapping=bits`. A point or range: the rays, one with `mapping=fit`; log2 of the bucket size
+/// steps; the scan of its matches. *Memory*: resident: key bytes + row-id bytes per entry, and
+/// about 112 bytes per triangle on `optix`. *Stream*: the build synchronises; queries do not.
+class RAYDEX_EXPORT cgrx : public index {
+ public:
+  ~cgrx() override;
+
+  /// How many lookups were led to a wrong bucket and repaired, of all so far. Synchronises.
+  std::uint64_t repairs(stream_t stream) const;
+
+ protected:
+  /// For implementations.
+  explicit cgrx(memory_resource& upstream);
+
+  /// Does `repairs`.
+  virtual std::uint64_t do_repairs(stream_t stream) const = 0;
+};
+
+/// Builds a `cgrx` on `cpu` or `optix`; arguments and errors as for `build`. Throws `unsupported`
+/// where `mapping=bits` has no place for a key, and `optix_error` if the driver fails.
+RAYDEX_EXPORT std::unique_ptr<cgrx> build_cgrx(backend where, const context& where_to,
+                                               const column& keys,
+                                               const std::optional<column>& row_ids = std::nullopt,
+                                               const cgrx_options& options = {});
+
+}  // namespace raydex

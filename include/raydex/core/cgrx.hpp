@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// cgRX: a sorted column in buckets, of which the last key, the representative, stands in a scene.
+/// A lookup casts rays until it meets the first representative that is not below its key, and then
+/// searches that bucket ("More Bang For Your Buck(et)", sections 3.1 to 3.4).
+///
+/// Whatever rays say is checked against the keys around: a wrong bucket is searched for among the
+/// representatives, and counted.
+#pragma once
+
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/interval.hpp"
+#include "raydex/core/key_scene.hpp"
+#include "raydex/core/search.hpp"
+#include "raydex/core/traced.hpp"
+
+#if !defined(__CUDA_ARCH__)
+#include <atomic>
+#endif
+
+namespace raydex::core {
+
+/// Which scene stands for the representatives.
+enum class cgrx_markers : std::uint8_t {
+  apart,  ///< triangles beside rows and planes mark those that hold something (3.1, 3.2)
+  within  ///< representatives are moved or added to the last cells of rows and planes (3.3)
+};
+
+/// A part of the scene: buckets from one on, in a scene of their own.
+template <class Key, class Position>
+struct cgrx_part {
+  Position first_bucket;  ///< the first bucket
+  Position buckets;       ///< how many
+  Key first;              ///< their smallest representative
+  Key last;               ///< their largest representative
+  Key base;               ///< the key at place 0
+  std::uint8_t shift;     ///< 2 to this power keys share a place
+  bool rows;              ///< whether representatives lie in several rows
+  bool planes;            ///< whether they lie in several planes
+};
+
+/// The scene, as tracers and searches see it. Keys are encoded.
+template <class Key, class Position>
+struct cgrx_scene {
+  using key_type = Key;                   ///< an encoded key
+  using position_type = Position;         ///< an entry, or a bucket
+  using part = cgrx_part<Key, Position>;  ///< a part of it
+
+  key_grid grid;                                ///< where places lie
+  cgrx_markers markers = cgrx_markers::within;  ///< which scene it is
+  bool linear_search = false;                   ///< how buckets are searched, else by halves
+  const Key* keys = nullptr;                    ///< the sorted column
+  Position entries = 0;                         ///< its size
+  Position bucket_size = 16;                    ///< entries of a bucket
+  Position buckets = 0;                         ///< how many
+  const part* parts = nullptr;                  ///< ascending
+  unsigned part_count = 0;                      ///< how many
+  std::uint64_t* repairs = nullptr;             ///< how many rays led to wrong buckets
+
+  static constexpr ray_hits hits = ray_hits::closest;  ///< the first triangle that a ray meets
+  static constexpr bool joined = false;                ///< each part is a scene of its own
+  static constexpr bool any_will_do = false;  ///< the first triangle that a ray meets counts
+
+  /// The representative of a bucket.
+  RAYDEX_HD Key representative(Position bucket) const {
+    const Position end = (bucket + 1) * bucket_size;
+    return load(keys + (end < entries && end > bucket ? end : entries) - 1);
+  }
+
+  /// The cell of a key in a part. Keys below the base belong to parts before.
+  RAYDEX_HD cell cell_in(const part& of, Key key) const {
+    return grid.cell_of(key < of.base ? 0 : place_in(of, key));
+  }
+
+  // ---- the scene, built in one pass over buckets
+
+  /// Triangles that a part has room for. Each bucket has one for its representative and, where
+  /// representatives lie in several rows or planes, one for each marker of these.
+  RAYDEX_HD static std::uint64_t triangles(const part& of) {
+    return std::uint64_t{of.buckets} * (1U + (of.rows ? 1U : 0U) + (of.planes ? 1U : 0U));
+  }
+  /// What is at number `i` of a part: a cell, or nothing.
+  struct placed {
+    cell at;       ///< where
+    bool exists;   ///< whether there is anything
+    bool flipped;  ///< whether it is alone in its row, so that a ray along y need not go on
+  };
+  /// The triangle of number `i` of a part.
+  RAYDEX_HD placed triangle(const part& of, std::uint64_t i) const {
+    const auto layer = static_cast<unsigned>(i / of.buckets);
+    const auto bucket = static_cast<Position>(of.first_bucket + i % of.buckets);
+    return markers == cgrx_markers::apart ? apart(of, bucket, layer) : within(of, bucket, layer);
+  }
+
+  /// The triangle of number `i` of a part. Where there is nothing it is a point, which no ray
+  /// meets.
+  RAYDEX_HD void triangle(unsigned number, std::uint64_t i, point3 (&corners)[3]) const {
+    const placed what = triangle(parts[number], i);
+    grid.triangle(what.at, what.flipped, corners);
+    if (what.exists) return;
+    for (point3& corner : corners)
+      corner = grid.place(what.at);
+  }
+
+  // ---- lookups
+
+  /// Traces the rays of a lookup: finds the first bucket whose representative is not below the
+  /// lower end.
+  template <class Tracer>
+  RAYDEX_HD traced<Position> trace(const Tracer& tracer, interval<Key> wanted,
+                                   bool /*is_point*/) const {
+    const Key key = wanted.lower;
+    if (entries == 0 || wanted.upper < key || representative(buckets - 1) < key)
+      return {traced<Position>::none, 0};
+    unsigned number = part_of(key);
+    const part of = parts[number];
+    if (!(of.first < key)) return {of.first_bucket, 0};
+    const cell from = grid.cell_of(place_in(of, key));
+    Position bucket = 0;
+    const bool found = markers == cgrx_markers::apart
+                           ? trace_apart(tracer, number, of, from, bucket)
+                           : trace_within(tracer, number, of, from, bucket);
+    return {found ? bucket : traced<Position>::gave_up, 0};
+  }
+
+  /// The entries [begin, end) of what tracing found, or only the first of them.
+  RAYDEX_HD void settle(const traced<Position>& found, interval<Key> wanted, bool /*is_point*/,
+                        bool first_only, Position& begin, Position& end) const {
+    begin = end = 0;
+    if (found.first == traced<Position>::none) return;
+    const Position bucket = checked(found.first, wanted.lower);
+    begin = search_bucket(bucket, wanted.lower);
+    end = end_of_matches(keys, entries, begin, wanted.upper, first_only);
+  }
+
+ private:
+  RAYDEX_HD static std::uint64_t place_in(const part& of, Key key) {
+    return std::uint64_t{static_cast<Key>(key - of.base)} >> of.shift;
+  }
+  RAYDEX_HD static bool same_row(cell a, cell b) { return a.y == b.y && a.z == b.z; }
+  RAYDEX_HD static bool same(cell a, cell b) { return a.x == b.x && same_row(a, b); }
+
+  // Section 3.2, algorithm 1.
+  RAYDEX_HD placed apart(const part& of, Position bucket, unsigned layer) const {
+    const cell at = cell_in(of, representative(bucket));
+    const bool leads = bucket == of.first_bucket;
+    const cell before = leads ? at : cell_in(of, representative(bucket - 1));
+    if (layer == 0) return {at, leads || !same(at, before), false};
+    const bool marks_rows = layer == 1;  // there are no planes without rows
+    if (marks_rows) return {{-1, at.y, at.z}, leads || !same_row(at, before), false};
+    return {{-1, -1, at.z}, leads || at.z != before.z, false};
+  }
+  // Section 3.3, algorithm 3.
+  RAYDEX_HD placed within(const part& of, Position bucket, unsigned layer) const {
+    const cell last = grid.last_cell();
+    const cell at = cell_in(of, representative(bucket));
+    const bool leads = bucket == of.first_bucket;
+    const bool ends = bucket + 1 == of.first_bucket + of.buckets;
+    const cell before = leads ? at : cell_in(of, representative(bucket - 1));
+    const cell after = ends ? at : cell_in(of, representative(bucket + 1));
+    // It may stand for all up to the next key.
+    const bool movable =
+        ends || !same_row(cell_in(of, load(keys + (bucket + 1) * bucket_size)), at);
+    if (layer == 0) {
+      const bool exists = leads || !same(at, before) || (movable && at.x != last.x);
+      return {{movable ? last.x : at.x, at.y, at.z},
+              exists,
+              movable && (leads || !same_row(at, before))};
+    }
+    if (layer == 1) {
+      const bool exists = !movable && !ends && !same_row(at, after) && at.x != last.x;
+      return {{last.x, at.y, at.z}, exists, false};
+    }
+    return {{last.x, last.y, at.z}, at.y != last.y && (ends || at.z != after.z), false};
+  }
+
+  // The cell and the bucket of a triangle that a ray met.
+  struct met {
+    cell at;
+    Position bucket;
+  };
+  RAYDEX_HD met met_apart(const part& of, std::uint64_t primitive) const {
+    const auto bucket = static_cast<Position>(of.first_bucket + primitive % of.buckets);
+    return {cell_in(of, representative(bucket)), bucket};
+  }
+  RAYDEX_HD met met_within(const part& of, std::uint64_t primitive) const {
+    const auto layer = static_cast<unsigned>(primitive / of.buckets);
+    const auto bucket = static_cast<Position>(of.first_bucket + primitive % of.buckets);
+    cell at = cell_in(of, representative(bucket));
+    if (layer == 2) at.y = grid.last_cell().y;
+    // What was added ends what the next bucket holds of a row or plane.
+    return {at, layer == 0 ? bucket : static_cast<Position>(bucket + 1)};
+  }
+
+  // Section 3.2, algorithm 2.
+  template <class Tracer>
+  RAYDEX_HD bool trace_apart(const Tracer& tracer, unsigned number, const part& of, cell from,
+                             Position& bucket) const {
+    Position primitive = 0;
+    const auto cast = [&](cell at, unsigned axis) {
+      return tracer.closest(number, grid.ray_from(at, axis), primitive);
+    };
+    if (!cast(from, 0)) {
+      if (!of.rows) return false;
+      const cell last = grid.last_cell();
+      if (from.y == last.y || !cast({-1, from.y + 1, from.z}, 1)) {
+        if (!of.planes || from.z == last.z || !cast({-1, -1, from.z + 1}, 2)) return false;
+        if (!cast({-1, 0, met_apart(of, primitive).at.z}, 1)) return false;
+      }
+      const cell row = met_apart(of, primitive).at;
+      if (!cast({0, row.y, row.z}, 0)) return false;
+    }
+    bucket = met_apart(of, primitive).bucket;
+    return true;
+  }
+  // The same in the scene of section 3.3.
+  template <class Tracer>
+  RAYDEX_HD bool trace_within(const Tracer& tracer, unsigned number, const part& of, cell from,
+                              Position& bucket) const {
+    Position primitive = 0;
+    bool from_behind = false;
+    const auto cast = [&](cell at, unsigned axis) {
+      return tracer.closest(number, grid.ray_from(at, axis), primitive, from_behind);
+    };
+    if (!cast(from, 0)) {
+      if (!of.rows) return false;
+      const cell last = grid.last_cell();
+      if (from.y == last.y || !cast({last.x, from.y + 1, from.z}, 1)) {
+        if (!of.planes || from.z == last.z || !cast({last.x, last.y, from.z + 1}, 2)) return false;
+        if (!cast({last.x, 0, met_within(of, primitive).at.z}, 1)) return false;
+      }
+      if (!from_behind) {
+        const cell row = met_within(of, primitive).at;
+        if (!cast({0, row.y, row.z}, 0)) return false;
+      }
+    }
+    bucket = met_within(of, primitive).bucket;
+    return true;
+  }
+
+  RAYDEX_HD unsigned part_of(Key key) const {
+    unsigned low = 0;
+    unsigned high = part_count - 1;
+    while (low < high) {
+      const unsigned middle = low + (high - low) / 2;
+      if (load(&parts[middle].last) < key) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  // The bucket that holds what is not below a key, or ends just before it: the one that was found,
+  // or, of those at the same place, one that follows, if rays were right.
+  RAYDEX_HD Position checked(Position found, Key key) const {
+    const auto representative_at = [this](Position b) { return representative(b); };
+    const bool in_order = found < buckets && (found == 0 || representative(found - 1) < key);
+    if (in_order && !(representative(found) < key)) return found;
+    // A representative that was moved stands for what lies before the next key, too.
+    if (in_order && (found + 1 == buckets || !(load(keys + (found + 1) * bucket_size) < key)))
+      return found;
+    if (!in_order || !shares_place(found, key)) count_repair();
+    const Key wanted[1] = {key};
+    Position first[1];
+    if (!in_order) {
+      lower_bounds(representative_at, buckets, wanted, first);
+    } else {
+      const Position after = found + 1;
+      const auto later = [&](Position b) { return representative(after + b); };
+      Position reach = 1;
+      while (reach < buckets - after && later(reach - 1) < key)
+        reach *= 2;
+      lower_bounds(later, reach < buckets - after ? reach : buckets - after, wanted, first);
+      first[0] += after;
+    }
+    return first[0];
+  }
+  RAYDEX_HD bool shares_place(Position bucket, Key key) const {
+    const part of = parts[part_of(key)];
+    const cell a = cell_in(of, representative(bucket));
+    return same(a, cell_in(of, key));
+  }
+  RAYDEX_HD void count_repair() const {
+    if (repairs == nullptr) return;
+#if defined(__CUDA_ARCH__)
+    atomicAdd(reinterpret_cast<unsigned long long*>(repairs), 1ULL);
+#else
+    std::atomic_ref(*repairs).fetch_add(1, std::memory_order_relaxed);
+#endif
+  }
+
+  RAYDEX_HD Position search_bucket(Position bucket, Key key) const {
+    const Position begin = bucket * bucket_size;
+    const Position size = bucket + 1 == buckets ? entries - begin : bucket_size;
+    if (linear_search) {
+      Position at = begin;
+      while (at < begin + size && load(keys + at) < key)
+        ++at;
+      return at;
+    }
+    const Key wanted[1] = {key};
+    Position found[1];
+    lower_bounds([&](Position i) { return load(keys + begin + i); }, size, wanted, found);
+    return begin + found[0];
+  }
+};
+
+}  // namespace raydex::core

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// What structures have in common whose lookups are rays: the lookups of a batch, in the order in
+/// which they are traced, and how they are answered.
+///
+/// A structure brings a scene with
+/// - `key_type` and `position_type`;
+/// - `trace(tracer, wanted, is_point)`: a `traced` that rays found;
+/// - `settle(found, wanted, is_point, first_only, begin, end)`: the entries [begin, end) that it
+///   stands for, or only the first of them.
+///
+/// An engine brings a tracer:
+/// - `closest(part, ray, primitive)`: whether the ray meets a primitive of that part of the scene,
+///   and the number, within the part, of the one it meets first; `closest(part, ray, primitive,
+///   from_behind)` says also whether it meets it from behind;
+/// - `visit(part, ray, part_begin, met)`: adds all primitives that it meets to `met`, each as
+///   `part_begin` plus its number within the part.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/interval.hpp"
+#include "raydex/core/lookup.hpp"
+#include "raydex/core/search.hpp"
+
+namespace raydex::core {
+
+/// Which hits of a ray are looked at.
+enum class ray_hits : std::uint8_t {
+  closest,  ///< the first; the other matches follow it in the sorted column (thesis, section 4.1)
+  any       ///< all of them (RX paper, section 3.3)
+};
+
+/// What tracing found of a lookup. Where it gave up, the lookup is left to a search.
+template <class Position>
+struct traced {
+  static constexpr Position none = static_cast<Position>(-1);     ///< no primitive
+  static constexpr Position gave_up = static_cast<Position>(-2);  ///< too many rays
+
+  Position first;  ///< the first primitive, `none` or `gave_up`
+  Position count;  ///< how many primitives; 0 if only the first one was looked for
+};
+
+/// Where matches that begin at an entry end: past the last key that is not above `upper`, or, if
+/// only the first counts, past that.
+template <class Key, class Position>
+RAYDEX_HD inline Position end_of_matches(const Key* keys, Position entries, Position begin,
+                                         Key upper, bool first_only) {
+  const auto key_at = [keys](Position i) { return load(keys + i); };
+  if (begin == entries || upper < key_at(begin)) return begin;
+  return first_only ? begin + 1 : gallop_past(key_at, begin, entries, upper);
+}
+
+/// The lookups of a batch, or of a part of it, in the order in which they are traced.
+template <class Scene>
+struct trace_job {
+  using key = typename Scene::key_type;            ///< an encoded key
+  using position = typename Scene::position_type;  ///< an entry, or a row id
+
+  Scene scene;              ///< where to look
+  probe_set<key> probes;    ///< all probes
+  std::uint64_t begin = 0;  ///< the first probe
+  std::uint64_t size = 0;   ///< how many
+  const std::uint32_t* order =
+      nullptr;                        ///< lookup i is probe `begin + order[i]`; null: `begin + i`
+  const key* points = nullptr;        ///< the key of each lookup, a point; null: read the probe
+  position* rows = nullptr;           ///< the smallest row id of each point; or null
+  bool rows_by_probe = true;          ///< `rows[i]` is of probe i, else of lookup i
+  const position* row_ids = nullptr;  ///< those of the entries, for `rows`
+  position* firsts = nullptr;         ///< without `rows`: `traced::first` of each lookup
+  position* counts = nullptr;         ///< and its `count`; null: only the first hit counts
+
+  /// The probe of a lookup.
+  RAYDEX_HD std::uint64_t probe(std::uint64_t lookup) const {
+    return begin + (order == nullptr ? lookup : load(order + lookup));
+  }
+  /// Traces one lookup. The smallest row of a point is one read away from its first primitive, so
+  /// that it is written here; other answers follow in `answer_traced`.
+  template <class Tracer>
+  RAYDEX_HD void run(const Tracer& tracer, std::uint64_t lookup) const {
+    interval<key> wanted;
+    traced<position> result = {traced<position>::none, 0};
+    bool exists = true;
+    if (points != nullptr) {
+      wanted = {load_once(points + lookup), 0};
+      wanted.upper = wanted.lower;
+    } else {
+      exists = probes.read(probe(lookup), wanted);
+    }
+    if (exists) result = scene.trace(tracer, wanted, probes.is_points);
+    if (rows != nullptr) {
+      rows[rows_by_probe ? probe(lookup) : lookup] = row(result, wanted, exists);
+      return;
+    }
+    firsts[lookup] = result.first;
+    if (counts != nullptr) counts[lookup] = result.count;
+  }
+  /// The smallest row id of a point.
+  RAYDEX_HD position row(const traced<position>& result, interval<key> wanted, bool exists) const {
+    position first = 0;
+    position last = 0;
+    if (exists) scene.settle(result, wanted, true, true, first, last);
+    return first < last ? load(row_ids + first) : static_cast<position>(-1);
+  }
+  /// What was found of a lookup.
+  RAYDEX_HD traced<position> found(std::uint64_t lookup) const {
+    return {firsts[lookup], counts == nullptr ? position{0} : counts[lookup]};
+  }
+};
+
+/// Lookups the other way round (thesis, section 4.3): the scene is of sorted points, and rays are
+/// cast from the keys of an index. Equal points share a place in the scene, and of equal keys only
+/// the first casts a ray: no two rays write to the same place.
+template <class Scene>
+struct inverse_job {
+  using key = typename Scene::key_type;            ///< an encoded key
+  using position = typename Scene::position_type;  ///< an entry
+
+  Scene points;                ///< the scene of the sorted points
+  const key* keys = nullptr;   ///< the sorted column of the index
+  std::uint64_t begin = 0;     ///< the first entry
+  std::uint64_t size = 0;      ///< how many
+  position* firsts = nullptr;  ///< by point, the first of those that are equal: the first entry
+                               ///< with its key; left alone where there is none
+
+  /// Traces the key of one entry, counted from `begin`.
+  template <class Tracer>
+  RAYDEX_HD void run(const Tracer& tracer, std::uint64_t number) const {
+    const std::uint64_t entry = begin + number;
+    const key own = load(keys + entry);
+    if (entry > 0 && load(keys + entry - 1) == own) return;
+    const interval<key> wanted = {own, own};
+    position first = 0;
+    position last = 0;
+    points.settle(points.trace(tracer, wanted, true), wanted, true, true, first, last);
+    if (first < last) firsts[first] = static_cast<position>(entry);
+  }
+};
+
+/// Lookups without probes of their own, for an executor.
+struct numbered_lookups {
+  std::uint64_t size;  ///< how many
+  /// What has been fetched.
+  struct nothing {};
+  /// None has a key by which it could be sorted.
+  template <class Key>
+  RAYDEX_HD bool read(std::uint64_t, interval<Key>&) const {
+    return false;
+  }
+  /// Nothing needs to be read.
+  template <std::size_t N>
+  RAYDEX_HD nothing fetch(const ticket (&)[N]) const {
+    return {};
+  }
+};
+
+/// An operation whose matches were traced: settles where they are and answers. Not for
+/// `first_of_points`, which a job answers by itself.
+template <class Operation, class Scene>
+struct answer_traced {
+  using result = typename Operation::result;       ///< what is written
+  using key = typename Scene::key_type;            ///< an encoded key
+  using position = typename Scene::position_type;  ///< an entry
+
+  decltype(Operation::view) view;  ///< the entries
+  numbered_lookups probes;         ///< the lookups
+  Operation operation;             ///< what is asked
+  trace_job<Scene> job;            ///< what was traced
+  result* out;                     ///< where results go
+
+  /// Answers N tickets, whose probes are lookups of the job.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], numbered_lookups::nothing,
+                     result* to) const {
+    ticket own[N];
+    position begin[N];
+    position end[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      own[j] = {~std::uint64_t{0}, 0};
+      begin[j] = end[j] = 0;
+      const std::uint64_t lookup = tickets[j].probe;
+      if (lookup >= probes.size) continue;
+      const std::uint64_t probe = job.probe(lookup);
+      own[j] = {probe, probe};
+      interval<key> wanted;
+      if (!operation.probes.read(probe, wanted)) continue;
+      job.scene.settle(job.found(lookup), wanted, operation.probes.is_points, false, begin[j],
+                       end[j]);
+    }
+    operation.answer(team, own, begin, end, to);
+  }
+};
+
+}  // namespace raydex::core

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cgrx.hpp"
+
+#include <fmt/format.h>
+
+#include "checks.hpp"
+#include "ray_options.hpp"
+#include "raydex/error.hpp"
+
+namespace raydex {
+
+cgrx::cgrx(memory_resource& upstream) : index(upstream) {}
+cgrx::~cgrx() = default;
+
+std::uint64_t cgrx::repairs(stream_t stream) const {
+  return do_repairs(stream);
+}
+
+namespace {
+
+void check_options(const cgrx_options& options) {
+  if (options.bucket < 2 || options.bucket > 65'536) {
+    throw invalid_argument(fmt::format("option bucket: {} is not from 2 to 65536", options.bucket));
+  }
+  check_bits(options.x_bits, options.y_bits, options.z_bits, options.scale);
+  check_parts(options.parts);
+}
+
+std::string describe(const cgrx_options& options) {
+  std::string text =
+      fmt::format("bucket={} scene={}", options.bucket,
+                  options.markers == core::cgrx_markers::within ? "optimised" : "naive");
+  if (options.mapping == cgrx_mapping::fit) {
+    text += " mapping=fit";
+  } else {
+    text += fmt::format(" mapping=bits bits={}/{}/{} scale={}/{}", options.x_bits, options.y_bits,
+                        options.z_bits, options.scale.y, options.scale.z);
+  }
+  return text + fmt::format(" search={} {} {}", options.linear_search ? "linear" : "binary",
+                            describe_build(options.compact, options.fast_build, options.parts),
+                            raydex::describe(options.order));
+}
+
+}  // namespace
+
+std::unique_ptr<cgrx> build_cgrx(backend where, const context& where_to, const column& keys,
+                                 const std::optional<column>& row_ids,
+                                 const cgrx_options& options) {
+  check_build("cgrx", where, where_to, keys, row_ids);
+  check_options(options);
+  index_info info = raydex::describe("cgrx", where, keys, row_ids);
+  info.options = describe(options);
+#if defined(RAYDEX_WITH_OPTIX)
+  if (where == backend::optix) return optix::build(info, where_to, keys, row_ids, options);
+#endif
+  return cpu::build(info, where_to, keys, row_ids, options);
+}
+
+}  // namespace raydex

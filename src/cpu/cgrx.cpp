@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cgrx.hpp"
+
+#include <vector>
+
+#include "cpu/ray_engine.hpp"
+#include "dispatch.hpp"
+
+namespace raydex::cpu {
+
+namespace {
+
+struct cgrx_engine : ray_engine {
+  static std::uint64_t best_buckets() { return std::uint64_t{1} << 20; }
+
+  template <class T>
+  static std::vector<T> download(const context& /*where*/, const T* from, std::uint64_t size) {
+    return {from, from + size};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<cgrx> build(const index_info& info, const context& where_to, const column& keys,
+                            const std::optional<column>& row_ids, const cgrx_options& options) {
+  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<cgrx> {
+    return std::make_unique<built_cgrx<Key, RowId, cgrx_engine>>(info, where_to, keys, row_ids,
+                                                                 options);
+  });
+}
+
+}  // namespace raydex::cpu

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cgrx.hpp"
+
+#include <vector>
+
+#include "dispatch.hpp"
+#include "optix/engine.cuh"
+
+namespace raydex::optix {
+
+namespace {
+
+struct cgrx_engine : engine {
+  static std::uint64_t best_buckets() { return std::uint64_t{1} << 18; }
+
+  template <class T>
+  static std::vector<T> download(const context& where, const T* from, std::uint64_t size) {
+    std::vector<T> copy(size);
+    cuda::check(
+        cudaMemcpyAsync(copy.data(), from, size * sizeof(T), cudaMemcpyDeviceToHost, where.stream),
+        "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
+    return copy;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<cgrx> build(const index_info& info, const context& where_to, const column& keys,
+                            const std::optional<column>& row_ids, const cgrx_options& options) {
+  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<cgrx> {
+    return std::make_unique<built_cgrx<Key, RowId, cgrx_engine>>(info, where_to, keys, row_ids,
+                                                                 options);
+  });
+}
+
+}  // namespace raydex::optix

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an index holds, and that a failed build or query leaks nothing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "raydex/raydex.hpp"
+#include "support/limited_resource.hpp"
+#include "support/random.hpp"
+#include "support/tested_backend.hpp"
+
+namespace raydex {
+namespace {
+
+class cgrx_memory : public test::backend_test {
+ protected:
+  buffer<std::uint32_t> random_keys(std::size_t n) const {
+    auto random = test::generator();
+    std::vector<std::uint32_t> keys(n);
+    std::generate(keys.begin(), keys.end(), [&] { return static_cast<std::uint32_t>(random()); });
+    return at().upload(keys);
+  }
+  std::unique_ptr<cgrx> build(const context& where, const column& keys,
+                              const cgrx_options& options) const {
+    return build_cgrx(at().where(), where, keys, {}, options);
+  }
+};
+
+TEST_F(cgrx_memory, falls_with_the_size_of_buckets) {
+  const auto keys = random_keys(100'000);
+  const auto bytes = [&](unsigned bucket) {
+    return build(at(), column(keys), {.bucket = bucket})->info().resident_bytes;
+  };
+  EXPECT_LT(bytes(16), 100'000U * 24);
+  EXPECT_LT(bytes(256), bytes(16));
+  EXPECT_GE(bytes(65'536), 100'000U * 8);
+}
+
+TEST_F(cgrx_memory, a_build_that_runs_out_leaks_nothing) {
+  const auto keys = random_keys(10'000);
+  const context plain = at();
+  const cgrx_options options{.bucket = 4, .parts = 2};
+  tracking_resource meter(plain.memory);
+  build({meter, plain.stream}, column(keys), options);
+  EXPECT_EQ(meter.current(), 0);
+  const std::size_t peak = meter.peak();
+  for (std::size_t limit = 0; limit < peak; limit += peak / 13 + 1) {
+    test::limited_resource scarce(plain.memory, limit);
+    EXPECT_THROW(build({scarce, plain.stream}, column(keys), options), out_of_memory);
+    EXPECT_EQ(scarce.held(), 0);
+  }
+}
+
+TEST_F(cgrx_memory, a_query_that_runs_out_leaves_the_index_as_it_was) {
+  const context plain = at();
+  const auto keys = random_keys(10'000);
+  const auto built = build(plain, column(keys), {.order = rx_order::sorted});
+  buffer<std::uint64_t> counts(plain, keys.size());
+  const std::span out(counts.data(), counts.size());
+  test::limited_resource scarce(plain.memory, 50'000);
+  EXPECT_THROW(built->count({scarce, plain.stream}, points(column(keys)), out), out_of_memory);
+  EXPECT_EQ(scarce.held(), 0);
+  built->count(plain, points(column(keys)), out);
+  for (const std::uint64_t count : at().download(counts))
+    EXPECT_GE(count, 1);
+}
+
+}  // namespace
+}  // namespace raydex
