@@ -447,6 +447,73 @@ std::vector<experiment> all() {
 
 }  // namespace rx
 
+// The cgRX paper's figures and table: those of points and ranges. Updates (15) come with them.
+namespace cgrx {
+
+const std::string paper = "cgrx mapping=bits order=batch";
+const texts uniformities{"0", "50", "100"};
+const texts methods = joined({"cgrx bucket=4,16,64,256", rx::paper}, rx::baselines);
+
+std::vector<experiment> all() {
+  const texts scenes = each({paper}, {"bucket=4,16,256,65536"});
+  const axes keys_and_widths{
+      .keys = {"2^26"}, .probes = {"2^24"}, .key_bits = {"32", "64"}, .uniformity = uniformities};
+  return {
+      {.name = "cgrx/8a",
+       .title = "scenes over the bits of keys, without scales",
+       .note = "2^24 lookups: rays through sparse rows are slow",
+       .trials = {{.candidates = each(scenes, {"scene=naive,optimised scale=0/0"}),
+                   .workloads = keys_and_widths}}},
+      {.name = "cgrx/8b",
+       .title = "scenes over the bits of keys, with scales, and places fitted to the keys",
+       .note = "2^24 lookups",
+       .trials = {{.candidates = joined(each(scenes, {"scene=naive,optimised"}),
+                                        texts{"cgrx bucket=4,16,256,65536 order=batch"}),
+                   .workloads = keys_and_widths}}},
+      {.name = "cgrx/t1",
+       .title = "search in buckets (table 1)",
+       .note = "of its layouts, the columns",
+       .trials = {{.candidates = {paper + " bucket=4,16,256 search=binary,linear",
+                                  paper + " bucket=65536"},
+                   .workloads = {.keys = {"2^26"}, .probes = {"2^24"}, .key_bits = {"64"}}}}},
+      {.name = "cgrx/10",
+       .title = "bucket sizes: build, bytes and points",
+       .trials = {{.candidates = {"cgrx bucket=2,4,8,16,32,64,256,1024,4096,16384,65536"},
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .key_bits = {"64"},
+                                 .uniformity = uniformities}}}},
+      {.name = "cgrx/11",
+       .title = "bytes, points, and points per byte",
+       .trials = {{.candidates = methods,
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .uniformity = {"0", "20", "60", "100"}}}}},
+      {.name = "cgrx/12",
+       .title = "ranges by the number of hits",
+       .note = "2^20 lookups",
+       .trials = {{.candidates = methods,
+                   .workloads = {.keys = {"2^23"}, .probes = {"2^20"}, .range_hits = rx::hits},
+                   .results = {"sum"}}}},
+      {.name = "cgrx/13",
+       .title = "the share of hits, misses inside the range of keys or outside",
+       .trials = {{.candidates = methods,
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .value_bits = {"31"},
+                                 .hit_rate = {"100", "90", "50", "10", "0"},
+                                 .miss = {"inside", "outside"}}}}},
+      {.name = "cgrx/14",
+       .title = "skewed lookups",
+       .trials = {{.candidates = methods,
+                   .workloads = {.keys = {"2^26"},
+                                 .probes = {"2^27"},
+                                 .zipf = {"0", "0.25", "0.5", "1", "1.5", "2", "5"}}}}},
+  };
+}
+
+}  // namespace cgrx
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -475,6 +542,7 @@ const std::vector<experiment>& experiments() {
   static const std::vector<experiment> all = [] {
     std::vector<experiment> papers = lightweight::all();
     std::ranges::move(rx::all(), std::back_inserter(papers));
+    std::ranges::move(cgrx::all(), std::back_inserter(papers));
     return papers;
   }();
   return all;

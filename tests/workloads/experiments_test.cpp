@@ -46,6 +46,9 @@ TEST(experiments, names_are_unique_and_every_figure_is_there) {
                              "10b", "10c", "11", "12", "13", "14", "15", "16", "17", "18"}) {
     EXPECT_TRUE(names.contains("rx/" + std::string(figure))) << figure;
   }
+  for (const char* figure : {"8a", "8b", "t1", "10", "11", "12", "13", "14"}) {
+    EXPECT_TRUE(names.contains("cgrx/" + std::string(figure))) << figure;
+  }
 }
 
 TEST(experiments, every_figure_of_the_thesis_is_found) {
@@ -110,8 +113,7 @@ TEST(experiments, are_found_by_name) {
             (texts{"lightweight/19", "lightweight/1b"}));
   EXPECT_EQ(names({"lightweight/14*"}),
             (texts{"lightweight/14a", "lightweight/14b", "lightweight/14c"}));
-  EXPECT_EQ(names({"lightweight/*"}).size() + names({"rx/*"}).size() + names({"thesis/*"}).size(),
-            experiments().size());
+  EXPECT_EQ(names({"lightweight/*", "rx/*", "thesis/*", "cgrx/*"}).size(), experiments().size());
   for (const char* unknown : {"", "lightweight", "lightweight/14", "heavyweight/*", "14a"}) {
     EXPECT_THROW(find_experiments({"lightweight/19", unknown}), invalid_argument) << unknown;
   }
