@@ -34,12 +34,10 @@ struct put_cgrx_part {
 
   RAYDEX_HD void operator()(std::uint64_t number) const {
     core::cgrx_part<Key, RowId> made{};
-    const std::uint64_t count = scene.part_count;
-    const std::uint64_t each = scene.buckets / count;
-    const std::uint64_t more = scene.buckets % count;
-    made.first_bucket =
-        static_cast<RowId>(number * each + (number < more ? number : more));  // nearly equal
-    made.buckets = static_cast<RowId>(each + (number < more ? 1 : 0));
+    const std::uint64_t begin = part_begin(number, scene.part_count, scene.buckets);
+    const std::uint64_t next = part_begin(number + 1, scene.part_count, scene.buckets);
+    made.first_bucket = static_cast<RowId>(begin);
+    made.buckets = static_cast<RowId>(next - begin);
     made.first = scene.representative(made.first_bucket);
     made.last = scene.representative(made.first_bucket + made.buckets - 1);
     if (fit) {
@@ -49,10 +47,10 @@ struct put_cgrx_part {
       made.shift =
           static_cast<std::uint8_t>(bits > scene.grid.x_bits ? bits - scene.grid.x_bits : 0);
     }
-    const core::cell begin = scene.cell_in(made, made.first);
-    const core::cell end = scene.cell_in(made, made.last);
-    made.planes = begin.z != end.z;
-    made.rows = made.planes || begin.y != end.y;
+    const core::cell low = scene.cell_in(made, made.first);
+    const core::cell high = scene.cell_in(made, made.last);
+    made.planes = low.z != high.z;
+    made.rows = made.planes || low.y != high.y;
     parts[number] = made;
   }
 };
@@ -105,12 +103,14 @@ class built_cgrx final
     if (buckets == 0) return;
 
     const bool fit = options.mapping == cgrx_mapping::fit;
-    const auto parts_of = [&](std::uint64_t each) { return (buckets + each - 1) / each; };
-    const std::uint64_t fewest = parts_of(Engine::most_primitives() / 3);
+    const auto divided_by = [&](std::uint64_t divisor) {
+      return (buckets + divisor - 1) / divisor;
+    };
+    const std::uint64_t fewest = divided_by(Engine::most_primitives() / 3);
     const std::uint64_t count = std::clamp(
-        options.parts != 0 ? options.parts : parts_of(Engine::best_buckets()), fewest, buckets);
+        options.parts != 0 ? options.parts : divided_by(Engine::best_buckets()), fewest, buckets);
     to.part_count = static_cast<unsigned>(count);
-    to.grid = fit ? fitted_grid(parts_of(count)) : grid_of(options);
+    to.grid = fit ? fitted_grid(divided_by(count)) : grid_of(options);
     parts_ = {where, count};
     executor::for_each(where, put_cgrx_part<Key, RowId>{to, fit, parts_.data()}, count);
     to.parts = parts_.data();
@@ -118,8 +118,8 @@ class built_cgrx final
       plan_.part_begins.push_back(plan_.part_begins.back() + scene::triangles(part));
   }
 
-  // A row with 32 to 64 places for each bucket: neighbours are apart, and rays from one to the next
-  // are short.
+  // A row with 32 to 64 places for each bucket, as far as floats allow, of which the keys fill half
+  // at least: neighbours are apart, and rays from one to the next are short.
   static core::key_grid fitted_grid(std::uint64_t buckets_of_part) {
     const unsigned bits = core::floor_log2(buckets_of_part) + 6;
     return {.x_bits = static_cast<std::uint8_t>(std::min(bits, 23U)), .y_bits = 0, .z_bits = 0};

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -81,10 +80,11 @@ class built_rx final
     const key_column<Key> column =
         describe_keys<executor>(where, std::as_const(entries.keys).data(), entries.keys.size());
     const int bits = bits_to_sort<executor>(where, column);
+    scene::check(options_, column.largest);
     std::optional<scene> made;
     if (options_.inverse == rx_inverse::off) {
       made.emplace(where, column, options_);
-      if (scene_ && made->can_take_over(*scene_)) {
+      if (scene_ && made->can_take_over(where, *scene_)) {
         made->take_over(where, *scene_);
       } else {
         made->build(where, this->memory());

@@ -8,8 +8,8 @@
 // - `best_scale(planes)`, with or without planes;
 // - a class template `tracer<Scene>` that is made of a context, the resource that counts what
 //   the engine itself allocates, and a `scene_plan`. `trace(where, job)` runs the lookups of a job,
-//   and `refit(where, plan)` moves the primitives to where they are in another plan, which has as
-//   many of them in the same parts.
+//   and `refit(where, plan, begin)` moves the primitives to where they are in another plan, which
+//   has as many of them in the same parts; it calls `begin` when it has all it needs.
 #pragma once
 
 #include <algorithm>
@@ -76,14 +76,8 @@ struct put_part_begins {
   RowId* begins;
   Key* keys;
 
-  // Parts are as equal as they can be.
-  RAYDEX_HD static std::uint64_t begin(std::uint64_t part, std::uint64_t parts,
-                                       std::uint64_t primitives) {
-    const std::uint64_t more = primitives % parts;
-    return part * (primitives / parts) + (part < more ? part : more);
-  }
   RAYDEX_HD void operator()(std::uint64_t part) const {
-    begins[part] = static_cast<RowId>(begin(part, parts, scene.primitives));
+    begins[part] = static_cast<RowId>(part_begin(part, parts, scene.primitives));
     keys[part] = scene.primitives == 0 ? Key{0} : scene.key_of(begins[part]);
   }
 };
@@ -117,25 +111,27 @@ class built_scene {
     divide(where, options.parts);
   }
 
+  // Throws `unsupported` where such a scene has no place for the largest key.
+  static void check(const rx_options& options, Key largest) { bits_of(options, largest); }
+
   // Has the engine build it. What the engine itself allocates is counted in `memory`.
   void build(const context& where, tracking_resource& memory) {
     tracer_ = std::make_unique<tracer>(where, memory, plan_);
+    stream_ = where.stream;
   }
 
-  // Whether it has as many primitives as another one, which was built to be refit.
-  bool can_take_over(const built_scene& other) const {
-    return other.plan_.refittable && plan_.scene.primitives == other.plan_.scene.primitives;
+  // Whether it has as many primitives as another one, which was built to be refit, on this stream:
+  // memory is freed on the stream that it was allocated on.
+  bool can_take_over(const context& where, const built_scene& other) const {
+    return other.plan_.refittable && other.stream_ == where.stream &&
+           plan_.scene.primitives == other.plan_.scene.primitives;
   }
   // Has what the engine built for another one moved to where primitives are in this one.
   void take_over(const context& where, built_scene& other) {
-    try {
-      other.tracer_->refit(where, plan_);
-    } catch (...) {
-      // Some may have been moved: their hits are checked anyway, and now their misses are, too.
-      other.plan_.scene.trusts_misses = false;
-      throw;
-    }
+    // Once some have been moved, hits are checked as always, and from then on misses are, too.
+    other.tracer_->refit(where, plan_, [&] { other.plan_.scene.trusts_misses = false; });
     tracer_ = std::move(other.tracer_);
+    stream_ = where.stream;
   }
 
   const core::rx_scene<Key, RowId>& scene() const { return plan_.scene; }
@@ -147,7 +143,8 @@ class built_scene {
   }
 
  private:
-  static core::key_grid grid_of(const rx_options& options, Key largest) {
+  // The grid that the options ask for.
+  static core::key_grid bits_of(const rx_options& options, Key largest) {
     core::key_grid grid;
     if (options.mode == rx_mode::extended) {
       grid = core::key_grid::stretch(largest);
@@ -159,6 +156,12 @@ class built_scene {
               .z_bits = static_cast<std::uint8_t>(options.z_bits)};
     }
     check_places(largest, grid.largest(), "mode=3d with more bits");
+    return grid;
+  }
+
+  // The same, no wider than its keys, and with its steps.
+  static core::key_grid grid_of(const rx_options& options, Key largest) {
+    core::key_grid grid = bits_of(options, largest);
     if (options.mode != rx_mode::grid) return grid;
 
     // Bits that no key has only move the scene away from 0, where floats are finest.
@@ -215,11 +218,11 @@ class built_scene {
                                            fewest, std::max(fewest, primitives));
     part_begins_ = {where, parts};
     part_keys_ = {where, parts};
-    using put_begins = put_part_begins<Key, RowId>;
-    executor::for_each(where, put_begins{scene, parts, part_begins_.data(), part_keys_.data()},
-                       parts);
+    executor::for_each(
+        where, put_part_begins<Key, RowId>{scene, parts, part_begins_.data(), part_keys_.data()},
+        parts);
     for (std::uint64_t part = 0; part <= parts; ++part)
-      plan_.part_begins.push_back(put_begins::begin(part, parts, primitives));
+      plan_.part_begins.push_back(part_begin(part, parts, primitives));
     scene.part_begins = part_begins_.data();
     scene.part_keys = part_keys_.data();
     scene.parts = static_cast<unsigned>(parts);
@@ -230,6 +233,7 @@ class built_scene {
   buffer<RowId> part_begins_;
   buffer<Key> part_keys_;
   std::unique_ptr<tracer> tracer_;
+  stream_t stream_ = nullptr;  // on which the engine's memory is freed
 };
 
 }  // namespace raydex

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "raydex/core/config.hpp"
 #include "raydex/core/key_scene.hpp"
 
 namespace raydex {
@@ -19,5 +20,12 @@ struct scene_plan {
   bool fast_build = true;
   bool refittable = false;
 };
+
+// Where a part begins, of parts as equal as they can be.
+RAYDEX_HD inline std::uint64_t part_begin(std::uint64_t part, std::uint64_t parts,
+                                          std::uint64_t all) {
+  const std::uint64_t more = all % parts;
+  return part * (all / parts) + (part < more ? part : more);
+}
 
 }  // namespace raydex

@@ -15,7 +15,7 @@ namespace raydex {
 
 /// How the representatives of a part become places of its scene.
 enum class cgrx_mapping : std::uint8_t {
-  fit,  ///< the range from the smallest to the largest one, divided into a row of places, 32 to 64
+  fit,  ///< the range from the smallest to the largest one, divided into a row of places, up to 64
         ///< for each; those at the same place are told apart by their keys
   bits  ///< the bits of the key for x, y and z (cgRX paper, section 5.2)
 };
@@ -54,7 +54,8 @@ class RAYDEX_EXPORT cgrx : public index {
  public:
   ~cgrx() override;
 
-  /// How many lookups were led to a wrong bucket and repaired, of all so far. Synchronises.
+  /// How many lookups were led to a wrong bucket and repaired so far; `rows` looks up twice.
+  /// Synchronises. Queries must not run at the same time.
   std::uint64_t repairs(stream_t stream) const;
 
  protected:

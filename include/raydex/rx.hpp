@@ -115,13 +115,15 @@ class RAYDEX_EXPORT rx : public index {
   ~rx() override;
 
   /// Replaces what the index holds by another column; `keys` and `row_ids` as for the build, of the
-  /// same formats. Queued on `stream`, on which the index is destroyed from then on; synchronises
-  /// as the build does. Queries must not run at the same time.
+  /// same formats. Queued on `stream`, on which the index is destroyed from then on; the stream
+  /// before must still exist. Synchronises as the build does. Queries must not run at the same
+  /// time.
   ///
-  /// *Cost*: the sort; then a build, or, with `update=refit` and as many distinct keys as before, a
-  /// third of it. Primitives stand in ascending order, so that a refit scene stays good as long as
-  /// keys of the same rank stay near to where they were. *Memory*: from the resource of the build:
-  /// the new column beside the old one, and what a build needs, if there is one.
+  /// *Cost*: the sort; then a build, or, with `update=refit`, as many distinct keys and the same
+  /// stream as before, about half of it. Primitives stand in ascending order, so that a refit scene
+  /// stays good as long as keys of the same rank stay near to where they were. *Memory*: from the
+  /// resource of the build: the new column beside the old one, and, if it is built anew, the new
+  /// scene beside the old one.
   ///
   /// Errors as for the build, and `invalid_argument` where formats differ. A failed update leaves
   /// the index as it was; if the driver fails within a refit, with the same answers, but slower.

@@ -60,7 +60,9 @@ struct ray_engine {
                  {plan.primitive, plan.part_begins, plan.scene.joined, plan.refittable},
                  shapes_of(plan)) {}
 
-    void refit(const context& /*where*/, const scene_plan<Scene>& plan) {
+    template <class Begin>
+    void refit(const context& /*where*/, const scene_plan<Scene>& plan, const Begin& begin) {
+      begin();
       scene_.refit(shapes_of(plan));
     }
 

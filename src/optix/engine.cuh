@@ -140,13 +140,15 @@ struct engine {
       list(where, plan);
     }
 
-    void refit(const context& where, const scene_plan<Scene>& plan) {
+    template <class Begin>
+    void refit(const context& where, const scene_plan<Scene>& plan, const Begin& begin) {
       if (structures_.empty()) return;
       std::size_t bytes = 0;
       for (const structure& part : structures_)
         bytes = std::max(bytes, part.refit_scratch());
       buffer<std::byte> scratch(where, bytes);
       part_builder builder(where, plan);
+      begin();
       for (std::size_t part = 0; part < structures_.size(); ++part)
         structures_[part].refit(where.stream, builder.put(part), flags_, scratch.data());
       list(where, plan);

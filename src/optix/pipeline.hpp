@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of RX, compiled and linked by the driver for each way of using them.
+// The programs of rays, compiled and linked by the driver for each way of using them.
 #pragma once
 
 #include <cstddef>

@@ -64,10 +64,12 @@ def test_modes_without_a_place_for_a_key(program, mode):
     files = ["--keys", fits, "--points", fits]
     assert_equal(ask(program, "first", files, f"mode={mode}"), np.arange(3, dtype="<u4"))
     fails = program.file("F.npy", np.array([0, largest], "<u4"))
-    line = program.refuse_query(
-        structure="rx", keys=fails, points=fits, result="first", option=f"mode={mode}"
-    )
-    assert str(largest) in line and f"up to {largest - 1}" in line and "mode=3d" in line
+    for more in [[], ["--option", "inverse=on"]]:
+        line = program.refuse(
+            "query", "--structure", "rx", "--backend", BACKEND, "--keys", fails, "--points", fits,
+            "--result", "first", "--out", "out.npy", "--option", f"mode={mode}", *more,
+        )
+        assert str(largest) in line and f"up to {largest - 1}" in line and "mode=3d" in line
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,18 @@ TEST_F(rx_update_test, other_formats_are_refused) {
   expect_holds(*built, {5, 3, 5}, {});
 }
 
+TEST_F(rx_update_test, a_key_without_a_place_leaves_the_index_as_it_was) {
+  const key_list before{0, 7, (1 << 23) - 1};
+  const auto too_large = at().upload(key_list{1, 1 << 23, 5});
+  for (const rx_inverse inverse : {rx_inverse::off, rx_inverse::on, rx_inverse::automatic}) {
+    const auto built =
+        build(at(), at().upload(before), {.mode = rx_mode::naive, .inverse = inverse});
+    test::expect_error<unsupported>([&] { built->update(stream(), column(too_large)); },
+                                    {"8388608", "up to 8388607"});
+    expect_holds(*built, before, {});
+  }
+}
+
 TEST_F(rx_update_test, an_update_that_runs_out_leaves_the_index_as_it_was) {
   const context plain = at();
   const key_list before = random_keys(3000);

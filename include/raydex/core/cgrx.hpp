@@ -65,7 +65,7 @@ struct cgrx_scene {
 
   /// The representative of a bucket.
   RAYDEX_HD Key representative(Position bucket) const {
-    const Position end = (bucket + 1) * bucket_size;
+    const Position end = (bucket + 1) * bucket_size;  // may wrap around in the last bucket
     return load(keys + (end < entries && end > bucket ? end : entries) - 1);
   }
 
@@ -160,9 +160,9 @@ struct cgrx_scene {
     const bool ends = bucket + 1 == of.first_bucket + of.buckets;
     const cell before = leads ? at : cell_in(of, representative(bucket - 1));
     const cell after = ends ? at : cell_in(of, representative(bucket + 1));
-    // It may stand for all up to the next key.
+    // Where there are rows to end, it may stand for all up to the next key.
     const bool movable =
-        ends || !same_row(cell_in(of, load(keys + (bucket + 1) * bucket_size)), at);
+        of.rows && (ends || !same_row(cell_in(of, load(keys + (bucket + 1) * bucket_size)), at));
     if (layer == 0) {
       const bool exists = leads || !same(at, before) || (movable && at.x != last.x);
       return {{movable ? last.x : at.x, at.y, at.z},

@@ -91,6 +91,10 @@ struct release_geometry {
   void operator()(RTCGeometry geometry) const { rtcReleaseGeometry(geometry); }
 };
 
+struct release_scene {
+  void operator()(RTCScene scene) const { rtcReleaseScene(scene); }
+};
+
 // Keys of a part as boxes, for Embree's callbacks.
 struct boxes {
   const shapes* all;
@@ -260,17 +264,20 @@ struct scene::state {
     check("rtcCommitScene");
   }
 
+  // Makes a scene of the parts. There is none before it is complete.
   void join() {
-    top = new_scene();
+    const std::unique_ptr<RTCSceneTy, release_scene> made(new_scene());
     for (RTCScene part : parts) {
       const std::unique_ptr<RTCGeometryTy, release_geometry> held(
           rtcNewGeometry(device, RTC_GEOMETRY_TYPE_INSTANCE));
       rtcSetGeometryInstancedScene(held.get(), part);
       rtcCommitGeometry(held.get());
-      rtcAttachGeometry(top, held.get());
+      rtcAttachGeometry(made.get(), held.get());
     }
-    rtcCommitScene(top);
+    rtcCommitScene(made.get());
     check("rtcCommitScene");
+    rtcRetainScene(made.get());
+    top = made.get();
   }
 
   void move_part(std::size_t part) {

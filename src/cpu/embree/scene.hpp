@@ -20,8 +20,8 @@ struct shapes {
   std::function<std::uint64_t(std::size_t, std::uint64_t)> key_of;
 };
 
-// What a scene is made of. Primitives of part p are those from `part_begins[p]` to
-// `part_begins[p + 1]`.
+// What a scene is made of. Primitives of part p are those from `begins[p]` to
+// `begins[p + 1]`.
 struct scene_parts {
   core::primitive_kind primitive;
   std::vector<std::uint64_t> begins;
