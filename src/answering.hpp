@@ -5,8 +5,9 @@
 //
 // An executor has static functions: `run(where, plan, operation)` has an operation answer all its
 // probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `inclusive_sum(where, numbers,
-// size)` scans in place, `clear(where, number)` writes a 0, `read(where, number)` returns a number
-// to the host, and `fast_memory()` is how many bytes a view may pin.
+// size)` scans in place, `clear(where, numbers, size = 1)` writes zeros, `read(where, number)`
+// returns a number to the host, `synchronise(where)` waits for the stream, and `fast_memory()` is
+// how many bytes a view may pin.
 #pragma once
 
 #include "batch_plan.hpp"

@@ -16,6 +16,10 @@ std::uint64_t cgrx::repairs(stream_t stream) const {
   return do_repairs(stream);
 }
 
+void cgrx::rebuild(stream_t stream) {
+  do_rebuild(stream);
+}
+
 namespace {
 
 void check_options(const cgrx_options& options) {
@@ -24,6 +28,10 @@ void check_options(const cgrx_options& options) {
   }
   check_bits(options.x_bits, options.y_bits, options.z_bits, options.scale);
   check_parts(options.parts);
+  if (options.rebuild_at == 1 || options.rebuild_at > 1024) {
+    throw invalid_argument(
+        fmt::format("option rebuild: {} is not never, nor from 2 to 1024", options.rebuild_at));
+  }
 }
 
 std::string describe(const cgrx_options& options) {
@@ -36,9 +44,11 @@ std::string describe(const cgrx_options& options) {
     text += fmt::format(" mapping=bits bits={}/{}/{} scale={}/{}", options.x_bits, options.y_bits,
                         options.z_bits, options.scale.y, options.scale.z);
   }
-  return text + fmt::format(" search={} {} {}", options.linear_search ? "linear" : "binary",
+  return text + fmt::format(" search={} {} {} rebuild={}",
+                            options.linear_search ? "linear" : "binary",
                             describe_build(options.compact, options.fast_build, options.parts),
-                            raydex::describe(options.order));
+                            raydex::describe(options.order),
+                            options.rebuild_at == 0 ? "never" : std::to_string(options.rebuild_at));
 }
 
 }  // namespace

@@ -46,6 +46,33 @@ inline void check_column(const char* argument, const column& cells) {
   }
 }
 
+// Checks row ids that are given explicitly, one a key.
+inline void check_explicit_rows(const char* argument, const column& row_ids, std::uint64_t keys) {
+  check_column(argument, row_ids);
+  const key_type type = row_ids.format.type;
+  const bool missing = row_ids.validity != nullptr;
+  if ((type != key_type::uint32 && type != key_type::uint64) || missing) {
+    throw invalid_argument(
+        fmt::format("{}: they are {}{}; they must be uint32 or uint64, none missing", argument,
+                    to_string(row_ids.format), missing ? " with missing ones" : ""));
+  }
+  if (row_ids.size != keys) {
+    throw invalid_argument(
+        fmt::format("{}: there are {}, but {} keys", argument, row_ids.size, keys));
+  }
+}
+
+// Checks that entries can be numbered by row ids of a type, with numbers to spare.
+template <class RowId>
+void check_room(std::uint64_t entries) {
+  constexpr RowId most = not_found<RowId> - 2;
+  if (entries <= most) return;
+  throw unsupported(
+      fmt::format("insert: {} entries are more than the {} that row ids of {} bits "
+                  "can tell apart; build an index with uint64 row ids",
+                  entries, most, 8 * sizeof(RowId)));
+}
+
 // The option that chose a layout.
 inline std::string describe(layout entries) {
   return entries == layout::column ? "layout=column" : "layout=row";

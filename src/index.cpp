@@ -138,4 +138,33 @@ matches index::rows(const context& where, const probes& batch) const {
   return found;
 }
 
+void index::edit(stream_t stream, const edits& batch) {
+  const auto check_keys = [&](const char* argument, const column& keys) {
+    check_column(argument, keys);
+    if (keys.size != 0 && keys.format != info_.key) {
+      throw invalid_argument(fmt::format("{}: they are {}, but the keys of the index are {}",
+                                         argument, to_string(keys.format), to_string(info_.key)));
+    }
+  };
+  const auto check_rows = [&](const char* argument, const column& rows, const column& keys) {
+    check_explicit_rows(argument, rows, keys.size);
+    const key_type needed =
+        info_.row_ids == row_id_type::uint32 ? key_type::uint32 : key_type::uint64;
+    if (keys.size != 0 && rows.format.type != needed) {
+      throw invalid_argument(fmt::format("{}: they are {}, but those of the index are {}", argument,
+                                         to_string(rows.format), name(info_.row_ids)));
+    }
+  };
+  check_keys("insert", batch.insert);
+  check_rows("insert rows", batch.insert_rows, batch.insert);
+  check_keys("erase", batch.erase);
+  if (batch.erase_rows) check_rows("erase rows", *batch.erase_rows, batch.erase);
+  do_edit(stream, batch);
+}
+
+void index::do_edit(stream_t /*stream*/, const edits& /*batch*/) {
+  throw unsupported(
+      fmt::format("{} takes no insertions and deletions; cgrx does", info_.structure));
+}
+
 }  // namespace raydex

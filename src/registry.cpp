@@ -278,6 +278,15 @@ std::unique_ptr<index> build_cgrx_by_name(backend where, const context& where_to
                   std::array{word<bool>{"binary", false}, word<bool>{"linear", true}})
           .value_or(parsed.linear_search);
   take_build(options, parsed);
+  const auto rebuild = options.find("rebuild");
+  if (rebuild != options.end() && rebuild->second == "never") {
+    options.erase(rebuild);
+    parsed.rebuild_at = 0;
+  } else if (const auto number = take_number(options, "rebuild", "never, 2 to 1024")) {
+    // 0 stands for `never`, which was not said.
+    if (*number == 0) throw invalid_argument("option rebuild: 0 is not never, nor from 2 to 1024");
+    parsed.rebuild_at = *number;
+  }
   if (!options.empty()) return nullptr;
   return build_cgrx(where, where_to, keys, row_ids, parsed);
 }
@@ -348,11 +357,12 @@ const std::vector<structure_entry>& structures() {
        .points = true,
        .ranges = true,
        .duplicates = true,
-       .updates = false,
+       .updates = true,
        .keys = {all_keys.begin(), all_keys.end()},
        .options = "bucket=2..65536, scene=optimised|naive, mapping=fit|bits, bits=X/Y/Z and "
                   "scale=Y/Z (for bits), search=binary|linear, compact=auto|on|off, "
-                  "build=fast|trace, parts=auto|1..4096, order=auto|batch|tiles|sorted",
+                  "build=fast|trace, parts=auto|1..4096, order=auto|batch|tiles|sorted, "
+                  "rebuild=never|2..1024",
        .build = build_cgrx_by_name},
   };
   return all;
@@ -437,18 +447,8 @@ void check_build(std::string_view structure, backend where, const context& where
   check_space(where_to, where);
   check_column("keys", keys);
   if (!row_ids) return;
-  check_column("row ids", *row_ids);
-  const key_type type = row_ids->format.type;
-  if ((type != key_type::uint32 && type != key_type::uint64) || row_ids->validity != nullptr) {
-    throw invalid_argument(fmt::format(
-        "row ids: they are {}{}; they must be uint32 or uint64, none missing",
-        to_string(row_ids->format), row_ids->validity != nullptr ? " with missing ones" : ""));
-  }
-  if (row_ids->size != keys.size) {
-    throw invalid_argument(
-        fmt::format("row ids: there are {}, but {} keys", row_ids->size, keys.size));
-  }
-  if (type == key_type::uint32 && keys.size >= not_found<std::uint32_t>) {
+  check_explicit_rows("row ids", *row_ids, keys.size);
+  if (row_ids->format.type == key_type::uint32 && keys.size >= not_found<std::uint32_t>) {
     throw invalid_argument(fmt::format(
         "row ids: {} rows are too many for uint32, which serves up to {}; give uint64 ones",
         keys.size, not_found<std::uint32_t> - 1));

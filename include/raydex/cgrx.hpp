@@ -22,7 +22,8 @@ enum class cgrx_mapping : std::uint8_t {
 
 /// Options of `cgrx`; by name: `bucket=2..65536 scene=optimised|naive mapping=fit|bits bits=X/Y/Z
 /// scale=Y/Z search=binary|linear compact=auto|on|off build=fast|trace parts=auto|1..4096
-/// order=auto|batch|tiles|sorted`.
+/// order=auto|batch|tiles|sorted
+/// rebuild=never|2..1024`.
 struct cgrx_options {
   unsigned bucket = 16;                                     ///< entries of a bucket
   core::cgrx_markers markers = core::cgrx_markers::within;  ///< `scene=optimised` (3.3), or `naive`
@@ -37,6 +38,9 @@ struct cgrx_options {
   bool fast_build = true;                ///< as for `rx`
   unsigned parts = 0;                    ///< as for `rx`; buckets are divided
   rx_order order = rx_order::automatic;  ///< in which order lookups are traced
+  unsigned rebuild_at = 32;  ///< an edit that makes buckets this many times as large as they were,
+                             ///< or as small on average, rebuilds the scene; 0, by name
+                             ///< `rebuild=never`: only `rebuild` does
 };
 
 /// A sorted column in buckets, whose largest keys stand in a scene ("More Bang For Your Buck(et):
@@ -58,12 +62,18 @@ class RAYDEX_EXPORT cgrx : public index {
   /// Synchronises. Queries must not run at the same time.
   std::uint64_t repairs(stream_t stream) const;
 
+  /// Builds the scene anew over what the index holds, so that buckets are of equal size again, as
+  /// after a build. Stream, memory and errors as for `edit`; no sort.
+  void rebuild(stream_t stream);
+
  protected:
   /// For implementations.
   explicit cgrx(memory_resource& upstream);
 
   /// Does `repairs`.
   virtual std::uint64_t do_repairs(stream_t stream) const = 0;
+  /// Does `rebuild`.
+  virtual void do_rebuild(stream_t stream) = 0;
 };
 
 /// Builds a `cgrx` on `cpu` or `optix`; arguments and errors as for `build`. Throws `unsupported`

@@ -14,6 +14,7 @@
 
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
+#include "raydex/edits.hpp"
 #include "raydex/export.hpp"
 #include "raydex/memory.hpp"
 
@@ -130,6 +131,15 @@ class RAYDEX_EXPORT index {
   /// All matching row ids of each probe. Synchronises the stream once, to learn the size.
   matches rows(const context& where, const probes& batch) const;
 
+  /// Inserts and erases entries; cost and memory: see the structure. Only where
+  /// `capability::updates` says so; otherwise throws `unsupported`.
+  ///
+  /// Memory comes from the resource of the build, and work goes to `stream`, on which the index is
+  /// destroyed from then on; the streams before must still exist. Synchronises. Queries must not
+  /// run at the same time. A failed call leaves the index as it was. Throws `invalid_argument`
+  /// where formats or sizes do not fit, `out_of_memory`, `cuda_error`, `optix_error`.
+  void edit(stream_t stream, const edits& batch);
+
  protected:
   /// For implementations: an index over memory that is counted on its way to `upstream`.
   explicit index(memory_resource& upstream);
@@ -155,6 +165,8 @@ class RAYDEX_EXPORT index {
   /// Answers `rows`.
   virtual void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
                        void* out) const = 0;
+  /// Does `edit`. By default, throws `unsupported`.
+  virtual void do_edit(stream_t stream, const edits& batch);
   /// Returns a number of the backend's memory; synchronises.
   virtual std::uint64_t do_read(const context& where, const std::uint64_t* number) const = 0;
   /// @}

@@ -7,6 +7,7 @@
 #include "raydex/capability.hpp"    // IWYU pragma: export
 #include "raydex/cgrx.hpp"          // IWYU pragma: export
 #include "raydex/column.hpp"        // IWYU pragma: export
+#include "raydex/edits.hpp"         // IWYU pragma: export
 #include "raydex/error.hpp"         // IWYU pragma: export
 #include "raydex/eytzinger.hpp"     // IWYU pragma: export
 #include "raydex/index.hpp"         // IWYU pragma: export

@@ -7,6 +7,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_scan.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -58,10 +59,14 @@ struct executor {
         std::plus<>());
   }
 
-  static void clear(const context& /*where*/, std::uint64_t* number) { *number = 0; }
+  template <class T>
+  static void clear(const context& /*where*/, T* numbers, std::uint64_t size = 1) {
+    std::fill_n(numbers, size, T{0});
+  }
   static std::uint64_t read(const context& /*where*/, const std::uint64_t* number) {
     return *number;
   }
+  static void synchronise(const context& /*where*/) {}
 };
 
 }  // namespace raydex::cpu

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cpu/embree/scene.hpp"
+#include "cpu/entry_lists.hpp"
 #include "cpu/executor.hpp"
 #include "cpu/radix_sort.hpp"
 #include "raydex/core/rx.hpp"
@@ -48,6 +49,17 @@ struct ray_engine {
   static void scatter(const context& where, const std::uint32_t* numbers, const RowId* rows,
                       RowId* out, std::uint64_t size) {
     executor::for_each(where, put_row<RowId>{numbers, rows, out}, size);
+  }
+
+  template <class Key, class RowId>
+  static void select_unmarked(const context& /*where*/, const core::entry_list<Key, RowId>& list,
+                              const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
+    cpu::select_unmarked(list, marks, to);
+  }
+  template <class Key, class RowId>
+  static void merge(const context& /*where*/, const core::entry_list<Key, RowId>& a,
+                    const core::entry_list<Key, RowId>& b, sorted_column<Key, RowId>& to) {
+    cpu::merge(a, b, to);
   }
 
   template <class Scene>

@@ -235,16 +235,21 @@ struct executor {
     cuda::inclusive_sum(where, numbers, size);
   }
 
-  static void clear(const context& where, std::uint64_t* number) {
-    check(cudaMemsetAsync(number, 0, sizeof *number, where.stream), "cudaMemsetAsync");
+  template <class T>
+  static void clear(const context& where, T* numbers, std::uint64_t size = 1) {
+    check(cudaMemsetAsync(numbers, 0, size * sizeof(T), where.stream), "cudaMemsetAsync");
   }
 
   static std::uint64_t read(const context& where, const std::uint64_t* number) {
     std::uint64_t host = 0;
     check(cudaMemcpyAsync(&host, number, sizeof host, cudaMemcpyDeviceToHost, where.stream),
           "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
+    synchronise(where);
     return host;
+  }
+
+  static void synchronise(const context& where) {
+    check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
   }
 
  private:

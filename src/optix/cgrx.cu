@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "dispatch.hpp"
-#include "optix/engine.cuh"
+#include "optix/ray_engine.cuh"
 
 namespace raydex::optix {
 
 namespace {
 
-struct cgrx_engine : engine {
+struct cgrx_engine : ray_engine {
   static std::uint64_t best_buckets() { return std::uint64_t{1} << 18; }
 
   template <class T>

@@ -2,13 +2,13 @@
 #include "rx.hpp"
 
 #include "dispatch.hpp"
-#include "optix/engine.cuh"
+#include "optix/ray_engine.cuh"
 
 namespace raydex::optix {
 
 namespace {
 
-struct rx_engine : engine {
+struct rx_engine : ray_engine {
   // Traversal in software gains from small structures, and building them needs less scratch.
   static std::uint64_t best_part() {
     return current_device().rt_core_version != 0 ? most_primitives() : std::uint64_t{1} << 22;

@@ -39,17 +39,9 @@ TEST_F(cgrx_memory, falls_with_the_size_of_buckets) {
 
 TEST_F(cgrx_memory, a_build_that_runs_out_leaks_nothing) {
   const auto keys = random_keys(10'000);
-  const context plain = at();
-  const cgrx_options options{.bucket = 4, .parts = 2};
-  tracking_resource meter(plain.memory);
-  build({meter, plain.stream}, column(keys), options);
-  EXPECT_EQ(meter.current(), 0);
-  const std::size_t peak = meter.peak();
-  for (std::size_t limit = 0; limit < peak; limit += peak / 13 + 1) {
-    test::limited_resource scarce(plain.memory, limit);
-    EXPECT_THROW(build({scarce, plain.stream}, column(keys), options), out_of_memory);
-    EXPECT_EQ(scarce.held(), 0);
-  }
+  test::check_leaks_of_build(at(), [&](const context& where) {
+    return build(where, column(keys), {.bucket = 4, .parts = 2});
+  });
 }
 
 TEST_F(cgrx_memory, a_query_that_runs_out_leaves_the_index_as_it_was) {

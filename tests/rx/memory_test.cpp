@@ -50,19 +50,10 @@ TEST_F(rx_memory, parts_lower_the_peak_of_a_build) {
 
 TEST_F(rx_memory, a_build_that_runs_out_leaks_nothing) {
   const auto keys = random_keys(10'000);
-  const context plain = at();
   for (const rx_primitive primitive : {rx_primitive::triangle, rx_primitive::box}) {
-    tracking_resource meter(plain.memory);
-    build({meter, plain.stream}, column(keys), {.primitive = primitive, .parts = 2});
-    EXPECT_EQ(meter.current(), 0);
-    const std::size_t peak = meter.peak();
-    for (std::size_t limit = 0; limit < peak; limit += peak / 13 + 1) {
-      test::limited_resource scarce(plain.memory, limit);
-      EXPECT_THROW(
-          build({scarce, plain.stream}, column(keys), {.primitive = primitive, .parts = 2}),
-          out_of_memory);
-      EXPECT_EQ(scarce.held(), 0);
-    }
+    test::check_leaks_of_build(at(), [&](const context& where) {
+      return build(where, column(keys), {.primitive = primitive, .parts = 2});
+    });
   }
 }
 

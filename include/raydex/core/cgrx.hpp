@@ -10,15 +10,12 @@
 
 #include <cstdint>
 
+#include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/interval.hpp"
 #include "raydex/core/key_scene.hpp"
 #include "raydex/core/search.hpp"
 #include "raydex/core/traced.hpp"
-
-#if !defined(__CUDA_ARCH__)
-#include <atomic>
-#endif
 
 namespace raydex::core {
 
@@ -53,11 +50,13 @@ struct cgrx_scene {
   bool linear_search = false;                   ///< how buckets are searched, else by halves
   const Key* keys = nullptr;                    ///< the sorted column
   Position entries = 0;                         ///< its size
-  Position bucket_size = 16;                    ///< entries of a bucket
-  Position buckets = 0;                         ///< how many
-  const part* parts = nullptr;                  ///< ascending
-  unsigned part_count = 0;                      ///< how many
-  std::uint64_t* repairs = nullptr;             ///< how many rays led to wrong buckets
+  Position bucket_size = 16;             ///< entries of a bucket, as long as all have as many
+  Position buckets = 0;                  ///< how many
+  const Key* representatives = nullptr;  ///< once they have been edited: theirs
+  const Position* begins = nullptr;      ///< and where each begins, and the last one ends
+  const part* parts = nullptr;           ///< ascending
+  unsigned part_count = 0;               ///< how many
+  std::uint64_t* repairs = nullptr;      ///< how many rays led to wrong buckets
 
   static constexpr ray_hits hits = ray_hits::closest;  ///< the first triangle that a ray meets
   static constexpr bool joined = false;                ///< each part is a scene of its own
@@ -65,8 +64,14 @@ struct cgrx_scene {
 
   /// The representative of a bucket.
   RAYDEX_HD Key representative(Position bucket) const {
+    if (representatives != nullptr) return load(representatives + bucket);
     const Position end = (bucket + 1) * bucket_size;  // may wrap around in the last bucket
     return load(keys + (end < entries && end > bucket ? end : entries) - 1);
+  }
+
+  /// Where a bucket begins in the column.
+  RAYDEX_HD Position bucket_begin(Position bucket) const {
+    return begins != nullptr ? load(begins + bucket) : bucket * bucket_size;
   }
 
   /// The cell of a key in a part. Keys below the base belong to parts before.
@@ -112,8 +117,9 @@ struct cgrx_scene {
   RAYDEX_HD traced<Position> trace(const Tracer& tracer, interval<Key> wanted,
                                    bool /*is_point*/) const {
     const Key key = wanted.lower;
-    if (entries == 0 || wanted.upper < key || representative(buckets - 1) < key)
-      return {traced<Position>::none, 0};
+    if (entries == 0 || wanted.upper < key) return {traced<Position>::none, 0};
+    if (representative(buckets - 1) < key)
+      return {begins != nullptr ? buckets - 1 : traced<Position>::none, 0};
     unsigned number = part_of(key);
     const part of = parts[number];
     if (!(of.first < key)) return {of.first_bucket, 0};
@@ -161,8 +167,7 @@ struct cgrx_scene {
     const cell before = leads ? at : cell_in(of, representative(bucket - 1));
     const cell after = ends ? at : cell_in(of, representative(bucket + 1));
     // Where there are rows to end, it may stand for all up to the next key.
-    const bool movable =
-        of.rows && (ends || !same_row(cell_in(of, load(keys + (bucket + 1) * bucket_size)), at));
+    const bool movable = of.rows && (ends || !same_row(cell_in(of, key_after(bucket)), at));
     if (layer == 0) {
       const bool exists = leads || !same(at, before) || (movable && at.x != last.x);
       return {{movable ? last.x : at.x, at.y, at.z},
@@ -260,9 +265,9 @@ struct cgrx_scene {
     const auto representative_at = [this](Position b) { return representative(b); };
     const bool in_order = found < buckets && (found == 0 || representative(found - 1) < key);
     if (in_order && !(representative(found) < key)) return found;
+    if (in_order && found + 1 == buckets) return found;
     // A representative that was moved stands for what lies before the next key, too.
-    if (in_order && (found + 1 == buckets || !(load(keys + (found + 1) * bucket_size) < key)))
-      return found;
+    if (in_order && !(key_after(found) < key)) return found + 1;
     if (!in_order || !shares_place(found, key)) count_repair();
     const Key wanted[1] = {key};
     Position first[1];
@@ -279,23 +284,24 @@ struct cgrx_scene {
     }
     return first[0];
   }
+  // What no key between a bucket and the next one is above: the first key of that, or, once others
+  // may be inserted, its representative.
+  RAYDEX_HD Key key_after(Position bucket) const {
+    return representatives != nullptr ? representative(bucket + 1)
+                                      : load(keys + (bucket + 1) * bucket_size);
+  }
   RAYDEX_HD bool shares_place(Position bucket, Key key) const {
     const part of = parts[part_of(key)];
     const cell a = cell_in(of, representative(bucket));
     return same(a, cell_in(of, key));
   }
   RAYDEX_HD void count_repair() const {
-    if (repairs == nullptr) return;
-#if defined(__CUDA_ARCH__)
-    atomicAdd(reinterpret_cast<unsigned long long*>(repairs), 1ULL);
-#else
-    std::atomic_ref(*repairs).fetch_add(1, std::memory_order_relaxed);
-#endif
+    if (repairs != nullptr) add_atomically(repairs, 1);
   }
 
   RAYDEX_HD Position search_bucket(Position bucket, Key key) const {
-    const Position begin = bucket * bucket_size;
-    const Position size = bucket + 1 == buckets ? entries - begin : bucket_size;
+    const Position begin = bucket_begin(bucket);
+    const Position size = (bucket + 1 == buckets ? entries : bucket_begin(bucket + 1)) - begin;
     if (linear_search) {
       Position at = begin;
       while (at < begin + size && load(keys + at) < key)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cuda/executor.cuh"
+#include "cuda/merge_lists.cuh"
 #include "cuda/primitives.hpp"
 #include "double_buffer.hpp"
 #include "optix/driver.hpp"
@@ -20,6 +21,7 @@
 #include "optix/programs.hpp"
 #include "optix/structure.hpp"
 #include "raydex/core/cgrx.hpp"
+#include "raydex/core/edits.hpp"
 #include "raydex/core/rx.hpp"
 #include "scene_plan.hpp"
 #include "sorted_column.hpp"
@@ -91,7 +93,7 @@ buffer<T> upload(const context& where, const T* from, std::uint64_t size) {
 }
 
 // Rays traced by OptiX.
-struct engine {
+struct ray_engine {
   using executor = cuda::executor;
   // A sort is a dozen launches, which take as long as this many probes.
   static rx_order best_order(std::uint64_t probes) {
@@ -125,6 +127,17 @@ struct engine {
     cuda::sort_pairs(where, numbers, near_numbers.data(), rows, near_rows.data(), size,
                      {std::max(bits - 8, 0), bits});
     executor::for_each(where, put_row<RowId>{near_numbers.data(), near_rows.data(), out}, size);
+  }
+
+  template <class Key, class RowId>
+  static void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
+                              const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
+    cuda::select_unmarked(where, list, marks, to.keys.data(), to.row_ids.data());
+  }
+  template <class Key, class RowId>
+  static void merge(const context& where, const core::entry_list<Key, RowId>& a,
+                    const core::entry_list<Key, RowId>& b, sorted_column<Key, RowId>& to) {
+    cuda::merge_lists(where, a, b, to.keys.data(), to.row_ids.data());
   }
 
   template <class Scene>

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Numbers that several threads add to.
+#pragma once
+
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+
+#if !defined(__CUDA_ARCH__)
+#include <atomic>
+#endif
+
+namespace raydex::core {
+
+/// Adds to a number, and returns what it was before; orders nothing else.
+RAYDEX_HD inline std::uint64_t add_atomically(std::uint64_t* number, std::uint64_t what) {
+#if defined(__CUDA_ARCH__)
+  return atomicAdd(reinterpret_cast<unsigned long long*>(number), what);
+#else
+  return std::atomic_ref(*number).fetch_add(what, std::memory_order_relaxed);
+#endif
+}
+
+}  // namespace raydex::core
