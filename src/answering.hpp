@@ -4,10 +4,11 @@
 // `answering` the view searches for them.
 //
 // An executor has static functions: `run(where, plan, operation)` has an operation answer all its
-// probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `inclusive_sum(where, numbers,
-// size)` scans in place, `clear(where, numbers, size = 1)` writes zeros, `read(where, number)`
-// returns a number to the host, `synchronise(where)` waits for the stream, and `fast_memory()` is
-// how many bytes a view may pin.
+// probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `for_each_in_groups(where, f,
+// size)` calls f(group, scratch, 0) .. with a group of core/group.hpp each and `f.scratch_bytes()`
+// bytes, `inclusive_sum(where, numbers, size)` scans in place, `clear(where, numbers, size = 1)`
+// writes zeros, `read(where, number)` returns a number to the host, `synchronise(where)` waits for
+// the stream, and `fast_memory()` is how many bytes a view may pin.
 #pragma once
 
 #include "batch_plan.hpp"

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "checks.hpp"
 #include "ray_options.hpp"
 #include "raydex/error.hpp"
@@ -26,6 +28,15 @@ void check_options(const cgrx_options& options) {
   if (options.bucket < 2 || options.bucket > 65'536) {
     throw invalid_argument(fmt::format("option bucket: {} is not from 2 to 65536", options.bucket));
   }
+  if (options.node != 0 &&
+      (options.node % 2 != 0 || options.node > 256 || options.node < options.bucket)) {
+    throw invalid_argument(fmt::format(
+        "option node: {} is not an even number from {}, the entries of a bucket, to 256",
+        options.node, options.bucket));
+  }
+  if (options.markers == core::cgrx_markers::none && options.mapping == cgrx_mapping::bits) {
+    throw unsupported("option scene: spans lie in one row; take mapping=fit");
+  }
   check_bits(options.x_bits, options.y_bits, options.z_bits, options.scale);
   check_parts(options.parts);
   if (options.rebuild_at == 1 || options.rebuild_at > 1024) {
@@ -35,9 +46,9 @@ void check_options(const cgrx_options& options) {
 }
 
 std::string describe(const cgrx_options& options) {
-  std::string text =
-      fmt::format("bucket={} scene={}", options.bucket,
-                  options.markers == core::cgrx_markers::within ? "optimised" : "naive");
+  std::string text = fmt::format("bucket={} node={} scene={}", options.bucket,
+                                 options.node == 0 ? "off" : std::to_string(options.node),
+                                 word(options.markers, std::array{"naive", "optimised", "spans"}));
   if (options.mapping == cgrx_mapping::fit) {
     text += " mapping=fit";
   } else {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engines' cgRX have in common: all but the sort and the tracing.
-//
-// Besides what traced_batches.hpp asks of it, an engine has `sort_column` and a `tracer<Scene>` as
-// rx_scene.hpp says, `most_primitives()` of a part, `best_buckets()` of one, and
-// `download(where, from, size)`, a vector of what is in the backend's memory.
+// What the engines' cgRX over a sorted column have in common: all but the sort and the tracing.
+// Besides what bucket_scene.hpp and traced_batches.hpp ask of it, an engine has what edited.hpp
+// does.
 #pragma once
 
 #include <algorithm>
@@ -11,60 +9,17 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "answering.hpp"
+#include "bucket_scene.hpp"
 #include "edited.hpp"
-#include "key_column.hpp"
-#include "ray_options.hpp"
 #include "raydex/cgrx.hpp"
-#include "raydex/core/bits.hpp"
+#include "raydex/core/cgrx.hpp"
 #include "raydex/core/sorted_array.hpp"
-#include "scene_plan.hpp"
 #include "sorted_column.hpp"
 #include "traced_batches.hpp"
 
 namespace raydex {
-
-// Describes the parts of a scene.
-template <class Key, class RowId>
-struct put_cgrx_part {
-  core::cgrx_scene<Key, RowId> scene;
-  bool fit;
-  core::cgrx_part<Key, RowId>* parts;
-
-  RAYDEX_HD void operator()(std::uint64_t number) const {
-    core::cgrx_part<Key, RowId> made{};
-    const std::uint64_t begin = part_begin(number, scene.part_count, scene.buckets);
-    const std::uint64_t next = part_begin(number + 1, scene.part_count, scene.buckets);
-    made.first_bucket = static_cast<RowId>(begin);
-    made.buckets = static_cast<RowId>(next - begin);
-    made.first = scene.representative(made.first_bucket);
-    made.last = scene.representative(made.first_bucket + made.buckets - 1);
-    if (fit) {
-      made.base = made.first;
-      const auto range = static_cast<Key>(made.last - made.first);
-      const unsigned bits = range == 0 ? 0 : core::floor_log2(range) + 1;
-      made.shift =
-          static_cast<std::uint8_t>(bits > scene.grid.x_bits ? bits - scene.grid.x_bits : 0);
-    }
-    const core::cell low = scene.cell_in(made, made.first);
-    const core::cell high = scene.cell_in(made, made.last);
-    made.planes = low.z != high.z;
-    made.rows = made.planes || low.y != high.y;
-    parts[number] = made;
-  }
-};
-
-// Writes the representatives of a scene.
-template <class Key, class RowId>
-struct put_representative {
-  core::cgrx_scene<Key, RowId> scene;
-  Key* representatives;
-  RAYDEX_HD void operator()(std::uint64_t bucket) const {
-    representatives[bucket] = scene.representative(static_cast<RowId>(bucket));
-  }
-};
 
 // Writes where buckets begin in a column whose entries are not those that the scene was made of:
 // after the representative of the one before.
@@ -103,8 +58,8 @@ class built_cgrx final
                           typename Engine::executor> {
   using view = core::sorted_array_view<core::column_entries<Key, RowId>>;
   using executor = typename Engine::executor;
-  using scene = core::cgrx_scene<Key, RowId>;
-  using tracer = typename Engine::template tracer<scene>;
+  using scene = bucket_scene<Key, RowId, Engine>;
+  using scene_entries = core::entries_of_scene<core::cgrx_scene<Key, RowId>>;
 
  public:
   built_cgrx(const index_info& info, const context& where_to, const column& keys,
@@ -115,82 +70,16 @@ class built_cgrx final
     repairs_ = {where, 1};
     executor::clear(where, repairs_.data());
     entries_ = Engine::template sort_column<Key, RowId>(where, keys, row_ids);
-    buckets_ = place(where, entries_);
+    scene_ = place(where, entries_);
     describe();
   }
 
  private:
   friend typename built_cgrx::answering_as;
 
-  // The scene, and what it was made of.
-  struct placed_buckets {
-    key_column<Key> column{};  // as it was then
-    int sorted_bits = 0;
-    buffer<core::cgrx_part<Key, RowId>> parts;
-    scene_plan<scene> plan;
-    std::unique_ptr<tracer> rays;
-    buffer<Key> representatives;  // once entries were edited
-    buffer<RowId> begins;
-  };
-
-  placed_buckets place(const context& where, const sorted_column<Key, RowId>& entries) {
-    placed_buckets made;
-    made.column = describe_keys<executor>(where, entries.keys.data(), entries.keys.size());
-    made.sorted_bits = bits_to_sort<executor>(where, made.column);
-    lay_out(where, made);
-    made.rays = std::make_unique<tracer>(where, this->memory(), made.plan);
-    // What comes before may be freed on another stream from here on.
-    executor::synchronise(where);
-    return made;
-  }
-
-  void lay_out(const context& where, placed_buckets& made) const {
-    scene_plan<scene>& plan = made.plan;
-    plan.compact = options_.compact.value_or(!options_.fast_build);
-    plan.fast_build = options_.fast_build;
-    scene& to = plan.scene;
-    to.markers = options_.markers;
-    to.linear_search = options_.linear_search;
-    to.keys = made.column.keys;
-    to.entries = static_cast<RowId>(made.column.size);
-    to.bucket_size = static_cast<RowId>(options_.bucket);
-    const std::uint64_t buckets = (made.column.size + options_.bucket - 1) / options_.bucket;
-    to.buckets = static_cast<RowId>(buckets);
-    to.repairs = const_cast<std::uint64_t*>(repairs_.data());
-    plan.part_begins = {0};
-    if (buckets == 0) return;
-
-    const bool fit = options_.mapping == cgrx_mapping::fit;
-    const auto divided_by = [&](std::uint64_t divisor) {
-      return (buckets + divisor - 1) / divisor;
-    };
-    const std::uint64_t fewest = divided_by(Engine::most_primitives() / 3);
-    const std::uint64_t count = std::clamp(
-        options_.parts != 0 ? options_.parts : divided_by(Engine::best_buckets()), fewest, buckets);
-    to.part_count = static_cast<unsigned>(count);
-    to.grid = fit ? fitted_grid(divided_by(count)) : grid_of(made.column.largest);
-    made.parts = {where, count};
-    executor::for_each(where, put_cgrx_part<Key, RowId>{to, fit, made.parts.data()}, count);
-    to.parts = made.parts.data();
-    for (const auto& part : Engine::download(where, std::as_const(made.parts).data(), count))
-      plan.part_begins.push_back(plan.part_begins.back() + scene::triangles(part));
-  }
-
-  // A row with 32 to 64 places for each bucket, as far as floats allow, of which the keys fill half
-  // at least: neighbours are apart, and rays from one to the next are short.
-  static core::key_grid fitted_grid(std::uint64_t buckets_of_part) {
-    const unsigned bits = core::floor_log2(buckets_of_part) + 6;
-    return {.x_bits = static_cast<std::uint8_t>(std::min(bits, 23U)), .y_bits = 0, .z_bits = 0};
-  }
-  core::key_grid grid_of(Key largest) const {
-    const auto step = [](unsigned power) { return static_cast<float>(std::uint64_t{1} << power); };
-    const core::key_grid grid = {.x_bits = static_cast<std::uint8_t>(options_.x_bits),
-                                 .y_bits = static_cast<std::uint8_t>(options_.y_bits),
-                                 .z_bits = static_cast<std::uint8_t>(options_.z_bits),
-                                 .y_step = step(options_.scale.y),
-                                 .z_step = step(options_.scale.z)};
-    check_places(largest, grid.largest(), "mapping=fit, or more bits");
-    return grid;
+  scene place(const context& where, const sorted_column<Key, RowId>& entries) {
+    return {where,    this->memory(), entries.keys.data(), entries.keys.size(),
+            options_, repairs_.data()};
   }
 
   // The batch is merged into the column. The scene stays: buckets grow and shrink with their keys.
@@ -200,8 +89,8 @@ class built_cgrx final
     auto changed = edited<Engine>(where, entries_, sorted);
     if (!changed) return;
     changed->max_row_id = std::max(entries_.max_row_id, sorted.insert.max_row_id);
-    if (buckets_.plan.scene.buckets == 0) {
-      buckets_ = place(where, *changed);
+    if (scene_.buckets() == 0) {
+      scene_ = place(where, *changed);
     } else {
       keep_scene(where, *changed);
     }
@@ -213,31 +102,23 @@ class built_cgrx final
   // Has buckets hold what they are to hold of other entries; or places these anew, if the buckets
   // would be too uneven.
   void keep_scene(const context& where, const sorted_column<Key, RowId>& entries) {
-    const scene& of = buckets_.plan.scene;
+    const Key* keys = entries.keys.data();
     const std::uint64_t size = entries.keys.size();
-    buffer<Key> representatives;
-    if (of.representatives == nullptr) {
-      representatives = {where, of.buckets};
-      executor::for_each(where, put_representative<Key, RowId>{of, representatives.data()},
-                         of.buckets);
-    }
-    const Key* kept = of.representatives != nullptr ? of.representatives : representatives.data();
-    buffer<RowId> begins(where, std::uint64_t{of.buckets} + 1);
-    executor::for_each(
-        where, put_bucket_begin<Key, RowId>{list_of(entries), kept, of.buckets, begins.data()},
-        begins.size());
-    if (is_uneven(where, entries.keys.data(), size, begins)) {
-      buckets_ = place(where, entries);
+    const std::uint64_t buckets = scene_.buckets();
+    buffer<Key> representatives = scene_.copy_representatives(where);
+    const Key* kept =
+        representatives.size() != 0 ? representatives.data() : scene_.scene().representatives;
+    buffer<RowId> begins(where, buckets + 1);
+    executor::for_each(where,
+                       put_bucket_begin<Key, RowId>{list_of(entries), kept, buckets, begins.data()},
+                       begins.size());
+    if (is_uneven(where, keys, size, begins)) {
+      scene_ = place(where, entries);
       return;
     }
     executor::synchronise(where);
-    if (representatives.size() != 0) buckets_.representatives = std::move(representatives);
-    buckets_.begins = std::move(begins);
-    scene& to = buckets_.plan.scene;
-    to.keys = buckets_.column.keys = entries.keys.data();
-    to.entries = static_cast<RowId>(size);
-    to.representatives = buckets_.representatives.data();
-    to.begins = buckets_.begins.data();
+    scene_.keep_representatives(std::move(representatives));
+    scene_.follow(keys, size, std::move(begins));
   }
 
   bool is_uneven(const context& where, const Key* keys, std::uint64_t size,
@@ -256,7 +137,7 @@ class built_cgrx final
   }
 
   void do_rebuild(stream_t stream) override {
-    buckets_ = place({this->memory(), stream}, entries_);
+    scene_ = place({this->memory(), stream}, entries_);
     this->measure();
   }
 
@@ -273,11 +154,15 @@ class built_cgrx final
 
   template <class Operation>
   void run(const context& where, const Operation& operation) const {
-    trace_probes<Engine>(
-        where, *buckets_.rays,
-        traced_index<scene, RowId, Key>{buckets_.plan.scene, entries_.row_ids.data(),
-                                        buckets_.column, buckets_.sorted_bits, options_.order},
-        operation);
+    const core::cgrx_scene<Key, RowId>& of = scene_.scene();
+    trace_probes<Engine>(where, scene_.rays(),
+                         traced_index<core::cgrx_scene<Key, RowId>, Key, scene_entries>{
+                             of,
+                             {of, entries_.row_ids.data()},
+                             scene_.column(),
+                             scene_.sorted_bits(),
+                             options_.order},
+                         operation);
   }
 
   std::uint64_t do_repairs(stream_t stream) const override {
@@ -288,7 +173,7 @@ class built_cgrx final
   cgrx_options options_;
   sorted_column<Key, RowId> entries_;
   buffer<std::uint64_t> repairs_;
-  placed_buckets buckets_;
+  scene scene_;
 };
 
 namespace cpu {

@@ -62,17 +62,6 @@ inline void check_explicit_rows(const char* argument, const column& row_ids, std
   }
 }
 
-// Checks that entries can be numbered by row ids of a type, with numbers to spare.
-template <class RowId>
-void check_room(std::uint64_t entries) {
-  constexpr RowId most = not_found<RowId> - 2;
-  if (entries <= most) return;
-  throw unsupported(
-      fmt::format("insert: {} entries are more than the {} that row ids of {} bits "
-                  "can tell apart; build an index with uint64 row ids",
-                  entries, most, 8 * sizeof(RowId)));
-}
-
 // The option that chose a layout.
 inline std::string describe(layout entries) {
   return entries == layout::column ? "layout=column" : "layout=row";

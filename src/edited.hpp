@@ -10,11 +10,10 @@
 #include <optional>
 #include <utility>
 
-#include "checks.hpp"
 #include "raydex/core/edits.hpp"
 #include "raydex/edits.hpp"
-#include "raydex/error.hpp"
 #include "raydex/index.hpp"
+#include "row_id_facts.hpp"
 #include "sorted_column.hpp"
 
 namespace raydex {
@@ -83,7 +82,7 @@ std::optional<sorted_column<Key, RowId>> edited(const context& where,
   const core::entry_list<Key, RowId> left = list_of(changed ? *changed : entries);
   const core::entry_list<Key, RowId> added = list_of(batch.insert);
   if (added.size != 0) {
-    check_room<RowId>(left.size + added.size);
+    check_room(left.size + added.size, not_found<RowId>);
     sorted_column<Key, RowId> merged{{where, left.size + added.size},
                                      {where, left.size + added.size}};
     Engine::merge(where, left, added, merged);

@@ -260,10 +260,19 @@ std::unique_ptr<index> build_cgrx_by_name(backend where, const context& where_to
                                           option_map& options) {
   cgrx_options parsed;
   parsed.bucket = take_number(options, "bucket", "2 to 65536").value_or(parsed.bucket);
+  const auto node = options.find("node");
+  if (node != options.end() && node->second == "off") {
+    options.erase(node);
+  } else if (const auto number = take_number(options, "node", "off, 2 to 256")) {
+    // 0 stands for `off`, which was not said.
+    if (*number == 0) throw invalid_argument("option node: 0 is not off, nor from 2 to 256");
+    parsed.node = *number;
+  }
   parsed.markers =
       take_choice(options, "scene",
                   std::array{word<core::cgrx_markers>{"optimised", core::cgrx_markers::within},
-                             word<core::cgrx_markers>{"naive", core::cgrx_markers::apart}})
+                             word<core::cgrx_markers>{"naive", core::cgrx_markers::apart},
+                             word<core::cgrx_markers>{"spans", core::cgrx_markers::none}})
           .value_or(parsed.markers);
   parsed.mapping = take_choice(options, "mapping",
                                std::array{word<cgrx_mapping>{"fit", cgrx_mapping::fit},
@@ -359,10 +368,12 @@ const std::vector<structure_entry>& structures() {
        .duplicates = true,
        .updates = true,
        .keys = {all_keys.begin(), all_keys.end()},
-       .options = "bucket=2..65536, scene=optimised|naive, mapping=fit|bits, bits=X/Y/Z and "
-                  "scale=Y/Z (for bits), search=binary|linear, compact=auto|on|off, "
-                  "build=fast|trace, parts=auto|1..4096, order=auto|batch|tiles|sorted, "
-                  "rebuild=never|2..1024",
+       .options =
+           "bucket=2..65536, node=off|2..256, scene=optimised|naive|spans, mapping=fit|bits, "
+           "bits=X/Y/Z and "
+           "scale=Y/Z (for bits), search=binary|linear, compact=auto|on|off, "
+           "build=fast|trace, parts=auto|1..4096, order=auto|batch|tiles|sorted, "
+           "rebuild=never|2..1024",
        .build = build_cgrx_by_name},
   };
   return all;

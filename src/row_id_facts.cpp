@@ -14,4 +14,12 @@ void row_id_facts::check(std::uint64_t not_found) const {
                   not_found, not_found - 1));
 }
 
+void check_room(std::uint64_t entries, std::uint64_t not_found) {
+  if (entries < not_found - 1) return;
+  throw unsupported(
+      fmt::format("insert: there would be {} entries, more than row ids below {} can number; build "
+                  "an index with uint64 row ids",
+                  entries, not_found));
+}
+
 }  // namespace raydex

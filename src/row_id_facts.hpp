@@ -27,4 +27,8 @@ struct row_id_facts {
   void check(std::uint64_t not_found) const;
 };
 
+// Throws `unsupported` where so many entries cannot be told apart by row ids of that type, which
+// has one value, `not_found`, for none, and needs one to spare.
+void check_room(std::uint64_t entries, std::uint64_t not_found);
+
 }  // namespace raydex

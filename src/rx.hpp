@@ -55,6 +55,8 @@ class built_rx final
   using view = core::sorted_array_view<core::column_entries<Key, RowId>>;
   using executor = typename Engine::executor;
   using scene = built_scene<Key, RowId, Engine>;
+  using rx_scene = core::rx_scene<Key, RowId>;
+  using scene_entries = core::entries_of_scene<rx_scene>;
 
  public:
   built_rx(const index_info& info, const context& where_to, const column& keys,
@@ -121,8 +123,9 @@ class built_rx final
     }
   }
 
-  traced_index<core::rx_scene<Key, RowId>, RowId, Key> traced_by(const scene& by) const {
-    return {by.scene(), entries_.row_ids.data(), column_, sorted_bits_, options_.order};
+  traced_index<rx_scene, Key, scene_entries> traced_by(const scene& by) const {
+    return {
+        by.scene(), {by.scene(), entries_.row_ids.data()}, column_, sorted_bits_, options_.order};
   }
 
   // Has the keys look for the points of a batch.
@@ -130,12 +133,12 @@ class built_rx final
   void trace_keys(const context& where, const Operation& operation) const {
     const core::probe_set<Key>& probes = operation.probes;
     tracking_resource counted(where.memory);
-    core::trace_job<core::rx_scene<Key, RowId>> job;
+    core::trace_job<rx_scene> job;
     job.probes = probes;
     // What was found is settled as if each entry had a primitive.
     job.scene.keys = column_.keys;
     job.scene.entries = job.scene.primitives = static_cast<RowId>(column_.size);
-    job.row_ids = entries_.row_ids.data();
+    const scene_entries entries{job.scene, entries_.row_ids.data()};
     for (; job.begin < probes.size; job.begin += job.size) {
       job.size = std::min(most_at_once, probes.size - job.begin);
       const sorted_probes<Engine, Key> stretch(where, probes, job.begin, job.size, column_);
@@ -145,7 +148,7 @@ class built_rx final
       {
         scene made(where, {points, job.size, column_.smallest, column_.largest}, options_);
         made.build(where, counted);
-        core::inverse_job<core::rx_scene<Key, RowId>> keys;
+        core::inverse_job<rx_scene> keys;
         keys.points = made.scene();
         keys.keys = column_.keys;
         keys.firsts = of_first.data();
@@ -162,9 +165,9 @@ class built_rx final
       job.firsts = firsts.data();
       if constexpr (requires { Operation::first_match_only; }) {
         job.rows = operation.out;
-        executor::for_each(where, put_found_row<core::rx_scene<Key, RowId>>{job}, job.size);
+        executor::for_each(where, put_found_row<rx_scene, scene_entries>{job, entries}, job.size);
       } else {
-        answer_traced<Engine>(where, operation, job);
+        answer_traced<Engine>(where, operation, job, entries);
       }
     }
   }

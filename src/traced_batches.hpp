@@ -13,11 +13,13 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "batch_plan.hpp"
 #include "double_buffer.hpp"
 #include "key_column.hpp"
 #include "raydex/core/traced.hpp"
+#include "raydex/index.hpp"
 #include "raydex/rx.hpp"
 
 namespace raydex {
@@ -66,15 +68,22 @@ struct put_row {
   RAYDEX_HD void operator()(std::uint64_t i) const { out[numbers[i]] = rows[i]; }
 };
 
-// Writes the smallest row id of lookups that were traced the other way round.
-template <class Scene>
+// Writes the smallest row ids of points whose lookups were traced, each at its probe or, as the job
+// has it, at its lookup.
+template <class Scene, class Entries>
 struct put_found_row {
+  using row_id = typename Scene::position_type;
+  using position = typename Entries::position_type;
+
   core::trace_job<Scene> job;
+  Entries entries;
   RAYDEX_HD void operator()(std::uint64_t lookup) const {
     core::interval<typename Scene::key_type> wanted;
-    const std::uint64_t probe = job.probe(lookup);
-    const bool exists = job.probes.read(probe, wanted);
-    job.rows[probe] = job.row(job.found(lookup), wanted, exists);
+    position begin = 0;
+    position end = 0;
+    if (job.read(lookup, wanted)) entries.settle(job.found(lookup), wanted, true, true, begin, end);
+    job.rows[job.rows_by_probe ? job.probe(lookup) : lookup] =
+        begin < end ? entries.row_id(begin) : not_found<row_id>;
   }
 };
 
@@ -144,19 +153,20 @@ struct sorted_probes {
 };
 
 // Has a batch's matches answered that were traced.
-template <class Engine, class Scene, class Operation>
+template <class Engine, class Scene, class Entries, class Operation>
 void answer_traced(const context& where, const Operation& operation,
-                   const core::trace_job<Scene>& job) {
-  Engine::executor::run(where, batch_plan{},
-                        core::answer_traced<Operation, Scene>{
-                            operation.view, {job.size}, operation, job, operation.out});
+                   const core::trace_job<Scene>& job, const Entries& entries) {
+  using answering = core::answer_traced<Operation, Scene, Entries>;
+  Engine::executor::run(
+      where, batch_plan{},
+      answering{operation.view, {job.size}, operation, job, entries, operation.out});
 }
 
-// What a batch is traced against.
-template <class Scene, class RowId, class Key>
+// What a batch is traced against, and what settles what was traced.
+template <class Scene, class Key, class Entries>
 struct traced_index {
   Scene scene;
-  const RowId* row_ids;
+  Entries entries;
   key_column<Key> column;
   int sorted_bits;  // as `bits_to_sort` says
   rx_order order;
@@ -164,9 +174,10 @@ struct traced_index {
 
 // Traces a batch, a stretch of it at a time, and answers what was traced. `tracer.trace(where,
 // job)` runs the lookups of a job.
-template <class Engine, class Tracer, class Scene, class RowId, class Key, class Operation>
+template <class Engine, class Tracer, class Scene, class Key, class Entries, class Operation>
 void trace_probes(const context& where, const Tracer& tracer,
-                  const traced_index<Scene, RowId, Key>& index, const Operation& operation) {
+                  const traced_index<Scene, Key, Entries>& index, const Operation& operation) {
+  using row_id = typename Scene::position_type;
   const core::probe_set<Key>& probes = operation.probes;
   const rx_order order =
       index.order == rx_order::automatic ? Engine::best_order(probes.size) : index.order;
@@ -175,11 +186,13 @@ void trace_probes(const context& where, const Tracer& tracer,
   constexpr bool rows_only = requires {
     Operation::first_match_only;
   };
+  // The entries of a scene are at hand where it is traced.
+  constexpr bool traces_rows = rows_only && std::is_same_v<Entries, core::entries_of_scene<Scene>>;
   // Rows of a tile are written where they belong at once: that is within the caches.
-  const bool keeps_firsts = !rows_only || order == rx_order::sorted;
+  const bool keeps_firsts = !traces_rows || order == rx_order::sorted;
   const std::uint64_t scratch = (sorted ? sorted_probes<Engine, Key>::bytes : 0) +
-                                (keeps_firsts ? sizeof(RowId) : 0) +
-                                (!rows_only && counted ? sizeof(RowId) : 0);
+                                (keeps_firsts ? sizeof(row_id) : 0) +
+                                (!rows_only && counted ? sizeof(row_id) : 0);
   std::uint64_t each = most_at_once;
   if (order != rx_order::sorted && scratch != 0) each = std::min(each, most_scratch / scratch);
   each = std::min(each, probes.size);
@@ -187,11 +200,11 @@ void trace_probes(const context& where, const Tracer& tracer,
   core::trace_job<Scene> job;
   job.scene = index.scene;
   job.probes = probes;
-  job.row_ids = index.row_ids;
+  if constexpr (traces_rows) job.row_ids = index.entries.row_ids;
   for (; job.begin < probes.size; job.begin += job.size) {
     job.size = std::min(each, probes.size - job.begin);
-    buffer<RowId> firsts(where, keeps_firsts ? job.size : 0);
-    buffer<RowId> counts(where, !rows_only && counted ? job.size : 0);
+    buffer<row_id> firsts(where, keeps_firsts ? job.size : 0);
+    buffer<row_id> counts(where, !rows_only && counted ? job.size : 0);
     job.firsts = firsts.data();
     job.counts = counts.data();
     std::optional<sorted_probes<Engine, Key>> stretch;
@@ -203,15 +216,21 @@ void trace_probes(const context& where, const Tracer& tracer,
         job.points = stretch->keys.current.data();
     }
     if constexpr (rows_only) {
-      job.rows_by_probe = !keeps_firsts;
-      job.rows = keeps_firsts ? firsts.data() : operation.out;
+      job.rows_by_probe = order != rx_order::sorted;
+      row_id* const rows = job.rows_by_probe ? operation.out : firsts.data();
+      if constexpr (traces_rows) job.rows = rows;
       tracer.trace(where, job);
-      if (keeps_firsts) {
-        Engine::scatter(where, job.order, job.rows, operation.out + job.begin, job.size);
+      if constexpr (!traces_rows) {
+        job.rows = rows;
+        Engine::executor::for_each(where, put_found_row<Scene, Entries>{job, index.entries},
+                                   job.size);
+      }
+      if (!job.rows_by_probe) {
+        Engine::scatter(where, job.order, rows, operation.out + job.begin, job.size);
       }
     } else {
       tracer.trace(where, job);
-      answer_traced<Engine>(where, operation, job);
+      answer_traced<Engine>(where, operation, job, index.entries);
     }
   }
 }

@@ -20,12 +20,13 @@ enum class cgrx_mapping : std::uint8_t {
   bits  ///< the bits of the key for x, y and z (cgRX paper, section 5.2)
 };
 
-/// Options of `cgrx`; by name: `bucket=2..65536 scene=optimised|naive mapping=fit|bits bits=X/Y/Z
-/// scale=Y/Z search=binary|linear compact=auto|on|off build=fast|trace parts=auto|1..4096
-/// order=auto|batch|tiles|sorted
-/// rebuild=never|2..1024`.
+/// Options of `cgrx`; by name: `bucket=2..65536 node=off|2..256 scene=optimised|naive
+/// mapping=fit|bits bits=X/Y/Z scale=Y/Z search=binary|linear compact=auto|on|off build=fast|trace
+/// parts=auto|1..4096 order=auto|batch|tiles|sorted rebuild=never|2..1024`.
 struct cgrx_options {
-  unsigned bucket = 16;                                     ///< entries of a bucket
+  unsigned bucket = 16;  ///< entries of a bucket at the build
+  unsigned node = 0;  ///< buckets are lists of nodes with room for so many entries (section 4), an
+                      ///< even number from `bucket` to 256; 0, by name `node=off`: a sorted column
   core::cgrx_markers markers = core::cgrx_markers::within;  ///< `scene=optimised` (3.3), or `naive`
                                                             ///< (3.1), with markers apart
   cgrx_mapping mapping = cgrx_mapping::fit;                 ///< how representatives become places

@@ -8,11 +8,14 @@
 #include <tbb/parallel_scan.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "batch_plan.hpp"
 #include "cpu/simd_team.hpp"
+#include "raydex/core/group.hpp"
 #include "raydex/core/lookup.hpp"
 #include "raydex/memory.hpp"
 
@@ -44,6 +47,15 @@ struct executor {
   template <class Function>
   static void for_each(const context& /*where*/, const Function& f, std::uint64_t size) {
     tbb::parallel_for(std::uint64_t{0}, size, f);
+  }
+
+  template <class Function>
+  static void for_each_in_groups(const context& /*where*/, const Function& f, std::uint64_t size) {
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 64), [&](const auto& range) {
+      std::vector<std::byte> scratch(f.scratch_bytes());
+      for (std::uint64_t i = range.begin(); i < range.end(); ++i)
+        f(core::group_of_one{}, scratch.data(), i);
+    });
   }
 
   static void inclusive_sum(const context& /*where*/, std::uint64_t* numbers, std::uint64_t size) {

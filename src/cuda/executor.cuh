@@ -8,6 +8,7 @@
 
 #include "batch_plan.hpp"
 #include "cuda/block_sort.cuh"
+#include "cuda/groups.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/merge.cuh"
 #include "cuda/primitives.hpp"
@@ -47,14 +48,22 @@ __device__ void sort_probes(const Operation& operation, std::uint64_t begin, std
   sort_block(keys, numbers, size);
 }
 
+// Whether a view can keep something in shared memory.
+template <class View>
+concept pins = requires(const View& view) {
+  view.pinned_bytes(std::size_t{}, false);
+};
+
 // A block's team, once what it pins is in shared memory.
 template <class Operation>
 __device__ auto begin_batch(const Operation& operation, const batch_layout& layout,
                             std::byte* shared) {
   using team = typename team_of<std::remove_const_t<decltype(operation.view)>>::type;
-  if (layout.pinned_bytes != 0) {
-    operation.view.pin(shared, layout.pinned_bytes, threadIdx.x, blockDim.x);
-    __syncthreads();
+  if constexpr (pins<std::remove_const_t<decltype(operation.view)>>) {
+    if (layout.pinned_bytes != 0) {
+      operation.view.pin(shared, layout.pinned_bytes, threadIdx.x, blockDim.x);
+      __syncthreads();
+    }
   }
   return team({{shared, layout.pinned_bytes}, layout.cooperative_scan, layout.stream_leaves},
               layout.group);
@@ -193,11 +202,13 @@ struct executor {
       bytes = sorted_bytes();
     }
     layout.parts = blocks_for(size, per_part());
-    if (plan.pin != pinning::none) {
-      const std::size_t room = fast_memory() - std::min(fast_memory(), bytes + reserved_bytes);
-      layout.pinned_bytes =
-          static_cast<std::uint32_t>(operation.view.pinned_bytes(room, plan.pin == pinning::full));
-      bytes += padded(layout.pinned_bytes);
+    if constexpr (pins<view>) {
+      if (plan.pin != pinning::none) {
+        const std::size_t room = fast_memory() - std::min(fast_memory(), bytes + reserved_bytes);
+        layout.pinned_bytes = static_cast<std::uint32_t>(
+            operation.view.pinned_bytes(room, plan.pin == pinning::full));
+        bytes += padded(layout.pinned_bytes);
+      }
     }
 
     const auto merge = merge_ascending(where, operation);
@@ -229,6 +240,11 @@ struct executor {
     using policy = item_policy;
     launch(where.stream, blocks_for(size, policy::threads * policy::per_thread), policy::threads, 0,
            run_items<policy, Function>, f, size);
+  }
+
+  template <class Function>
+  static void for_each_in_groups(const context& where, const Function& f, std::uint64_t size) {
+    cuda::for_each_in_groups(where, f, size);
   }
 
   static void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t size) {

@@ -11,7 +11,7 @@
 
 namespace raydex::cuda {
 
-struct merge_policy {
+struct list_merge_policy {
   static constexpr unsigned threads = 256;
   static constexpr unsigned per_thread = 8;
   static constexpr unsigned tile = threads * per_thread;
@@ -41,7 +41,7 @@ struct put_tile_begin {
   core::entry_list<Key, RowId> b;
   std::uint64_t* begins;
   __device__ void operator()(std::uint64_t tile) const {
-    const std::uint64_t begin = tile * merge_policy::tile;
+    const std::uint64_t begin = tile * list_merge_policy::tile;
     const std::uint64_t all = a.size + b.size;
     begins[tile] =
         taken_of_first([this](std::uint64_t i) { return a[i]; }, a.size,
@@ -50,10 +50,10 @@ struct put_tile_begin {
 };
 
 template <class Key, class RowId>
-__global__ void __launch_bounds__(merge_policy::threads)
+__global__ void __launch_bounds__(list_merge_policy::threads)
     merge_tiles(core::entry_list<Key, RowId> a, core::entry_list<Key, RowId> b,
                 const std::uint64_t* begins, Key* keys, RowId* row_ids) {
-  using policy = merge_policy;
+  using policy = list_merge_policy;
   using entry = core::entry<Key, RowId>;
   __shared__ Key tile_keys[policy::tile];
   __shared__ RowId tile_rows[policy::tile];
@@ -101,10 +101,10 @@ __global__ void __launch_bounds__(merge_policy::threads)
 template <class Key, class RowId>
 void merge_lists(const context& where, const core::entry_list<Key, RowId>& a,
                  const core::entry_list<Key, RowId>& b, Key* keys, RowId* row_ids) {
-  const std::uint64_t tiles = blocks_for(a.size + b.size, merge_policy::tile);
+  const std::uint64_t tiles = blocks_for(a.size + b.size, list_merge_policy::tile);
   buffer<std::uint64_t> begins(where, tiles + 1);
   executor::for_each(where, put_tile_begin<Key, RowId>{a, b, begins.data()}, tiles + 1);
-  launch(where.stream, tiles, merge_policy::threads, 0, merge_tiles<Key, RowId>, a, b,
+  launch(where.stream, tiles, list_merge_policy::threads, 0, merge_tiles<Key, RowId>, a, b,
          std::as_const(begins).data(), keys, row_ids);
 }
 

@@ -13,6 +13,7 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/eytzinger.hpp"
 #include "raydex/core/lookup.hpp"
+#include "raydex/core/node_lists.hpp"
 #include "raydex/core/pivot_tree.hpp"
 #include "raydex/core/sorted_array.hpp"
 #include "raydex/core/team.hpp"
@@ -560,6 +561,10 @@ template <class View>
 struct team_of;
 template <class Entries>
 struct team_of<core::sorted_array_view<Entries>> {
+  using type = thread_team;
+};
+template <class Key, class RowId>
+struct team_of<core::node_lists_view<Key, RowId>> {
   using type = thread_team;
 };
 template <class Entries>

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cgrx_nodes.hpp"
 #include "dispatch.hpp"
 #include "optix/ray_engine.cuh"
 
@@ -29,6 +30,9 @@ struct cgrx_engine : ray_engine {
 std::unique_ptr<cgrx> build(const index_info& info, const context& where_to, const column& keys,
                             const std::optional<column>& row_ids, const cgrx_options& options) {
   return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<cgrx> {
+    if (options.node != 0)
+      return std::make_unique<built_node_cgrx<Key, RowId, cgrx_engine>>(info, where_to, keys,
+                                                                        row_ids, options);
     return std::make_unique<built_cgrx<Key, RowId, cgrx_engine>>(info, where_to, keys, row_ids,
                                                                  options);
   });

@@ -77,9 +77,11 @@ class cgrx_edges : public test::backend_test {
   void check_all(const std::vector<Key>& keys) {
     for (const unsigned bucket : {2U, 3U, 16U, 500U, 65'536U}) {
       for (const unsigned parts : {0U, 3U}) {
-        for (const auto markers : {core::cgrx_markers::within, core::cgrx_markers::apart}) {
+        for (const auto markers :
+             {core::cgrx_markers::within, core::cgrx_markers::apart, core::cgrx_markers::none}) {
           cgrx_options options{.bucket = bucket, .markers = markers, .parts = parts};
           check(keys, options);
+          if (markers == core::cgrx_markers::none) continue;
           options.mapping = cgrx_mapping::bits;
           options.linear_search = bucket == 3;
           check(keys, options);
@@ -174,6 +176,8 @@ TEST_F(cgrx_edges, random_sets) {
     check(keys, options);
     options.mapping = cgrx_mapping::bits;
     check(keys, options);
+    check(keys,
+          {.bucket = options.bucket, .markers = core::cgrx_markers::none, .parts = options.parts});
     if (HasFatalFailure()) return;
   }
 }

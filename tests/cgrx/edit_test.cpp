@@ -187,6 +187,12 @@ std::vector<cgrx_options> tested_options() {
           {.bucket = 5, .mapping = cgrx_mapping::bits, .linear_search = true},
           {.bucket = 3, .mapping = cgrx_mapping::bits, .parts = 2, .order = rx_order::sorted},
           {.bucket = 4, .rebuild_at = 2},
+          {.bucket = 7, .markers = core::cgrx_markers::none, .parts = 2},
+          {.node = 32, .markers = core::cgrx_markers::none},
+          {.bucket = 2, .node = 2, .markers = core::cgrx_markers::apart, .parts = 3},
+          {.bucket = 3, .node = 6, .mapping = cgrx_mapping::bits, .linear_search = true},
+          {.bucket = 3, .node = 4, .order = rx_order::sorted, .rebuild_at = 3},
+          {.bucket = 4, .node = 8, .order = rx_order::tiles, .rebuild_at = 0},
           {.bucket = 16, .order = rx_order::tiles, .rebuild_at = 0}};
 }
 
@@ -206,12 +212,15 @@ TEST_F(cgrx_edits, waves) {
 TEST_F(cgrx_edits, many_entries) {
   if (test::small_scale()) GTEST_SKIP() << "takes long under a sanitizer";
   using own = edited_index<std::uint64_t, std::uint32_t>;
-  own index(at(), random_entries<std::uint64_t, std::uint32_t>(100'000, ~std::uint64_t{0}), {});
-  for (int wave = 0; wave < 4; ++wave) {
-    const auto insert = random_entries<std::uint64_t, std::uint32_t>(30'000, ~std::uint64_t{0});
-    index.edit(insert, {}, false);
-    index.edit({}, some_of(index.held(), 20'000), true);
-    index.check(probes_for(index, insert));
+  for (const unsigned node : {0U, 32U}) {
+    own index(at(), random_entries<std::uint64_t, std::uint32_t>(100'000, ~std::uint64_t{0}),
+              {.node = node});
+    for (int wave = 0; wave < 4; ++wave) {
+      const auto insert = random_entries<std::uint64_t, std::uint32_t>(30'000, ~std::uint64_t{0});
+      index.edit(insert, {}, false);
+      index.edit({}, some_of(index.held(), 20'000), true);
+      index.check(probes_for(index, insert));
+    }
   }
 }
 
@@ -308,29 +317,30 @@ TEST_F(cgrx_edits, an_edit_that_runs_out_changes_nothing) {
     ids[i] = 5000 + i;
   const auto rows = at().upload(ids);
   const edits batch{.insert = column(more), .insert_rows = column(rows), .erase = column(keys)};
-  for (const unsigned rebuild_at : {0U, 2U}) {
+  for (const cgrx_options& options :
+       {cgrx_options{.bucket = 4}, cgrx_options{.bucket = 4, .rebuild_at = 2},
+        cgrx_options{.bucket = 4, .node = 8},
+        cgrx_options{.bucket = 4, .node = 4, .rebuild_at = 2}}) {
     const auto build_in = [&](memory_resource& memory) {
-      return build_cgrx(at().where(), {memory, plain.stream}, column(keys), {},
-                        {.bucket = 4, .rebuild_at = rebuild_at});
+      return build_cgrx(at().where(), {memory, plain.stream}, column(keys), {}, options);
     };
-    std::size_t resident = 0;
     std::size_t peak = 0;
     {
       const auto built = build_in(plain.memory);
-      resident = built->info().resident_bytes;
-      peak = std::max(resident, built->info().build_peak_bytes);
+      peak = built->info().build_peak_bytes;
       built->edit(plain.stream, batch);
       EXPECT_EQ(built->info().entries, 2000);
     }
     for (std::size_t limit = peak; limit < 4 * peak; limit += peak / 20) {
       test::limited_resource scarce(plain.memory, limit);
       const auto built = build_in(scarce);
+      const std::size_t held = scarce.held();
       bool failed = false;
       try {
         built->edit(plain.stream, batch);
       } catch (const out_of_memory&) {
         failed = true;
-        EXPECT_EQ(scarce.held(), resident);
+        EXPECT_EQ(scarce.held(), held);
       }
       buffer<std::uint64_t> counts(plain, keys.size());
       built->count(plain, points(column(keys)), std::span(counts.data(), counts.size()));

@@ -21,8 +21,9 @@ namespace raydex::core {
 
 /// Which scene stands for the representatives.
 enum class cgrx_markers : std::uint8_t {
-  apart,  ///< triangles beside rows and planes mark those that hold something (3.1, 3.2)
-  within  ///< representatives are moved or added to the last cells of rows and planes (3.3)
+  apart,   ///< triangles beside rows and planes mark those that hold something (3.1, 3.2)
+  within,  ///< representatives are moved or added to the last cells of rows and planes (3.3)
+  none     ///< none is needed: there is one row, and a triangle spans all places of its bucket
 };
 
 /// A part of the scene: buckets from one on, in a scene of their own.
@@ -102,6 +103,7 @@ struct cgrx_scene {
   /// The triangle of number `i` of a part. Where there is nothing it is a point, which no ray
   /// meets.
   RAYDEX_HD void triangle(unsigned number, std::uint64_t i, point3 (&corners)[3]) const {
+    if (markers == cgrx_markers::none) return span(parts[number], i, corners);
     const placed what = triangle(parts[number], i);
     grid.triangle(what.at, what.flipped, corners);
     if (what.exists) return;
@@ -119,15 +121,21 @@ struct cgrx_scene {
     const Key key = wanted.lower;
     if (entries == 0 || wanted.upper < key) return {traced<Position>::none, 0};
     if (representative(buckets - 1) < key)
-      return {begins != nullptr ? buckets - 1 : traced<Position>::none, 0};
+      return {representatives != nullptr ? buckets - 1 : traced<Position>::none, 0};
     unsigned number = part_of(key);
     const part of = parts[number];
     if (!(of.first < key)) return {of.first_bucket, 0};
     const cell from = grid.cell_of(place_in(of, key));
     Position bucket = 0;
-    const bool found = markers == cgrx_markers::apart
-                           ? trace_apart(tracer, number, of, from, bucket)
-                           : trace_within(tracer, number, of, from, bucket);
+    bool found = false;
+    if (markers == cgrx_markers::none) {
+      Position primitive = 0;
+      found = tracer.closest(number, grid.ray_across(from), primitive);
+      bucket = of.first_bucket + primitive;
+    } else {
+      found = markers == cgrx_markers::apart ? trace_apart(tracer, number, of, from, bucket)
+                                             : trace_within(tracer, number, of, from, bucket);
+    }
     return {found ? bucket : traced<Position>::gave_up, 0};
   }
 
@@ -141,12 +149,54 @@ struct cgrx_scene {
     end = end_of_matches(keys, entries, begin, wanted.upper, first_only);
   }
 
+  /// The bucket that holds what is not below a key, or ends just before it: the one that was found,
+  /// or, of those at the same place, one that follows, if rays were right.
+  RAYDEX_HD Position checked(Position found, Key key) const {
+    const auto representative_at = [this](Position b) { return representative(b); };
+    const bool in_order = found < buckets && (found == 0 || representative(found - 1) < key);
+    if (in_order && !(representative(found) < key)) return found;
+    if (in_order && found + 1 == buckets) return found;
+    // A representative that was moved stands for what lies before the next key, too.
+    if (in_order && !(key_after(found) < key)) return found + 1;
+    if (!in_order || !shares_place(found, key)) count_repair();
+    const Key wanted[1] = {key};
+    Position first[1];
+    if (!in_order) {
+      lower_bounds(representative_at, buckets, wanted, first);
+    } else {
+      const Position after = found + 1;
+      const auto later = [&](Position b) { return representative(after + b); };
+      Position reach = 1;
+      while (reach < buckets - after && later(reach - 1) < key)
+        reach *= 2;
+      lower_bounds(later, reach < buckets - after ? reach : buckets - after, wanted, first);
+      first[0] += after;
+    }
+    return first[0];
+  }
+
  private:
   RAYDEX_HD static std::uint64_t place_in(const part& of, Key key) {
     return std::uint64_t{static_cast<Key>(key - of.base)} >> of.shift;
   }
   RAYDEX_HD static bool same_row(cell a, cell b) { return a.y == b.y && a.z == b.z; }
   RAYDEX_HD static bool same(cell a, cell b) { return a.x == b.x && same_row(a, b); }
+
+  // From the place after the representative before to that of its own; keys that share a place with
+  // a representative, but are above it, are looked for from there.
+  RAYDEX_HD void span(const part& of, std::uint64_t i, point3 (&corners)[3]) const {
+    const auto bucket = static_cast<Position>(of.first_bucket + i);
+    const cell last = cell_in(of, representative(bucket));
+    cell first = last;
+    if (i != 0) {
+      first = cell_in(of, representative(bucket - 1));
+      ++first.x;
+    }
+    grid.span(first, last, corners);
+    if (first.x <= last.x) return;
+    for (point3& corner : corners)
+      corner = grid.place(last);
+  }
 
   // Section 3.2, algorithm 1.
   RAYDEX_HD placed apart(const part& of, Position bucket, unsigned layer) const {
@@ -259,31 +309,6 @@ struct cgrx_scene {
     return low;
   }
 
-  // The bucket that holds what is not below a key, or ends just before it: the one that was found,
-  // or, of those at the same place, one that follows, if rays were right.
-  RAYDEX_HD Position checked(Position found, Key key) const {
-    const auto representative_at = [this](Position b) { return representative(b); };
-    const bool in_order = found < buckets && (found == 0 || representative(found - 1) < key);
-    if (in_order && !(representative(found) < key)) return found;
-    if (in_order && found + 1 == buckets) return found;
-    // A representative that was moved stands for what lies before the next key, too.
-    if (in_order && !(key_after(found) < key)) return found + 1;
-    if (!in_order || !shares_place(found, key)) count_repair();
-    const Key wanted[1] = {key};
-    Position first[1];
-    if (!in_order) {
-      lower_bounds(representative_at, buckets, wanted, first);
-    } else {
-      const Position after = found + 1;
-      const auto later = [&](Position b) { return representative(after + b); };
-      Position reach = 1;
-      while (reach < buckets - after && later(reach - 1) < key)
-        reach *= 2;
-      lower_bounds(later, reach < buckets - after ? reach : buckets - after, wanted, first);
-      first[0] += after;
-    }
-    return first[0];
-  }
   // What no key between a bucket and the next one is above: the first key of that, or, once others
   // may be inserted, its representative.
   RAYDEX_HD Key key_after(Position bucket) const {

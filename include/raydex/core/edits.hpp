@@ -47,6 +47,10 @@ struct entry_list {
   RAYDEX_HD std::uint64_t below(const entry<Key, RowId>& one) const {
     return first_not_below([this](std::uint64_t i) { return (*this)[i]; }, one);
   }
+  /// How many entries are not above one.
+  RAYDEX_HD std::uint64_t not_above(const entry<Key, RowId>& one) const {
+    return below(entry<Key, RowId>{one.key, static_cast<RowId>(one.row + 1)});  // no row id is last
+  }
   /// How many entries have a smaller key.
   RAYDEX_HD std::uint64_t below(Key key) const {
     return first_not_below([this](std::uint64_t i) { return load(keys + i); }, key);

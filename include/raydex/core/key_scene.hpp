@@ -117,6 +117,19 @@ struct key_grid {
     corners[0] = corners[1];
     corners[1] = first;
   }
+  /// A triangle that rays across the row of two cells meet from one to the other, and nowhere else.
+  /// Where they pass, its left edge is less than a quarter away from its left corner.
+  RAYDEX_HD void span(cell first, cell last, point3 (&corners)[3]) const {
+    constexpr float below = 1.0F / 64;
+    const point3 begin = place(first);
+    const float left = begin.x - 0.5F;
+    const float right = place(last).x + 0.5F;
+    corners[0] = {left, begin.y - below, begin.z};
+    corners[1] = {right, begin.y - below, begin.z};
+    corners[2] = {right, begin.y + (right - left) / 16, begin.z};
+  }
+  /// The ray across a row, along z, that meets what is in a cell.
+  RAYDEX_HD axis_ray ray_across(cell at) const { return across(place(at)); }
   /// The ray along an axis that meets all cells from one to the last of its line.
   RAYDEX_HD axis_ray ray_from(cell at, unsigned axis) const {
     const cell end = last_cell();
@@ -176,8 +189,7 @@ struct key_grid {
   /// The ray that looks for a point.
   RAYDEX_HD axis_ray ray_to(std::uint64_t key, point_ray how) const {
     if (how != point_ray::perpendicular) return ray_along(key, key, how == point_ray::zero);
-    const point3 at = place(key);
-    return {{at.x, at.y, at.z - 0.5F * z_step}, 2, 0, z_step};
+    return across(place(key));
   }
   /// The ray that looks for the keys from `lower` to `upper` of a row.
   RAYDEX_HD axis_ray ray_along(std::uint64_t lower, std::uint64_t upper, bool from_zero) const {
@@ -187,6 +199,9 @@ struct key_grid {
   }
 
  private:
+  RAYDEX_HD axis_ray across(point3 at) const {
+    return {{at.x, at.y, at.z - 0.5F * z_step}, 2, 0, z_step};
+  }
   RAYDEX_HD std::uint32_t pattern(std::uint64_t key) const {
     return 2 * static_cast<std::uint32_t>(key) + first_pattern;
   }

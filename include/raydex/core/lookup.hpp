@@ -153,10 +153,9 @@ struct first_rows {
     answer(team, tickets, begin, end, to);
   }
   /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N],
-                        const typename View::row_id_type (&begin)[N],
-                        const typename View::row_id_type (&end)[N], result* to) const {
+  template <std::size_t N, class Team, class Rank>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
+                        const Rank (&end)[N], result* to) const {
     team.scan(*this, tickets, begin, end, to);
   }
 };
@@ -215,10 +214,9 @@ struct count_rows {
     answer(team, tickets, begin, end, to);
   }
   /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N],
-                        const typename View::row_id_type (&begin)[N],
-                        const typename View::row_id_type (&end)[N], result* to) const {
+  template <std::size_t N, class Team, class Rank>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
+                        const Rank (&end)[N], result* to) const {
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       if (team.owns_lookups() && tickets[j].probe < probes.size) {
@@ -259,10 +257,9 @@ struct sum_rows {
     answer(team, tickets, begin, end, to);
   }
   /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N],
-                        const typename View::row_id_type (&begin)[N],
-                        const typename View::row_id_type (&end)[N], result* to) const {
+  template <std::size_t N, class Team, class Rank>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
+                        const Rank (&end)[N], result* to) const {
     team.scan(*this, tickets, begin, end, to);
   }
 };
@@ -300,10 +297,9 @@ struct list_rows {
     answer(team, tickets, begin, end, to);
   }
   /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N],
-                        const typename View::row_id_type (&begin)[N],
-                        const typename View::row_id_type (&end)[N], result* to) const {
+  template <std::size_t N, class Team, class Rank>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
+                        const Rank (&end)[N], result* to) const {
     team.scan(*this, tickets, begin, end, to);
   }
 };

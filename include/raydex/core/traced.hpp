@@ -81,19 +81,19 @@ struct trace_job {
   RAYDEX_HD std::uint64_t probe(std::uint64_t lookup) const {
     return begin + (order == nullptr ? lookup : load(order + lookup));
   }
+  /// Reads what a lookup wants; false if it matches nothing, being missing or empty.
+  RAYDEX_HD bool read(std::uint64_t lookup, interval<key>& wanted) const {
+    if (points == nullptr) return probes.read(probe(lookup), wanted);
+    wanted.lower = wanted.upper = load_once(points + lookup);
+    return true;
+  }
   /// Traces one lookup. The smallest row of a point is one read away from its first primitive, so
   /// that it is written here; other answers follow in `answer_traced`.
   template <class Tracer>
   RAYDEX_HD void run(const Tracer& tracer, std::uint64_t lookup) const {
     interval<key> wanted;
     traced<position> result = {traced<position>::none, 0};
-    bool exists = true;
-    if (points != nullptr) {
-      wanted = {load_once(points + lookup), 0};
-      wanted.upper = wanted.lower;
-    } else {
-      exists = probes.read(probe(lookup), wanted);
-    }
+    const bool exists = read(lookup, wanted);
     if (exists) result = scene.trace(tracer, wanted, probes.is_points);
     if (rows != nullptr) {
       rows[rows_by_probe ? probe(lookup) : lookup] = row(result, wanted, exists);
@@ -161,18 +161,38 @@ struct numbered_lookups {
   }
 };
 
+/// What traced lookups stand for where the scene is of the entries themselves. Where entries lie
+/// elsewhere, something else settles lookups: it has the same members.
+template <class Scene>
+struct entries_of_scene {
+  using position_type = typename Scene::position_type;  ///< an entry
+
+  Scene scene;                   ///< the scene
+  const position_type* row_ids;  ///< the row ids of the entries
+
+  /// The entries [begin, end) of a lookup, or only the first of them.
+  RAYDEX_HD void settle(const traced<position_type>& found,
+                        interval<typename Scene::key_type> wanted, bool is_point, bool first_only,
+                        position_type& begin, position_type& end) const {
+    scene.settle(found, wanted, is_point, first_only, begin, end);
+  }
+  /// The row id of an entry.
+  RAYDEX_HD position_type row_id(position_type entry) const { return load(row_ids + entry); }
+};
+
 /// An operation whose matches were traced: settles where they are and answers. Not for
-/// `first_of_points`, which a job answers by itself.
-template <class Operation, class Scene>
+/// `first_of_points`, whose rows need no scan.
+template <class Operation, class Scene, class Entries>
 struct answer_traced {
-  using result = typename Operation::result;       ///< what is written
-  using key = typename Scene::key_type;            ///< an encoded key
-  using position = typename Scene::position_type;  ///< an entry
+  using result = typename Operation::result;         ///< what is written
+  using key = typename Scene::key_type;              ///< an encoded key
+  using position = typename Entries::position_type;  ///< an entry
 
   decltype(Operation::view) view;  ///< the entries
   numbered_lookups probes;         ///< the lookups
   Operation operation;             ///< what is asked
   trace_job<Scene> job;            ///< what was traced
+  Entries entries;                 ///< what it stands for
   result* out;                     ///< where results go
 
   /// Answers N tickets, whose probes are lookups of the job.
@@ -191,9 +211,9 @@ struct answer_traced {
       const std::uint64_t probe = job.probe(lookup);
       own[j] = {probe, probe};
       interval<key> wanted;
-      if (!operation.probes.read(probe, wanted)) continue;
-      job.scene.settle(job.found(lookup), wanted, operation.probes.is_points, false, begin[j],
-                       end[j]);
+      if (!job.read(lookup, wanted)) continue;
+      entries.settle(job.found(lookup), wanted, operation.probes.is_points, false, begin[j],
+                     end[j]);
     }
     operation.answer(team, own, begin, end, to);
   }

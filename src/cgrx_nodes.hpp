@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engines' cgRX over lists of nodes have in common: all but the sort and the tracing.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "answering.hpp"
+#include "bucket_scene.hpp"
+#include "edited.hpp"
+#include "raydex/cgrx.hpp"
+#include "raydex/core/node_edits.hpp"
+#include "raydex/core/node_lists.hpp"
+#include "sorted_column.hpp"
+#include "traced_batches.hpp"
+
+namespace raydex {
+
+// Writes where the part of each bucket ends in a batch.
+template <class Key, class RowId>
+struct put_part_end {
+  core::node_edits<Key, RowId> edits;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const { edits.put_end(bucket); }
+};
+
+// Counts the nodes that buckets need, and the buckets that would have too many.
+template <class Key, class RowId>
+struct count_wanted_nodes {
+  core::node_editor<Key, RowId> editor;
+  std::uint64_t most;
+  std::uint64_t* counts;
+  std::uint64_t* too_long;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    std::uint64_t in_all = 0;
+    counts[bucket] = editor.count_new_nodes(bucket, in_all);
+    if (in_all > most) core::add_atomically(too_long, 1);
+  }
+};
+
+// Writes the address of a chunk.
+struct put_address {
+  std::byte** to;
+  std::byte* address;
+  RAYDEX_HD void operator()(std::uint64_t) const { *to = address; }
+};
+
+// Keeps the numbers of free nodes.
+template <class RowId>
+struct copy_row {
+  const RowId* from;
+  RowId* to;
+  RAYDEX_HD void operator()(std::uint64_t i) const { to[i] = from[i]; }
+};
+
+// Sets a count.
+struct put_count {
+  std::uint64_t* to;
+  std::uint64_t count;
+  RAYDEX_HD void operator()(std::uint64_t) const { *to = count; }
+};
+
+// Owns nodes.
+template <class Key, class RowId, class Executor>
+class node_store {
+  using memory_type = core::node_memory<Key, RowId>;
+
+ public:
+  node_store() = default;
+  node_store(const context& where, std::uint64_t buckets, unsigned capacity)
+      : first_(where, buckets * memory_type::bytes_of(capacity)) {
+    nodes_.capacity = capacity;
+    nodes_.buckets = static_cast<RowId>(buckets);
+    // A quarter of the nodes that there were at first, at a time.
+    nodes_.chunk_bits = core::floor_log2(std::max<std::uint64_t>(buckets / 4, 16));
+    nodes_.first = first_.data();
+  }
+
+  const memory_type& nodes() const { return nodes_; }
+
+  // Sees to it that so many nodes can be supplied; what is there stays as it is.
+  void make_room(const context& where, std::uint64_t wanted) {
+    const std::uint64_t fresh = wanted - std::min(wanted, free_count_);
+    const std::uint64_t chunk = std::uint64_t{1} << nodes_.chunk_bits;
+    const std::uint64_t needed = (used_ + fresh + chunk - 1) / chunk;
+    if (needed <= chunks_.size()) return;
+    std::vector<buffer<std::byte>> added;
+    while (chunks_.size() + added.size() < needed)
+      added.emplace_back(where, chunk * memory_type::bytes_of(nodes_.capacity));
+    buffer<std::byte*> table(where, needed);
+    chunks_.reserve(needed);
+    for (buffer<std::byte>& one : added)
+      chunks_.push_back(std::move(one));
+    for (std::size_t i = 0; i < needed; ++i)
+      Executor::for_each(where, put_address{table.data() + i, chunks_[i].data()}, 1);
+    table_ = std::move(table);
+    nodes_.chunks = table_.data();
+  }
+
+  // The nodes that an edit may take, of which it takes `wanted`, and where it puts others.
+  class supply {
+   public:
+    supply(const context& where, const node_store& of, const std::uint64_t* tickets,
+           std::uint64_t wanted)
+        : taken_(std::min(wanted, of.free_count_)),
+          fresh_(wanted - taken_),
+          // At most all are given back.
+          free_(where, of.used_ + fresh_),
+          count_(where, 1) {
+      const std::uint64_t left = of.free_count_ - taken_;
+      Executor::for_each(where, copy_row<RowId>{of.free_.data(), free_.data()}, left);
+      Executor::for_each(where, put_count{count_.data(), left}, 1);
+      view_ = {of.free_.data(), of.free_count_, static_cast<RowId>(of.nodes_.buckets + of.used_),
+               tickets,         free_.data(),   count_.data()};
+    }
+    const core::node_supply<RowId>& view() const { return view_; }
+
+   private:
+    friend class node_store;
+
+    std::uint64_t taken_;
+    std::uint64_t fresh_;
+    buffer<RowId> free_;
+    buffer<std::uint64_t> count_;
+    core::node_supply<RowId> view_;
+  };
+  // Remembers what an edit has left.
+  void take_back(const context& where, supply&& from) {
+    free_count_ = Executor::read(where, from.count_.data());
+    used_ += from.fresh_;
+    free_ = std::move(from.free_);
+  }
+
+ private:
+  memory_type nodes_;
+  buffer<std::byte> first_;
+  std::vector<buffer<std::byte>> chunks_;
+  buffer<std::byte*> table_;
+  std::uint64_t used_ = 0;  // nodes of the linked region that have been supplied, or are free again
+  buffer<RowId> free_;
+  std::uint64_t free_count_ = 0;
+};
+
+template <class Key, class RowId, class Engine>
+class built_node_cgrx final
+    : public answering_as<built_node_cgrx<Key, RowId, Engine>, cgrx,
+                          core::node_lists_view<Key, RowId>, typename Engine::executor> {
+  using view = core::node_lists_view<Key, RowId>;
+  using executor = typename Engine::executor;
+  using sorted = sorted_column<Key, RowId>;
+  using node_entries = core::entries_of_nodes<Key, RowId>;
+
+ public:
+  built_node_cgrx(const index_info& info, const context& where_to, const column& keys,
+                  const std::optional<column>& row_ids, const cgrx_options& options)
+      : built_node_cgrx::answering_as(where_to.memory), options_(options) {
+    this->info_ = info;
+    const context where{this->memory(), where_to.stream};
+    repairs_ = {where, 1};
+    executor::clear(where, repairs_.data());
+    const sorted entries = Engine::template sort_column<Key, RowId>(where, keys, row_ids);
+    held_ = hold(where, entries);
+    describe(entries.keys.size(), entries.max_row_id);
+  }
+
+ private:
+  friend typename built_node_cgrx::answering_as;
+
+  // Buckets, their scene, and the last row id of each at the build.
+  struct held_buckets {
+    bucket_scene<Key, RowId, Engine> scene;
+    node_store<Key, RowId, executor> store;
+    buffer<RowId> last_rows;
+  };
+
+  held_buckets hold(const context& where, const sorted& entries) {
+    held_buckets made;
+    made.scene = {where,    this->memory(), entries.keys.data(), entries.keys.size(),
+                  options_, repairs_.data()};
+    const std::uint64_t buckets = made.scene.buckets();
+    made.scene.keep_representatives(made.scene.copy_representatives(where));
+    // Nothing of the column is looked at any more.
+    made.scene.follow(nullptr, buckets, {});
+    made.store = {where, buckets, options_.node};
+    made.last_rows = {where, buckets};
+    executor::for_each_in_groups(
+        where,
+        core::fill_node<Key, RowId>{made.store.nodes(), list_of(entries), options_.bucket,
+                                    made.last_rows.data()},
+        buckets);
+    executor::synchronise(where);
+    return made;
+  }
+
+  void do_edit(stream_t stream, const edits& batch) override {
+    const context where{this->memory(), stream};
+    const auto given = sort_edits<Engine, Key, RowId>(where, batch);
+    const std::uint64_t inserted = given.insert.keys.size();
+    if (inserted == 0 && given.erase.keys.size() == 0) return;
+    check_room(this->info_.entries + inserted, not_found<RowId>);
+    const std::uint64_t buckets = held_.scene.buckets();
+    buffer<std::uint64_t> ends(where, buckets);
+    buffer<std::uint64_t> tickets(where, buckets);
+    core::node_editor<Key, RowId> editor{};
+    editor.nodes = held_.store.nodes();
+    editor.edits = {list_of(given.insert),
+                    list_of(given.erase),
+                    given.by_row,
+                    {held_.scene.scene().representatives, held_.last_rows.data(), buckets},
+                    ends.data()};
+    executor::for_each(where, put_part_end<Key, RowId>{editor.edits}, buckets);
+    std::uint64_t wanted = 0;
+    if (buckets == 0 || !count_nodes(where, editor, tickets, wanted)) {
+      const std::uint64_t before = this->info_.entries;
+      rebuild_with(where, given);
+      this->info_.n += this->info_.entries - before;
+      return;
+    }
+    typename node_store<Key, RowId, executor>::supply supply(where, held_.store, tickets.data(),
+                                                             wanted);
+    editor.supply = supply.view();
+    buffer<std::uint64_t> erased(where, editor.counters);
+    executor::clear(where, erased.data(), erased.size());
+    editor.erased = erased.data();
+    held_.store.make_room(where, wanted);
+    editor.nodes = held_.store.nodes();
+    // Nothing is allocated from here on.
+    executor::for_each_in_groups(where, editor, buckets);
+    const auto counts = Engine::download(where, std::as_const(erased).data(), erased.size());
+    const std::uint64_t gone = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    held_.store.take_back(where, std::move(supply));
+    this->info_.n += inserted - gone;
+    describe(this->info_.entries + inserted - gone,
+             std::max(this->info_.max_row_id, given.insert.max_row_id));
+  }
+
+  // How many nodes are needed, and where the tickets of each bucket end; false if lists would grow
+  // too long.
+  bool count_nodes(const context& where, const core::node_editor<Key, RowId>& editor,
+                   buffer<std::uint64_t>& tickets, std::uint64_t& wanted) const {
+    const std::uint64_t buckets = tickets.size();
+    buffer<std::uint64_t> too_long(where, 1);
+    executor::clear(where, too_long.data());
+    const std::uint64_t most =
+        options_.rebuild_at == 0 ? ~std::uint64_t{0} : std::uint64_t{options_.rebuild_at};
+    executor::for_each(
+        where, count_wanted_nodes<Key, RowId>{editor, most, tickets.data(), too_long.data()},
+        buckets);
+    executor::inclusive_sum(where, tickets.data(), buckets);
+    wanted = executor::read(where, tickets.data() + buckets - 1);
+    return executor::read(where, too_long.data()) == 0;
+  }
+
+  // The entries as a sorted column.
+  sorted collect(const context& where) const {
+    const std::uint64_t buckets = held_.scene.buckets();
+    sorted all{{where, this->info_.entries}, {where, this->info_.entries}, this->info_.max_row_id};
+    if (buckets == 0) return all;
+    buffer<std::uint64_t> ends(where, buckets);
+    executor::for_each(where, core::count_bucket<Key, RowId>{held_.store.nodes(), ends.data()},
+                       buckets);
+    executor::inclusive_sum(where, ends.data(), buckets);
+    executor::for_each_in_groups(where,
+                                 core::copy_bucket<Key, RowId>{held_.store.nodes(), ends.data(),
+                                                               all.keys.data(), all.row_ids.data()},
+                                 buckets);
+    return all;
+  }
+
+  void rebuild_with(const context& where, const sorted_edits<Key, RowId>& batch) {
+    sorted all = collect(where);
+    const std::uint64_t max_row_id = std::max(all.max_row_id, batch.insert.max_row_id);
+    if (auto changed = edited<Engine>(where, all, batch)) all = std::move(*changed);
+    held_ = hold(where, all);
+    describe(all.keys.size(), max_row_id);
+  }
+
+  void do_rebuild(stream_t stream) override { rebuild_with({this->memory(), stream}, {}); }
+
+  void describe(std::uint64_t entries, std::uint64_t max_row_id) {
+    this->info_.entries = entries;
+    this->info_.max_row_id = max_row_id;
+    this->measure();
+  }
+
+  view queried() const override {
+    return {held_.store.nodes(), held_.scene.scene().representatives, this->info_.entries,
+            options_.linear_search};
+  }
+
+  template <class Operation>
+  void run(const context& where, const Operation& operation) const {
+    const core::cgrx_scene<Key, RowId>& of = held_.scene.scene();
+    trace_probes<Engine>(
+        where, held_.scene.rays(),
+        traced_index<core::cgrx_scene<Key, RowId>, Key, node_entries>{of,
+                                                                      {of, operation.view},
+                                                                      held_.scene.column(),
+                                                                      held_.scene.sorted_bits(),
+                                                                      options_.order},
+        operation);
+  }
+
+  std::uint64_t do_repairs(stream_t stream) const override {
+    // Nothing is allocated for it.
+    return executor::read({const_cast<built_node_cgrx*>(this)->memory(), stream}, repairs_.data());
+  }
+
+  cgrx_options options_;
+  buffer<std::uint64_t> repairs_;
+  held_buckets held_;
+};
+
+}  // namespace raydex
