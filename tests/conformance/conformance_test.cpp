@@ -64,6 +64,7 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"inverse", "auto"}, {"primitive", "box"}, {"hits", "any"}, {"duplicates", "keep"}}}},
       {"cgrx",
        {{},
+        {{"node", "32"}, {"scene", "spans"}, {"order", "sorted"}},
         {{"mapping", "bits"}, {"bucket", "4"}, {"parts", "3"}, {"order", "sorted"}},
         {{"mapping", "bits"}, {"scene", "naive"}, {"bucket", "3"}, {"scale", "0/0"}},
         {{"bucket", "2"}, {"search", "linear"}, {"parts", "5"}, {"order", "tiles"}},
