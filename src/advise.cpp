@@ -3,6 +3,7 @@
 #include "raydex/advise.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -194,14 +195,20 @@ bool can_do(const capability& one, const use_case& what) {
                                 needs(what), remedy));
 }
 
-// What was measured of the structures that can do what is needed, in the order of the table.
-std::vector<candidate> find_candidates(const use_case& what, const speed_table& measured,
-                                       const std::vector<capability>& offered) {
+// The structures that can do what is needed.
+std::vector<std::string_view> find_able(const use_case& what,
+                                        const std::vector<capability>& offered) {
   std::vector<std::string_view> able;
   for (const capability& one : offered) {
     if (one.where == what.where && can_do(one, what)) able.emplace_back(one.structure);
   }
   if (able.empty()) refuse(what, offered);
+  return able;
+}
+
+// What was measured of them, in the order of the table.
+std::vector<candidate> find_candidates(const use_case& what, const speed_table& measured,
+                                       const std::vector<std::string_view>& able) {
   std::vector<candidate> all;
   for (const measured_speed& row : measured.rows()) {
     if (row.where != what.where || std::ranges::find(able, row.structure) == able.end()) continue;
@@ -230,11 +237,6 @@ void estimate(const use_case& what, const speed_table& measured,
   }
   std::erase_if(candidates, std::not_fn(is_known));
   std::ranges::stable_sort(candidates, {}, &candidate::seconds);
-  if (candidates.empty()) {
-    throw unsupported(
-        fmt::format("nothing that takes {} was measured on backend {}; give measurements of it",
-                    needs(what), to_string(what.where)));
-  }
 }
 
 std::string number_text(double number) {
@@ -282,8 +284,15 @@ std::string reason(const use_case& what, const candidate& chosen,
 
 advice advise(const use_case& what, const speed_table& measured,
               const std::vector<capability>& offered) {
-  std::vector<candidate> fitting = find_candidates(what, measured, offered);
+  const std::vector<std::string_view> able = find_able(what, offered);
+  std::vector<candidate> fitting = find_candidates(what, measured, able);
   estimate(what, measured, fitting);
+  if (fitting.empty()) {
+    throw unsupported(fmt::format(
+        "nothing that takes {} was measured on backend {}; choose by name ({}), or give "
+        "measurements",
+        needs(what), to_string(what.where), fmt::join(able, ", ")));
+  }
   std::vector<candidate> too_large;
   if (what.memory_limit != 0) {
     const auto fits = [&](const candidate& one) { return one.bytes <= what.memory_limit; };

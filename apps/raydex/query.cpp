@@ -10,6 +10,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,8 +46,12 @@ struct query_arguments {
   std::string structure = "auto";
   std::string backend = "auto";
   std::string keys, row_ids, points, ranges, result, values, out, report;
-  std::string insert, insert_rows, erase;
+  std::string insert, insert_rows, erase, erase_rows;
   std::vector<std::string> options;
+
+  bool has_edits() const {
+    return !(insert.empty() && insert_rows.empty() && erase.empty() && erase_rows.empty());
+  }
 };
 
 // The columns that the arguments name, in host memory.
@@ -55,6 +60,7 @@ struct inputs {
   std::optional<io::host_column> row_ids;
   io::host_ranges ends;  // of points, the lower ones only
   std::optional<io::host_column> values;
+  std::optional<io::host_column> insert, insert_rows, erase, erase_rows;
 
   probes batch() const {
     return ends.upper.cells == nullptr ? points(ends.lower.view())
@@ -76,6 +82,21 @@ option_map parse_options(const std::vector<std::string>& given) {
   return options;
 }
 
+// Refuses structures that take no edits. Unknown names are left to `build`, which knows what to say
+// about them, and `auto` to `advise`.
+void check_updatable(const std::string& structure) {
+  std::set<std::string> updatable;
+  bool is_fixed = false;
+  for (const capability& able : capabilities()) {
+    if (able.updates) updatable.insert(able.structure);
+    is_fixed = is_fixed || (able.structure == structure && !able.updates);
+  }
+  if (!is_fixed) return;
+  throw unsupported(
+      fmt::format("structure {} takes no updates, so no --insert and no --erase; these do: {}",
+                  structure, fmt::join(updatable, ", ")));
+}
+
 void check(const query_arguments& given) {
   if (given.points.empty() == given.ranges.empty()) {
     throw invalid_argument("give either --points or --ranges");
@@ -86,45 +107,82 @@ void check(const query_arguments& given) {
   if (!given.report.empty() && given.report == given.out) {
     throw invalid_argument(fmt::format("--out and --report are the same file, {}", given.out));
   }
-  if (!given.insert.empty() || !given.insert_rows.empty() || !given.erase.empty()) {
-    std::vector<std::string> updatable;
-    for (const capability& what : capabilities())
-      if (what.updates) updatable.push_back(what.structure);
-    throw unsupported(
-        fmt::format("structure {} takes no updates, so no --insert, --insert-rows or --erase; {}",
-                    given.structure,
-                    updatable.empty() ? "no structure of this build does"
-                                      : fmt::format("these do: {}", fmt::join(updatable, ", "))));
+  if (given.has_edits()) check_updatable(given.structure);
+  if (given.insert.empty() != given.insert_rows.empty()) {
+    throw invalid_argument("--insert and --insert-rows go together: keys and their row ids");
+  }
+  if (!given.erase_rows.empty() && given.erase.empty()) {
+    throw invalid_argument("--erase-rows goes with --erase, the keys of these row ids");
   }
 }
 
-void check_same_type(const query_arguments& given, const inputs& in) {
-  const bool is_points = given.ranges.empty();
-  const std::string& probe_file = is_points ? given.points : given.ranges;
-  if (in.ends.lower.format == in.keys.format) return;
-  const bool from_csv = io::is_csv(given.keys) || io::is_csv(probe_file);
-  throw invalid_argument(fmt::format(
-      "{} {} are {}, but keys {} are {}; they must be the same{}", is_points ? "points" : "ranges",
-      probe_file, io::dtype_name(in.ends.lower.format), given.keys, io::dtype_name(in.keys.format),
-      from_csv ? " (a type can be given to a CSV column: file.csv:column:i8)" : ""));
+// `what` the file holds, for its message.
+void check_same_type(const query_arguments& given, const inputs& in, const char* what,
+                     const std::string& file, key_format format) {
+  if (format == in.keys.format) return;
+  const bool from_csv = io::is_csv(given.keys) || io::is_csv(file);
+  throw invalid_argument(
+      fmt::format("{} {} are {}, but keys {} are {}; they must be the same{}", what, file,
+                  io::dtype_name(format), given.keys, io::dtype_name(in.keys.format),
+                  from_csv ? " (a type can be given to a CSV column: file.csv:column:i8)" : ""));
+}
+
+std::optional<io::host_column> read_if_given(const std::string& file) {
+  return file.empty() ? std::nullopt : std::optional(io::read_column(file));
 }
 
 inputs read(const query_arguments& given) {
   inputs in;
   in.keys = io::read_column(given.keys);
-  if (!given.row_ids.empty()) in.row_ids = io::read_column(given.row_ids);
+  in.row_ids = read_if_given(given.row_ids);
   if (given.ranges.empty()) {
     in.ends.lower = io::read_column(given.points);
   } else {
     in.ends = io::read_ranges(given.ranges);
   }
-  if (!given.values.empty()) in.values = io::read_column(given.values);
-  check_same_type(given, in);
+  in.values = read_if_given(given.values);
+  in.insert = read_if_given(given.insert);
+  in.insert_rows = read_if_given(given.insert_rows);
+  in.erase = read_if_given(given.erase);
+  in.erase_rows = read_if_given(given.erase_rows);
+  const key_format probed = in.ends.lower.format;
+  if (given.ranges.empty()) {
+    check_same_type(given, in, "points", given.points, probed);
+  } else {
+    check_same_type(given, in, "ranges", given.ranges, probed);
+  }
+  if (in.insert) check_same_type(given, in, "inserted keys", given.insert, in.insert->format);
+  if (in.erase) check_same_type(given, in, "erased keys", given.erase, in.erase->format);
   if (in.values && in.values->format.type == key_type::bytes) {
     throw invalid_argument(fmt::format("values {} are {}; sums are of numbers", given.values,
                                        io::dtype_name(in.values->format)));
   }
   return in;
+}
+
+std::optional<placed_column> place(const session& where,
+                                   const std::optional<io::host_column>& host) {
+  std::optional<placed_column> placed;
+  if (host) placed.emplace(where, host->view());
+  return placed;
+}
+
+std::optional<column> view_of(const std::optional<placed_column>& placed) {
+  return placed ? std::optional(placed->view()) : std::nullopt;
+}
+
+// Inserts and erases what the arguments name; returns the milliseconds that it takes.
+double edit(const session& where, const inputs& in, index& built) {
+  const auto insert = place(where, in.insert);
+  const auto insert_rows = place(where, in.insert_rows);
+  const auto erase = place(where, in.erase);
+  const auto erase_rows = place(where, in.erase_rows);
+  return milliseconds(where, [&] {
+    built.edit(context(where).stream, {.insert = view_of(insert).value_or(column()),
+                                       .insert_rows = view_of(insert_rows).value_or(column()),
+                                       .erase = view_of(erase).value_or(column()),
+                                       .erase_rows = view_of(erase_rows)});
+  });
 }
 
 void write(io::output_file& file, const answers& found, bool is_rows) {
@@ -156,25 +214,29 @@ void run(const query_arguments& given) {
       choose({given.structure, options}, {.n = in.keys.view().size,
                                           .key = in.keys.format,
                                           .where = where.where(),
-                                          .range_hits = batch.is_points ? 0 : typical_range_hits});
+                                          .range_hits = batch.is_points ? 0 : typical_range_hits,
+                                          .updates = given.has_edits()});
 
   bar.phase("build");
   std::unique_ptr<index> built;
-  double build_ms = 0;
+  query_times times;
   {
     const placed_column keys(where, in.keys.view());
-    std::optional<placed_column> row_ids;
-    if (in.row_ids) row_ids.emplace(where, in.row_ids->view());
-    build_ms = milliseconds(where, [&] {
-      built = build(chosen.structure, where.where(), where, keys.view(),
-                    row_ids ? std::optional(row_ids->view()) : std::nullopt, chosen.options);
+    const auto row_ids = place(where, in.row_ids);
+    times.build_ms = milliseconds(where, [&] {
+      built = build(chosen.structure, where.where(), where, keys.view(), view_of(row_ids),
+                    chosen.options);
     });
   }
 
+  if (given.has_edits()) {
+    bar.phase("edit");
+    times.edit_ms = edit(where, in, *built);
+  }
+
   bar.phase("lookup", batch.size());
-  std::optional<placed_column> values;
-  if (in.values) values.emplace(where, in.values->view());
-  answers found(where, *built, kind, values ? std::optional(values->view()) : std::nullopt);
+  const auto values = place(where, in.values);
+  answers found(where, *built, kind, view_of(values));
   std::uint64_t done = 0;
   do {
     // No probes are a batch too, so that all arguments are checked.
@@ -183,12 +245,12 @@ void run(const query_arguments& given) {
     bar.advance(count);
     done += count;
   } while (done < batch.size());
+  times.lookup_ms = found.lookup_ms();
 
   bar.phase("write");
   write(out, found, kind == result_kind::rows);
   if (report_file) {
-    const std::string text =
-        report(where, built->info(), batch.size(), build_ms, found.lookup_ms());
+    const std::string text = report(where, built->info(), batch.size(), times);
     report_file->write(std::as_bytes(std::span(text)));
     report_file->commit();
   }
@@ -226,8 +288,11 @@ void add_query_command(CLI::App& app) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   file("--insert", given->insert, "Keys to insert after the build; updatable structures only");
-  file("--insert-rows", given->insert_rows, "The row ids of the inserted keys");
+  file("--insert-rows", given->insert_rows,
+       "The row ids of the inserted keys, u4 or u8 as those of the index");
   file("--erase", given->erase, "Keys to erase after the build; updatable structures only");
+  file("--erase-rows", given->erase_rows,
+       "Of the erased keys only these rows; without it, all of them");
   command->footer(
       "Columns are .npy arrays of <u4 <u8 <i4 <i8 <f4 <f8 or |S1..|S8, or columns of CSV files:\n"
       "file.csv:column, with a type file.csv:column:i8, for ranges file.csv:lower,upper. Empty\n"
@@ -240,7 +305,9 @@ void add_query_command(CLI::App& app) {
       "  raydex query --keys flights.csv:dep_time:f8 --ranges hours.npy --result sum \\\n"
       "      --values flights.csv:distance --out miles.npy\n"
       "  raydex query --structure sorted_array --option layout=row --backend cpu \\\n"
-      "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz");
+      "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz\n"
+      "  raydex query --structure cgrx --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"
+      "      --erase gone.npy --points probes.npy --result count --out counts.npy");
   command->callback([given] { run(*given); });
 }
 

@@ -23,20 +23,21 @@ nlohmann::ordered_json options_object(const std::string& options) {
 }  // namespace
 
 std::string report(const session& where, const index_info& source, std::uint64_t probes,
-                   double build_ms, double lookup_ms) {
+                   const query_times& times) {
   const device_info device = where.device();
-  const nlohmann::ordered_json object{{"structure", source.structure},
-                                      {"options", options_object(source.options)},
-                                      {"backend", to_string(source.where)},
-                                      {"device", device.name},
-                                      {"rt_core_version", device.rt_core_version},
-                                      {"key", to_string(source.key)},
-                                      {"n", source.n},
-                                      {"probes", probes},
-                                      {"build_ms", build_ms},
-                                      {"lookup_ms", lookup_ms},
-                                      {"resident_bytes", source.resident_bytes},
-                                      {"build_peak_bytes", source.build_peak_bytes}};
+  nlohmann::ordered_json object{{"structure", source.structure},
+                                {"options", options_object(source.options)},
+                                {"backend", to_string(source.where)},
+                                {"device", device.name},
+                                {"rt_core_version", device.rt_core_version},
+                                {"key", to_string(source.key)},
+                                {"n", source.n},
+                                {"probes", probes},
+                                {"build_ms", times.build_ms},
+                                {"lookup_ms", times.lookup_ms},
+                                {"resident_bytes", source.resident_bytes},
+                                {"build_peak_bytes", source.build_peak_bytes}};
+  if (times.edit_ms) object["edit_ms"] = *times.edit_ms;
   return object.dump(2) + "\n";
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "raydex/index.hpp"
@@ -10,8 +11,15 @@
 
 namespace raydex::cli {
 
+// What a query spent in the index.
+struct query_times {
+  double build_ms = 0;
+  std::optional<double> edit_ms{};  // where there were insertions or deletions
+  double lookup_ms = 0;
+};
+
 // A report's JSON text.
 std::string report(const session& where, const index_info& source, std::uint64_t probes,
-                   double build_ms, double lookup_ms);
+                   const query_times& times);
 
 }  // namespace raydex::cli

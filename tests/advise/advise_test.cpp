@@ -180,7 +180,8 @@ TEST(advise, names_what_is_missing) {
                             {"optix", "a does on cpu"});
   offered.push_back(offer("c", backend::cuda));
   expect_error<unsupported>([&] { ask({.n = 1, .ordered = true}); }, {"c does on cuda"});
-  expect_error<unsupported>([&] { ask({.n = 1, .where = backend::cuda}); }, {"cuda", "measured"});
+  expect_error<unsupported>([&] { ask({.n = 1, .where = backend::cuda}); },
+                            {"cuda", "measured", "by name (c)"});
 }
 
 TEST(advise, prefers_no_structure_that_cannot_do_it) {

@@ -195,13 +195,13 @@ def test_unknown_words(program):
     assert "twice" in program.refuse(*twice)
 
 
-@pytest.mark.parametrize("option", ["insert", "insert_rows", "erase"])
+@pytest.mark.parametrize("option", ["insert", "insert_rows", "erase", "erase_rows"])
 def test_updates_of_what_takes_none(program, option):
     good = program.file("good.npy", NUMBERS)
     line = program.refuse_query(
-        keys=good, points=good, result="first", structure="sorted_array", **{option: good}
+        keys=good, points="none.npy", result="first", structure="sorted_array", **{option: good}
     )
-    assert "sorted_array takes no updates" in line
+    assert "sorted_array takes no updates" in line and "these do: cgrx" in line
 
 
 def test_usage(program):
