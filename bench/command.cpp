@@ -114,7 +114,7 @@ void list_experiments() {
   for (const experiment& e : experiments()) {
     std::size_t rows = 0;
     for (const scene& part : plan({e}))
-      rows += part.tasks.size();
+      rows += part.tasks.size() * std::max<std::size_t>(2 * part.what.waves, 1);
     fmt::print("{:<16} {:>3} rows  {}{}\n", e.name, rows, e.title,
                e.note.empty() ? "" : fmt::format(" ({})", e.note));
   }
@@ -134,6 +134,7 @@ void check_able(const std::string& structure, backend where, const workload& wha
     };
     require(what.range_hits != 0 || able.points, "points");
     require(what.range_hits == 0 || able.ranges, "ranges; sorted_array does");
+    require(what.waves == 0 || able.updates, "updates; cgrx does");
     require(what.multiplicity == 1 || able.duplicates, "equal keys; sorted_array does");
     require(
         std::ranges::find(able.keys, key) != able.keys.end(),
@@ -146,7 +147,8 @@ use_case use_of(const workload& what, backend where) {
           .key = what.key_bits == 32 ? format_of<std::uint32_t> : format_of<std::uint64_t>,
           .where = where,
           .range_hits = what.range_hits,
-          .sorted_probes = what.probe_order == order::sorted};
+          .sorted_probes = what.probe_order == order::sorted,
+          .updates = what.waves != 0};
 }
 
 std::string command_of(const report_row& row, const structure_choice& who, int repetitions) {
@@ -156,6 +158,14 @@ std::string command_of(const report_row& row, const structure_choice& who, int r
   for (const auto& [name, value] : who.options)
     text += fmt::format(" --option {}={}", name, value);
   return text + fmt::format(" --repetitions {}", repetitions);
+}
+
+// One measurement, or one for each wave.
+std::vector<measurement> measure_all(machine& where, generated& data, result asked,
+                                     const structure_choice& who, int repetitions) {
+  if (data.description().waves != 0)
+    return measure_waves(where, data, asked, who.structure, who.options, repetitions);
+  return {measure(where, data, asked, who.structure, who.options, repetitions)};
 }
 
 void run(const settings& s) {
@@ -193,32 +203,30 @@ void run(const settings& s) {
   for (const auto& [what, tasks] : scenes) {
     if (tasks.empty()) continue;
     status.say(fmt::format("generating {}", describe(what)));
-    const generated data(what, *bench);
+    generated data(what, *bench);
     status.say(fmt::format("measuring the floors of {}", describe(what)));
-    const reference_times references = all_floors.references(data);
+    reference_times references = all_floors.references(data);
+    if (what.waves != 0) references.lower_bound_ms.reset();  // of the first keys alone
     for (const auto& [asked, named, wanted_by] : tasks) {
       const structure_choice who = resolve({named.structure, named.options}, use_of(what, where));
-      const lookup_floor floor = all_floors.lookups(what, asked);
       status.say(fmt::format("measuring {} of {}, {} {}: {}", ++done, total, who.structure,
                              to_text(who.options), describe(what)));
-      report_row row{measure(*bench, data, asked, who.structure, who.options, repetitions),
-                     what,
-                     asked,
-                     floor,
-                     references,
-                     device,
-                     {},
-                     to_text(who.options),
-                     {}};
-      row.command = command_of(row, who, repetitions);
-      wrong += row.measured.wrong;
-      for (const std::string& name : wanted_by) {
-        row.experiment = name;
-        rows.push_back(to_json(row));
+      for (const measurement& found : measure_all(*bench, data, asked, who, repetitions)) {
+        workload held = what;
+        held.keys = found.info.n;
+        report_row row{found,      what,   asked, all_floors.lookups(held, asked),
+                       references, device, {},    to_text(who.options),
+                       {}};
+        row.command = command_of(row, who, repetitions);
+        wrong += row.measured.wrong;
+        for (const std::string& name : wanted_by) {
+          row.experiment = name;
+          rows.push_back(to_json(row));
+        }
+        status.clear();
+        fmt::print("{}\n", table_line(row));
+        std::fflush(stdout);
       }
-      status.clear();
-      fmt::print("{}\n", table_line(row));
-      std::fflush(stdout);
     }
   }
   if (file) {
@@ -271,6 +279,9 @@ void add_bench_command(CLI::App& app) {
   list("--updated-from", given.updated_from,
        "build over other keys, which lie so, and update to these; none for no update [none]",
        "D[,D...]");
+  list("--waves", given.waves,
+       "insert keys in so many waves, erase them in as many, and measure after each [0]", number);
+  list("--growth", given.growth, "how many times as many keys the waves lead to [2.2]", number);
   list("--seed", given.seed, "of all that is random [1]", number);
   list("--result", s->results, "first, count, sum or rows [first]", "RESULT[,...]");
   list("--structure", s->structures,
@@ -291,6 +302,7 @@ void add_bench_command(CLI::App& app) {
       "  raydex bench --structure sorted_array --keys 2^20,2^24,2^26 --json points.json\n"
       "  raydex bench --hit-rate 100,50,10 --miss inside,outside --value-bits 31\n"
       "  raydex bench --probes 2^22 --range-hits 1,16,256,1024 --result sum\n"
+      "  raydex bench --structure cgrx --key-bits 64 --waves 8 --growth 2.2\n"
       "  raydex bench --experiment lightweight/20 --json lightweight-20.json");
   bench.callback([s] { run(*s); });
 }

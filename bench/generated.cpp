@@ -34,34 +34,55 @@ generated_keys::generated_keys(const workload& what, machine& where) : set_(make
   parts_ = where.where().upload(std::span(parts));
   set_.parts = parts_.data();
   set_.part_count = parts.size();
-  column_ = allocate(memory_, memory, what.keys, what.key_bits);
+  const std::uint64_t most = keys_after(what, what.waves);
+  column_ = allocate(memory_, memory, most, what.key_bits);
   if (what.insert_order == order::sorted && what.keys != 0) {
     positions_ = buffer<std::uint64_t>(memory, what.keys);
     where.fill_positions(set_, what.key_bits, positions_.data());
     set_.position = positions_.data();
   }
-  where.fill_keys(set_, column_);
+  where.fill_keys(what.waves == 0 ? set_ : set_.resized(most), column_);
+  column_.size = what.keys;
   where.where().synchronize();
+}
+
+void generated_keys::hold(std::uint64_t keys) {
+  set_ = set_.resized(keys);
+  column_.size = keys;
 }
 
 generated::generated(const workload& what, machine& where)
     : workload_(checked(what)), keys_(what, where) {
   if (what.updated_from) before_.emplace(before_update(what), where);
-
-  const zipf_table table = make_zipf_table(what);
   const context memory = where.where();
-  cumulative_ = where.where().upload(std::span(table.cumulative));
-  first_rank_ = where.where().upload(std::span(table.first));
-  draw_ = make_probe_set(what, set(), {cumulative_.data(), first_rank_.data(), cumulative_.size()});
   lower_ = allocate(lower_memory_, memory, what.probes, what.key_bits);
-  draw_lower(where, lower_);
-  if (what.probe_order == order::sorted) where.sort(lower_);
   upper_ = lower_;
   if (what.range_hits != 0) {
     upper_ = allocate(upper_memory_, memory, what.probes, what.key_bits);
-    where.fill_upper(lower_, draw_.span, upper_.data);
   }
+  draw_probes(where);
+}
+
+void generated::draw_probes(machine& where) {
+  workload held = workload_;
+  held.keys = set().n;
+  const zipf_table table = make_zipf_table(held);
+  cumulative_ = where.where().upload(std::span(table.cumulative));
+  first_rank_ = where.where().upload(std::span(table.first));
+  draw_ = make_probe_set(held, set(), {cumulative_.data(), first_rank_.data(), cumulative_.size()});
+  draw_lower(where, lower_);
+  if (held.probe_order == order::sorted) where.sort(lower_);
+  if (held.range_hits != 0) where.fill_upper(lower_, draw_.span, upper_.data);
   where.where().synchronize();
+}
+
+void generated::advance(machine& where, std::uint64_t wave) {
+  keys_.hold(keys_after(workload_, wave));
+  draw_probes(where);
+}
+
+column generated::rows(std::uint64_t begin, std::uint64_t count) const {
+  return part(keys(), begin, count);
 }
 
 probes generated::batch(std::uint64_t begin, std::uint64_t count) const {

@@ -24,6 +24,8 @@ class generated_keys {
   const key_set& set() const noexcept { return set_; }
   /// The column to build over.
   const key_span& column() const noexcept { return column_; }
+  /// Has the set and the column be of the first so many keys of all that come with the waves.
+  void hold(std::uint64_t keys);
 
  private:
   buffer<std::uint64_t> positions_;
@@ -41,10 +43,14 @@ class generated {
 
   const workload& description() const noexcept { return workload_; }
   const key_set& set() const noexcept { return keys_.set(); }
+  /// Goes on to the keys that are held after a wave, and to probes among these; waits.
+  void advance(machine& where, std::uint64_t wave);
   /// The column to build over, or to update an index to.
   const key_span& keys() const noexcept { return keys_.column(); }
   /// The column to build over before an update, or null.
   const key_span* keys_before() const noexcept { return before_ ? &before_->column() : nullptr; }
+  /// The keys of rows [begin, begin + count), whether held or not.
+  column rows(std::uint64_t begin, std::uint64_t count) const;
   /// All points, or all lower keys.
   const key_span& lower() const noexcept { return lower_; }
   /// All points, or all upper keys.
@@ -55,6 +61,8 @@ class generated {
   probes batch(std::uint64_t begin, std::uint64_t count) const;
 
  private:
+  void draw_probes(machine& where);
+
   workload workload_;
   generated_keys keys_;
   std::optional<generated_keys> before_;

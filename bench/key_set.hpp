@@ -4,7 +4,8 @@
 /// structure, key or range to expected results.
 ///
 /// A set has `distinct` keys, numbered by *index*. Its n rows come from n *slots*: slot s holds the
-/// key of index s mod distinct, so that every key comes equally often, give or take one.
+/// key of index s mod distinct, so that every key comes equally often, give or take one. Rows that
+/// are inserted after the build have the numbers of their slots.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +47,7 @@ struct key_set {
   int clump_bits = 0;                       ///< values are drawn in runs of 2 to this power
   const key_part* parts = nullptr;          ///< by ascending index and value: draws instead
   std::uint64_t part_count = 0;             ///< how many
+  std::uint64_t built = none;               ///< slots from this one on are inserted later
   bijection shuffle;                        ///< unsorted inserts: slot to row
   const std::uint64_t* position = nullptr;  ///< sorted inserts: slot to row, else null
 
@@ -68,7 +70,17 @@ struct key_set {
 
   /// The row of a slot.
   RAYDEX_HD std::uint64_t row(std::uint64_t slot) const {
+    if (slot >= built) return slot;
     return position != nullptr ? position[slot] : shuffle(slot);
+  }
+
+  /// The set with more or fewer keys, which begins as this one. Precondition: every key comes once,
+  /// there are no parts, and all keys are dense or none.
+  key_set resized(std::uint64_t keys) const {
+    key_set other = *this;
+    other.n = other.distinct = keys;
+    if (is_dense()) other.dense = keys;
+    return other;
   }
 
   /// The index of a key, or `none`.

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
+#include "bench/key_span.hpp"
 #include "bench/median.hpp"
 #include "raydex/cgrx.hpp"
 #include "raydex/rx.hpp"
@@ -121,26 +123,67 @@ class interview {
   buffer<std::byte> values_;
 };
 
+// Milliseconds that `work` takes until the device is idle.
+template <class Work>
+double milliseconds(const session& here, const Work& work) {
+  here.synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  here.synchronize();
+  const auto end = std::chrono::steady_clock::now();
+  return std::chrono::duration<double, std::milli>(end - start).count();
+}
+
+struct answered {
+  double ms;
+  std::uint64_t wrong;
+};
+
+answered ask(machine& where, const generated& data, result asked, const index& who,
+             int repetitions) {
+  interview talk(where, data, asked, who);
+  const double ms = median_of(repetitions, [&] { return where.milliseconds([&] { talk.ask(); }); });
+  return {ms, talk.count_wrong()};
+}
+
+// Inserts what a wave brings, or erases it by pair; returns the milliseconds.
+double send(const session& here, const generated& data, std::uint64_t wave, index& to) {
+  const std::uint64_t before = keys_after(data.description(), wave - 1);
+  const std::uint64_t after = keys_after(data.description(), wave);
+  const std::uint64_t first = std::min(before, after);
+  const std::uint64_t count = std::max(before, after) - first;
+  return with_width(to.info().row_ids == row_id_type::uint32 ? 32 : 64, [&](auto zero) {
+    std::vector<decltype(zero)> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), static_cast<decltype(zero)>(first));
+    const auto rows = here.upload(numbers);
+    edits batch;
+    if (before < after) {
+      batch = {.insert = data.rows(first, count), .insert_rows = column(rows)};
+    } else {
+      batch = {.erase = data.rows(first, count), .erase_rows = column(rows)};
+    }
+    return milliseconds(here, [&] { to.edit(context(here).stream, batch); });
+  });
+}
+
+std::optional<std::uint64_t> repairs_of(const session& here, const index& of) {
+  const auto* const repaired = dynamic_cast<const cgrx*>(&of);
+  return repaired != nullptr ? std::optional(repaired->repairs(context(here).stream))
+                             : std::nullopt;
+}
+
 }  // namespace
 
 measurement measure(machine& where, const generated& data, result asked,
                     const std::string& structure, const option_map& options, int repetitions) {
   const session& here = where.where();
-  const auto milliseconds = [&](const auto& work) {
-    here.synchronize();
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    here.synchronize();
-    const auto end = std::chrono::steady_clock::now();
-    return std::chrono::duration<double, std::milli>(end - start).count();
-  };
   const key_span* const before = data.keys_before();
   const column first = (before != nullptr ? *before : data.keys()).as_column();
   std::unique_ptr<index> built;
   const auto build_anew = [&] {
     built.reset();
     return milliseconds(
-        [&] { built = build(structure, here.where(), here, first, std::nullopt, options); });
+        here, [&] { built = build(structure, here.where(), here, first, std::nullopt, options); });
   };
   measurement found;
   found.build_ms = median_of(repetitions, build_anew);
@@ -148,17 +191,58 @@ measurement measure(machine& where, const generated& data, result asked,
     found.update_ms = median_of(repetitions, [&] {
       build_anew();
       auto& updated = dynamic_cast<rx&>(*built);
-      return milliseconds([&] { updated.update(context(here).stream, data.keys().as_column()); });
+      return milliseconds(here,
+                          [&] { updated.update(context(here).stream, data.keys().as_column()); });
     });
   }
   found.info = built->info();
 
-  interview talk(where, data, asked, *built);
-  found.lookup_ms = median_of(repetitions, [&] { return where.milliseconds([&] { talk.ask(); }); });
-  if (const auto* repaired = dynamic_cast<const cgrx*>(built.get()))
-    found.repairs = repaired->repairs(context(here).stream);
-  found.wrong = talk.count_wrong();
+  const answered lookups = ask(where, data, asked, *built, repetitions);
+  found.lookup_ms = lookups.ms;
+  found.repairs = repairs_of(here, *built);
+  found.wrong = lookups.wrong;
   return found;
+}
+
+std::vector<measurement> measure_waves(machine& where, generated& data, result asked,
+                                       const std::string& structure, const option_map& options,
+                                       int repetitions) {
+  const session& here = where.where();
+  const auto build_anew = [&](std::unique_ptr<index>& built) {
+    built.reset();
+    return milliseconds(here, [&] {
+      built = build(structure, here.where(), here, data.keys().as_column(), std::nullopt, options);
+    });
+  };
+  std::unique_ptr<index> edited;
+  const double build_ms = median_of(repetitions, [&] { return build_anew(edited); });
+  // An edit is timed where it comes among the others, so that all of them are repeated.
+  std::vector<std::vector<double>> edits_ms(2 * data.description().waves);
+  std::vector<measurement> all;
+  for (int run = 0; run <= repetitions; ++run) {
+    build_anew(edited);
+    for (std::uint64_t wave = 1; wave <= edits_ms.size(); ++wave) {
+      const double ms = send(here, data, wave, *edited);
+      if (run != 0) edits_ms[wave - 1].push_back(ms);
+      if (run != repetitions) continue;
+      data.advance(where, wave);
+      measurement& found = all.emplace_back();
+      found.info = edited->info();
+      found.build_ms = build_ms;
+      const std::optional<std::uint64_t> repaired = repairs_of(here, *edited);
+      const answered lookups = ask(where, data, asked, *edited, repetitions);
+      found.lookup_ms = lookups.ms;
+      found.repairs = repairs_of(here, *edited);
+      if (found.repairs) *found.repairs -= *repaired;
+      std::unique_ptr<index> rebuilt;
+      const double rebuild_ms = median_of(repetitions, [&] { return build_anew(rebuilt); });
+      const answered others = ask(where, data, asked, *rebuilt, repetitions);
+      found.wave = {wave, median(edits_ms[wave - 1]), rebuild_ms, others.ms};
+      // Lookups that hit do not tell whether what was erased is gone.
+      found.wrong = lookups.wrong + others.wrong + (found.info.entries != data.keys().size ? 1 : 0);
+    }
+  }
+  return all;
 }
 
 }  // namespace raydex::bench

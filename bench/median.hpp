@@ -4,9 +4,17 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace raydex::bench {
+
+/// The median; the upper one of an even number of samples. Precondition: there is one.
+inline double median(std::vector<double> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
 
 /// The median of `repetitions` calls of `measure`, after one call whose result is dropped: it warms
 /// caches, memory pools and clocks up.
@@ -16,9 +24,7 @@ double median_of(int repetitions, Measure&& measure) {
   std::vector<double> samples;
   for (int i = 0; i < repetitions; ++i)
     samples.push_back(measure());
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
+  return median(std::move(samples));
 }
 
 }  // namespace raydex::bench

@@ -60,7 +60,9 @@ nlohmann::ordered_json workload_json(const workload& what) {
           {"miss", to_string(what.misses)},
           {"zipf", what.zipf},
           {"range_hits", what.range_hits},
-          {"updated_from", to_string(what.updated_from)}};
+          {"updated_from", to_string(what.updated_from)},
+          {"waves", what.waves},
+          {"growth", what.waves == 0 ? 1 : what.growth}};
 }
 
 }  // namespace
@@ -90,6 +92,7 @@ std::string to_options(const workload& what) {
   if (what.value_bits != 0) text += fmt::format(" --value-bits {}", what.value_bits);
   if (what.range_hits != 0) text += fmt::format(" --range-hits {}", what.range_hits);
   if (what.updated_from) text += fmt::format(" --updated-from {}", to_string(what.updated_from));
+  if (what.waves != 0) text += fmt::format(" --waves {} --growth {}", what.waves, what.growth);
   return text + fmt::format(" --seed {}", what.seed);
 }
 
@@ -110,6 +113,11 @@ std::string table_line(const report_row& row) {
   if (m.wrong != 0) text += fmt::format(" ({} wrong)", m.wrong);
   if (!row.options.empty()) text += "; " + row.options;
   if (m.update_ms) text += fmt::format("; update {:.3f} ms", *m.update_ms);
+  if (m.wave) {
+    text +=
+        fmt::format("; wave {}: edit {:.3f} ms, rebuild {:.3f} ms, lookups then {:.3f} ms",
+                    m.wave->number, m.wave->edit_ms, m.wave->rebuild_ms, m.wave->rebuilt_lookup_ms);
+  }
   if (m.repairs && *m.repairs != 0) text += fmt::format("; {} lookups repaired", *m.repairs);
   if (row.references.sort_probes_ms) {
     text += fmt::format("; sorting them {:.3f} ms", *row.references.sort_probes_ms);
@@ -133,7 +141,7 @@ nlohmann::ordered_json to_json(const report_row& row) {
       {"driver", row.device.driver},
       {"rt_core_version", row.device.rt_core_version},
       {"key", to_string(m.info.key)},
-      {"n", row.what.keys},
+      {"n", m.info.n},
       {"probes", row.what.probes},
       {"batches", row.what.batches},
       {"result", to_string(row.asked)},
@@ -156,6 +164,12 @@ nlohmann::ordered_json to_json(const report_row& row) {
   };
   if (!row.experiment.empty()) object["experiment"] = row.experiment;
   if (m.update_ms) object["update_ms"] = *m.update_ms;
+  if (m.wave) {
+    object["wave"] = m.wave->number;
+    object["edit_ms"] = m.wave->edit_ms;
+    object["rebuild_ms"] = m.wave->rebuild_ms;
+    object["rebuilt_lookup_ms"] = m.wave->rebuilt_lookup_ms;
+  }
   if (m.repairs) object["repairs"] = *m.repairs;
   if (row.references.sort_probes_ms) {
     object["sort_probes_ms"] = *row.references.sort_probes_ms;

@@ -107,7 +107,7 @@ void replace(axes& all, const axes& given) {
       &axes::uniformity,   &axes::distribution, &axes::stride,      &axes::value_bits,
       &axes::multiplicity, &axes::insert_order, &axes::probe_order, &axes::hit_rate,
       &axes::miss,         &axes::zipf,         &axes::range_hits,  &axes::updated_from,
-      &axes::seed};
+      &axes::waves,        &axes::growth,       &axes::seed};
   static_assert(sizeof every / sizeof *every == sizeof(axes) / sizeof(std::vector<std::string>));
   for (const auto axis : every) {
     if (!(given.*axis).empty()) all.*axis = given.*axis;
@@ -131,6 +131,8 @@ std::vector<workload> sweep(const axes& given) {
   multiply(all, "--miss", &workload::misses, given.miss);
   multiply(all, "--zipf", &workload::zipf, given.zipf);
   multiply(all, "--updated-from", &workload::updated_from, given.updated_from);
+  multiply(all, "--waves", &workload::waves, given.waves);
+  multiply(all, "--growth", &workload::growth, given.growth);
   multiply(all, "--key-bits", &workload::key_bits, given.key_bits);
   multiply(all, "--batches", &workload::batches, given.batches);
   multiply(all, "--probes", &workload::probes, given.probes);

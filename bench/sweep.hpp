@@ -18,7 +18,7 @@ namespace raydex::bench {
 struct axes {
   std::vector<std::string> keys{}, probes{}, batches{}, key_bits{}, uniformity{}, distribution{},
       stride{}, value_bits{}, multiplicity{}, insert_order{}, probe_order{}, hit_rate{}, miss{},
-      zipf{}, range_hits{}, updated_from{}, seed{};
+      zipf{}, range_hits{}, updated_from{}, waves{}, growth{}, seed{};
 };
 
 /// Replaces the values of each axis that is given.

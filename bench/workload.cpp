@@ -10,6 +10,7 @@
 
 #include "bench/key_parts.hpp"
 #include "raydex/error.hpp"
+#include "raydex/index.hpp"
 
 namespace raydex::bench {
 namespace {
@@ -32,7 +33,41 @@ std::uint64_t distinct_keys(const workload& what) {
   return what.keys / what.multiplicity + (what.keys % what.multiplicity != 0 ? 1 : 0);
 }
 
+// Of such keys the first so many are a set as if drawn by themselves.
+void check_waves(const workload& what) {
+  require(what.waves <= 1024, "{} waves: must be at most 1024", what.waves);
+  require(what.growth > 1 && what.growth <= 1024, "growth {}: must be above 1 and at most 1024",
+          what.growth);
+  require(!what.updated_from, "waves on keys that were updated from others: one of the two");
+  require(what.multiplicity == 1, "waves of keys that come {} times each: must be once",
+          what.multiplicity);
+  require(what.uniformity == 0 || what.uniformity == 100,
+          "waves on keys of uniformity {} %: must be 0 or 100", what.uniformity);
+  require(what.shape == distribution::uniform || what.shape == distribution::clumped,
+          "waves on {} keys: must be uniform or clumped", to_string(what.shape));
+  require(static_cast<double>(what.keys) * what.growth < 0x1p62,
+          "growth {} of {} keys: there must be fewer than 2^62", what.growth, what.keys);
+  workload most = what;
+  most.keys = keys_after(what, what.waves);
+  most.waves = 0;
+  require(most.keys - what.keys >= what.waves,
+          "{} waves that insert {} keys in all: must be at most one for each", what.waves,
+          most.keys - what.keys);
+  // Those that an index begins with, it must go on with; `edit` keeps one in reserve.
+  require(most.keys < not_found<std::uint32_t> - 1 || what.keys >= not_found<std::uint32_t>,
+          "growth {} of {} keys: too many for row ids of 32 bits", what.growth, what.keys);
+  check(most);
+}
+
 }  // namespace
+
+std::uint64_t keys_after(const workload& what, std::uint64_t wave) {
+  if (what.waves == 0) return what.keys;
+  const auto more =
+      static_cast<std::uint64_t>(std::llround(static_cast<double>(what.keys) * (what.growth - 1)));
+  const std::uint64_t there = wave <= what.waves ? wave : 2 * what.waves - wave;
+  return what.keys + more / what.waves * there + more % what.waves * there / what.waves;
+}
 
 workload before_update(const workload& what) {
   workload before = what;
@@ -88,6 +123,7 @@ key_set make_key_set(const workload& what) {
     set.values = bijection((set.last_value - set.dense) >> set.clump_bits,
                            stream_key(what.seed, stream::values));
   }
+  set.built = set.n;
   if (set.n != 0) set.shuffle = bijection(set.n - 1, stream_key(what.seed, stream::shuffle));
   return set;
 }
@@ -173,6 +209,7 @@ probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_v
 void check(const workload& what) {
   make_probe_set(what, make_key_set(what), {});
   if (what.updated_from) make_key_set(before_update(what));
+  if (what.waves != 0) check_waves(what);
 }
 
 const char* to_string(order value) {
@@ -228,6 +265,8 @@ std::string describe(const workload& what) {
   add(what.batches != usual.batches, fmt::format("{} batches", size_text(what.batches)));
   add(what.updated_from != usual.updated_from,
       fmt::format("updated from {} ones", to_string(what.updated_from)));
+  add(what.waves != usual.waves,
+      fmt::format("{} waves to {} times as many and back", what.waves, what.growth));
   return text;
 }
 

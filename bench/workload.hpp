@@ -48,7 +48,9 @@ struct workload {
   std::uint64_t range_hits = 0;                ///< rows in a range; 0: probes are points
   /// How other keys lie that an index is built over before it is updated to these.
   std::optional<distribution> updated_from{};
-  std::uint64_t seed = 1;  ///< of everything
+  std::uint64_t waves = 0;  ///< of insertions, and then as many of deletions; 0: none
+  double growth = 2.2;      ///< how many times as many keys the insertions lead to
+  std::uint64_t seed = 1;   ///< of everything
 
   friend bool operator==(const workload&, const workload&) = default;
 };
@@ -59,6 +61,10 @@ void check(const workload& what);
 /// The workload of the keys that an index is updated from: as many, as wide and as often.
 /// Precondition: `updated_from` is given.
 workload before_update(const workload& what);
+
+/// How many keys are held after so many waves of `2 * waves`: insertions come first, equally many
+/// keys each; deletions take them back.
+std::uint64_t keys_after(const workload& what, std::uint64_t wave);
 
 /// The keys; `position` and `parts` are left null. Checks the part of the workload that it needs.
 key_set make_key_set(const workload& what);

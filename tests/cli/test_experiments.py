@@ -98,6 +98,21 @@ def test_updates(program):
     }
 
 
+@pytest.mark.skipif(BACKEND == "cuda", reason="cgrx is on cpu and optix")
+def test_waves(program):
+    rows = bench(
+        program, "--structure", "cgrx", "--keys", "10007", "--probes", "5003", "--key-bits",
+        "32,64", "--waves", "4", "--distribution", "uniform,clumped", "--result", "first,sum",
+    )
+    assert [row["wave"] for row in rows] == 2 * 2 * 2 * list(range(1, 9))
+    for before, row in zip(rows, rows[1:]):
+        if row["wave"] > 1:
+            assert (row["n"] > before["n"]) == (row["wave"] <= 4)
+    assert {row["n"] for row in rows if row["wave"] in (4, 8)} == {10007, 22015}
+    assert all(row["edit_ms"] > 0 and row["rebuild_ms"] > 0 for row in rows)
+    assert rows[3]["resident_bytes"] > rows[7]["resident_bytes"]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -113,6 +128,10 @@ def test_updates(program):
         ["--updated-from", "uniform"],
         ["--updated-from", "uniform", "--structure", "sorted_array"],
         ["--updated-from", "normal", "--structure", "rx"],
+        ["--waves", "2", "--structure", "rx"],
+        ["--waves", "2", "--structure", "cgrx", "--growth", "0.5"],
+        ["--waves", "2", "--structure", "cgrx", "--multiplicity", "2"],
+        ["--waves", "2", "--structure", "cgrx", "--distribution", "steps"],
     ],
 )
 def test_refusals(program, arguments):

@@ -37,11 +37,17 @@ TEST_F(device, generates_what_the_host_generates) {
   const auto other = make_machine(gpu);
   for (const workload& what : test::sample_workloads()) {
     SCOPED_TRACE(describe(what));
-    const generated ours(what, *host);
-    const generated theirs(what, *other);
-    EXPECT_EQ(bytes(cpu, ours.keys()), bytes(gpu, theirs.keys()));
-    EXPECT_EQ(bytes(cpu, ours.lower()), bytes(gpu, theirs.lower()));
-    EXPECT_EQ(bytes(cpu, ours.upper()), bytes(gpu, theirs.upper()));
+    generated ours(what, *host);
+    generated theirs(what, *other);
+    for (std::uint64_t wave = 0; wave <= 2 * what.waves; ++wave) {
+      if (wave != 0) {
+        ours.advance(*host, wave);
+        theirs.advance(*other, wave);
+      }
+      EXPECT_EQ(bytes(cpu, ours.keys()), bytes(gpu, theirs.keys()));
+      EXPECT_EQ(bytes(cpu, ours.lower()), bytes(gpu, theirs.lower()));
+      EXPECT_EQ(bytes(cpu, ours.upper()), bytes(gpu, theirs.upper()));
+    }
   }
 }
 

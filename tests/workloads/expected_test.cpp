@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "bench/generated.hpp"
@@ -63,6 +64,60 @@ TEST(expected, equals_a_scan_on_every_workload) {
       ASSERT_EQ(data.set().expected(lower[i], upper[i]), wanted) << lower[i];
       ASSERT_EQ(data.set().expected_count(lower[i], upper[i]), wanted.count) << lower[i];
     }
+  }
+}
+
+TEST(expected, equals_a_scan_after_every_wave) {
+  const session here(backend::cpu);
+  const auto host = make_machine(here);
+  const auto check = [&](workload what) {
+    what.waves = 4;
+    SCOPED_TRACE(describe(what));
+    generated data(what, *host);
+    const auto first = numbers(data.keys());
+    const auto drawn = numbers(data.lower());
+    std::vector<std::uint64_t> held = first;
+    for (std::uint64_t wave = 1; wave <= 8; ++wave) {
+      SCOPED_TRACE(wave);
+      data.advance(*host, wave);
+      const std::vector<std::uint64_t> before = std::exchange(held, numbers(data.keys()));
+      ASSERT_EQ(held.size(), keys_after(what, wave));
+      // Keys are added at the end, and go from there.
+      const auto differ = std::mismatch(held.begin(), held.end(), before.begin(), before.end());
+      ASSERT_TRUE(differ.first == held.end() || differ.second == before.end());
+      EXPECT_EQ(data.rows(7, 2).data,
+                static_cast<std::byte*>(data.keys().data) + 7 * what.key_bits / 8);
+      const auto lower = numbers(data.lower());
+      const auto upper = numbers(data.upper());
+      std::size_t hits = 0;
+      for (std::size_t i = 0; i < lower.size(); ++i) {
+        const answer wanted = summary(scan(held, lower[i], upper[i]));
+        ASSERT_EQ(data.set().expected(lower[i], upper[i]), wanted) << lower[i];
+        ASSERT_EQ(data.set().expected_count(lower[i], upper[i]), wanted.count) << lower[i];
+        hits += wanted.count != 0 ? 1 : 0;
+      }
+      if (what.hit_rate == 100) {
+        EXPECT_EQ(hits, lower.size());
+      }
+    }
+    EXPECT_EQ(held, first);
+    EXPECT_EQ(numbers(data.lower()), drawn);
+  };
+  for (const int bits : {32, 64}) {
+    workload what = test::sized(503, 217);
+    what.key_bits = bits;
+    check(what);
+    what.insert_order = what.probe_order = order::sorted;
+    what.hit_rate = 60;
+    check(what);
+    what.shape = distribution::clumped;
+    what.zipf = 1;
+    check(what);
+    what = test::sized(503, 217);
+    what.key_bits = bits;
+    what.uniformity = 0;
+    what.range_hits = 24;
+    check(what);
   }
 }
 

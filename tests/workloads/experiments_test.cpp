@@ -46,7 +46,7 @@ TEST(experiments, names_are_unique_and_every_figure_is_there) {
                              "10b", "10c", "11", "12", "13", "14", "15", "16", "17", "18"}) {
     EXPECT_TRUE(names.contains("rx/" + std::string(figure))) << figure;
   }
-  for (const char* figure : {"8a", "8b", "t1", "10", "11", "12", "13", "14"}) {
+  for (const char* figure : {"8a", "8b", "t1", "10", "11", "12", "13", "14", "15"}) {
     EXPECT_TRUE(names.contains("cgrx/" + std::string(figure))) << figure;
   }
 }

@@ -126,6 +126,33 @@ TEST(bench_command, updates) {
   EXPECT_NE(table.find("; update "), std::string::npos);
 }
 
+TEST(bench_command, waves) {
+  const folder here;
+  const auto path = here / "out.json";
+  const std::string table =
+      run("--structure cgrx --keys 1000 --probes 100 --waves 3 --growth 1.6 --key-bits 32,64 "
+          "--option rebuild=2,never --hit-rate 60 --result rows --repetitions 2 --json " +
+          path.string());
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 4u * 6);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = rows[i];
+    EXPECT_EQ(row["correct"], true);
+    EXPECT_EQ(row["wave"], i % 6 + 1);
+    EXPECT_EQ(row["n"], (std::vector{1200, 1400, 1600, 1400, 1200, 1000}[i % 6]));
+    EXPECT_EQ(row["workload_axes"]["keys"], 1000);
+    EXPECT_EQ(row["workload_axes"]["waves"], 3);
+    EXPECT_EQ(row["workload_axes"]["growth"], 1.6);
+    for (const char* positive : {"build_ms", "edit_ms", "rebuild_ms", "lookup_ms",
+                                 "rebuilt_lookup_ms", "resident_bytes", "floor_per_s"}) {
+      EXPECT_GT(row[positive], 0) << positive;
+    }
+    EXPECT_FALSE(row.contains("std_lower_bound_per_s"));
+    EXPECT_NE(row["command"].get<std::string>().find("--waves 3 --growth 1.6"), std::string::npos);
+  }
+  EXPECT_NE(table.find("; wave 6: edit "), std::string::npos);
+}
+
 TEST(bench_command, runs_experiments) {
   const folder here;
   const auto path = here / "out.json";
@@ -181,6 +208,7 @@ TEST(bench_command, bad_arguments_leave_no_file) {
         unsupported)
         << structure;
   }
+  EXPECT_THROW(run("--structure rx --keys 10 --probes 10 --waves 2" + out), unsupported);
   EXPECT_TRUE(here.empty());
   EXPECT_THROW(run("--json " + (here / "missing" / "out.json").string()), invalid_argument);
 }

@@ -61,6 +61,7 @@ inline std::vector<bench::workload> sample_workloads() {
   add([](workload& w) {
     w.shape = bench::distribution::skewed, w.stride = 5, w.multiplicity = 3, w.hit_rate = 80;
   });
+  add([](workload& w) { w.waves = 3, w.hit_rate = 50; });
   add([](workload& w) { w.range_hits = 1, w.uniformity = 0; });
   add([](workload& w) { w.range_hits = 64, w.uniformity = 0, w.zipf = 0.5; });
   add([](workload& w) { w.range_hits = 24, w.uniformity = 0, w.multiplicity = 8, w.stride = 3; });

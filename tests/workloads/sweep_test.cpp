@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
@@ -82,6 +85,41 @@ TEST(sweep, updates) {
   EXPECT_EQ(all[2].updated_from, distribution::lognormal);
   given.keys = {"2^31"};  // too many for the shape of the keys before
   EXPECT_THROW(sweep(given), invalid_argument);
+}
+
+TEST(sweep, waves) {
+  axes given;
+  given.keys = {"1000"};
+  given.waves = {"0", "7"};
+  given.growth = {"2.2", "1.5"};
+  const auto all = sweep(given);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(describe(all[3]),
+            "2^27 points on 1000 32-bit keys, 7 waves to 1.5 times as many and back");
+  EXPECT_EQ(keys_after(all[0], 0), 1000u);
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t wave = 0; wave <= 14; ++wave)
+    sizes.push_back(keys_after(all[3], wave));
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{1000, 1071, 1142, 1214, 1285, 1357, 1428, 1500, 1428,
+                                               1357, 1285, 1214, 1142, 1071, 1000}));
+
+  given.waves = {"2"};
+  const auto refused = [&](std::vector<std::string> axes::*axis, const char* value) {
+    axes bad = given;
+    bad.*axis = {value};
+    EXPECT_THROW(sweep(bad), invalid_argument) << value;
+  };
+  refused(&axes::waves, "1025");
+  refused(&axes::waves, "501");  // there are 500 keys to insert
+  refused(&axes::growth, "1");
+  refused(&axes::growth, "nan");
+  refused(&axes::growth, "many");
+  refused(&axes::keys, "2^31");  // row ids
+  refused(&axes::multiplicity, "2");
+  refused(&axes::uniformity, "50");
+  refused(&axes::distribution, "skewed");
+  refused(&axes::updated_from, "uniform");
+  refused(&axes::value_bits, "10");  // room for the first keys alone
 }
 
 TEST(sweep, given_axes_replace_others) {
