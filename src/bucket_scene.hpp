@@ -116,8 +116,10 @@ class bucket_scene {
     plan_.compact = options.compact.value_or(!options.fast_build);
     plan_.fast_build = options.fast_build;
     scene_type& to = plan_.scene;
-    to.markers = options.markers;
-    to.linear_search = options.linear_search;
+    const bool fit = options.mapping == cgrx_mapping::fit;
+    to.markers =
+        options.markers.value_or(fit ? core::cgrx_markers::none : core::cgrx_markers::within);
+    to.search = options.search;
     to.keys = column_.keys;
     to.entries = static_cast<RowId>(column_.size);
     to.bucket_size = static_cast<RowId>(options.bucket);
@@ -127,7 +129,6 @@ class bucket_scene {
     plan_.part_begins = {0};
     if (buckets == 0) return;
 
-    const bool fit = options.mapping == cgrx_mapping::fit;
     const auto divided_by = [&](std::uint64_t divisor) {
       return (buckets + divisor - 1) / divisor;
     };

@@ -46,9 +46,10 @@ void check_options(const cgrx_options& options) {
 }
 
 std::string describe(const cgrx_options& options) {
-  std::string text = fmt::format("bucket={} node={} scene={}", options.bucket,
-                                 options.node == 0 ? "off" : std::to_string(options.node),
-                                 word(options.markers, std::array{"naive", "optimised", "spans"}));
+  std::string text = fmt::format(
+      "bucket={} node={} scene={}", options.bucket,
+      options.node == 0 ? "off" : std::to_string(options.node),
+      options.markers ? word(*options.markers, std::array{"naive", "optimised", "spans"}) : "auto");
   if (options.mapping == cgrx_mapping::fit) {
     text += " mapping=fit";
   } else {
@@ -56,7 +57,7 @@ std::string describe(const cgrx_options& options) {
                         options.z_bits, options.scale.y, options.scale.z);
   }
   return text + fmt::format(" search={} {} {} rebuild={}",
-                            options.linear_search ? "linear" : "binary",
+                            word(options.search, std::array{"binary", "linear", "interpolated"}),
                             describe_build(options.compact, options.fast_build, options.parts),
                             raydex::describe(options.order),
                             options.rebuild_at == 0 ? "never" : std::to_string(options.rebuild_at));

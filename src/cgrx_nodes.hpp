@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,11 +21,11 @@
 
 namespace raydex {
 
-// Writes where the part of each bucket ends in a batch.
+// Writes where the parts of each bucket end in a batch.
 template <class Key, class RowId>
-struct put_part_end {
+struct put_part_ends {
   core::node_edits<Key, RowId> edits;
-  RAYDEX_HD void operator()(std::uint64_t bucket) const { edits.put_end(bucket); }
+  RAYDEX_HD void operator()(std::uint64_t bucket) const { edits.put_ends(bucket); }
 };
 
 // Counts the nodes that buckets need, and the buckets that would have too many.
@@ -204,7 +203,8 @@ class built_node_cgrx final
     if (inserted == 0 && given.erase.keys.size() == 0) return;
     check_room(this->info_.entries + inserted, not_found<RowId>);
     const std::uint64_t buckets = held_.scene.buckets();
-    buffer<std::uint64_t> ends(where, buckets);
+    buffer<std::uint64_t> insert_ends(where, buckets);
+    buffer<std::uint64_t> erase_ends(where, buckets);
     buffer<std::uint64_t> tickets(where, buckets);
     core::node_editor<Key, RowId> editor{};
     editor.nodes = held_.store.nodes();
@@ -212,8 +212,9 @@ class built_node_cgrx final
                     list_of(given.erase),
                     given.by_row,
                     {held_.scene.scene().representatives, held_.last_rows.data(), buckets},
-                    ends.data()};
-    executor::for_each(where, put_part_end<Key, RowId>{editor.edits}, buckets);
+                    insert_ends.data(),
+                    erase_ends.data()};
+    executor::for_each(where, put_part_ends<Key, RowId>{editor.edits}, buckets);
     std::uint64_t wanted = 0;
     if (buckets == 0 || !count_nodes(where, editor, tickets, wanted)) {
       const std::uint64_t before = this->info_.entries;
@@ -224,15 +225,14 @@ class built_node_cgrx final
     typename node_store<Key, RowId, executor>::supply supply(where, held_.store, tickets.data(),
                                                              wanted);
     editor.supply = supply.view();
-    buffer<std::uint64_t> erased(where, editor.counters);
+    buffer<std::uint64_t> erased(where, core::spread_count::size);
     executor::clear(where, erased.data(), erased.size());
-    editor.erased = erased.data();
+    editor.erased = {erased.data()};
     held_.store.make_room(where, wanted);
     editor.nodes = held_.store.nodes();
     // Nothing is allocated from here on.
     executor::for_each_in_groups(where, editor, buckets);
-    const auto counts = Engine::download(where, std::as_const(erased).data(), erased.size());
-    const std::uint64_t gone = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    const std::uint64_t gone = sum_of<Engine>(where, erased);
     held_.store.take_back(where, std::move(supply));
     this->info_.n += inserted - gone;
     describe(this->info_.entries + inserted - gone,
@@ -290,7 +290,7 @@ class built_node_cgrx final
 
   view queried() const override {
     return {held_.store.nodes(), held_.scene.scene().representatives, this->info_.entries,
-            options_.linear_search};
+            options_.search == core::bucket_search::linear};
   }
 
   template <class Operation>

@@ -3,10 +3,12 @@
 //
 // Besides an `executor` and `sort_column`, as backends have them, an engine has
 // - `select_unmarked(where, list, marks, to)`, which copies the entries without a mark;
-// - `merge(where, a, b, to)` of two lists.
+// - `merge(where, a, b, to)` of two lists;
+// - `download(where, from, size)`, a vector of what is in the backend's memory.
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -31,6 +33,13 @@ struct sorted_edits {
   bool by_row;  // whether row ids of what is erased count
 };
 
+// What a spread count adds up to; synchronises, and allocates nothing of the backend's memory.
+template <class Engine>
+std::uint64_t sum_of(const context& where, const buffer<std::uint64_t>& counts) {
+  const auto host = Engine::download(where, counts.data(), counts.size());
+  return std::accumulate(host.begin(), host.end(), std::uint64_t{0});
+}
+
 // The entries of a list that another one does not name; nothing if that is all of them.
 template <class Engine, class Key, class RowId>
 std::optional<sorted_column<Key, RowId>> without(const context& where,
@@ -40,13 +49,13 @@ std::optional<sorted_column<Key, RowId>> without(const context& where,
   using executor = typename Engine::executor;
   if (list.size == 0 || names.size == 0) return std::nullopt;
   buffer<std::uint8_t> marks(where, list.size);
-  buffer<std::uint64_t> count(where, 1);
+  buffer<std::uint64_t> counts(where, core::spread_count::size);
   executor::clear(where, marks.data(), marks.size());
-  executor::clear(where, count.data());
-  executor::for_each(where,
-                     core::mark_named<Key, RowId>{list, names, by_row, marks.data(), count.data()},
-                     names.size);
-  const std::uint64_t named = executor::read(where, count.data());
+  executor::clear(where, counts.data(), counts.size());
+  executor::for_each(
+      where, core::mark_named<Key, RowId>{list, names, by_row, marks.data(), {counts.data()}},
+      names.size);
+  const std::uint64_t named = sum_of<Engine>(where, counts);
   if (named == 0) return std::nullopt;
   sorted_column<Key, RowId> left{{where, list.size - named}, {where, list.size - named}};
   Engine::select_unmarked(where, list, marks.data(), left);

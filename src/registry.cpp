@@ -268,12 +268,16 @@ std::unique_ptr<index> build_cgrx_by_name(backend where, const context& where_to
     if (*number == 0) throw invalid_argument("option node: 0 is not off, nor from 2 to 256");
     parsed.node = *number;
   }
-  parsed.markers =
-      take_choice(options, "scene",
-                  std::array{word<core::cgrx_markers>{"optimised", core::cgrx_markers::within},
-                             word<core::cgrx_markers>{"naive", core::cgrx_markers::apart},
-                             word<core::cgrx_markers>{"spans", core::cgrx_markers::none}})
-          .value_or(parsed.markers);
+  const auto scene = options.find("scene");
+  if (scene != options.end() && scene->second == "auto") {
+    options.erase(scene);
+  } else {
+    parsed.markers =
+        take_choice(options, "scene",
+                    std::array{word<core::cgrx_markers>{"spans", core::cgrx_markers::none},
+                               word<core::cgrx_markers>{"optimised", core::cgrx_markers::within},
+                               word<core::cgrx_markers>{"naive", core::cgrx_markers::apart}});
+  }
   parsed.mapping = take_choice(options, "mapping",
                                std::array{word<cgrx_mapping>{"fit", cgrx_mapping::fit},
                                           word<cgrx_mapping>{"bits", cgrx_mapping::bits}})
@@ -282,10 +286,13 @@ std::unique_ptr<index> build_cgrx_by_name(backend where, const context& where_to
     take_numbers(options, "bits", {&parsed.x_bits, &parsed.y_bits, &parsed.z_bits}, "23/23/18");
     take_numbers(options, "scale", {&parsed.scale.y, &parsed.scale.z}, "15/20");
   }
-  parsed.linear_search =
-      take_choice(options, "search",
-                  std::array{word<bool>{"binary", false}, word<bool>{"linear", true}})
-          .value_or(parsed.linear_search);
+  parsed.search =
+      take_choice(
+          options, "search",
+          std::array{word<core::bucket_search>{"binary", core::bucket_search::binary},
+                     word<core::bucket_search>{"linear", core::bucket_search::linear},
+                     word<core::bucket_search>{"interpolated", core::bucket_search::interpolated}})
+          .value_or(parsed.search);
   take_build(options, parsed);
   const auto rebuild = options.find("rebuild");
   if (rebuild != options.end() && rebuild->second == "never") {
@@ -369,9 +376,9 @@ const std::vector<structure_entry>& structures() {
        .updates = true,
        .keys = {all_keys.begin(), all_keys.end()},
        .options =
-           "bucket=2..65536, node=off|2..256, scene=optimised|naive|spans, mapping=fit|bits, "
+           "bucket=2..65536, node=off|2..256, scene=auto|spans|optimised|naive, mapping=fit|bits, "
            "bits=X/Y/Z and "
-           "scale=Y/Z (for bits), search=binary|linear, compact=auto|on|off, "
+           "scale=Y/Z (for bits), search=binary|linear|interpolated, compact=auto|on|off, "
            "build=fast|trace, parts=auto|1..4096, order=auto|batch|tiles|sorted, "
            "rebuild=never|2..1024",
        .build = build_cgrx_by_name},

@@ -21,24 +21,26 @@ enum class cgrx_mapping : std::uint8_t {
 };
 
 /// Options of `cgrx`; by name: `bucket=2..65536 node=off|2..256 scene=optimised|naive
-/// mapping=fit|bits bits=X/Y/Z scale=Y/Z search=binary|linear compact=auto|on|off build=fast|trace
-/// parts=auto|1..4096 order=auto|batch|tiles|sorted rebuild=never|2..1024`.
+/// mapping=fit|bits bits=X/Y/Z scale=Y/Z search=binary|linear|interpolated compact=auto|on|off
+/// build=fast|trace parts=auto|1..4096 order=auto|batch|tiles|sorted rebuild=never|2..1024`.
 struct cgrx_options {
   unsigned bucket = 16;  ///< entries of a bucket at the build
   unsigned node = 0;  ///< buckets are lists of nodes with room for so many entries (section 4), an
                       ///< even number from `bucket` to 256; 0, by name `node=off`: a sorted column
-  core::cgrx_markers markers = core::cgrx_markers::within;  ///< `scene=optimised` (3.3), or `naive`
-                                                            ///< (3.1), with markers apart
-  cgrx_mapping mapping = cgrx_mapping::fit;                 ///< how representatives become places
-  unsigned x_bits = 23;                  ///< for `mapping=bits`: lowest bits of a key, at most 23
-  unsigned y_bits = 23;                  ///< the bits above them, at most 23
-  unsigned z_bits = 18;                  ///< the bits above those, at most 23
-  rx_scale scale = {.y = 15, .z = 21};   ///< for `mapping=bits`: long steps; the paper's are 15/25
-  bool linear_search = false;            ///< how a bucket is searched (3.4)
-  std::optional<bool> compact = {};      ///< as for `rx`
-  bool fast_build = true;                ///< as for `rx`
-  unsigned parts = 0;                    ///< as for `rx`; buckets are divided
-  rx_order order = rx_order::automatic;  ///< in which order lookups are traced
+  std::optional<core::cgrx_markers> markers = {};  ///< `scene=naive` (3.1), `optimised` (3.3), or
+                                                   ///< `spans` for `mapping=fit`; by name `auto`,
+                                                   ///< where not given: spans if they may be
+  cgrx_mapping mapping = cgrx_mapping::fit;        ///< how representatives become places
+  unsigned x_bits = 23;                 ///< for `mapping=bits`: lowest bits of a key, at most 23
+  unsigned y_bits = 23;                 ///< the bits above them, at most 23
+  unsigned z_bits = 18;                 ///< the bits above those, at most 23
+  rx_scale scale = {.y = 15, .z = 21};  ///< for `mapping=bits`: long steps; the paper's are 15/25
+  core::bucket_search search = core::bucket_search::binary;  ///< how a bucket is searched (3.4);
+                                                             ///< nodes by halves or linearly
+  std::optional<bool> compact = {};                          ///< as for `rx`
+  bool fast_build = true;                                    ///< as for `rx`
+  unsigned parts = 0;                                        ///< as for `rx`; buckets are divided
+  rx_order order = rx_order::automatic;                      ///< in which order lookups are traced
   unsigned rebuild_at = 32;  ///< an edit that makes buckets this many times as large as they were,
                              ///< or as small on average, rebuilds the scene; 0, by name
                              ///< `rebuild=never`: only `rebuild` does

@@ -81,9 +81,11 @@ class cgrx_edges : public test::backend_test {
              {core::cgrx_markers::within, core::cgrx_markers::apart, core::cgrx_markers::none}) {
           cgrx_options options{.bucket = bucket, .markers = markers, .parts = parts};
           check(keys, options);
+          options.search = core::bucket_search::interpolated;
+          check(keys, options);
           if (markers == core::cgrx_markers::none) continue;
           options.mapping = cgrx_mapping::bits;
-          options.linear_search = bucket == 3;
+          options.search = bucket == 3 ? core::bucket_search::linear : core::bucket_search::binary;
           check(keys, options);
           options.scale = {};
           options.order = rx_order::tiles;

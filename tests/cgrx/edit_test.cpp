@@ -182,15 +182,18 @@ class cgrx_edits : public test::backend_test {
 };
 
 std::vector<cgrx_options> tested_options() {
-  return {{},
+  return {{.markers = core::cgrx_markers::within},
           {.bucket = 2, .markers = core::cgrx_markers::apart, .parts = 3},
-          {.bucket = 5, .mapping = cgrx_mapping::bits, .linear_search = true},
+          {.bucket = 5, .mapping = cgrx_mapping::bits, .search = core::bucket_search::linear},
           {.bucket = 3, .mapping = cgrx_mapping::bits, .parts = 2, .order = rx_order::sorted},
           {.bucket = 4, .rebuild_at = 2},
-          {.bucket = 7, .markers = core::cgrx_markers::none, .parts = 2},
-          {.node = 32, .markers = core::cgrx_markers::none},
+          {.bucket = 7, .search = core::bucket_search::interpolated, .parts = 2},
+          {.node = 32},
           {.bucket = 2, .node = 2, .markers = core::cgrx_markers::apart, .parts = 3},
-          {.bucket = 3, .node = 6, .mapping = cgrx_mapping::bits, .linear_search = true},
+          {.bucket = 3,
+           .node = 6,
+           .mapping = cgrx_mapping::bits,
+           .search = core::bucket_search::linear},
           {.bucket = 3, .node = 4, .order = rx_order::sorted, .rebuild_at = 3},
           {.bucket = 4, .node = 8, .order = rx_order::tiles, .rebuild_at = 0},
           {.bucket = 16, .order = rx_order::tiles, .rebuild_at = 0}};

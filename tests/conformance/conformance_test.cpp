@@ -64,11 +64,15 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"inverse", "auto"}, {"primitive", "box"}, {"hits", "any"}, {"duplicates", "keep"}}}},
       {"cgrx",
        {{},
-        {{"node", "32"}, {"scene", "spans"}, {"order", "sorted"}},
+        {{"node", "32"}, {"order", "sorted"}},
         {{"mapping", "bits"}, {"bucket", "4"}, {"parts", "3"}, {"order", "sorted"}},
         {{"mapping", "bits"}, {"scene", "naive"}, {"bucket", "3"}, {"scale", "0/0"}},
-        {{"bucket", "2"}, {"search", "linear"}, {"parts", "5"}, {"order", "tiles"}},
-        {{"scene", "naive"}, {"bucket", "300"}, {"compact", "on"}, {"build", "trace"}}}},
+        {{"bucket", "2"},
+         {"search", "linear"},
+         {"parts", "5"},
+         {"order", "tiles"},
+         {"scene", "naive"}},
+        {{"search", "interpolated"}, {"bucket", "300"}, {"compact", "on"}, {"build", "trace"}}}},
   };
   return all;
 }

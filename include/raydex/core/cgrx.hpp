@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "raydex/core/atomic.hpp"
+#include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/interval.hpp"
 #include "raydex/core/key_scene.hpp"
@@ -24,6 +25,13 @@ enum class cgrx_markers : std::uint8_t {
   apart,   ///< triangles beside rows and planes mark those that hold something (3.1, 3.2)
   within,  ///< representatives are moved or added to the last cells of rows and planes (3.3)
   none     ///< none is needed: there is one row, and a triangle spans all places of its bucket
+};
+
+/// How a bucket is searched.
+enum class bucket_search : std::uint8_t {
+  binary,       ///< by halves
+  linear,       ///< key by key (3.4)
+  interpolated  ///< from where the key would be if those between two representatives lay evenly
 };
 
 /// A part of the scene: buckets from one on, in a scene of their own.
@@ -46,11 +54,11 @@ struct cgrx_scene {
   using position_type = Position;         ///< an entry, or a bucket
   using part = cgrx_part<Key, Position>;  ///< a part of it
 
-  key_grid grid;                                ///< where places lie
-  cgrx_markers markers = cgrx_markers::within;  ///< which scene it is
-  bool linear_search = false;                   ///< how buckets are searched, else by halves
-  const Key* keys = nullptr;                    ///< the sorted column
-  Position entries = 0;                         ///< its size
+  key_grid grid;                                 ///< where places lie
+  cgrx_markers markers = cgrx_markers::within;   ///< which scene it is
+  bucket_search search = bucket_search::binary;  ///< how buckets are searched
+  const Key* keys = nullptr;                     ///< the sorted column
+  Position entries = 0;                          ///< its size
   Position bucket_size = 16;             ///< entries of a bucket, as long as all have as many
   Position buckets = 0;                  ///< how many
   const Key* representatives = nullptr;  ///< once they have been edited: theirs
@@ -327,15 +335,29 @@ struct cgrx_scene {
   RAYDEX_HD Position search_bucket(Position bucket, Key key) const {
     const Position begin = bucket_begin(bucket);
     const Position size = (bucket + 1 == buckets ? entries : bucket_begin(bucket + 1)) - begin;
-    if (linear_search) {
-      Position at = begin;
-      while (at < begin + size && load(keys + at) < key)
+    const auto key_at = [&](Position i) { return load(keys + begin + i); };
+    if (search == bucket_search::linear) {
+      Position at = 0;
+      while (at < size && key_at(at) < key)
         ++at;
-      return at;
+      return begin + at;
+    }
+    if (search == bucket_search::interpolated && size > 1) {
+      const Key low = bucket == 0 ? load(keys) : representative(bucket - 1);
+      const Key high = representative(bucket);
+      const float share = low < key && low < high
+                              ? static_cast<float>(static_cast<Key>(key - low)) /
+                                    static_cast<float>(static_cast<Key>(high - low))
+                              : 0;
+      // Even keys are about half a root of their number away from where they would lie.
+      const Position step = Position{1} << (floor_log2(size) / 2);
+      return begin + lower_bound_near(key_at, size,
+                                      static_cast<Position>(share * static_cast<float>(size)),
+                                      step > 1 ? step / 2 : step, key);
     }
     const Key wanted[1] = {key};
     Position found[1];
-    lower_bounds([&](Position i) { return load(keys + begin + i); }, size, wanted, found);
+    lower_bounds(key_at, size, wanted, found);
     return begin + found[0];
   }
 };

@@ -70,6 +70,18 @@ struct entry_list {
   }
 };
 
+/// Numbers that add up to a count: many threads add to one each, so that few meet at the same.
+struct spread_count {
+  static constexpr std::uint64_t size = 1024;  ///< how many numbers
+
+  std::uint64_t* numbers;  ///< 0 at first
+
+  /// Adds to the number of a thread.
+  RAYDEX_HD void add(std::uint64_t thread, std::uint64_t what) const {
+    if (what != 0) add_atomically(numbers + thread % size, what);
+  }
+};
+
 /// Marks the entries of a list that another one names, by key and row id or by key alone, and
 /// counts them. Runs for each entry of the other list.
 template <class Key, class RowId>
@@ -78,7 +90,7 @@ struct mark_named {
   entry_list<Key, RowId> names;  ///< the other one
   bool by_row;                   ///< whether row ids must agree, too
   std::uint8_t* marks;           ///< a byte for each entry of the list, 0 at first
-  std::uint64_t* count;          ///< how many were marked
+  spread_count count;            ///< how many were marked
 
   /// Marks what entry `i` of the other list names, unless the one before it names the same.
   RAYDEX_HD void operator()(std::uint64_t i) const {
@@ -91,7 +103,7 @@ struct mark_named {
     std::uint64_t end = begin;
     for (; end < list.size && same(list[end]); ++end)
       marks[end] = 1;
-    if (end != begin) add_atomically(count, end - begin);
+    count.add(i, end - begin);
   }
 };
 

@@ -37,12 +37,18 @@ struct node_edits {
   bool by_row;                             ///< whether row ids of what is erased count
   entry_list<Key, RowId> representatives;  ///< the representative of each bucket
   std::uint64_t* insert_ends;              ///< where the part of each bucket ends in `insert`
+  std::uint64_t* erase_ends;               ///< the same for `erase`
 
-  /// Writes where the part of a bucket ends.
-  RAYDEX_HD void put_end(std::uint64_t bucket) const {
-    insert_ends[bucket] = bucket + 1 == representatives.size
-                              ? insert.size
-                              : insert.not_above(representatives[bucket]);
+  /// Writes where the parts of a bucket end.
+  RAYDEX_HD void put_ends(std::uint64_t bucket) const {
+    if (bucket + 1 == representatives.size) {
+      insert_ends[bucket] = insert.size;
+      erase_ends[bucket] = erase.size;
+      return;
+    }
+    const entry<Key, RowId> last = representatives[bucket];
+    insert_ends[bucket] = insert.not_above(last);
+    erase_ends[bucket] = by_row ? erase.not_above(last) : erase.not_above(last.key);
   }
   /// What to insert into a bucket.
   RAYDEX_HD entry_list<Key, RowId> insert_of(std::uint64_t bucket) const {
@@ -50,13 +56,14 @@ struct node_edits {
   }
   /// What may be erased from a bucket.
   RAYDEX_HD entry_list<Key, RowId> erase_of(std::uint64_t bucket) const {
-    if (erase.size == 0) return erase;
-    const bool last = bucket + 1 == representatives.size;
-    const std::uint64_t begin =
-        bucket == 0 ? 0 : erase.below(load(representatives.keys + bucket - 1));
-    const std::uint64_t end =
-        last ? erase.size : erase.not_above(load(representatives.keys + bucket));
-    return part_of(erase, begin, end);
+    std::uint64_t begin = bucket == 0 ? 0 : erase_ends[bucket - 1];
+    // Without row ids, what the bucket before ends with may go on here.
+    if (!by_row && bucket != 0) {
+      const Key before = load(representatives.keys + bucket - 1);
+      while (begin > 0 && load(erase.keys + begin - 1) == before)
+        --begin;
+    }
+    return part_of(erase, begin, erase_ends[bucket]);
   }
 };
 
@@ -87,9 +94,7 @@ struct node_editor {
   node_memory<Key, RowId> nodes;  ///< the nodes
   node_edits<Key, RowId> edits;   ///< the batch
   node_supply<RowId> supply;      ///< nodes to take
-  std::uint64_t* erased;          ///< `counters` numbers that add up to how many were erased
-
-  static constexpr std::uint64_t counters = 1024;  ///< so that few groups meet at the same one
+  spread_count erased;            ///< how many entries were erased
 
   /// Entries of a node after it was split, at most: there is room for a few more.
   RAYDEX_HD std::uint32_t comfortable() const { return nodes.capacity - nodes.capacity / 4; }
@@ -179,7 +184,7 @@ struct node_editor {
     if (group.lane() != 0) return;
     for (; ticket < last_ticket; ++ticket)
       supply.give_back(supply.node_for(ticket));
-    if (gone != 0) add_atomically(erased + bucket % counters, gone);
+    erased.add(bucket, gone);
   }
 
  private:

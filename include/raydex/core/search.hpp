@@ -67,4 +67,39 @@ RAYDEX_HD inline Position gallop_past(const Keys& keys, Position begin, Position
   return low;
 }
 
+/// The first position whose key is not below `wanted`, or `size`, looked for around a guess:
+/// doubling steps from it, the first of them `step`, then binary search between the last two. Cost:
+/// 2 log2 of how many steps the guess is off. Precondition: size and step are not 0.
+template <class Position, class Keys, class Key>
+RAYDEX_HD inline Position lower_bound_near(const Keys& keys, Position size, Position guess,
+                                           Position step, Key wanted) {
+  if (guess >= size) guess = size - 1;
+  Position low = 0;      // keys before low are below
+  Position high = size;  // at high: not below, or the end
+  if (keys(guess) < wanted) {
+    low = guess + 1;
+    while (size - low >= step && keys(low + step - 1) < wanted) {
+      low += step;
+      step *= 2;
+    }
+    if (size - low >= step) high = low + step - 1;
+  } else {
+    high = guess;
+    while (high >= step && !(keys(high - step) < wanted)) {
+      high -= step;
+      step *= 2;
+    }
+    if (high >= step) low = high - step + 1;
+  }
+  while (low < high) {
+    const Position middle = low + (high - low) / 2;
+    if (keys(middle) < wanted) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 }  // namespace raydex::core
