@@ -2,8 +2,9 @@
 // The scene of the representatives of buckets, whatever the engine that traces it.
 //
 // Besides what traced_batches.hpp asks of it, an engine has `sort_column`, as the backends have it,
-// and a `tracer<Scene>` as rx_scene.hpp says, `most_primitives()` of a part, `best_buckets()` of
-// one, and `download(where, from, size)`, a vector of what is in the backend's memory.
+// and a `tracer<Scene>` as rx_scene.hpp says, `most_primitives()` of a part, `best_parts(buckets)`,
+// how many serve it best, and `download(where, from, size)`, a vector of what is in the backend's
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -119,7 +120,10 @@ class bucket_scene {
     const bool fit = options.mapping == cgrx_mapping::fit;
     to.markers =
         options.markers.value_or(fit ? core::cgrx_markers::none : core::cgrx_markers::within);
-    to.search = options.search;
+    // A guess is worth its arithmetic where halves would be looked at in other lines.
+    constexpr unsigned many = 64;
+    to.search = options.search.value_or(options.bucket < many ? core::bucket_search::binary
+                                                              : core::bucket_search::interpolated);
     to.keys = column_.keys;
     to.entries = static_cast<RowId>(column_.size);
     to.bucket_size = static_cast<RowId>(options.bucket);
@@ -134,7 +138,7 @@ class bucket_scene {
     };
     const std::uint64_t fewest = divided_by(Engine::most_primitives() / 3);
     const std::uint64_t count = std::clamp(
-        options.parts != 0 ? options.parts : divided_by(Engine::best_buckets()), fewest, buckets);
+        options.parts != 0 ? options.parts : Engine::best_parts(buckets), fewest, buckets);
     to.part_count = static_cast<unsigned>(count);
     to.grid = fit ? fitted_grid(divided_by(count)) : grid_of(options);
     parts_ = {where, count};

@@ -57,7 +57,9 @@ std::string describe(const cgrx_options& options) {
                         options.z_bits, options.scale.y, options.scale.z);
   }
   return text + fmt::format(" search={} {} {} rebuild={}",
-                            word(options.search, std::array{"binary", "linear", "interpolated"}),
+                            options.search ? word(*options.search,
+                                                  std::array{"binary", "linear", "interpolated"})
+                                           : "auto",
                             describe_build(options.compact, options.fast_build, options.parts),
                             raydex::describe(options.order),
                             options.rebuild_at == 0 ? "never" : std::to_string(options.rebuild_at));

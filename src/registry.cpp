@@ -65,6 +65,26 @@ std::optional<unsigned> take_number(option_map& options, std::string_view option
   return number;
 }
 
+// Takes an option if it is this word, which stands for what is said by not giving it.
+bool take_word(option_map& options, std::string_view option, std::string_view usual) {
+  const auto given = options.find(option);
+  if (given == options.end() || given->second != usual) return false;
+  options.erase(given);
+  return true;
+}
+
+// Takes a number of which 0 stands for a word; so it may be said by that only.
+std::optional<unsigned> take_number_or(option_map& options, std::string_view option,
+                                       std::string_view usual, std::string_view legal) {
+  if (take_word(options, option, usual)) return std::nullopt;
+  const std::string all = fmt::format("{}, {}", usual, legal);
+  const std::optional<unsigned> number = take_number(options, option, all);
+  if (number == 0U) {
+    throw invalid_argument(fmt::format("option {}: 0 is not legal; legal: {}", option, all));
+  }
+  return number;
+}
+
 constexpr std::array layouts{word<layout>{"column", layout::column},
                              word<layout>{"row", layout::row}};
 
@@ -136,10 +156,7 @@ std::unique_ptr<index> build_pivot_tree_by_name(backend where, const context& wh
                        .value_or(parsed.nodes);
   } else {
     parsed.fan_out = take_number(options, "k", "2 to 33").value_or(parsed.fan_out);
-    const auto levels = options.find("levels");
-    if (levels != options.end() && levels->second == "all") {
-      options.erase(levels);
-    } else {
+    if (!take_word(options, "levels", "all")) {
       parsed.levels = take_number(options, "levels", "all, 1 to 40");
     }
   }
@@ -170,24 +187,14 @@ void take_numbers(option_map& options, std::string_view name,
 // What `rx` and `cgrx` share: `compact=`, `build=`, `parts=` and `order=`.
 template <class Options>
 void take_build(option_map& options, Options& parsed) {
-  const auto compact = options.find("compact");
-  if (compact != options.end() && compact->second == "auto") {
-    options.erase(compact);
-  } else {
+  if (!take_word(options, "compact", "auto")) {
     parsed.compact = take_choice(options, "compact",
                                  std::array{word<bool>{"on", true}, word<bool>{"off", false}});
   }
   parsed.fast_build = take_choice(options, "build",
                                   std::array{word<bool>{"fast", true}, word<bool>{"trace", false}})
                           .value_or(parsed.fast_build);
-  const auto parts = options.find("parts");
-  if (parts != options.end() && parts->second == "auto") {
-    options.erase(parts);
-  } else if (const auto number = take_number(options, "parts", "auto, 1 to 4096")) {
-    // 0 stands for `auto`, which was not said.
-    if (*number == 0) throw invalid_argument("option parts: 0 is not auto, nor from 1 to 4096");
-    parsed.parts = *number;
-  }
+  parsed.parts = take_number_or(options, "parts", "auto", "1 to 4096").value_or(parsed.parts);
   parsed.order = take_choice(options, "order",
                              std::array{word<rx_order>{"auto", rx_order::automatic},
                                         word<rx_order>{"batch", rx_order::batch},
@@ -206,10 +213,7 @@ std::unique_ptr<index> build_rx_by_name(backend where, const context& where_to, 
                     .value_or(parsed.mode);
   if (parsed.mode == rx_mode::grid) {
     take_numbers(options, "bits", {&parsed.x_bits, &parsed.y_bits, &parsed.z_bits}, "23/23/18");
-    const auto scale = options.find("scale");
-    if (scale != options.end() && scale->second == "auto") {
-      options.erase(scale);
-    } else if (scale != options.end()) {
+    if (!take_word(options, "scale", "auto") && options.contains("scale")) {
       parsed.scale.emplace();
       take_numbers(options, "scale", {&parsed.scale->y, &parsed.scale->z}, "15/20");
     }
@@ -260,18 +264,8 @@ std::unique_ptr<index> build_cgrx_by_name(backend where, const context& where_to
                                           option_map& options) {
   cgrx_options parsed;
   parsed.bucket = take_number(options, "bucket", "2 to 65536").value_or(parsed.bucket);
-  const auto node = options.find("node");
-  if (node != options.end() && node->second == "off") {
-    options.erase(node);
-  } else if (const auto number = take_number(options, "node", "off, 2 to 256")) {
-    // 0 stands for `off`, which was not said.
-    if (*number == 0) throw invalid_argument("option node: 0 is not off, nor from 2 to 256");
-    parsed.node = *number;
-  }
-  const auto scene = options.find("scene");
-  if (scene != options.end() && scene->second == "auto") {
-    options.erase(scene);
-  } else {
+  parsed.node = take_number_or(options, "node", "off", "2 to 256").value_or(parsed.node);
+  if (!take_word(options, "scene", "auto")) {
     parsed.markers =
         take_choice(options, "scene",
                     std::array{word<core::cgrx_markers>{"spans", core::cgrx_markers::none},
@@ -286,23 +280,17 @@ std::unique_ptr<index> build_cgrx_by_name(backend where, const context& where_to
     take_numbers(options, "bits", {&parsed.x_bits, &parsed.y_bits, &parsed.z_bits}, "23/23/18");
     take_numbers(options, "scale", {&parsed.scale.y, &parsed.scale.z}, "15/20");
   }
-  parsed.search =
-      take_choice(
-          options, "search",
-          std::array{word<core::bucket_search>{"binary", core::bucket_search::binary},
-                     word<core::bucket_search>{"linear", core::bucket_search::linear},
-                     word<core::bucket_search>{"interpolated", core::bucket_search::interpolated}})
-          .value_or(parsed.search);
-  take_build(options, parsed);
-  const auto rebuild = options.find("rebuild");
-  if (rebuild != options.end() && rebuild->second == "never") {
-    options.erase(rebuild);
-    parsed.rebuild_at = 0;
-  } else if (const auto number = take_number(options, "rebuild", "never, 2 to 1024")) {
-    // 0 stands for `never`, which was not said.
-    if (*number == 0) throw invalid_argument("option rebuild: 0 is not never, nor from 2 to 1024");
-    parsed.rebuild_at = *number;
+  if (!take_word(options, "search", "auto")) {
+    parsed.search = take_choice(
+        options, "search",
+        std::array{word<core::bucket_search>{"binary", core::bucket_search::binary},
+                   word<core::bucket_search>{"linear", core::bucket_search::linear},
+                   word<core::bucket_search>{"interpolated", core::bucket_search::interpolated}});
   }
+  take_build(options, parsed);
+  if (take_word(options, "rebuild", "never")) parsed.rebuild_at = 0;
+  parsed.rebuild_at =
+      take_number_or(options, "rebuild", "never", "2 to 1024").value_or(parsed.rebuild_at);
   if (!options.empty()) return nullptr;
   return build_cgrx(where, where_to, keys, row_ids, parsed);
 }
@@ -378,7 +366,7 @@ const std::vector<structure_entry>& structures() {
        .options =
            "bucket=2..65536, node=off|2..256, scene=auto|spans|optimised|naive, mapping=fit|bits, "
            "bits=X/Y/Z and "
-           "scale=Y/Z (for bits), search=binary|linear|interpolated, compact=auto|on|off, "
+           "scale=Y/Z (for bits), search=auto|binary|linear|interpolated, compact=auto|on|off, "
            "build=fast|trace, parts=auto|1..4096, order=auto|batch|tiles|sorted, "
            "rebuild=never|2..1024",
        .build = build_cgrx_by_name},

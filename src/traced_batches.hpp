@@ -186,8 +186,12 @@ void trace_probes(const context& where, const Tracer& tracer,
   constexpr bool rows_only = requires {
     Operation::first_match_only;
   };
-  // The entries of a scene are at hand where it is traced.
-  constexpr bool traces_rows = rows_only && std::is_same_v<Entries, core::entries_of_scene<Scene>>;
+  // The entries of a scene are at hand where it is traced. Sorted lookups of scenes that have more
+  // to do then than look at a key are settled by a kernel of their own, which has more threads at
+  // once.
+  constexpr bool may_trace_rows =
+      rows_only && std::is_same_v<Entries, core::entries_of_scene<Scene>>;
+  const bool traces_rows = may_trace_rows && !(Scene::settles_apart && order == rx_order::sorted);
   // Rows of a tile are written where they belong at once: that is within the caches.
   const bool keeps_firsts = !traces_rows || order == rx_order::sorted;
   const std::uint64_t scratch = (sorted ? sorted_probes<Engine, Key>::bytes : 0) +
@@ -200,7 +204,7 @@ void trace_probes(const context& where, const Tracer& tracer,
   core::trace_job<Scene> job;
   job.scene = index.scene;
   job.probes = probes;
-  if constexpr (traces_rows) job.row_ids = index.entries.row_ids;
+  if constexpr (may_trace_rows) job.row_ids = index.entries.row_ids;
   for (; job.begin < probes.size; job.begin += job.size) {
     job.size = std::min(each, probes.size - job.begin);
     buffer<row_id> firsts(where, keeps_firsts ? job.size : 0);
@@ -218,9 +222,9 @@ void trace_probes(const context& where, const Tracer& tracer,
     if constexpr (rows_only) {
       job.rows_by_probe = order != rx_order::sorted;
       row_id* const rows = job.rows_by_probe ? operation.out : firsts.data();
-      if constexpr (traces_rows) job.rows = rows;
+      job.rows = traces_rows ? rows : nullptr;
       tracer.trace(where, job);
-      if constexpr (!traces_rows) {
+      if (!traces_rows) {
         job.rows = rows;
         Engine::executor::for_each(where, put_found_row<Scene, Entries>{job, index.entries},
                                    job.size);

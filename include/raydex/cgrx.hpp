@@ -21,7 +21,7 @@ enum class cgrx_mapping : std::uint8_t {
 };
 
 /// Options of `cgrx`; by name: `bucket=2..65536 node=off|2..256 scene=optimised|naive
-/// mapping=fit|bits bits=X/Y/Z scale=Y/Z search=binary|linear|interpolated compact=auto|on|off
+/// mapping=fit|bits bits=X/Y/Z scale=Y/Z search=auto|binary|linear|interpolated compact=auto|on|off
 /// build=fast|trace parts=auto|1..4096 order=auto|batch|tiles|sorted rebuild=never|2..1024`.
 struct cgrx_options {
   unsigned bucket = 16;  ///< entries of a bucket at the build
@@ -35,12 +35,13 @@ struct cgrx_options {
   unsigned y_bits = 23;                 ///< the bits above them, at most 23
   unsigned z_bits = 18;                 ///< the bits above those, at most 23
   rx_scale scale = {.y = 15, .z = 21};  ///< for `mapping=bits`: long steps; the paper's are 15/25
-  core::bucket_search search = core::bucket_search::binary;  ///< how a bucket is searched (3.4);
-                                                             ///< nodes by halves or linearly
-  std::optional<bool> compact = {};                          ///< as for `rx`
-  bool fast_build = true;                                    ///< as for `rx`
-  unsigned parts = 0;                                        ///< as for `rx`; buckets are divided
-  rx_order order = rx_order::automatic;                      ///< in which order lookups are traced
+  std::optional<core::bucket_search> search = {};  ///< how a bucket is searched (3.4), nodes by
+                                                   ///< halves or linearly; by name `auto`, where
+                                                   ///< not given: from 64 entries on `interpolated`
+  std::optional<bool> compact = {};      ///< as for `rx`
+  bool fast_build = true;                ///< as for `rx`
+  unsigned parts = 0;                    ///< as for `rx`; buckets are divided
+  rx_order order = rx_order::automatic;  ///< in which order lookups are traced
   unsigned rebuild_at = 32;  ///< an edit that makes buckets this many times as large as they were,
                              ///< or as small on average, rebuilds the scene; 0, by name
                              ///< `rebuild=never`: only `rebuild` does

@@ -12,7 +12,7 @@ namespace raydex::cpu {
 namespace {
 
 struct cgrx_engine : ray_engine {
-  static std::uint64_t best_buckets() { return std::uint64_t{1} << 20; }
+  static std::uint64_t best_parts(std::uint64_t buckets) { return (buckets >> 20) + 1; }
 
   template <class T>
   static std::vector<T> download(const context& /*where*/, const T* from, std::uint64_t size) {

@@ -175,11 +175,11 @@ struct ray_engine {
       if constexpr (inverse) {
         parameters.inverse = job;
         parameters.scene = job.points;
-        parameters.any_will_do = Scene::any_will_do;
+        parameters.any_will_do = job.points.any_will_do(true);
       } else {
         parameters.job = job;
         parameters.scene = job.scene;
-        parameters.any_will_do = Scene::any_will_do && job.probes.is_points;
+        parameters.any_will_do = job.scene.any_will_do(job.probes.is_points);
       }
       const pipeline& programs =
           pipeline_for({programs_of<Scene>(), primitive_, parameters.scene.hits, flags_,

@@ -69,7 +69,10 @@ struct cgrx_scene {
 
   static constexpr ray_hits hits = ray_hits::closest;  ///< the first triangle that a ray meets
   static constexpr bool joined = false;                ///< each part is a scene of its own
-  static constexpr bool any_will_do = false;  ///< the first triangle that a ray meets counts
+  static constexpr bool settles_apart = true;          ///< a bucket has to be searched, too
+
+  /// Whether a lookup's ray may stop at whatever it meets: a ray across a row meets one triangle.
+  RAYDEX_HD bool any_will_do(bool /*is_point*/) const { return markers == cgrx_markers::none; }
 
   /// The representative of a bucket.
   RAYDEX_HD Key representative(Position bucket) const {

@@ -35,7 +35,10 @@ struct rx_scene {
   using key_type = Key;            ///< an encoded key
   using position_type = Position;  ///< an entry, or a primitive
 
-  static constexpr bool any_will_do = true;  ///< all that a point's ray may meet has its key
+  static constexpr bool settles_apart = false;  ///< a look at a key tells whether a hit is right
+  /// Whether a lookup's ray may stop at whatever it meets: all that a point's ray may meet has its
+  /// key.
+  RAYDEX_HD static constexpr bool any_will_do(bool is_point) { return is_point; }
 
   key_grid grid;                                ///< where keys lie
   point_ray points = point_ray::perpendicular;  ///< rays for points

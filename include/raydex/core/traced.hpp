@@ -8,11 +8,11 @@
 /// - `trace(tracer, wanted, is_point)`: a `traced` that rays found;
 /// - `settle(found, wanted, is_point, first_only, begin, end)`: the entries [begin, end) that it
 ///   stands for, or only the first of them;
-/// - for engines, `grid`, `hits`, `joined` (whether one ray meets all parts), `any_will_do`
-/// (whether
-///   a point's ray may stop at whatever it meets) and `triangle(part, i, corners)`; where there are
-///   other primitives, `centre`, `box` and `key_in(part, i)`, and where parts may be joined,
-///   `part_begin(part)`.
+/// - for engines, `grid`, `hits`, `joined` (whether one ray meets all parts),
+///   `any_will_do(is_point)` (whether a lookup's ray may stop at whatever it meets),
+///   `settles_apart` (whether lookups had better be settled after all have been traced) and
+///   `triangle(part, i, corners)`; where there are other primitives, `centre`, `box` and
+///   `key_in(part, i)`, and where parts may be joined, `part_begin(part)`.
 ///
 /// An engine brings a tracer:
 /// - `closest(part, ray, primitive)`: whether the ray meets a primitive of that part of the scene,
