@@ -36,6 +36,24 @@ struct put_bucket_begin {
   }
 };
 
+// The same after insertions alone, from where they began before: a search in what was inserted.
+template <class Key, class RowId>
+struct put_grown_begin {
+  core::cgrx_scene<Key, RowId> before;
+  core::entry_list<Key, RowId> inserted;
+  RowId* begins;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    std::uint64_t begin = 0;
+    if (bucket == before.buckets) {
+      begin = before.entries + inserted.size;
+    } else if (bucket != 0) {
+      begin = before.bucket_begin(static_cast<RowId>(bucket)) +
+              inserted.not_above(before.representative(static_cast<RowId>(bucket - 1)));
+    }
+    begins[bucket] = static_cast<RowId>(begin);
+  }
+};
+
 // Finds buckets of more than so many entries, unless most of these have the same key.
 template <class Key, class RowId>
 struct find_large_bucket {
@@ -92,7 +110,7 @@ class built_cgrx final
     if (scene_.buckets() == 0) {
       scene_ = place(where, *changed);
     } else {
-      keep_scene(where, *changed);
+      keep_scene(where, *changed, sorted);
     }
     this->info_.n = this->info_.n - entries_.keys.size() + changed->keys.size();
     entries_ = std::move(*changed);
@@ -101,7 +119,8 @@ class built_cgrx final
 
   // Has buckets hold what they are to hold of other entries; or places these anew, if the buckets
   // would be too uneven.
-  void keep_scene(const context& where, const sorted_column<Key, RowId>& entries) {
+  void keep_scene(const context& where, const sorted_column<Key, RowId>& entries,
+                  const sorted_edits<Key, RowId>& batch) {
     const Key* keys = entries.keys.data();
     const std::uint64_t size = entries.keys.size();
     const std::uint64_t buckets = scene_.buckets();
@@ -109,9 +128,15 @@ class built_cgrx final
     const Key* kept =
         representatives.size() != 0 ? representatives.data() : scene_.scene().representatives;
     buffer<RowId> begins(where, buckets + 1);
-    executor::for_each(where,
-                       put_bucket_begin<Key, RowId>{list_of(entries), kept, buckets, begins.data()},
-                       begins.size());
+    if (batch.erase.keys.size() == 0) {
+      executor::for_each(
+          where, put_grown_begin<Key, RowId>{scene_.scene(), list_of(batch.insert), begins.data()},
+          begins.size());
+    } else {
+      executor::for_each(
+          where, put_bucket_begin<Key, RowId>{list_of(entries), kept, buckets, begins.data()},
+          begins.size());
+    }
     if (is_uneven(where, keys, size, begins)) {
       scene_ = place(where, entries);
       return;

@@ -5,7 +5,6 @@
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-#include <thrust/iterator/zip_iterator.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
@@ -37,11 +36,6 @@ struct is_valid {
 struct is_unmarked {
   __device__ bool operator()(std::uint8_t mark) const { return mark == 0; }
 };
-
-template <class Key, class RowId>
-auto entries_at(Key* keys, RowId* row_ids) {
-  return thrust::make_zip_iterator(thrust::make_tuple(keys, row_ids));
-}
 
 }  // namespace
 
@@ -81,15 +75,14 @@ void select_valid(const context& where, const std::uint8_t* validity, std::uint6
   });
 }
 
-template <class Key, class RowId>
-void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
-                     const std::uint8_t* marks, Key* keys, RowId* row_ids) {
+template <class T>
+void select_unmarked(const context& where, const T* from, const std::uint8_t* marks,
+                     std::uint64_t size, T* to) {
   buffer<std::uint64_t> count(where, 1);
   with_scratch(where, "cub::DeviceSelect::Flagged", [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceSelect::Flagged(scratch, bytes, entries_at(list.keys, list.row_ids),
-                                      thrust::make_transform_iterator(marks, is_unmarked{}),
-                                      entries_at(keys, row_ids), count.data(),
-                                      static_cast<std::int64_t>(list.size), where.stream);
+    return cub::DeviceSelect::Flagged(scratch, bytes, from,
+                                      thrust::make_transform_iterator(marks, is_unmarked{}), to,
+                                      count.data(), static_cast<std::int64_t>(size), where.stream);
   });
 }
 
@@ -117,13 +110,9 @@ template void select_valid(const context&, const std::uint8_t*, std::uint64_t, s
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,
                            std::uint64_t*);
 
-template void select_unmarked(const context&, const core::entry_list<std::uint32_t, std::uint32_t>&,
-                              const std::uint8_t*, std::uint32_t*, std::uint32_t*);
-template void select_unmarked(const context&, const core::entry_list<std::uint32_t, std::uint64_t>&,
-                              const std::uint8_t*, std::uint32_t*, std::uint64_t*);
-template void select_unmarked(const context&, const core::entry_list<std::uint64_t, std::uint32_t>&,
-                              const std::uint8_t*, std::uint64_t*, std::uint32_t*);
-template void select_unmarked(const context&, const core::entry_list<std::uint64_t, std::uint64_t>&,
-                              const std::uint8_t*, std::uint64_t*, std::uint64_t*);
+template void select_unmarked(const context&, const std::uint32_t*, const std::uint8_t*,
+                              std::uint64_t, std::uint32_t*);
+template void select_unmarked(const context&, const std::uint64_t*, const std::uint8_t*,
+                              std::uint64_t, std::uint64_t*);
 
 }  // namespace raydex::cuda

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "double_buffer.hpp"
-#include "raydex/core/edits.hpp"
 #include "raydex/memory.hpp"
 
 namespace raydex::cuda {
@@ -32,10 +31,10 @@ template <class Position>
 void select_valid(const context& where, const std::uint8_t* validity, std::uint64_t size,
                   Position* positions, std::uint64_t* count);
 
-// Copies the entries of a list whose mark is 0.
-template <class Key, class RowId>
-void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
-                     const std::uint8_t* marks, Key* keys, RowId* row_ids);
+// Copies the elements whose mark is 0.
+template <class T>
+void select_unmarked(const context& where, const T* from, const std::uint8_t* marks,
+                     std::uint64_t size, T* to);
 
 // Sums in place: numbers[i] becomes numbers[0] + .. + numbers[i].
 void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t size);

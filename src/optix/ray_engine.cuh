@@ -132,7 +132,9 @@ struct ray_engine {
   template <class Key, class RowId>
   static void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
                               const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
-    cuda::select_unmarked(where, list, marks, to.keys.data(), to.row_ids.data());
+    // One after the other is faster than both at once.
+    cuda::select_unmarked(where, list.keys, marks, list.size, to.keys.data());
+    cuda::select_unmarked(where, list.row_ids, marks, list.size, to.row_ids.data());
   }
   template <class Key, class RowId>
   static void merge(const context& where, const core::entry_list<Key, RowId>& a,

@@ -162,7 +162,8 @@ class cgrx_edits : public test::backend_test {
       for (std::size_t i = 0; i < insert.size() / 8; ++i)
         erase.push_back(insert[i]);
       erase.push_back({static_cast<Key>(random_()), RowId{7}});
-      if (!erase.empty()) insert.push_back({erase[0].first, static_cast<RowId>(next_row_++)});
+      insert.push_back({erase[0].first, static_cast<RowId>(next_row_++)});
+      if (wave % 3 == 1) erase.clear();
       own.edit(insert, erase, by_row);
       own.check(probes_for(own, insert));
       if (HasFatalFailure()) return;

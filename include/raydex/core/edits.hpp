@@ -99,7 +99,8 @@ struct mark_named {
       return other.key == name.key && (!by_row || other.row == name.row);
     };
     if (i > 0 && same(names[i - 1])) return;
-    const std::uint64_t begin = by_row ? list.below(name) : list.below(name.key);
+    std::uint64_t begin = list.below(name.key);
+    if (by_row && begin < list.size && list[begin] < name) begin = list.below(name);
     std::uint64_t end = begin;
     for (; end < list.size && same(list[end]); ++end)
       marks[end] = 1;
