@@ -57,7 +57,15 @@ struct cgrx_options {
 /// *Cost*: build: the sort of `sorted_array`, and a triangle a bucket, up to three with
 /// `mapping=bits`. A point or range: the rays, one with `mapping=fit`; log2 of the bucket size
 /// steps; the scan of its matches. *Memory*: resident: key bytes + row-id bytes per entry, and
-/// about 112 bytes per triangle on `optix`. *Stream*: the build synchronises; queries do not.
+/// about 112 bytes per triangle on `optix`; with `node`, key bytes + row-id bytes for each entry
+/// that nodes have room for, and 16 or 32 bytes a node. *Stream*: the build synchronises; queries
+/// do not.
+///
+/// *Edits*: the sort of the batch, and then without `node` one pass over all entries, which are
+/// merged with it into a column beside the old one; with `node` a pass over the nodes that it is
+/// for, and a search of the batch for each bucket. Nodes are split and merged where they are; new
+/// ones come a quarter of the first ones at a time, and no node is given back before a rebuild. The
+/// scene stays until a rebuild, which reads and writes all entries, but does not sort.
 class RAYDEX_EXPORT cgrx : public index {
  public:
   ~cgrx() override;
