@@ -72,8 +72,8 @@ class bucket_scene {
  public:
   bucket_scene() = default;
   // Places the representatives of a sorted column, which must stay where it is unless the scene is
-  // told of another one. What the engine itself allocates is counted in `memory`; `repairs` counts
-  // lookups that were led astray. Synchronises.
+  // told where to read instead. What the engine itself allocates is counted in `memory`; `repairs`
+  // counts lookups that were led astray. Synchronises.
   bucket_scene(const context& where, tracking_resource& memory, const Key* keys, std::uint64_t size,
                const cgrx_options& options, std::uint64_t* repairs)
       : column_(describe_keys<executor>(where, keys, size)),
@@ -104,12 +104,17 @@ class bucket_scene {
     if (representatives.size() != 0) representatives_ = std::move(representatives);
     plan_.scene.representatives = representatives_.data();
   }
-  // Buckets are those of another column from now on, each begins where `begins` says.
-  void follow(const Key* keys, std::uint64_t size, buffer<RowId> begins) {
+  // The keys lie elsewhere from now on.
+  void read(const core::strided<Key>& keys) {
+    plan_.scene.keys = keys;
+    column_.keys = nullptr;
+  }
+  // Buckets are those of other entries from now on, each begins where `begins` says.
+  void follow(const core::strided<Key>& keys, std::uint64_t size, buffer<RowId> begins) {
     begins_ = std::move(begins);
     plan_.scene.begins = begins_.data();
-    plan_.scene.keys = column_.keys = keys;
     plan_.scene.entries = static_cast<RowId>(size);
+    read(keys);
   }
 
  private:
@@ -124,7 +129,7 @@ class bucket_scene {
     constexpr unsigned many = 64;
     to.search = options.search.value_or(options.bucket < many ? core::bucket_search::binary
                                                               : core::bucket_search::interpolated);
-    to.keys = column_.keys;
+    to.keys = {column_.keys};
     to.entries = static_cast<RowId>(column_.size);
     to.bucket_size = static_cast<RowId>(options.bucket);
     const std::uint64_t buckets = (column_.size + options.bucket - 1) / options.bucket;

@@ -24,6 +24,10 @@ void cgrx::rebuild(stream_t stream) {
 
 namespace {
 
+const char* name(cgrx_layout entries) {
+  return word(entries, std::array{"column", "aligned", "packed"});
+}
+
 void check_options(const cgrx_options& options) {
   if (options.bucket < 2 || options.bucket > 65'536) {
     throw invalid_argument(fmt::format("option bucket: {} is not from 2 to 65536", options.bucket));
@@ -33,6 +37,11 @@ void check_options(const cgrx_options& options) {
     throw invalid_argument(fmt::format(
         "option node: {} is not an even number from {}, the entries of a bucket, to 256",
         options.node, options.bucket));
+  }
+  if (options.node != 0 && options.entries != cgrx_layout::column) {
+    throw unsupported(
+        fmt::format("option layout: {} is for a sorted column; take column, or node=off",
+                    name(options.entries)));
   }
   if (options.markers == core::cgrx_markers::none && options.mapping == cgrx_mapping::bits) {
     throw unsupported("option scene: spans lie in one row; take mapping=fit");
@@ -47,8 +56,8 @@ void check_options(const cgrx_options& options) {
 
 std::string describe(const cgrx_options& options) {
   std::string text = fmt::format(
-      "bucket={} node={} scene={}", options.bucket,
-      options.node == 0 ? "off" : std::to_string(options.node),
+      "bucket={} node={} layout={} scene={}", options.bucket,
+      options.node == 0 ? "off" : std::to_string(options.node), name(options.entries),
       options.markers ? word(*options.markers, std::array{"naive", "optimised", "spans"}) : "auto");
   if (options.mapping == cgrx_mapping::fit) {
     text += " mapping=fit";

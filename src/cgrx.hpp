@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "answering.hpp"
+#include "bucket_entries.hpp"
 #include "bucket_scene.hpp"
 #include "edited.hpp"
 #include "raydex/cgrx.hpp"
@@ -72,10 +73,12 @@ struct find_large_bucket {
 template <class Key, class RowId, class Engine>
 class built_cgrx final
     : public answering_as<built_cgrx<Key, RowId, Engine>, cgrx,
-                          core::sorted_array_view<core::column_entries<Key, RowId>>,
+                          core::sorted_array_view<core::strided_entries<Key, RowId>>,
                           typename Engine::executor> {
-  using view = core::sorted_array_view<core::column_entries<Key, RowId>>;
+  using view = core::sorted_array_view<core::strided_entries<Key, RowId>>;
   using executor = typename Engine::executor;
+  using sorted = sorted_column<Key, RowId>;
+  using held_entries = bucket_entries<Key, RowId, executor>;
   using scene = bucket_scene<Key, RowId, Engine>;
   using scene_entries = core::entries_of_scene<core::cgrx_scene<Key, RowId>>;
 
@@ -87,42 +90,54 @@ class built_cgrx final
     const context where{this->memory(), where_to.stream};
     repairs_ = {where, 1};
     executor::clear(where, repairs_.data());
-    entries_ = Engine::template sort_column<Key, RowId>(where, keys, row_ids);
-    scene_ = place(where, entries_);
-    describe();
+    held_entries entries(where, Engine::template sort_column<Key, RowId>(where, keys, row_ids),
+                         options_.entries);
+    scene_ = place(where, entries.column(), entries);
+    hold(std::move(entries));
   }
 
  private:
   friend typename built_cgrx::answering_as;
 
-  scene place(const context& where, const sorted_column<Key, RowId>& entries) {
-    return {where,    this->memory(), entries.keys.data(), entries.keys.size(),
-            options_, repairs_.data()};
+  // The scene of a column, which is read where these entries are.
+  scene place(const context& where, const sorted& column, const held_entries& entries) {
+    scene made(where, this->memory(), column.keys.data(), column.keys.size(), options_,
+               repairs_.data());
+    made.read(entries.entries().keys);
+    return made;
   }
 
   // The batch is merged into the column. The scene stays: buckets grow and shrink with their keys.
   void do_edit(stream_t stream, const edits& batch) override {
     const context where{this->memory(), stream};
-    const auto sorted = sort_edits<Engine, Key, RowId>(where, batch);
-    auto changed = edited<Engine>(where, entries_, sorted);
-    if (!changed) return;
-    changed->max_row_id = std::max(entries_.max_row_id, sorted.insert.max_row_id);
+    auto entries = merge(where, batch);
+    if (!entries) return;
+    this->info_.n = this->info_.n - entries_.size() + entries->size();
+    hold(std::move(*entries));
+  }
+
+  // The entries with a batch applied, which the scene stands for from then on; nothing if the batch
+  // changes nothing.
+  std::optional<held_entries> merge(const context& where, const edits& batch) {
+    const auto given = sort_edits<Engine, Key, RowId>(where, batch);
+    sorted copy;
+    auto changed = edited<Engine>(where, entries_.column(where, copy), given);
+    if (!changed) return std::nullopt;
+    copy = {};
+    changed->max_row_id = std::max(entries_.max_row_id(), given.insert.max_row_id);
+    held_entries entries(where, std::move(*changed), options_.entries);
     if (scene_.buckets() == 0) {
-      scene_ = place(where, *changed);
+      scene_ = place(where, entries.column(), entries);
     } else {
-      keep_scene(where, *changed, sorted);
+      keep_scene(where, entries, given);
     }
-    this->info_.n = this->info_.n - entries_.keys.size() + changed->keys.size();
-    entries_ = std::move(*changed);
-    describe();
+    return entries;
   }
 
   // Has buckets hold what they are to hold of other entries; or places these anew, if the buckets
   // would be too uneven.
-  void keep_scene(const context& where, const sorted_column<Key, RowId>& entries,
+  void keep_scene(const context& where, const held_entries& entries,
                   const sorted_edits<Key, RowId>& batch) {
-    const Key* keys = entries.keys.data();
-    const std::uint64_t size = entries.keys.size();
     const std::uint64_t buckets = scene_.buckets();
     buffer<Key> representatives = scene_.copy_representatives(where);
     const Key* kept =
@@ -134,16 +149,17 @@ class built_cgrx final
           begins.size());
     } else {
       executor::for_each(
-          where, put_bucket_begin<Key, RowId>{list_of(entries), kept, buckets, begins.data()},
+          where,
+          put_bucket_begin<Key, RowId>{list_of(entries.column()), kept, buckets, begins.data()},
           begins.size());
     }
-    if (is_uneven(where, keys, size, begins)) {
-      scene_ = place(where, entries);
+    if (is_uneven(where, entries.column().keys.data(), entries.size(), begins)) {
+      scene_ = place(where, entries.column(), entries);
       return;
     }
     executor::synchronise(where);
     scene_.keep_representatives(std::move(representatives));
-    scene_.follow(keys, size, std::move(begins));
+    scene_.follow(entries.entries().keys, entries.size(), std::move(begins));
   }
 
   bool is_uneven(const context& where, const Key* keys, std::uint64_t size,
@@ -162,19 +178,23 @@ class built_cgrx final
   }
 
   void do_rebuild(stream_t stream) override {
-    scene_ = place({this->memory(), stream}, entries_);
+    const context where{this->memory(), stream};
+    sorted copy;
+    scene_ = place(where, entries_.column(where, copy), entries_);
+    copy = {};
     this->measure();
   }
 
-  void describe() {
-    this->info_.entries = entries_.keys.size();
-    this->info_.max_row_id = entries_.max_row_id;
+  void hold(held_entries&& entries) {
+    entries_ = std::move(entries);
+    entries_.drop_column();
+    this->info_.entries = entries_.size();
+    this->info_.max_row_id = entries_.max_row_id();
     this->measure();
   }
 
   view queried() const override {
-    return {{entries_.keys.data(), entries_.row_ids.data()},
-            static_cast<RowId>(entries_.keys.size())};
+    return {entries_.entries(), static_cast<RowId>(entries_.size())};
   }
 
   template <class Operation>
@@ -183,7 +203,7 @@ class built_cgrx final
     trace_probes<Engine>(where, scene_.rays(),
                          traced_index<core::cgrx_scene<Key, RowId>, Key, scene_entries>{
                              of,
-                             {of, entries_.row_ids.data()},
+                             {of, entries_.entries().row_ids},
                              scene_.column(),
                              scene_.sorted_bits(),
                              options_.order},
@@ -196,7 +216,7 @@ class built_cgrx final
   }
 
   cgrx_options options_;
-  sorted_column<Key, RowId> entries_;
+  held_entries entries_;
   buffer<std::uint64_t> repairs_;
   scene scene_;
 };

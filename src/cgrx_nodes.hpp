@@ -184,7 +184,7 @@ class built_node_cgrx final
     const std::uint64_t buckets = made.scene.buckets();
     made.scene.keep_representatives(made.scene.copy_representatives(where));
     // Nothing of the column is looked at any more.
-    made.scene.follow(nullptr, buckets, {});
+    made.scene.follow({}, buckets, {});
     made.store = {where, buckets, options_.node};
     made.last_rows = {where, buckets};
     executor::for_each_in_groups(

@@ -265,6 +265,11 @@ std::unique_ptr<index> build_cgrx_by_name(backend where, const context& where_to
   cgrx_options parsed;
   parsed.bucket = take_number(options, "bucket", "2 to 65536").value_or(parsed.bucket);
   parsed.node = take_number_or(options, "node", "off", "2 to 256").value_or(parsed.node);
+  parsed.entries = take_choice(options, "layout",
+                               std::array{word<cgrx_layout>{"column", cgrx_layout::column},
+                                          word<cgrx_layout>{"aligned", cgrx_layout::aligned},
+                                          word<cgrx_layout>{"packed", cgrx_layout::packed}})
+                       .value_or(parsed.entries);
   if (!take_word(options, "scene", "auto")) {
     parsed.markers =
         take_choice(options, "scene",
@@ -363,12 +368,11 @@ const std::vector<structure_entry>& structures() {
        .duplicates = true,
        .updates = true,
        .keys = {all_keys.begin(), all_keys.end()},
-       .options =
-           "bucket=2..65536, node=off|2..256, scene=auto|spans|optimised|naive, mapping=fit|bits, "
-           "bits=X/Y/Z and "
-           "scale=Y/Z (for bits), search=auto|binary|linear|interpolated, compact=auto|on|off, "
-           "build=fast|trace, parts=auto|1..4096, order=auto|batch|tiles|sorted, "
-           "rebuild=never|2..1024",
+       .options = "bucket=2..65536, node=off|2..256, layout=column|aligned|packed (for node=off), "
+                  "scene=auto|spans|optimised|naive, mapping=fit|bits, bits=X/Y/Z and "
+                  "scale=Y/Z (for bits), search=auto|binary|linear|interpolated, "
+                  "compact=auto|on|off, build=fast|trace, parts=auto|1..4096, "
+                  "order=auto|batch|tiles|sorted, rebuild=never|2..1024",
        .build = build_cgrx_by_name},
   };
   return all;

@@ -20,13 +20,24 @@ enum class cgrx_mapping : std::uint8_t {
   bits  ///< the bits of the key for x, y and z (cgRX paper, section 5.2)
 };
 
-/// Options of `cgrx`; by name: `bucket=2..65536 node=off|2..256 scene=optimised|naive
-/// mapping=fit|bits bits=X/Y/Z scale=Y/Z search=auto|binary|linear|interpolated compact=auto|on|off
-/// build=fast|trace parts=auto|1..4096 order=auto|batch|tiles|sorted rebuild=never|2..1024`.
+/// How the keys and row ids of a sorted column lie in memory (cgRX paper, section 3.4).
+enum class cgrx_layout : std::uint8_t {
+  column,   ///< an array of keys and an array of row ids
+  aligned,  ///< entries of a key and its row id, of 16 bytes if either has 64 bits, else of 8:
+            ///< either is read by one load
+  packed    ///< entries without padding; in those of 12 bytes 64-bit numbers are read in halves
+};
+
+/// Options of `cgrx`; by name: `bucket=2..65536 node=off|2..256 layout=column|aligned|packed
+/// scene=optimised|naive mapping=fit|bits bits=X/Y/Z scale=Y/Z
+/// search=auto|binary|linear|interpolated compact=auto|on|off build=fast|trace parts=auto|1..4096
+/// order=auto|batch|tiles|sorted rebuild=never|2..1024`.
 struct cgrx_options {
   unsigned bucket = 16;  ///< entries of a bucket at the build
   unsigned node = 0;  ///< buckets are lists of nodes with room for so many entries (section 4), an
                       ///< even number from `bucket` to 256; 0, by name `node=off`: a sorted column
+  cgrx_layout entries = cgrx_layout::column;  ///< by name `layout`, for `node=off`; where it is not
+                                              ///< `column`, edits copy all to columns and back
   std::optional<core::cgrx_markers> markers = {};  ///< `scene=naive` (3.1), `optimised` (3.3), or
                                                    ///< `spans` for `mapping=fit`; by name `auto`,
                                                    ///< where not given: spans if they may be
@@ -38,10 +49,10 @@ struct cgrx_options {
   std::optional<core::bucket_search> search = {};  ///< how a bucket is searched (3.4), nodes by
                                                    ///< halves or linearly; by name `auto`, where
                                                    ///< not given: from 64 entries on `interpolated`
-  std::optional<bool> compact = {};      ///< as for `rx`
-  bool fast_build = true;                ///< as for `rx`
-  unsigned parts = 0;                    ///< as for `rx`; buckets are divided
-  rx_order order = rx_order::automatic;  ///< in which order lookups are traced
+  std::optional<bool> compact = {};                ///< as for `rx`
+  bool fast_build = true;                          ///< as for `rx`
+  unsigned parts = 0;                              ///< as for `rx`; buckets are divided
+  rx_order order = rx_order::automatic;            ///< in which order lookups are traced
   unsigned rebuild_at = 32;  ///< an edit that makes buckets this many times as large as they were,
                              ///< or as small on average, rebuilds the scene; 0, by name
                              ///< `rebuild=never`: only `rebuild` does
@@ -56,10 +67,11 @@ struct cgrx_options {
 ///
 /// *Cost*: build: the sort of `sorted_array`, and a triangle a bucket, up to three with
 /// `mapping=bits`. A point or range: the rays, one with `mapping=fit`; log2 of the bucket size
-/// steps; the scan of its matches. *Memory*: resident: key bytes + row-id bytes per entry, and
-/// about 112 bytes per triangle on `optix`; with `node`, key bytes + row-id bytes for each entry
-/// that nodes have room for, and 16 or 32 bytes a node. *Stream*: the build synchronises; queries
-/// do not.
+/// steps; the scan of its matches. *Memory*: resident: key bytes + row-id bytes per entry, with
+/// `layout=aligned` twice the larger of the two; and about 112 bytes per triangle on `optix`. With
+/// `node`, key bytes + row-id bytes for each entry that nodes have room for, and 16 or 32 bytes a
+/// node. Builds, edits and rebuilds with other layouts than `column` hold columns besides. *Stream*:
+/// the build synchronises; queries do not.
 ///
 /// *Edits*: the sort of the batch, and then without `node` one pass over all entries, which are
 /// merged with it into a column beside the old one; with `node` a pass over the nodes that it is
@@ -89,7 +101,8 @@ class RAYDEX_EXPORT cgrx : public index {
 };
 
 /// Builds a `cgrx` on `cpu` or `optix`; arguments and errors as for `build`. Throws `unsupported`
-/// where `mapping=bits` has no place for a key, and `optix_error` if the driver fails.
+/// where `mapping=bits` has no place for a key, and for a `layout` of nodes other than `column`,
+/// and `optix_error` if the driver fails.
 RAYDEX_EXPORT std::unique_ptr<cgrx> build_cgrx(backend where, const context& where_to,
                                                const column& keys,
                                                const std::optional<column>& row_ids = std::nullopt,

@@ -26,6 +26,7 @@ class cgrx_arguments : public testing::Test {
 
 TEST_F(cgrx_arguments, words_are_listed) {
   refused({{"scene", "best"}}, {"option scene", "'best'", "optimised", "naive"});
+  refused({{"layout", "row"}}, {"option layout", "'row'", "column", "aligned", "packed"});
   refused({{"mapping", "none"}}, {"option mapping", "'none'", "fit", "bits"});
   refused({{"search", "fast"}}, {"option search", "'fast'", "binary", "linear"});
   refused({{"compact", "yes"}}, {"option compact", "'yes'", "on", "off"});
@@ -53,6 +54,19 @@ TEST_F(cgrx_arguments, bits_and_scale_are_for_their_mapping) {
         built({{"mapping", "bits"}, {"bits", "1/1/0"}, {"scale", "0/0"}});
       },
       {"code 4", "up to 3", "mapping=fit"});
+}
+
+TEST_F(cgrx_arguments, layouts_are_for_sorted_columns) {
+  for (const char* layout : {"aligned", "packed"}) {
+    const std::string said = std::string("layout=").append(layout);
+    EXPECT_NE(built({{"layout", layout}})->info().options.find(said), std::string::npos);
+    test::expect_error<unsupported>(
+        [&] {
+          built({{"node", "16"}, {"layout", layout}});
+        },
+        {"option layout", layout, "node=off"});
+  }
+  EXPECT_NE(built({{"node", "16"}, {"layout", "column"}}), nullptr);
 }
 
 TEST_F(cgrx_arguments, other_backends_are_refused) {

@@ -24,9 +24,11 @@ constexpr std::uint64_t most = ~std::uint64_t{0};
 
 class cgrx_edges : public test::backend_test {
  protected:
-  // Asks for keys, what lies beside them and beside rows and planes, and ranges between all these.
+  // Asks for keys, what lies beside them and beside rows and planes, and ranges between all these;
+  // entries lie in each layout in turn.
   template <class Key>
-  void check(std::vector<Key> keys, const cgrx_options& options) {
+  void check(std::vector<Key> keys, cgrx_options options) {
+    options.entries = static_cast<cgrx_layout>(checked_++ % 3);
     std::shuffle(keys.begin(), keys.end(), random_);
     const std::vector<std::optional<Key>> cells(keys.begin(), keys.end());
     std::vector<std::uint64_t> ids(keys.size());
@@ -97,6 +99,7 @@ class cgrx_edges : public test::backend_test {
   }
 
   std::mt19937_64 random_ = test::generator();
+  unsigned checked_ = 0;
 };
 
 // All combinations of the ends of three fields.

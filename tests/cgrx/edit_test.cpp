@@ -197,7 +197,9 @@ std::vector<cgrx_options> tested_options() {
            .search = core::bucket_search::linear},
           {.bucket = 3, .node = 4, .order = rx_order::sorted, .rebuild_at = 3},
           {.bucket = 4, .node = 8, .order = rx_order::tiles, .rebuild_at = 0},
-          {.bucket = 16, .order = rx_order::tiles, .rebuild_at = 0}};
+          {.bucket = 16, .order = rx_order::tiles, .rebuild_at = 0},
+          {.bucket = 3, .entries = cgrx_layout::packed, .order = rx_order::sorted},
+          {.bucket = 4, .entries = cgrx_layout::aligned, .rebuild_at = 2}};
 }
 
 TEST_F(cgrx_edits, waves) {
@@ -323,6 +325,8 @@ TEST_F(cgrx_edits, an_edit_that_runs_out_changes_nothing) {
   const edits batch{.insert = column(more), .insert_rows = column(rows), .erase = column(keys)};
   for (const cgrx_options& options :
        {cgrx_options{.bucket = 4}, cgrx_options{.bucket = 4, .rebuild_at = 2},
+        cgrx_options{.bucket = 4, .entries = cgrx_layout::aligned},
+        cgrx_options{.bucket = 4, .entries = cgrx_layout::packed, .rebuild_at = 2},
         cgrx_options{.bucket = 4, .node = 8},
         cgrx_options{.bucket = 4, .node = 4, .rebuild_at = 2}}) {
     const auto build_in = [&](memory_resource& memory) {

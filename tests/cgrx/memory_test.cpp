@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "raydex/raydex.hpp"
@@ -37,10 +38,37 @@ TEST_F(cgrx_memory, falls_with_the_size_of_buckets) {
   EXPECT_GE(bytes(65'536), 100'000U * 8);
 }
 
+TEST_F(cgrx_memory, rows_are_as_large_as_columns_unless_padded) {
+  const auto narrow = random_keys(100'000);
+  const buffer<std::uint64_t> wide = at().upload(std::vector<std::uint64_t>(100'000));
+  const auto bytes = [&](const column& keys, cgrx_layout entries) {
+    return build(at(), keys, {.bucket = 65'536, .entries = entries})->info().resident_bytes;
+  };
+  for (const column& keys : {column(narrow), column(wide)})
+    EXPECT_EQ(bytes(keys, cgrx_layout::packed), bytes(keys, cgrx_layout::column));
+  EXPECT_EQ(bytes(column(narrow), cgrx_layout::aligned),
+            bytes(column(narrow), cgrx_layout::column));
+  EXPECT_EQ(bytes(column(wide), cgrx_layout::aligned),
+            bytes(column(wide), cgrx_layout::column) + 100'000U * 4);
+}
+
+TEST_F(cgrx_memory, an_edit_leaves_no_columns_beside_rows) {
+  const auto keys = random_keys(10'000);
+  const auto more = random_keys(1000);
+  const auto bytes = [&](cgrx_layout entries) {
+    const auto built = build(at(), column(keys), {.entries = entries});
+    built->edit(context(at()).stream, {.insert = column(more), .insert_rows = column(more)});
+    const auto edited = built->info().resident_bytes;
+    built->rebuild(context(at()).stream);
+    return std::pair(edited, built->info().resident_bytes);
+  };
+  EXPECT_EQ(bytes(cgrx_layout::packed), bytes(cgrx_layout::column));
+}
+
 TEST_F(cgrx_memory, a_build_that_runs_out_leaks_nothing) {
   const auto keys = random_keys(10'000);
   test::check_leaks_of_build(at(), [&](const context& where) {
-    return build(where, column(keys), {.bucket = 4, .parts = 2});
+    return build(where, column(keys), {.bucket = 4, .entries = cgrx_layout::packed, .parts = 2});
   });
 }
 

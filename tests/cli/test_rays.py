@@ -18,8 +18,9 @@ CASES = [
 
 
 CGRX_CASES = [
-    "", "bucket=2 search=linear parts=3", "scene=naive mapping=bits bucket=5 order=tiles",
-    "mapping=bits bits=20/22/22 scale=3/9 compact=on build=trace",
+    "", "bucket=2 search=linear parts=3 layout=aligned",
+    "scene=naive mapping=bits bucket=5 order=tiles",
+    "mapping=bits bits=20/22/22 scale=3/9 compact=on build=trace layout=packed",
 ]
 
 
@@ -78,6 +79,7 @@ def test_modes_without_a_place_for_a_key(program, mode):
         ("bucket=1", ["option bucket: 1", "2 to 65536"]),
         ("scene=best", ["option scene: 'best'", "optimised", "naive"]),
         ("bits=23/23/18", ["'bits'", "cgrx", "for bits"]),
+        ("layout=row", ["option layout: 'row'", "column", "aligned", "packed"]),
     ],
 )
 def test_wrong_options_of_buckets(program, option, parts):

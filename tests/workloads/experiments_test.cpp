@@ -76,6 +76,15 @@ TEST(experiments, have_something_to_measure) {
   }
 }
 
+TEST(experiments, buckets_are_searched_in_both_ways_and_all_layouts) {
+  std::set<std::pair<std::string, std::string>> found;
+  for (const scene& here : plan(find_experiments({"cgrx/t1"}))) {
+    for (const task& one : here.tasks)
+      found.emplace(one.who.options.at("search"), one.who.options.at("layout"));
+  }
+  EXPECT_EQ(found.size(), 2U * 3U);
+}
+
 TEST(experiments, structures_are_known) {
   std::set<std::string> known;
   for (const capability& able : capabilities())

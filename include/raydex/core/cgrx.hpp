@@ -13,6 +13,7 @@
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
+#include "raydex/core/entries.hpp"
 #include "raydex/core/interval.hpp"
 #include "raydex/core/key_scene.hpp"
 #include "raydex/core/search.hpp"
@@ -50,15 +51,16 @@ struct cgrx_part {
 /// The scene, as tracers and searches see it. Keys are encoded.
 template <class Key, class Position>
 struct cgrx_scene {
-  using key_type = Key;                   ///< an encoded key
-  using position_type = Position;         ///< an entry, or a bucket
-  using part = cgrx_part<Key, Position>;  ///< a part of it
+  using key_type = Key;                    ///< an encoded key
+  using position_type = Position;          ///< an entry, or a bucket
+  using row_ids_type = strided<Position>;  ///< the row ids of entries
+  using part = cgrx_part<Key, Position>;   ///< a part of it
 
   key_grid grid;                                 ///< where places lie
   cgrx_markers markers = cgrx_markers::within;   ///< which scene it is
   bucket_search search = bucket_search::binary;  ///< how buckets are searched
-  const Key* keys = nullptr;                     ///< the sorted column
-  Position entries = 0;                          ///< its size
+  strided<Key> keys;                             ///< of the entries, ascending
+  Position entries = 0;                          ///< how many
   Position bucket_size = 16;             ///< entries of a bucket, as long as all have as many
   Position buckets = 0;                  ///< how many
   const Key* representatives = nullptr;  ///< once they have been edited: theirs
@@ -78,7 +80,7 @@ struct cgrx_scene {
   RAYDEX_HD Key representative(Position bucket) const {
     if (representatives != nullptr) return load(representatives + bucket);
     const Position end = (bucket + 1) * bucket_size;  // may wrap around in the last bucket
-    return load(keys + (end < entries && end > bucket ? end : entries) - 1);
+    return keys((end < entries && end > bucket ? end : entries) - 1);
   }
 
   /// Where a bucket begins in the column.
@@ -324,7 +326,7 @@ struct cgrx_scene {
   // may be inserted, its representative.
   RAYDEX_HD Key key_after(Position bucket) const {
     return representatives != nullptr ? representative(bucket + 1)
-                                      : load(keys + (bucket + 1) * bucket_size);
+                                      : keys((bucket + 1) * bucket_size);
   }
   RAYDEX_HD bool shares_place(Position bucket, Key key) const {
     const part of = parts[part_of(key)];
@@ -338,7 +340,7 @@ struct cgrx_scene {
   RAYDEX_HD Position search_bucket(Position bucket, Key key) const {
     const Position begin = bucket_begin(bucket);
     const Position size = (bucket + 1 == buckets ? entries : bucket_begin(bucket + 1)) - begin;
-    const auto key_at = [&](Position i) { return load(keys + begin + i); };
+    const strided<Key> key_at = keys.from(begin);
     if (search == bucket_search::linear) {
       Position at = 0;
       while (at < size && key_at(at) < key)
@@ -346,7 +348,7 @@ struct cgrx_scene {
       return begin + at;
     }
     if (search == bucket_search::interpolated && size > 1) {
-      const Key low = bucket == 0 ? load(keys) : representative(bucket - 1);
+      const Key low = bucket == 0 ? keys(0) : representative(bucket - 1);
       const Key high = representative(bucket);
       const float share = low < key && low < high
                               ? static_cast<float>(static_cast<Key>(key - low)) /

@@ -3,6 +3,7 @@
 /// How keys and their row ids lie in memory: in an array each, or as entries of both.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "raydex/core/column.hpp"
@@ -22,6 +23,43 @@ struct key_run {
 template <class Key>
 RAYDEX_HD inline key_run<sizeof(Key) / 4> run_of(const Key* keys, std::uint64_t count) {
   return {reinterpret_cast<const std::uint32_t*>(keys), static_cast<std::uint32_t>(count)};
+}
+
+/// Numbers that lie some bytes apart, a multiple of 4 that is known at run time only.
+template <class T>
+struct strided {
+  const void* first = nullptr;     ///< the first one
+  std::uint32_t step = sizeof(T);  ///< bytes from one to the next
+
+  /// Number `i`. Where 64-bit numbers are not aligned to 8 bytes, it is read in halves.
+  RAYDEX_HD T operator()(std::uint64_t i) const {
+    const std::byte* const at = address(i);
+    if constexpr (sizeof(T) == 8) {
+      if (step % 8 != 0) {
+        const auto* const words = reinterpret_cast<const std::uint32_t*>(at);
+        return load(words) | T{load(words + 1)} << 32;
+      }
+    }
+    return load(reinterpret_cast<const T*>(at));
+  }
+  /// The numbers from number `i` on.
+  RAYDEX_HD strided from(std::uint64_t i) const { return {address(i), step}; }
+
+ private:
+  RAYDEX_HD const std::byte* address(std::uint64_t i) const {
+    return static_cast<const std::byte*>(first) + i * step;
+  }
+};
+
+/// Number `i` of an array.
+template <class T>
+RAYDEX_HD inline T load_at(const T* array, std::uint64_t i) {
+  return load(array + i);
+}
+/// Number `i` of those that lie some bytes apart.
+template <class T>
+RAYDEX_HD inline T load_at(const strided<T>& numbers, std::uint64_t i) {
+  return numbers(i);
 }
 
 /// Keys and row ids in an array each.
@@ -100,24 +138,55 @@ struct row_entries {
   }
 };
 
+/// Entries in a layout that is known at run time only.
+template <class Key, class RowId>
+struct strided_entries {
+  using key_type = Key;       ///< an encoded key
+  using row_id_type = RowId;  ///< a row id
+
+  strided<Key> keys;       ///< keys
+  strided<RowId> row_ids;  ///< their rows
+
+  /// The key of entry `i`.
+  RAYDEX_HD Key key(RowId i) const { return keys(i); }
+  /// The row id of entry `i`.
+  RAYDEX_HD RowId row_id(RowId i) const { return row_ids(i); }
+};
+
+/// Calls `visit(k, row_at(k))` for every `lanes`-th k from `lane` on, below `size`. Four reads are
+/// under way at a time.
+template <class RowAt, class Visit>
+RAYDEX_HD inline void scan_rows(const RowAt& row_at, std::uint64_t size, unsigned lane,
+                                unsigned lanes, Visit&& visit) {
+  const std::uint64_t step = lanes;
+  for (std::uint64_t k = lane; k < size; k += 4 * step) {
+    decltype(row_at(k)) rows[4] = {};
+    RAYDEX_UNROLL
+    for (std::uint64_t j = 0; j < 4; ++j)
+      if (k + j * step < size) rows[j] = row_at(k + j * step);
+    RAYDEX_UNROLL
+    for (std::uint64_t j = 0; j < 4; ++j)
+      if (k + j * step < size) visit(k + j * step, rows[j]);
+  }
+}
+
 /// Calls `visit(k, row_id)` for every `lanes`-th entry from `begin + lane` on, before `end`; k
-/// counts from `begin`. Four reads are under way at a time.
+/// counts from `begin`.
 template <class Entries, class Visit>
 RAYDEX_HD inline void scan_ranks(const Entries& entries, typename Entries::row_id_type begin,
                                  typename Entries::row_id_type end, unsigned lane, unsigned lanes,
                                  Visit&& visit) {
   using row_id = typename Entries::row_id_type;
-  const std::uint64_t size = end - begin;
-  const std::uint64_t step = lanes;
-  for (std::uint64_t k = lane; k < size; k += 4 * step) {
-    row_id rows[4] = {};
-    RAYDEX_UNROLL
-    for (std::uint64_t j = 0; j < 4; ++j)
-      if (k + j * step < size) rows[j] = entries.row_id(begin + static_cast<row_id>(k + j * step));
-    RAYDEX_UNROLL
-    for (std::uint64_t j = 0; j < 4; ++j)
-      if (k + j * step < size) visit(k + j * step, rows[j]);
-  }
+  const auto row_at = [&](std::uint64_t k) {
+    return entries.row_id(begin + static_cast<row_id>(k));
+  };
+  scan_rows(row_at, end - begin, lane, lanes, visit);
+}
+/// The same, without a product for each row.
+template <class Key, class RowId, class Visit>
+RAYDEX_HD inline void scan_ranks(const strided_entries<Key, RowId>& entries, RowId begin, RowId end,
+                                 unsigned lane, unsigned lanes, Visit&& visit) {
+  scan_rows(entries.row_ids.from(begin), end - begin, lane, lanes, visit);
 }
 
 }  // namespace raydex::core

@@ -32,8 +32,9 @@ struct met_primitives {
 /// The scene of an index, as tracers and searches see it. Keys are encoded.
 template <class Key, class Position>
 struct rx_scene {
-  using key_type = Key;            ///< an encoded key
-  using position_type = Position;  ///< an entry, or a primitive
+  using key_type = Key;                  ///< an encoded key
+  using position_type = Position;        ///< an entry, or a primitive
+  using row_ids_type = const Position*;  ///< the row ids of entries
 
   static constexpr bool settles_apart = false;  ///< a look at a key tells whether a hit is right
   /// Whether a lookup's ray may stop at whatever it meets: all that a point's ray may meet has its
@@ -153,7 +154,7 @@ struct rx_scene {
                          (end == entries || wanted.upper < key_at(end));
       if (right) return;
     }
-    end = end_of_matches(keys, entries, begin, wanted.upper, first_only);
+    end = end_of_matches(key_at, entries, begin, wanted.upper, first_only);
   }
 
  private:

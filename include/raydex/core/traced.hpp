@@ -4,7 +4,7 @@
 /// which they are traced, and how they are answered.
 ///
 /// A structure brings a scene with
-/// - `key_type` and `position_type`;
+/// - `key_type`, `position_type`, and `row_ids_type`, how the row ids of its entries lie;
 /// - `trace(tracer, wanted, is_point)`: a `traced` that rays found;
 /// - `settle(found, wanted, is_point, first_only, begin, end)`: the entries [begin, end) that it
 ///   stands for, or only the first of them;
@@ -26,6 +26,7 @@
 #include <cstdint>
 
 #include "raydex/core/config.hpp"
+#include "raydex/core/entries.hpp"
 #include "raydex/core/interval.hpp"
 #include "raydex/core/lookup.hpp"
 #include "raydex/core/search.hpp"
@@ -50,12 +51,11 @@ struct traced {
 
 /// Where matches that begin at an entry end: past the last key that is not above `upper`, or, if
 /// only the first counts, past that.
-template <class Key, class Position>
-RAYDEX_HD inline Position end_of_matches(const Key* keys, Position entries, Position begin,
+template <class Keys, class Key, class Position>
+RAYDEX_HD inline Position end_of_matches(const Keys& keys, Position entries, Position begin,
                                          Key upper, bool first_only) {
-  const auto key_at = [keys](Position i) { return load(keys + i); };
-  if (begin == entries || upper < key_at(begin)) return begin;
-  return first_only ? begin + 1 : gallop_past(key_at, begin, entries, upper);
+  if (begin == entries || upper < keys(begin)) return begin;
+  return first_only ? begin + 1 : gallop_past(keys, begin, entries, upper);
 }
 
 /// The lookups of a batch, or of a part of it, in the order in which they are traced.
@@ -69,13 +69,13 @@ struct trace_job {
   std::uint64_t begin = 0;  ///< the first probe
   std::uint64_t size = 0;   ///< how many
   const std::uint32_t* order =
-      nullptr;                        ///< lookup i is probe `begin + order[i]`; null: `begin + i`
-  const key* points = nullptr;        ///< the key of each lookup, a point; null: read the probe
-  position* rows = nullptr;           ///< the smallest row id of each point; or null
-  bool rows_by_probe = true;          ///< `rows[i]` is of probe i, else of lookup i
-  const position* row_ids = nullptr;  ///< those of the entries, for `rows`
-  position* firsts = nullptr;         ///< without `rows`: `traced::first` of each lookup
-  position* counts = nullptr;         ///< and its `count`; null: only the first hit counts
+      nullptr;                  ///< lookup i is probe `begin + order[i]`; null: `begin + i`
+  const key* points = nullptr;  ///< the key of each lookup, a point; null: read the probe
+  position* rows = nullptr;     ///< the smallest row id of each point; or null
+  bool rows_by_probe = true;    ///< `rows[i]` is of probe i, else of lookup i
+  typename Scene::row_ids_type row_ids = {};  ///< those of the entries, for `rows`
+  position* firsts = nullptr;                 ///< without `rows`: `traced::first` of each lookup
+  position* counts = nullptr;                 ///< and its `count`; null: only the first hit counts
 
   /// The probe of a lookup.
   RAYDEX_HD std::uint64_t probe(std::uint64_t lookup) const {
@@ -107,7 +107,7 @@ struct trace_job {
     position first = 0;
     position last = 0;
     if (exists) scene.settle(result, wanted, true, true, first, last);
-    return first < last ? load(row_ids + first) : static_cast<position>(-1);
+    return first < last ? load_at(row_ids, first) : static_cast<position>(-1);
   }
   /// What was found of a lookup.
   RAYDEX_HD traced<position> found(std::uint64_t lookup) const {
@@ -167,8 +167,8 @@ template <class Scene>
 struct entries_of_scene {
   using position_type = typename Scene::position_type;  ///< an entry
 
-  Scene scene;                   ///< the scene
-  const position_type* row_ids;  ///< the row ids of the entries
+  Scene scene;                           ///< the scene
+  typename Scene::row_ids_type row_ids;  ///< the row ids of the entries
 
   /// The entries [begin, end) of a lookup, or only the first of them.
   RAYDEX_HD void settle(const traced<position_type>& found,
@@ -177,7 +177,7 @@ struct entries_of_scene {
     scene.settle(found, wanted, is_point, first_only, begin, end);
   }
   /// The row id of an entry.
-  RAYDEX_HD position_type row_id(position_type entry) const { return load(row_ids + entry); }
+  RAYDEX_HD position_type row_id(position_type entry) const { return load_at(row_ids, entry); }
 };
 
 /// An operation whose matches were traced: settles where they are and answers. Not for
