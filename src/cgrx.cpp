@@ -65,10 +65,11 @@ std::string describe(const cgrx_options& options) {
     text += fmt::format(" mapping=bits bits={}/{}/{} scale={}/{}", options.x_bits, options.y_bits,
                         options.z_bits, options.scale.y, options.scale.z);
   }
-  return text + fmt::format(" search={} {} {} rebuild={}",
+  return text + fmt::format(" search={} scan={} {} {} rebuild={}",
                             options.search ? word(*options.search,
                                                   std::array{"binary", "linear", "interpolated"})
                                            : "auto",
+                            options.cooperative_scan ? "multi" : "single",
                             describe_build(options.compact, options.fast_build, options.parts),
                             raydex::describe(options.order),
                             options.rebuild_at == 0 ? "never" : std::to_string(options.rebuild_at));

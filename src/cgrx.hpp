@@ -206,7 +206,8 @@ class built_cgrx final
                              {of, entries_.entries().row_ids},
                              scene_.column(),
                              scene_.sorted_bits(),
-                             options_.order},
+                             options_.order,
+                             {.cooperative_scan = options_.cooperative_scan}},
                          operation);
   }
 

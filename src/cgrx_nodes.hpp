@@ -296,14 +296,15 @@ class built_node_cgrx final
   template <class Operation>
   void run(const context& where, const Operation& operation) const {
     const core::cgrx_scene<Key, RowId>& of = held_.scene.scene();
-    trace_probes<Engine>(
-        where, held_.scene.rays(),
-        traced_index<core::cgrx_scene<Key, RowId>, Key, node_entries>{of,
-                                                                      {of, operation.view},
-                                                                      held_.scene.column(),
-                                                                      held_.scene.sorted_bits(),
-                                                                      options_.order},
-        operation);
+    trace_probes<Engine>(where, held_.scene.rays(),
+                         traced_index<core::cgrx_scene<Key, RowId>, Key, node_entries>{
+                             of,
+                             {of, operation.view},
+                             held_.scene.column(),
+                             held_.scene.sorted_bits(),
+                             options_.order,
+                             {.cooperative_scan = options_.cooperative_scan}},
+                         operation);
   }
 
   std::uint64_t do_repairs(stream_t stream) const override {

@@ -92,6 +92,11 @@ constexpr std::string_view schedule_options =
     "schedule=dynamic|static, threads=128|256|512|1024, lookups=1..16, pin=none|steps|full, "
     "reorder=none|single|double, group=exact|power, scan=multi|single";
 
+std::optional<bool> take_scan(option_map& options) {
+  return take_choice(options, "scan",
+                     std::array{word<bool>{"multi", true}, word<bool>{"single", false}});
+}
+
 batch_schedule take_schedule(option_map& options) {
   batch_schedule taken;
   taken.blocks = take_choice(options, "schedule",
@@ -110,8 +115,7 @@ batch_schedule take_schedule(option_map& options) {
   taken.group = take_choice(options, "group",
                             std::array{word<grouping>{"exact", grouping::exact},
                                        word<grouping>{"power", grouping::power}});
-  taken.cooperative_scan = take_choice(
-      options, "scan", std::array{word<bool>{"multi", true}, word<bool>{"single", false}});
+  taken.cooperative_scan = take_scan(options);
   return taken;
 }
 
@@ -292,6 +296,7 @@ std::unique_ptr<index> build_cgrx_by_name(backend where, const context& where_to
                    word<core::bucket_search>{"linear", core::bucket_search::linear},
                    word<core::bucket_search>{"interpolated", core::bucket_search::interpolated}});
   }
+  parsed.cooperative_scan = take_scan(options).value_or(parsed.cooperative_scan);
   take_build(options, parsed);
   if (take_word(options, "rebuild", "never")) parsed.rebuild_at = 0;
   parsed.rebuild_at =
@@ -371,7 +376,7 @@ const std::vector<structure_entry>& structures() {
        .options = "bucket=2..65536, node=off|2..256, layout=column|aligned|packed (for node=off), "
                   "scene=auto|spans|optimised|naive, mapping=fit|bits, bits=X/Y/Z and "
                   "scale=Y/Z (for bits), search=auto|binary|linear|interpolated, "
-                  "compact=auto|on|off, build=fast|trace, parts=auto|1..4096, "
+                  "scan=multi|single, compact=auto|on|off, build=fast|trace, parts=auto|1..4096, "
                   "order=auto|batch|tiles|sorted, rebuild=never|2..1024",
        .build = build_cgrx_by_name},
   };

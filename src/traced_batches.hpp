@@ -155,11 +155,11 @@ struct sorted_probes {
 // Has a batch's matches answered that were traced.
 template <class Engine, class Scene, class Entries, class Operation>
 void answer_traced(const context& where, const Operation& operation,
-                   const core::trace_job<Scene>& job, const Entries& entries) {
+                   const core::trace_job<Scene>& job, const Entries& entries,
+                   const batch_plan& plan = {}) {
   using answering = core::answer_traced<Operation, Scene, Entries>;
   Engine::executor::run(
-      where, batch_plan{},
-      answering{operation.view, {job.size}, operation, job, entries, operation.out});
+      where, plan, answering{operation.view, {job.size}, operation, job, entries, operation.out});
 }
 
 // What a batch is traced against, and what settles what was traced.
@@ -170,6 +170,7 @@ struct traced_index {
   key_column<Key> column;
   int sorted_bits;  // as `bits_to_sort` says
   rx_order order;
+  batch_plan plan = {};  // with which matches are answered
 };
 
 // Traces a batch, a stretch of it at a time, and answers what was traced. `tracer.trace(where,
@@ -234,7 +235,7 @@ void trace_probes(const context& where, const Tracer& tracer,
       }
     } else {
       tracer.trace(where, job);
-      answer_traced<Engine>(where, operation, job, index.entries);
+      answer_traced<Engine>(where, operation, job, index.entries, index.plan);
     }
   }
 }

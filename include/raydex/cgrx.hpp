@@ -30,8 +30,8 @@ enum class cgrx_layout : std::uint8_t {
 
 /// Options of `cgrx`; by name: `bucket=2..65536 node=off|2..256 layout=column|aligned|packed
 /// scene=optimised|naive mapping=fit|bits bits=X/Y/Z scale=Y/Z
-/// search=auto|binary|linear|interpolated compact=auto|on|off build=fast|trace parts=auto|1..4096
-/// order=auto|batch|tiles|sorted rebuild=never|2..1024`.
+/// search=auto|binary|linear|interpolated scan=multi|single compact=auto|on|off build=fast|trace
+/// parts=auto|1..4096 order=auto|batch|tiles|sorted rebuild=never|2..1024`.
 struct cgrx_options {
   unsigned bucket = 16;  ///< entries of a bucket at the build
   unsigned node = 0;  ///< buckets are lists of nodes with room for so many entries (section 4), an
@@ -49,10 +49,12 @@ struct cgrx_options {
   std::optional<core::bucket_search> search = {};  ///< how a bucket is searched (3.4), nodes by
                                                    ///< halves or linearly; by name `auto`, where
                                                    ///< not given: from 64 entries on `interpolated`
-  std::optional<bool> compact = {};                ///< as for `rx`
-  bool fast_build = true;                          ///< as for `rx`
-  unsigned parts = 0;                              ///< as for `rx`; buckets are divided
-  rx_order order = rx_order::automatic;            ///< in which order lookups are traced
+  bool cooperative_scan = true;  ///< `scan=multi`, as for `sorted_array`: threads share the matches
+                                 ///< of a range; or `scan=single`. On `cpu` it changes nothing
+  std::optional<bool> compact = {};      ///< as for `rx`
+  bool fast_build = true;                ///< as for `rx`
+  unsigned parts = 0;                    ///< as for `rx`; buckets are divided
+  rx_order order = rx_order::automatic;  ///< in which order lookups are traced
   unsigned rebuild_at = 32;  ///< an edit that makes buckets this many times as large as they were,
                              ///< or as small on average, rebuilds the scene; 0, by name
                              ///< `rebuild=never`: only `rebuild` does

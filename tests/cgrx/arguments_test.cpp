@@ -29,6 +29,7 @@ TEST_F(cgrx_arguments, words_are_listed) {
   refused({{"layout", "row"}}, {"option layout", "'row'", "column", "aligned", "packed"});
   refused({{"mapping", "none"}}, {"option mapping", "'none'", "fit", "bits"});
   refused({{"search", "fast"}}, {"option search", "'fast'", "binary", "linear"});
+  refused({{"scan", "many"}}, {"option scan", "'many'", "multi", "single"});
   refused({{"compact", "yes"}}, {"option compact", "'yes'", "on", "off"});
   refused({{"build", "slow"}}, {"option build", "'slow'", "fast", "trace"});
   refused({{"order", "random"}}, {"option order", "'random'", "auto", "batch", "tiles", "sorted"});

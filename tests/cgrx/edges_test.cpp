@@ -90,6 +90,7 @@ class cgrx_edges : public test::backend_test {
           options.search = bucket == 3 ? core::bucket_search::linear : core::bucket_search::binary;
           check(keys, options);
           options.scale = {};
+          options.cooperative_scan = false;
           options.order = rx_order::tiles;
           check(keys, options);
           if (HasFatalFailure()) return;

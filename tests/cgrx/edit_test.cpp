@@ -196,9 +196,16 @@ std::vector<cgrx_options> tested_options() {
            .mapping = cgrx_mapping::bits,
            .search = core::bucket_search::linear},
           {.bucket = 3, .node = 4, .order = rx_order::sorted, .rebuild_at = 3},
-          {.bucket = 4, .node = 8, .order = rx_order::tiles, .rebuild_at = 0},
+          {.bucket = 4,
+           .node = 8,
+           .cooperative_scan = false,
+           .order = rx_order::tiles,
+           .rebuild_at = 0},
           {.bucket = 16, .order = rx_order::tiles, .rebuild_at = 0},
-          {.bucket = 3, .entries = cgrx_layout::packed, .order = rx_order::sorted},
+          {.bucket = 3,
+           .entries = cgrx_layout::packed,
+           .cooperative_scan = false,
+           .order = rx_order::sorted},
           {.bucket = 4, .entries = cgrx_layout::aligned, .rebuild_at = 2}};
 }
 

@@ -19,7 +19,7 @@ CASES = [
 
 CGRX_CASES = [
     "", "bucket=2 search=linear parts=3 layout=aligned",
-    "scene=naive mapping=bits bucket=5 order=tiles",
+    "scene=naive mapping=bits bucket=5 order=tiles scan=single",
     "mapping=bits bits=20/22/22 scale=3/9 compact=on build=trace layout=packed",
 ]
 
@@ -79,6 +79,7 @@ def test_modes_without_a_place_for_a_key(program, mode):
         ("bucket=1", ["option bucket: 1", "2 to 65536"]),
         ("scene=best", ["option scene: 'best'", "optimised", "naive"]),
         ("bits=23/23/18", ["'bits'", "cgrx", "for bits"]),
+        ("scan=many", ["option scan: 'many'", "multi", "single"]),
         ("layout=row", ["option layout: 'row'", "column", "aligned", "packed"]),
     ],
 )

@@ -64,7 +64,7 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"inverse", "auto"}, {"primitive", "box"}, {"hits", "any"}, {"duplicates", "keep"}}}},
       {"cgrx",
        {{},
-        {{"node", "32"}, {"order", "sorted"}},
+        {{"node", "32"}, {"order", "sorted"}, {"scan", "single"}},
         {{"mapping", "bits"}, {"bucket", "4"}, {"parts", "3"}, {"order", "sorted"}},
         {{"mapping", "bits"},
          {"scene", "naive"},
@@ -81,7 +81,8 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
          {"bucket", "300"},
          {"compact", "on"},
          {"build", "trace"},
-         {"layout", "aligned"}}}},
+         {"layout", "aligned"},
+         {"scan", "single"}}}},
   };
   return all;
 }
