@@ -162,9 +162,11 @@ class built_node_cgrx final
     const context where{this->memory(), where_to.stream};
     repairs_ = {where, 1};
     executor::clear(where, repairs_.data());
-    const sorted entries = Engine::template sort_column<Key, RowId>(where, keys, row_ids);
-    held_ = hold(where, entries);
-    describe(entries.keys.size(), entries.max_row_id);
+    describe([&]() -> facts {
+      const sorted entries = Engine::template sort_column<Key, RowId>(where, keys, row_ids);
+      held_ = hold(where, entries);
+      return {entries.keys.size(), entries.max_row_id};
+    }());
   }
 
  private:
@@ -197,11 +199,24 @@ class built_node_cgrx final
   }
 
   void do_edit(stream_t stream, const edits& batch) override {
-    const context where{this->memory(), stream};
+    const std::uint64_t before = this->info_.entries;
+    const facts now = apply({this->memory(), stream}, batch);
+    this->info_.n += now.entries - before;
+    describe(now);
+  }
+
+  // What is held, once all scratch is freed.
+  struct facts {
+    std::uint64_t entries;
+    std::uint64_t max_row_id;
+  };
+
+  facts apply(const context& where, const edits& batch) {
     const auto given = sort_edits<Engine, Key, RowId>(where, batch);
     const std::uint64_t inserted = given.insert.keys.size();
-    if (inserted == 0 && given.erase.keys.size() == 0) return;
-    check_room(this->info_.entries + inserted, not_found<RowId>);
+    const facts before{this->info_.entries, this->info_.max_row_id};
+    if (inserted == 0 && given.erase.keys.size() == 0) return before;
+    check_room(before.entries + inserted, not_found<RowId>);
     const std::uint64_t buckets = held_.scene.buckets();
     buffer<std::uint64_t> insert_ends(where, buckets);
     buffer<std::uint64_t> erase_ends(where, buckets);
@@ -217,10 +232,7 @@ class built_node_cgrx final
     executor::for_each(where, put_part_ends<Key, RowId>{editor.edits}, buckets);
     std::uint64_t wanted = 0;
     if (buckets == 0 || !count_nodes(where, editor, tickets, wanted)) {
-      const std::uint64_t before = this->info_.entries;
-      rebuild_with(where, given);
-      this->info_.n += this->info_.entries - before;
-      return;
+      return rebuild_with(where, given);
     }
     typename node_store<Key, RowId, executor>::supply supply(where, held_.store, tickets.data(),
                                                              wanted);
@@ -234,9 +246,7 @@ class built_node_cgrx final
     executor::for_each_in_groups(where, editor, buckets);
     const std::uint64_t gone = sum_of<Engine>(where, erased);
     held_.store.take_back(where, std::move(supply));
-    this->info_.n += inserted - gone;
-    describe(this->info_.entries + inserted - gone,
-             std::max(this->info_.max_row_id, given.insert.max_row_id));
+    return {before.entries + inserted - gone, std::max(before.max_row_id, given.insert.max_row_id)};
   }
 
   // How many nodes are needed, and where the tickets of each bucket end; false if lists would grow
@@ -272,19 +282,21 @@ class built_node_cgrx final
     return all;
   }
 
-  void rebuild_with(const context& where, const sorted_edits<Key, RowId>& batch) {
+  facts rebuild_with(const context& where, const sorted_edits<Key, RowId>& batch) {
     sorted all = collect(where);
     const std::uint64_t max_row_id = std::max(all.max_row_id, batch.insert.max_row_id);
     if (auto changed = edited<Engine>(where, all, batch)) all = std::move(*changed);
     held_ = hold(where, all);
-    describe(all.keys.size(), max_row_id);
+    return {all.keys.size(), max_row_id};
   }
 
-  void do_rebuild(stream_t stream) override { rebuild_with({this->memory(), stream}, {}); }
+  void do_rebuild(stream_t stream) override {
+    describe(rebuild_with({this->memory(), stream}, {}));
+  }
 
-  void describe(std::uint64_t entries, std::uint64_t max_row_id) {
-    this->info_.entries = entries;
-    this->info_.max_row_id = max_row_id;
+  void describe(const facts& now) {
+    this->info_.entries = now.entries;
+    this->info_.max_row_id = now.max_row_id;
     this->measure();
   }
 
