@@ -33,8 +33,8 @@ constexpr std::string_view cuda_device = "NVIDIA H200";
 constexpr std::string_view cpu_device = "Intel Xeon";
 
 // From docs/results: of nvidia-h200 points.json, keys64.json, sorted64.json and ranges.json
-// (`sum`), and rx-*.json for optix; of intel-xeon-2-cores points.json, keys64.json and ranges.json.
-// A new structure is a few more lines, in all sizes that the others have.
+// (`sum`), and rx-*.json and cgrx-*.json for optix; of intel-xeon-2-cores points.json, keys64.json
+// and ranges.json. A new structure is a few more lines, in all sizes that the others have.
 constexpr std::array built_in_series{
     series{"sorted_array", backend::cuda, 32, 0, false, 8, {13, 8.6, 5.74, 2.72}},
     series{"sorted_array", backend::cuda, 32, 0, true, 8, {267, 224, 172, 94.7}},
@@ -65,6 +65,12 @@ constexpr std::array built_in_series{
     series{"rx", backend::optix, 32, 16, false, 84, {0, 0, 1.85, 0}},
     series{"rx", backend::optix, 32, 256, false, 84, {0, 0, 1.33, 0}},
     series{"rx", backend::optix, 32, 1024, false, 84, {0, 0, 0.802, 0}},
+    series{"cgrx", backend::optix, 32, 0, false, 15, {0, 5.41, 4.95, 0}},
+    series{"cgrx", backend::optix, 32, 0, true, 15, {0, 0, 5.88, 0}},
+    series{"cgrx", backend::optix, 64, 0, false, 19, {0, 5.09, 4.68, 0}},
+    series{"cgrx", backend::optix, 32, 16, false, 15, {0, 0, 2.6, 0}},
+    series{"cgrx", backend::optix, 32, 256, false, 15, {0, 0, 1.65, 0}},
+    series{"cgrx", backend::optix, 32, 1024, false, 15, {0, 0, 0.849, 0}},
     series{"sorted_array", backend::cpu, 32, 0, false, 8, {0.0559, 0.0146, 0.00667, 0}},
     series{"sorted_array", backend::cpu, 32, 0, true, 8, {0.142, 0.118, 0.0866, 0}},
     series{"sorted_array", backend::cpu, 64, 0, false, 12, {0.0371, 0.00929, 0.00648, 0}},
