@@ -14,6 +14,8 @@
 #include "raydex/layout.hpp"        // IWYU pragma: export
 #include "raydex/memory.hpp"        // IWYU pragma: export
 #include "raydex/pivot_tree.hpp"    // IWYU pragma: export
+#include "raydex/rmq.hpp"           // IWYU pragma: export
+#include "raydex/rmq_scan.hpp"      // IWYU pragma: export
 #include "raydex/rx.hpp"            // IWYU pragma: export
 #include "raydex/schedule.hpp"      // IWYU pragma: export
 #include "raydex/session.hpp"       // IWYU pragma: export

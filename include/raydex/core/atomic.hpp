@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Numbers that several threads add to.
+/// Numbers that several threads change.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,18 @@ RAYDEX_HD inline std::uint64_t add_atomically(std::uint64_t* number, std::uint64
   return atomicAdd(reinterpret_cast<unsigned long long*>(number), what);
 #else
   return std::atomic_ref(*number).fetch_add(what, std::memory_order_relaxed);
+#endif
+}
+
+/// Makes a number another one if that is smaller; orders nothing else.
+RAYDEX_HD inline void keep_smallest(std::uint64_t* number, std::uint64_t other) {
+#if defined(__CUDA_ARCH__)
+  atomicMin(reinterpret_cast<unsigned long long*>(number), other);
+#else
+  std::atomic_ref kept(*number);
+  std::uint64_t before = kept.load(std::memory_order_relaxed);
+  while (other < before && !kept.compare_exchange_weak(before, other, std::memory_order_relaxed)) {
+  }
 #endif
 }
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// What all structures for range minima share: the order of values, arrays of them, and reading
+/// ranges.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "raydex/core/column.hpp"
+#include "raydex/core/config.hpp"
+
+namespace raydex::core {
+
+/// @name The order of values: `float`, `double`, `std::int32_t` or `std::int64_t`. NaN comes after
+/// everything. Unsigned integers are compared as signed ones, their top bit flipped.
+/// @{
+
+/// Nothing comes after it, so that a minimum of nothing can start from it.
+template <class Value>
+RAYDEX_HD constexpr Value last_value() {
+  if constexpr (std::is_floating_point_v<Value>) {
+    return std::numeric_limits<Value>::quiet_NaN();
+  } else {
+    return std::numeric_limits<Value>::max();
+  }
+}
+
+/// Whether `a` comes before `b`.
+template <class Value>
+RAYDEX_HD constexpr bool less(Value a, Value b) {
+  if constexpr (std::is_floating_point_v<Value>) {
+    return a < b || (b != b && a == a);
+  } else {
+    return a < b;
+  }
+}
+
+/// The one that comes first; of equal ones, either.
+template <class Value>
+RAYDEX_HD inline Value smaller(Value a, Value b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<Value, float>) return fminf(a, b);
+  if constexpr (std::is_same_v<Value, double>) return fmin(a, b);
+#endif
+  return less(b, a) ? b : a;
+}
+/// @}
+
+/// 16 bytes of values, which are read at once.
+template <class Value>
+struct alignas(16) value_pack {
+  static constexpr unsigned size = 16 / sizeof(Value);  ///< values in it
+  Value at[size];                                       ///< the values
+};
+
+/// Reads a pack, which is read once or seldom.
+template <class Value>
+RAYDEX_HD inline value_pack<Value> load_pack(const value_pack<Value>* address) {
+#if defined(__CUDA_ARCH__)
+  return std::bit_cast<value_pack<Value>>(__ldg(reinterpret_cast<const int4*>(address)));
+#else
+  return *address;
+#endif
+}
+
+/// A user's array. A *place* is a position counted from the 16-byte boundary at or before the first
+/// value, so that packs begin at places that are multiples of their size.
+template <class Value>
+class value_array {
+ public:
+  /// The integer whose bits a value has.
+  using word = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
+
+  /// No values.
+  value_array() = default;
+  /// `size` values at `values`, unsigned ones or not.
+  value_array(const void* values, std::uint64_t size, bool is_unsigned)
+      : flip_(is_unsigned ? word{1} << (8 * sizeof(word) - 1) : 0) {
+    const auto address = reinterpret_cast<std::uintptr_t>(values);
+    first_ = address % 16 / sizeof(Value);
+    end_ = first_ + size;
+    data_ = static_cast<const Value*>(values) - first_;
+  }
+
+  /// The first place that holds a value.
+  RAYDEX_HD std::uint64_t first() const { return first_; }
+  /// The place after the last value.
+  RAYDEX_HD std::uint64_t end() const { return end_; }
+  /// How many values there are.
+  RAYDEX_HD std::uint64_t size() const { return end_ - first_; }
+
+  /// The value at a place.
+  RAYDEX_HD Value operator[](std::uint64_t place) const { return ordered(load(data_ + place)); }
+  /// The pack of this number; what is not in the array is the last value.
+  RAYDEX_HD value_pack<Value> pack(std::uint64_t number) const {
+    constexpr unsigned size = value_pack<Value>::size;
+    const std::uint64_t begin = number * size;
+    value_pack<Value> read;
+    if (begin >= first_ && begin + size <= end_) {
+      read = load_pack(packs() + number);
+      RAYDEX_UNROLL
+      for (unsigned i = 0; i < size; ++i)
+        read.at[i] = ordered(read.at[i]);
+    } else {
+      RAYDEX_UNROLL
+      for (unsigned i = 0; i < size; ++i) {
+        const bool is_in = begin + i >= first_ && begin + i < end_;
+        read.at[i] = is_in ? (*this)[begin + i] : last_value<Value>();
+      }
+    }
+    return read;
+  }
+  /// Where pack 0 is, as it lies in memory.
+  RAYDEX_HD const value_pack<Value>* packs() const {
+    return reinterpret_cast<const value_pack<Value>*>(data_);
+  }
+
+  /// A value of the array as the order takes it.
+  RAYDEX_HD Value ordered(Value value) const {
+    if constexpr (std::is_integral_v<Value>) {
+      return static_cast<Value>(static_cast<word>(value) ^ flip_);
+    } else {
+      return value;
+    }
+  }
+  /// The value of the array that `ordered` made this one of; zeros and NaN become one each.
+  RAYDEX_HD Value original(Value value) const {
+    if constexpr (std::is_integral_v<Value>) {
+      return ordered(value);
+    } else {
+      return value != value ? last_value<Value>() : value + Value{0};
+    }
+  }
+
+ private:
+  const Value* data_ = nullptr;
+  std::uint64_t first_ = 0;
+  std::uint64_t end_ = 0;
+  word flip_ = 0;
+};
+
+/// The ranges of a batch, as they are read.
+class range_source {
+ public:
+  /// No ranges.
+  range_source() = default;
+  /// The ranges between these ends.
+  range_source(const cells& lower, const cells& upper) : lower_(lower), upper_(upper) {
+    const auto address = reinterpret_cast<std::uintptr_t>(lower.data);
+    pairs_ = lower.format.width == 4 && lower.stride == 8 && upper.stride == 8 &&
+             upper.data == lower.data + 4 && address % 8 == 0 &&
+             lower.format.type == key_type::uint32 && lower.validity == nullptr &&
+             upper.validity == nullptr;
+  }
+
+  /// The ends of a range as they are given; negative ones are beyond all arrays. False if one is
+  /// missing.
+  RAYDEX_HD bool ends(std::uint64_t i, std::uint64_t& lower, std::uint64_t& upper) const {
+    if (pairs_) {
+      const std::uint64_t both = load_once(reinterpret_cast<const std::uint64_t*>(lower_.data) + i);
+      lower = both & 0xffff'ffffU;
+      upper = both >> 32;
+      return true;
+    }
+    lower = end(lower_, i);
+    upper = end(upper_, i);
+    return lower_.valid(i) && upper_.valid(i);
+  }
+
+  /// The part of a range that is in an array, as places of it. False if there is none.
+  template <class Value, class Place>
+  RAYDEX_HD bool read(std::uint64_t i, const value_array<Value>& array, Place& first,
+                      Place& last) const {
+    std::uint64_t lower = 0;
+    std::uint64_t upper = 0;
+    if (!ends(i, lower, upper)) return false;
+    const std::uint64_t size = array.size();
+    if (upper >= size) upper = size - 1;
+    first = static_cast<Place>(lower + array.first());
+    last = static_cast<Place>(upper + array.first());
+    return lower <= upper && size != 0;
+  }
+
+ private:
+  RAYDEX_HD static std::uint64_t end(const cells& ends, std::uint64_t i) {
+    const std::byte* at = ends.data + i * ends.stride;
+    switch (ends.format.type) {
+      case key_type::uint32:
+        return load_once(reinterpret_cast<const std::uint32_t*>(at));
+      case key_type::int32:
+        return static_cast<std::uint64_t>(
+            std::int64_t{load_once(reinterpret_cast<const std::int32_t*>(at))});
+      default:
+        return load_once(reinterpret_cast<const std::uint64_t*>(at));
+    }
+  }
+
+  cells lower_;
+  cells upper_;
+  bool pairs_ = false;  // both ends of a range are one aligned read
+};
+
+}  // namespace raydex::core

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Range-minimum queries: the smallest value, or where it is, between two positions of an array.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "raydex/capability.hpp"
+#include "raydex/column.hpp"
+#include "raydex/export.hpp"
+#include "raydex/index.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex {
+
+/// Which position is the one of the minimum, where equal values share it.
+enum class rmq_ties : std::uint8_t {
+  leftmost,  ///< the smallest
+  rightmost  ///< the largest
+};
+
+/// The position of the minimum of an empty range.
+inline constexpr std::uint64_t no_position = ~std::uint64_t{0};
+
+/// Room for values of a type that is known at run time.
+struct value_span {
+  key_format format;       ///< of the values
+  void* data = nullptr;    ///< the first one
+  std::uint64_t size = 0;  ///< how many there is room for
+
+  /// No room.
+  value_span() = default;
+  /// Room of a format known at run time.
+  value_span(key_format value_format, void* values, std::uint64_t count)
+      : format(value_format), data(values), size(count) {}
+  /// Room of a C++ type.
+  template <class T>
+  explicit value_span(std::span<T> values)
+      : value_span(format_of<T>, values.data(), values.size()) {}
+  /// All of a buffer.
+  template <class T>
+  explicit value_span(buffer<T>& values) : value_span(std::span(values.data(), values.size())) {}
+};
+
+/// What a structure is and what it holds.
+struct rmq_info {
+  std::string structure;             ///< the structure's name
+  backend where;                     ///< the backend
+  key_format value;                  ///< of the array's values
+  std::uint64_t n = 0;               ///< values in the array
+  std::string options;               ///< the options in force, as `name=value` separated by spaces
+  std::uint64_t resident_bytes = 0;  ///< bytes held beside the array, measured
+  std::uint64_t build_peak_bytes = 0;  ///< most bytes allocated at once during the build, measured
+};
+
+/// Answers batches of range-minimum queries over an array.
+///
+/// The array stays where it is: it is read by the build and by queries, and must outlive the
+/// structure. Its values are ordered as keys are: -0.0 equals 0.0, NaN comes after everything and
+/// equals itself.
+///
+/// *Ranges* are `ranges(lower, upper)` of positions, both ends included, counted from 0; columns of
+/// uint32, uint64, int32 or int64. A range's part beyond the array is not there. A range that is
+/// empty, missing, or wholly beyond the array has no minimum: its value is the last one in the
+/// order (NaN, or the largest of the type), its position `no_position`. Whether there are such
+/// ranges, `check` tells.
+///
+/// *Streams*: work is queued on the stream of the context; on `cuda` and `optix` a call returns
+/// before it is done and never synchronises, unless its comment says so. On `cpu` a call returns
+/// when it is done. *Memory*: ranges and outputs are in the backend's memory; scratch comes from
+/// the context. *Threads*: queries may be made by several threads at once. *Errors*:
+/// `invalid_argument` before any work is queued, where formats or sizes do not fit;
+/// `out_of_memory`; `cuda_error`. Outputs must not overlap inputs. A batch of 0 ranges is legal.
+///
+/// The device that is current at the build must be current in every later call. The structure is
+/// destroyed on the stream of its build, which must still exist, as must its memory resource.
+class RAYDEX_EXPORT rmq {
+ public:
+  rmq(const rmq&) = delete;
+  rmq& operator=(const rmq&) = delete;
+  virtual ~rmq();
+
+  /// What the structure is and what it holds.
+  const rmq_info& info() const noexcept { return info_; }
+
+  /// Writes the smallest value of each range; a zero is 0.0, never -0.0. `out`: a value a range, of
+  /// the array's format.
+  void minimum(const context& where, const probes& ranges, const value_span& out) const;
+
+  /// Writes where each range has its smallest value; of equal ones the leftmost or rightmost, as
+  /// the build was told.
+  void position(const context& where, const probes& ranges, std::span<std::uint64_t> out) const;
+
+  /// Refuses ranges whose lower end is greater than the upper one, or an end of which is not in the
+  /// array: throws `invalid_argument`, which names the first of them and its ends. Synchronises.
+  void check(const context& where, const probes& ranges) const;
+
+  /// Takes in values of the array that have changed, at these positions (uint32, uint64, int32 or
+  /// int64; repeated ones are legal, those beyond the array are not looked at). Where
+  /// `rmq_capability::updates` says so; otherwise throws `unsupported`.
+  ///
+  /// Work goes to `stream` and does not synchronise. Queries of the same time must be on this
+  /// stream, or wait for it. Scratch comes from the resource of the build.
+  void refresh(stream_t stream, const column& positions);
+
+ protected:
+  /// For implementations: a structure over memory that is counted on its way to `upstream`.
+  explicit rmq(memory_resource& upstream);
+
+  /// @name What an implementation provides. Arguments are checked, batches are not empty.
+  /// @{
+
+  /// Answers `minimum`.
+  virtual void do_minimum(const context& where, const probes& ranges, void* out) const = 0;
+  /// Answers `position`.
+  virtual void do_position(const context& where, const probes& ranges,
+                           std::uint64_t* out) const = 0;
+  /// The number of the first range that `check` refuses, or `no_position`; synchronises.
+  virtual std::uint64_t do_check(const context& where, const probes& ranges) const = 0;
+  /// Copies bytes of the backend's memory to the host; synchronises.
+  virtual void do_read(const context& where, void* to, const void* from,
+                       std::size_t bytes) const = 0;
+  /// Does `refresh`. By default, throws `unsupported`.
+  virtual void do_refresh(stream_t stream, const column& positions);
+  /// @}
+
+  /// The counted resource: an implementation's memory comes from here.
+  tracking_resource& memory() noexcept { return memory_; }
+
+  /// Fills in the byte counts once the build's scratch is freed.
+  void measure() noexcept;
+
+  /// What `info` returns.
+  rmq_info info_;
+
+ private:
+  void check_batch(const context& where, const probes& ranges, std::uint64_t out_size) const;
+
+  tracking_resource memory_;
+};
+
+/// What one structure for minima can do on one backend.
+struct rmq_capability {
+  std::string structure;         ///< its name, as given to `build_rmq`
+  backend where;                 ///< the backend
+  bool available;                ///< whether the backend is usable on this machine
+  std::string reason;            ///< why not, and how to get it; empty if available
+  bool updates;                  ///< whether it takes `refresh`
+  std::vector<key_type> values;  ///< types of values it takes
+};
+
+/// All structures for minima on all backends that this build of raydex knows, available or not.
+RAYDEX_EXPORT std::vector<rmq_capability> rmq_capabilities();
+
+/// Builds a structure over an array.
+///
+/// @param structure a name of `rmq_capabilities()`, or `auto`
+/// @param where the backend; `where_to.memory` must be of its space
+/// @param where_to memory for the structure and its scratch, and the stream of the build
+/// @param values the array: adjacent numbers, none missing
+/// @param options structure options by name
+///
+/// Cost, memory, and whether the build synchronises: see the structure's own header. Throws
+/// `invalid_argument` (names the legal ones for a bad structure or option), `unsupported`,
+/// `unavailable`, `out_of_memory`, `cuda_error`.
+RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where,
+                                             const context& where_to, const column& values,
+                                             const option_map& options = {});
+
+}  // namespace raydex

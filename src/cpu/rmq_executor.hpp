@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs what structures for minima need on this machine's cores.
+#pragma once
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "built_rmq.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex::cpu {
+
+struct rmq_executor {
+  template <class Function>
+  static void for_each(const context& /*where*/, const Function& f, std::uint64_t size) {
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 256), [&](const auto& range) {
+      for (std::uint64_t i = range.begin(); i < range.end(); ++i)
+        f(i);
+    });
+  }
+
+  template <class View>
+  static void minimum(const context& where, const View& view, const core::range_source& ranges,
+                      typename View::value_type* out, std::uint64_t size) {
+    for_each(where, range_minimum<View>{view, ranges, out}, size);
+  }
+  template <class View>
+  static void position(const context& where, const View& view, const core::range_source& ranges,
+                       std::uint64_t* out, std::uint64_t size) {
+    for_each(where, range_position<View>{view, ranges, out}, size);
+  }
+
+  static void set(const context& /*where*/, std::uint64_t* number, std::uint64_t value) {
+    *number = value;
+  }
+  static std::uint64_t read(const context& /*where*/, const std::uint64_t* number) {
+    return *number;
+  }
+  static void copy_out(const context& /*where*/, void* to, const void* from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+  }
+};
+
+}  // namespace raydex::cpu

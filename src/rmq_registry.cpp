@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// All structures for minima by name: what there is, and building one chosen at run time.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "checks.hpp"
+#include "raydex/error.hpp"
+#include "raydex/rmq.hpp"
+#include "raydex/rmq_scan.hpp"
+#include "rmq_checks.hpp"
+#include "take_options.hpp"
+
+namespace raydex {
+
+namespace {
+
+constexpr std::array all_values{key_type::uint32, key_type::uint64,  key_type::int32,
+                                key_type::int64,  key_type::float32, key_type::float64};
+
+constexpr std::string_view ties_option = "ties=leftmost|rightmost";
+
+rmq_ties take_ties(option_map& options) {
+  return take_choice(options, "ties",
+                     std::array{word<rmq_ties>{"leftmost", rmq_ties::leftmost},
+                                word<rmq_ties>{"rightmost", rmq_ties::rightmost}})
+      .value_or(rmq_ties::leftmost);
+}
+
+std::unique_ptr<rmq> build_scan_by_name(backend where, const context& where_to,
+                                        const column& values, option_map& options) {
+  rmq_scan_options parsed;
+  parsed.ties = take_ties(options);
+  if (!options.empty()) return nullptr;
+  return build_rmq_scan(where, where_to, values, parsed);
+}
+
+struct rmq_entry {
+  std::string_view name;
+  std::vector<backend> backends;
+  bool updates;
+  std::string options;  // the legal ones
+  // Takes the options it knows out of the map, and builds if none is left.
+  std::unique_ptr<rmq> (*build)(backend, const context&, const column&, option_map&);
+};
+
+const std::vector<rmq_entry>& structures() {
+  static const std::vector<rmq_entry> all{
+      {.name = "rmq_scan",
+       .backends = {backend::cpu, backend::cuda},
+       .updates = true,
+       .options = std::string(ties_option),
+       .build = build_scan_by_name},
+  };
+  return all;
+}
+
+const rmq_entry& find_structure(std::string_view name) {
+  const auto found = std::ranges::find(structures(), name, &rmq_entry::name);
+  if (found == structures().end()) {
+    std::vector<std::string_view> names;
+    for (const rmq_entry& entry : structures())
+      names.push_back(entry.name);
+    throw invalid_argument(
+        fmt::format("structure: '{}' is not one of auto, {}", name, fmt::join(names, ", ")));
+  }
+  return *found;
+}
+
+}  // namespace
+
+std::vector<rmq_capability> rmq_capabilities() {
+  std::vector<rmq_capability> all;
+  for (const rmq_entry& entry : structures()) {
+    for (const backend where : entry.backends) {
+      std::string reason = why_unavailable(where);
+      all.push_back({.structure = std::string(entry.name),
+                     .where = where,
+                     .available = reason.empty(),
+                     .reason = reason,
+                     .updates = entry.updates,
+                     .values = {all_values.begin(), all_values.end()}});
+    }
+  }
+  return all;
+}
+
+void check_rmq_build(std::string_view structure, backend where, const context& where_to,
+                     const column& values) {
+  const rmq_entry& entry = find_structure(structure);
+  if (std::ranges::find(entry.backends, where) == entry.backends.end()) {
+    std::vector<std::string_view> names;
+    for (const backend offered : entry.backends)
+      names.push_back(to_string(offered));
+    throw unsupported(fmt::format("{} is not offered on backend {}; it is on {}", structure,
+                                  to_string(where), fmt::join(names, ", ")));
+  }
+  if (std::string reason = why_unavailable(where); !reason.empty()) {
+    throw unavailable(fmt::format("backend {} is not available: {}", to_string(where), reason));
+  }
+  check_space(where_to, where);
+  check_column("values", values);
+  if (values.format.type == key_type::bytes) {
+    throw invalid_argument(
+        fmt::format("values: they are {}; minima are of numbers", to_string(values.format)));
+  }
+  if (values.step() != values.format.width) {
+    throw invalid_argument(
+        fmt::format("values: they are {} bytes apart; they must be adjacent", values.step()));
+  }
+  if (values.validity != nullptr) {
+    throw invalid_argument("values: some are missing; minima are of arrays without missing ones");
+  }
+}
+
+rmq_info describe_rmq(std::string_view structure, backend where, const column& values) {
+  rmq_info info;
+  info.structure = structure;
+  info.where = where;
+  info.value = values.format;
+  info.n = values.size;
+  return info;
+}
+
+std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where, const context& where_to,
+                               const column& values, const option_map& options) {
+  const rmq_entry& entry = find_structure(structure == "auto" ? "rmq_scan" : structure);
+  option_map left = options;
+  std::unique_ptr<rmq> built = entry.build(where, where_to, values, left);
+  if (!left.empty()) {
+    throw invalid_argument(
+        fmt::format("option '{}': {} has {}", left.begin()->first, entry.name, entry.options));
+  }
+  return built;
+}
+
+}  // namespace raydex
