@@ -12,11 +12,16 @@
 
 namespace raydex {
 
+// Whether places of 32 bits suffice for an array and a little beyond it.
+inline bool has_narrow_places(std::uint64_t size) {
+  return size < (std::uint64_t{1} << 32) - 1024;
+}
+
 // Calls `make.template operator()<Value, Place>()` for an array: unsigned values are compared as
-// signed ones, and places have 32 bits where these suffice for the array and a little beyond it.
+// signed ones.
 template <class Make>
 auto dispatch_values(const column& values, Make&& make) {
-  const bool narrow = values.size < (std::uint64_t{1} << 32) - 1024;
+  const bool narrow = has_narrow_places(values.size);
   const auto with_place = [&]<class Value>() {
     return narrow ? make.template operator()<Value, std::uint32_t>()
                   : make.template operator()<Value, std::uint64_t>();
@@ -98,12 +103,14 @@ struct check_range {
 // - `for_each(where, f, size)`, `set(where, number, value)`, `read(where, number)`, and
 //   `copy_out(where, to, from, bytes)`;
 // - `minimum(where, view, ranges, out, size)` and `position(...)`.
-template <class View, class Executor>
-class built_rmq : public rmq {
+template <class View, class Executor, class Base = rmq>
+class built_rmq : public Base {
  protected:
   using value = typename View::value_type;
 
-  built_rmq(const rmq_info& info, memory_resource& upstream) : rmq(upstream) { info_ = info; }
+  built_rmq(const rmq_info& info, memory_resource& upstream) : Base(upstream) {
+    this->info_ = info;
+  }
 
   // The view that answers.
   const View& view() const { return view_; }
@@ -118,7 +125,8 @@ class built_rmq : public rmq {
   std::uint64_t do_check(const context& where, const probes& ranges) const override {
     buffer<std::uint64_t> bad(where, 1);
     Executor::set(where, bad.data(), no_position);
-    Executor::for_each(where, check_range{source_of(ranges), info_.n, bad.data()}, ranges.size());
+    Executor::for_each(where, check_range{source_of(ranges), this->info_.n, bad.data()},
+                       ranges.size());
     return Executor::read(where, bad.data());
   }
   void do_read(const context& where, void* to, const void* from, std::size_t bytes) const override {

@@ -11,6 +11,7 @@
 #include "checks.hpp"
 #include "raydex/error.hpp"
 #include "raydex/rmq.hpp"
+#include "raydex/rmq_cover.hpp"
 #include "raydex/rmq_scan.hpp"
 #include "rmq_checks.hpp"
 #include "take_options.hpp"
@@ -29,6 +30,18 @@ rmq_ties take_ties(option_map& options) {
                      std::array{word<rmq_ties>{"leftmost", rmq_ties::leftmost},
                                 word<rmq_ties>{"rightmost", rmq_ties::rightmost}})
       .value_or(rmq_ties::leftmost);
+}
+
+std::unique_ptr<rmq> build_cover_by_name(backend where, const context& where_to,
+                                         const column& values, option_map& options) {
+  rmq_cover_options parsed;
+  parsed.memory = take_choice(options, "memory",
+                              std::array{word<rmq_memory>{"fast", rmq_memory::fast},
+                                         word<rmq_memory>{"small", rmq_memory::small}})
+                      .value_or(parsed.memory);
+  parsed.ties = take_ties(options);
+  if (!options.empty()) return nullptr;
+  return build_rmq_cover(where, where_to, values, parsed);
 }
 
 std::unique_ptr<rmq> build_scan_by_name(backend where, const context& where_to,
@@ -50,6 +63,11 @@ struct rmq_entry {
 
 const std::vector<rmq_entry>& structures() {
   static const std::vector<rmq_entry> all{
+      {.name = "rmq_cover",
+       .backends = {backend::cpu, backend::cuda},
+       .updates = true,
+       .options = fmt::format("memory=fast|small, {}", ties_option),
+       .build = build_cover_by_name},
       {.name = "rmq_scan",
        .backends = {backend::cpu, backend::cuda},
        .updates = true,
@@ -128,7 +146,7 @@ rmq_info describe_rmq(std::string_view structure, backend where, const column& v
 
 std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where, const context& where_to,
                                const column& values, const option_map& options) {
-  const rmq_entry& entry = find_structure(structure == "auto" ? "rmq_scan" : structure);
+  const rmq_entry& entry = find_structure(structure == "auto" ? "rmq_cover" : structure);
   option_map left = options;
   std::unique_ptr<rmq> built = entry.build(where, where_to, values, left);
   if (!left.empty()) {

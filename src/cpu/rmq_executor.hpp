@@ -34,6 +34,12 @@ struct rmq_executor {
     for_each(where, range_position<View>{view, ranges, out}, size);
   }
 
+  // Writes a level of block minima, by a functor that writes an entry.
+  template <class Put>
+  static void put_level(const context& where, const Put& put) {
+    for_each(where, put, put.below.layout.padded_entries(put.level));
+  }
+
   static void set(const context& /*where*/, std::uint64_t* number, std::uint64_t value) {
     *number = value;
   }

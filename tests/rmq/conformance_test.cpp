@@ -23,7 +23,9 @@ bool sparse() {
 
 // The options that each structure is tested with beside its defaults; of ties both, always.
 const std::map<std::string, std::vector<option_map>>& tested_options() {
-  static const std::map<std::string, std::vector<option_map>> all{};
+  static const std::map<std::string, std::vector<option_map>> all{
+      {"rmq_cover", {{{"memory", "small"}}}},
+  };
   return all;
 }
 

@@ -18,5 +18,13 @@ RAYDEX_HD constexpr unsigned floor_log2(std::uint64_t number) {
   return static_cast<unsigned>(std::bit_width(number)) - 1;
 #endif
 }
+/// The same of 32 bits.
+RAYDEX_HD constexpr unsigned floor_log2(std::uint32_t number) {
+#if defined(__CUDA_ARCH__)
+  return 31U - static_cast<unsigned>(__clz(static_cast<int>(number)));
+#else
+  return static_cast<unsigned>(std::bit_width(number)) - 1;
+#endif
+}
 
 }  // namespace raydex::core

@@ -100,19 +100,21 @@ class value_array {
   RAYDEX_HD value_pack<Value> pack(std::uint64_t number) const {
     constexpr unsigned size = value_pack<Value>::size;
     const std::uint64_t begin = number * size;
+    if (begin >= first_ && begin + size <= end_) return whole_pack(number);
     value_pack<Value> read;
-    if (begin >= first_ && begin + size <= end_) {
-      read = load_pack(packs() + number);
-      RAYDEX_UNROLL
-      for (unsigned i = 0; i < size; ++i)
-        read.at[i] = ordered(read.at[i]);
-    } else {
-      RAYDEX_UNROLL
-      for (unsigned i = 0; i < size; ++i) {
-        const bool is_in = begin + i >= first_ && begin + i < end_;
-        read.at[i] = is_in ? (*this)[begin + i] : last_value<Value>();
-      }
+    RAYDEX_UNROLL
+    for (unsigned i = 0; i < size; ++i) {
+      const bool is_in = begin + i >= first_ && begin + i < end_;
+      read.at[i] = is_in ? (*this)[begin + i] : last_value<Value>();
     }
+    return read;
+  }
+  /// The pack of this number, all of which is in the array.
+  RAYDEX_HD value_pack<Value> whole_pack(std::uint64_t number) const {
+    value_pack<Value> read = load_pack(packs() + number);
+    RAYDEX_UNROLL
+    for (unsigned i = 0; i < value_pack<Value>::size; ++i)
+      read.at[i] = ordered(read.at[i]);
     return read;
   }
   /// Where pack 0 is, as it lies in memory.
@@ -144,6 +146,20 @@ class value_array {
   word flip_ = 0;
 };
 
+/// The position in cell `i`: uint32, uint64, int32 or int64. Negative ones are beyond all arrays.
+RAYDEX_HD inline std::uint64_t position_of(const cells& positions, std::uint64_t i) {
+  const std::byte* at = positions.data + i * positions.stride;
+  switch (positions.format.type) {
+    case key_type::uint32:
+      return load_once(reinterpret_cast<const std::uint32_t*>(at));
+    case key_type::int32:
+      return static_cast<std::uint64_t>(
+          std::int64_t{load_once(reinterpret_cast<const std::int32_t*>(at))});
+    default:
+      return load_once(reinterpret_cast<const std::uint64_t*>(at));
+  }
+}
+
 /// The ranges of a batch, as they are read.
 class range_source {
  public:
@@ -158,8 +174,7 @@ class range_source {
              upper.validity == nullptr;
   }
 
-  /// The ends of a range as they are given; negative ones are beyond all arrays. False if one is
-  /// missing.
+  /// The ends of a range as they are given. False if one is missing.
   RAYDEX_HD bool ends(std::uint64_t i, std::uint64_t& lower, std::uint64_t& upper) const {
     if (pairs_) {
       const std::uint64_t both = load_once(reinterpret_cast<const std::uint64_t*>(lower_.data) + i);
@@ -167,8 +182,8 @@ class range_source {
       upper = both >> 32;
       return true;
     }
-    lower = end(lower_, i);
-    upper = end(upper_, i);
+    lower = position_of(lower_, i);
+    upper = position_of(upper_, i);
     return lower_.valid(i) && upper_.valid(i);
   }
 
@@ -176,6 +191,15 @@ class range_source {
   template <class Value, class Place>
   RAYDEX_HD bool read(std::uint64_t i, const value_array<Value>& array, Place& first,
                       Place& last) const {
+    if (sizeof(Place) == 4 && pairs_) {
+      const std::uint64_t both = load_once(reinterpret_cast<const std::uint64_t*>(lower_.data) + i);
+      const auto lower = static_cast<Place>(both);
+      const auto upper = static_cast<Place>(both >> 32);
+      const auto size = static_cast<Place>(array.size());
+      first = lower + static_cast<Place>(array.first());
+      last = (upper < size ? upper : size - 1) + static_cast<Place>(array.first());
+      return lower <= upper && lower < size;
+    }
     std::uint64_t lower = 0;
     std::uint64_t upper = 0;
     if (!ends(i, lower, upper)) return false;
@@ -183,23 +207,10 @@ class range_source {
     if (upper >= size) upper = size - 1;
     first = static_cast<Place>(lower + array.first());
     last = static_cast<Place>(upper + array.first());
-    return lower <= upper && size != 0;
+    return lower <= upper && lower < size;
   }
 
  private:
-  RAYDEX_HD static std::uint64_t end(const cells& ends, std::uint64_t i) {
-    const std::byte* at = ends.data + i * ends.stride;
-    switch (ends.format.type) {
-      case key_type::uint32:
-        return load_once(reinterpret_cast<const std::uint32_t*>(at));
-      case key_type::int32:
-        return static_cast<std::uint64_t>(
-            std::int64_t{load_once(reinterpret_cast<const std::int32_t*>(at))});
-      default:
-        return load_once(reinterpret_cast<const std::uint64_t*>(at));
-    }
-  }
-
   cells lower_;
   cells upper_;
   bool pairs_ = false;  // both ends of a range are one aligned read

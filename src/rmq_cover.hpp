@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends' `rmq_cover` have in common: the plan of its memory, its build and refresh.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "built_rmq.hpp"
+#include "raydex/rmq_cover.hpp"
+
+namespace raydex {
+
+namespace cpu {
+std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& where_to,
+                                 const column& values, const rmq_cover_options& options);
+}
+namespace cuda {
+std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& where_to,
+                                 const column& values, const rmq_cover_options& options);
+}
+
+// The layouts of an array, as its size and the memory it may take have them.
+template <class Value, class Place>
+struct rmq_cover_plan {
+  core::level_layout levels;
+  core::cover_layout<Place> tables;
+
+  rmq_cover_plan(std::uint64_t places, rmq_memory memory) {
+    // Blocks are short, so that few values are read, but the longer the more of them there are: so
+    // level 1 stays in a GPU's L2 cache.
+    const bool is_small = memory == rmq_memory::small;
+    const unsigned size = places < 2 ? 0 : core::floor_log2(places - 1) + 1;
+    const unsigned shift = is_small ? 6 : 3 + std::min((std::max(size, 20U) - 20) / 4, 3U);
+    levels = core::level_layout::over(places, shift);
+    const std::uint64_t all = places * sizeof(Value) / (is_small ? 25 : 4);
+    const std::uint64_t used = bytes_of_levels();
+    // The more tables, the fewer searches.
+    for (unsigned least = shift + core::cover_layout<Place>::overlap;; ++least) {
+      tables = core::cover_layout<Place>::over(places, least, shift);
+      if (least > tables.most) break;
+      const std::uint64_t bytes = tables.size * sizeof(core::cover_entry<Value, Place>);
+      if (used + bytes <= all) break;
+    }
+  }
+
+ private:
+  std::uint64_t bytes_of_levels() const {
+    return levels.first_entries() * (sizeof(Value) + 1) +
+           levels.later_entries() * (sizeof(Value) + sizeof(Place) + sizeof(std::uint32_t));
+  }
+};
+
+// Writes the block of a position anew.
+template <class Value, class Place>
+struct refresh_block {
+  core::put_block_minimum<Value, Place> put;
+  core::cells positions;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t position = core::position_of(positions, i);
+    const core::value_array<Value>& array = put.below.array;
+    if (position >= array.size()) return;
+    put((position + array.first()) >> put.below.layout.shift(put.level));
+  }
+};
+
+// Writes one of the masks in the block of a position anew.
+template <class Value, class Place>
+struct refresh_masks {
+  core::put_mask<Value, Place> put;
+  core::cells positions;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    constexpr unsigned block = core::level_layout::fan_out;
+    const std::uint64_t position = core::position_of(positions, i / block);
+    const core::value_array<Value>& array = put.levels.array;
+    if (position >= array.size()) return;
+    const std::uint64_t entry = (position + array.first()) >> put.levels.layout.shift(put.level);
+    put(entry / block * block + i % block);
+  }
+};
+
+template <class Value, class Place, class Executor>
+class built_rmq_cover final
+    : public built_rmq<core::rmq_cover_view<Value, Place>, Executor, rmq_cover> {
+  using view_type = core::rmq_cover_view<Value, Place>;
+
+ public:
+  built_rmq_cover(const rmq_info& info, const context& where_to, const column& values,
+                  const rmq_cover_options& options)
+      : built_rmq_cover::built_rmq(info, where_to.memory) {
+    const context where{this->memory(), where_to.stream};
+    view_type view;
+    view.array = array_of<Value>(values);
+    view.rightmost = options.ties == rmq_ties::rightmost;
+    const rmq_cover_plan<Value, Place> plan(view.array.end(), options.memory);
+    view.layout = plan.levels;
+    view.tables = plan.tables;
+    const core::level_layout& levels = plan.levels;
+    minima_ = buffer<Value>(where, levels.first_entries() + levels.later_entries());
+    offsets_ = buffer<std::uint8_t>(where, levels.first_entries());
+    places_ = buffer<Place>(where, levels.later_entries());
+    masks_ = buffer<std::uint32_t>(where, levels.later_entries());
+    entries_ = buffer<entry>(where, plan.tables.size);
+    view.minima = minima_.data();
+    view.offsets = offsets_.data();
+    view.places = places_.data();
+    view.masks = masks_.data();
+    view.cover.entries = entries_.data();
+    view.cover.least = plan.tables.least;
+    view.cover.least_beyond = plan.tables.size == 0
+                                  ? std::numeric_limits<Place>::max()
+                                  : static_cast<Place>(Place{3} << (plan.tables.least - 2));
+    this->set_view(view);
+    for (unsigned level = 1; level <= levels.levels; ++level) {
+      Executor::put_level(where, level_put(level));
+      if (level > 1) Executor::for_each(where, mask_put(level), levels.padded_entries(level));
+    }
+    put_tables(where);
+    this->measure();
+  }
+
+ private:
+  using entry = core::cover_entry<Value, Place>;
+
+  core::put_block_minimum<Value, Place> level_put(unsigned level) {
+    return {this->view(), level, minima_.data(), offsets_.data(), places_.data()};
+  }
+  core::put_mask<Value, Place> mask_put(unsigned level) {
+    return {this->view(), level, masks_.data()};
+  }
+
+  void put_tables(const context& where) {
+    const view_type& view = this->view();
+    const core::cover_layout<Place>& tables = view.tables;
+    const std::uint64_t places = view.array.end();
+    const auto size = [&](unsigned j) { return ((places - 1) >> tables.tables[j].shift) + 1; };
+    if (tables.size == 0) return;
+    Executor::for_each(where, core::put_first_cover<Value, Place>{view, entries_.data()},
+                       size(tables.least));
+    for (unsigned j = tables.least + 1; j <= tables.most; ++j) {
+      const core::put_next_cover<Value, Place> put{
+          tables.tables[j - 1], tables.tables[j], std::uint64_t{1} << (j - 1), places,
+          view.rightmost,       entries_.data()};
+      Executor::for_each(where, put, size(j));
+    }
+  }
+
+  void do_refresh(stream_t stream, const column& positions) override {
+    const context where{this->memory(), stream};
+    for (unsigned level = 1; level <= this->view().layout.levels; ++level) {
+      const refresh_block<Value, Place> put{level_put(level), cells_of(positions)};
+      Executor::for_each(where, put, positions.size);
+      if (level > 1) {
+        const refresh_masks<Value, Place> puts{mask_put(level), cells_of(positions)};
+        Executor::for_each(where, puts, positions.size * core::level_layout::fan_out);
+      }
+    }
+    put_tables(where);
+  }
+
+  const void* erased_view() const override { return &this->view(); }
+
+  buffer<Value> minima_;
+  buffer<std::uint8_t> offsets_;
+  buffer<Place> places_;
+  buffer<std::uint32_t> masks_;
+  buffer<entry> entries_;
+};
+
+template <class Executor>
+std::unique_ptr<rmq_cover> make_rmq_cover(const rmq_info& info, const context& where_to,
+                                          const column& values, const rmq_cover_options& options) {
+  return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_cover> {
+    return std::make_unique<built_rmq_cover<Value, Place, Executor>>(info, where_to, values,
+                                                                     options);
+  });
+}
+
+}  // namespace raydex
