@@ -12,6 +12,7 @@
 #include "raydex/error.hpp"
 #include "raydex/rmq.hpp"
 #include "raydex/rmq_cover.hpp"
+#include "raydex/rmq_lca.hpp"
 #include "raydex/rmq_scan.hpp"
 #include "rmq_checks.hpp"
 #include "take_options.hpp"
@@ -44,6 +45,14 @@ std::unique_ptr<rmq> build_cover_by_name(backend where, const context& where_to,
   return build_rmq_cover(where, where_to, values, parsed);
 }
 
+std::unique_ptr<rmq> build_lca_by_name(backend where, const context& where_to,
+                                       const column& values, option_map& options) {
+  rmq_lca_options parsed;
+  parsed.ties = take_ties(options);
+  if (!options.empty()) return nullptr;
+  return build_rmq_lca(where, where_to, values, parsed);
+}
+
 std::unique_ptr<rmq> build_scan_by_name(backend where, const context& where_to,
                                         const column& values, option_map& options) {
   rmq_scan_options parsed;
@@ -68,6 +77,11 @@ const std::vector<rmq_entry>& structures() {
        .updates = true,
        .options = fmt::format("memory=fast|small, {}", ties_option),
        .build = build_cover_by_name},
+      {.name = "rmq_lca",
+       .backends = {backend::cpu, backend::cuda},
+       .updates = false,
+       .options = std::string(ties_option),
+       .build = build_lca_by_name},
       {.name = "rmq_scan",
        .backends = {backend::cpu, backend::cuda},
        .updates = true,

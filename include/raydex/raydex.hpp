@@ -16,6 +16,7 @@
 #include "raydex/pivot_tree.hpp"    // IWYU pragma: export
 #include "raydex/rmq.hpp"           // IWYU pragma: export
 #include "raydex/rmq_cover.hpp"     // IWYU pragma: export
+#include "raydex/rmq_lca.hpp"       // IWYU pragma: export
 #include "raydex/rmq_scan.hpp"      // IWYU pragma: export
 #include "raydex/rx.hpp"            // IWYU pragma: export
 #include "raydex/schedule.hpp"      // IWYU pragma: export

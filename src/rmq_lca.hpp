@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends' lowest common ancestors have in common.
+#pragma once
+
+#include <memory>
+
+#include "built_rmq.hpp"
+#include "raydex/core/rmq_lca.hpp"
+#include "raydex/rmq_lca.hpp"
+
+namespace raydex {
+
+namespace cpu {
+std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
+                           const rmq_lca_options& options);
+}
+namespace cuda {
+std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
+                           const rmq_lca_options& options);
+}
+
+// A step of the build for every number `first + i * stride`.
+template <class Value, class Place, void (core::lca_build<Value, Place>::*Step)(Place) const>
+struct lca_step {
+  core::lca_build<Value, Place> build;
+  std::uint64_t first;
+  std::uint64_t stride;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    (build.*Step)(static_cast<Place>(first + i * stride));
+  }
+};
+
+template <class Value, class Place, class Executor>
+class built_rmq_lca final : public built_rmq<core::rmq_lca_view<Value, Place>, Executor> {
+  using build = core::lca_build<Value, Place>;
+
+ public:
+  built_rmq_lca(const rmq_info& info, const context& where_to, const column& values,
+                const rmq_lca_options& options)
+      : built_rmq_lca::built_rmq(info, where_to.memory),
+        ascendants_({this->memory(), where_to.stream}, values.size),
+        head_parents_({this->memory(), where_to.stream}, values.size) {
+    const core::value_array<Value> array = array_of<Value>(values);
+    const bool rightmost = options.ties == rmq_ties::rightmost;
+    run(where_to, {array, rightmost, ascendants_.data(), head_parents_.data()});
+    this->set_view({array, rightmost, ascendants_.data(), head_parents_.data()});
+    this->measure();
+  }
+
+ private:
+  static void run(const context& where, const build& steps) {
+    const std::uint64_t n = steps.size();
+    if (n == 0) return;
+    std::uint64_t bit = 2;
+    for (; (n + 1) / (2 * bit) != 0; bit *= 2)
+      step<&build::take_minimum>(where, steps, bit, 2 * bit, (n + 1) / (2 * bit));
+    step<&build::find_label>(where, steps, 1, 1, n);
+    for (; bit != 0; bit /= 2)
+      step<&build::find_head>(where, steps, bit, 2 * bit, (n / bit + 1) / 2);
+    step<&build::take_ascendants>(where, steps, 1, 1, n);
+  }
+
+  template <void (build::*Step)(Place) const>
+  static void step(const context& where, const build& steps, std::uint64_t first,
+                   std::uint64_t stride, std::uint64_t count) {
+    if (count == 0) return;
+    Executor::for_each(where, lca_step<Value, Place, Step>{steps, first, stride}, count);
+  }
+
+  buffer<Place> ascendants_;
+  buffer<core::lca_node<Value, Place>> head_parents_;
+};
+
+template <class Executor>
+std::unique_ptr<rmq> make_rmq_lca(const rmq_info& info, const context& where_to,
+                                  const column& values, const rmq_lca_options& options) {
+  return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq> {
+    return std::make_unique<built_rmq_lca<Value, Place, Executor>>(info, where_to, values, options);
+  });
+}
+
+}  // namespace raydex
