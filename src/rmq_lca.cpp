@@ -6,7 +6,7 @@
 namespace raydex {
 
 std::unique_ptr<rmq> build_rmq_lca(backend where, const context& where_to, const column& values,
-                                    const rmq_lca_options& options) {
+                                   const rmq_lca_options& options) {
   check_rmq_build("rmq_lca", where, where_to, values);
   rmq_info info = describe_rmq("rmq_lca", where, values);
   info.options = describe(options.ties);

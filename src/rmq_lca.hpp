@@ -2,6 +2,7 @@
 // What the backends' lowest common ancestors have in common.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "built_rmq.hpp"
@@ -19,15 +20,21 @@ std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const 
                            const rmq_lca_options& options);
 }
 
-// A step of the build for every number `first + i * stride`.
-template <class Value, class Place, void (core::lca_build<Value, Place>::*Step)(Place) const>
-struct lca_step {
+enum class lca_step : std::uint8_t { minima, labels, heads, ascendants };
+
+// A step of the build for the numbers `first + i * stride`.
+template <lca_step Step, class Value, class Place>
+struct run_lca_step {
   core::lca_build<Value, Place> build;
   std::uint64_t first;
   std::uint64_t stride;
 
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    (build.*Step)(static_cast<Place>(first + i * stride));
+    const auto number = static_cast<Place>(first + i * stride);
+    if constexpr (Step == lca_step::minima) build.take_minimum(number);
+    if constexpr (Step == lca_step::labels) build.find_label(number);
+    if constexpr (Step == lca_step::heads) build.find_head(number);
+    if constexpr (Step == lca_step::ascendants) build.take_ascendants(number);
   }
 };
 
@@ -51,21 +58,19 @@ class built_rmq_lca final : public built_rmq<core::rmq_lca_view<Value, Place>, E
  private:
   static void run(const context& where, const build& steps) {
     const std::uint64_t n = steps.size();
-    if (n == 0) return;
     std::uint64_t bit = 2;
     for (; (n + 1) / (2 * bit) != 0; bit *= 2)
-      step<&build::take_minimum>(where, steps, bit, 2 * bit, (n + 1) / (2 * bit));
-    step<&build::find_label>(where, steps, 1, 1, n);
+      step<lca_step::minima>(where, steps, bit, 2 * bit, (n + 1) / (2 * bit));
+    step<lca_step::labels>(where, steps, 1, 1, n);
     for (; bit != 0; bit /= 2)
-      step<&build::find_head>(where, steps, bit, 2 * bit, (n / bit + 1) / 2);
-    step<&build::take_ascendants>(where, steps, 1, 1, n);
+      step<lca_step::heads>(where, steps, bit, 2 * bit, (n / bit + 1) / 2);
+    step<lca_step::ascendants>(where, steps, 1, 1, n);
   }
 
-  template <void (build::*Step)(Place) const>
+  template <lca_step Step>
   static void step(const context& where, const build& steps, std::uint64_t first,
                    std::uint64_t stride, std::uint64_t count) {
-    if (count == 0) return;
-    Executor::for_each(where, lca_step<Value, Place, Step>{steps, first, stride}, count);
+    Executor::for_each(where, run_lca_step<Step, Value, Place>{steps, first, stride}, count);
   }
 
   buffer<Place> ascendants_;

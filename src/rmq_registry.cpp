@@ -47,6 +47,10 @@ std::unique_ptr<rmq> build_cover_by_name(backend where, const context& where_to,
 
 std::unique_ptr<rmq> build_lca_by_name(backend where, const context& where_to,
                                        const column& values, option_map& options) {
+}
+
+std::unique_ptr<rmq> build_lca_by_name(backend where, const context& where_to, const column& values,
+                                       option_map& options) {
   rmq_lca_options parsed;
   parsed.ties = take_ties(options);
   if (!options.empty()) return nullptr;

@@ -53,11 +53,11 @@ RAYDEX_HD constexpr Place ancestor_at(Place number, Place bit) {
 /// The structure as a view.
 template <class Value, class Place>
 struct rmq_lca_view {
-  using value_type = Value;                             ///< of the values
-  using place_type = Place;                             ///< of places
-  value_array<Value> array{};                           ///< the values
-  bool rightmost = false;                               ///< of equal values, whose place counts
-  const Place* ascendants = nullptr;                    ///< of node i + 1
+  using value_type = Value;                              ///< of the values
+  using place_type = Place;                              ///< of places
+  value_array<Value> array{};                            ///< the values
+  bool rightmost = false;                                ///< of equal values, whose place counts
+  const Place* ascendants = nullptr;                     ///< of node i + 1
   const lca_node<Value, Place>* head_parents = nullptr;  ///< above the head of label i + 1
 
   /// The minimum of [first, last], places of the array.
