@@ -22,7 +22,7 @@ std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const 
 
 enum class lca_step : std::uint8_t { minima, labels, heads, ascendants };
 
-// A step of the build for the numbers `first + i * stride`.
+// A step of the build, for the numbers `first + i * stride`.
 template <lca_step Step, class Value, class Place>
 struct run_lca_step {
   core::lca_build<Value, Place> build;
@@ -38,10 +38,25 @@ struct run_lca_step {
   }
 };
 
+// Does all steps; the labels of one height at a time, which are the odd multiples of `bit`.
+template <class Executor, class Value, class Place>
+void run_lca_steps(const context& where, const core::lca_build<Value, Place>& build) {
+  const auto run = [&]<lca_step Step>(std::uint64_t first, std::uint64_t stride,
+                                      std::uint64_t count) {
+    Executor::for_each(where, run_lca_step<Step, Value, Place>{build, first, stride}, count);
+  };
+  const std::uint64_t n = build.size();
+  std::uint64_t bit = 2;
+  for (; (n + 1) / (2 * bit) != 0; bit *= 2)
+    run.template operator()<lca_step::minima>(bit, 2 * bit, (n + 1) / (2 * bit));
+  run.template operator()<lca_step::labels>(1, 1, n);
+  for (; bit != 0; bit /= 2)
+    run.template operator()<lca_step::heads>(bit, 2 * bit, (n / bit + 1) / 2);
+  run.template operator()<lca_step::ascendants>(1, 1, n);
+}
+
 template <class Value, class Place, class Executor>
 class built_rmq_lca final : public built_rmq<core::rmq_lca_view<Value, Place>, Executor> {
-  using build = core::lca_build<Value, Place>;
-
  public:
   built_rmq_lca(const rmq_info& info, const context& where_to, const column& values,
                 const rmq_lca_options& options)
@@ -50,29 +65,14 @@ class built_rmq_lca final : public built_rmq<core::rmq_lca_view<Value, Place>, E
         head_parents_({this->memory(), where_to.stream}, values.size) {
     const core::value_array<Value> array = array_of<Value>(values);
     const bool rightmost = options.ties == rmq_ties::rightmost;
-    run(where_to, {array, rightmost, ascendants_.data(), head_parents_.data()});
+    run_lca_steps<Executor>(
+        where_to,
+        core::lca_build<Value, Place>{array, rightmost, ascendants_.data(), head_parents_.data()});
     this->set_view({array, rightmost, ascendants_.data(), head_parents_.data()});
     this->measure();
   }
 
  private:
-  static void run(const context& where, const build& steps) {
-    const std::uint64_t n = steps.size();
-    std::uint64_t bit = 2;
-    for (; (n + 1) / (2 * bit) != 0; bit *= 2)
-      step<lca_step::minima>(where, steps, bit, 2 * bit, (n + 1) / (2 * bit));
-    step<lca_step::labels>(where, steps, 1, 1, n);
-    for (; bit != 0; bit /= 2)
-      step<lca_step::heads>(where, steps, bit, 2 * bit, (n / bit + 1) / 2);
-    step<lca_step::ascendants>(where, steps, 1, 1, n);
-  }
-
-  template <lca_step Step>
-  static void step(const context& where, const build& steps, std::uint64_t first,
-                   std::uint64_t stride, std::uint64_t count) {
-    Executor::for_each(where, run_lca_step<Step, Value, Place>{steps, first, stride}, count);
-  }
-
   buffer<Place> ascendants_;
   buffer<core::lca_node<Value, Place>> head_parents_;
 };

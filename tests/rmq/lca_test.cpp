@@ -2,6 +2,7 @@
 // What rmq_lca holds, what it refuses, and trees that are hard for it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,8 +12,10 @@
 
 #include "raydex/raydex.hpp"
 #include "rmq/oracle.hpp"
+#include "rmq_lca.hpp"
 #include "support/expect_error.hpp"
 #include "support/limited_resource.hpp"
+#include "support/random.hpp"
 #include "support/tested_backend.hpp"
 
 namespace raydex::test {
@@ -141,6 +144,40 @@ TEST_F(lca, deep_trees) {
   check([&](std::size_t i) { return i < n / 2 ? i : n - i; });
   check([&](std::size_t i) { return i < n / 3 ? n - i : i; });
   check([&](std::size_t i) { return i % 2 == 0 ? i : n - i; });
+}
+
+// Places have 64 bits only in arrays that are too long for a test.
+struct serial {
+  template <class Function>
+  static void for_each(const context& /*where*/, const Function& f, std::uint64_t size) {
+    for (std::uint64_t i = 0; i < size; ++i)
+      f(i);
+  }
+};
+
+TEST(lca_core, places_of_64_bits) {
+  auto random = generator(2);
+  host_memory_resource memory;
+  for (const std::size_t n : {1U, 2U, 6U, 7U, 8U, 9U, 100U, 257U}) {
+    std::vector<double> values(n);
+    for (double& value : values)
+      value = static_cast<double>(below(random, n));
+    const rmq_oracle<double> oracle(values, rmq_ties::rightmost);
+    const core::value_array<double> array(values.data(), n, false);
+    std::vector<std::uint64_t> ascendants(n);
+    std::vector<core::lca_node<double, std::uint64_t>> head_parents(n);
+    run_lca_steps<serial>({memory}, core::lca_build<double, std::uint64_t>{
+                                        array, true, ascendants.data(), head_parents.data()});
+    const core::rmq_lca_view<double, std::uint64_t> view{array, true, ascendants.data(),
+                                                         head_parents.data()};
+    for (std::uint64_t upper = 0; upper < n; ++upper) {
+      for (std::uint64_t lower = 0; lower <= upper; ++lower) {
+        const auto found = view.find(lower + array.first(), upper + array.first());
+        ASSERT_EQ(found.place - array.first(), oracle.position(lower, upper));
+        ASSERT_EQ(found.value, values[found.place - array.first()]);
+      }
+    }
+  }
 }
 
 }  // namespace

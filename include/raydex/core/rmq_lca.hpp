@@ -71,8 +71,8 @@ struct rmq_lca_view {
     const Place left_bits = ascendants[lower - 1];
     const Place right_bits = ascendants[upper - 1];
     // The lowest label that both have, which is that of the lowest common ancestor.
-    const Place apart = highest_bit<Place>((lower ^ upper) | 1);
-    const Place meet = lowest_bit<Place>(left_bits & right_bits & (Place{0} - apart));
+    const Place apart = highest_bit((lower ^ upper) | 1);
+    const Place meet = lowest_bit(left_bits & right_bits & (Place{0} - apart));
     // One of the two nodes where they come to its path is the common ancestor.
     const lca_node<Value, Place> left = climb(first, lower, left_bits, meet);
     const lca_node<Value, Place> right = climb(last, upper, right_bits, meet);
