@@ -3,11 +3,9 @@
 #include "bench/command.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,11 +17,14 @@
 #include "bench/generated.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
+#include "bench/recorder.hpp"
 #include "bench/report.hpp"
+#include "bench/rmq_command.hpp"
 #include "bench/speed_cache.hpp"
 #include "io/output_file.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
+#include "raydex/rmq.hpp"
 #include "raydex/session.hpp"
 
 namespace raydex::bench {
@@ -39,19 +40,6 @@ struct settings {
   std::vector<std::string> options;
   std::optional<int> repetitions;
   std::string json;
-};
-
-// Says on a terminal what is going on, in one line that goes away again.
-class status_line {
- public:
-  void say(const std::string& text) const {
-    if (shown_) fmt::print(stderr, "\r\x1b[K{}", text);
-  }
-  void clear() const { say(""); }
-  ~status_line() { clear(); }
-
- private:
-  bool shown_ = isatty(fileno(stderr)) != 0;
 };
 
 // A sweep out of options is an experiment without a name.
@@ -85,6 +73,8 @@ std::vector<std::string> structures_of(backend where) {
   std::vector<std::string> names;
   for (const capability& able : capabilities())
     if (able.where == where) names.push_back(able.structure);
+  for (const rmq_capability& able : rmq_capabilities())
+    if (able.where == where) names.push_back(able.structure);
   return names;
 }
 
@@ -115,6 +105,8 @@ void list_experiments() {
     std::size_t rows = 0;
     for (const scene& part : plan({e}))
       rows += part.tasks.size() * std::max<std::size_t>(2 * part.what.waves, 1);
+    for (const rmq_scene& part : rmq_plan({e}))
+      rows += part.tasks.size();
     fmt::print("{:<16} {:>3} rows  {}{}\n", e.name, rows, e.title,
                e.note.empty() ? "" : fmt::format(" ({})", e.note));
   }
@@ -168,73 +160,75 @@ std::vector<measurement> measure_all(machine& where, generated& data, result ask
   return {measure(where, data, asked, who.structure, who.options, repetitions)};
 }
 
-void run(const settings& s) {
-  if (s.list_experiments) return list_experiments();
-  const backend where = parse_backend(s.backend_name);
-  const std::vector<experiment> chosen = choose(s, where);
-  const std::vector<scene> scenes = plan(chosen);
-  const int repetitions = std::ranges::max(chosen, {}, &experiment::repetitions).repetitions;
-  if (repetitions < 1) {
-    throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", repetitions));
-  }
-  std::size_t total = 0;
-  bool any_auto = false;
-  for (const scene& here : scenes) {
-    total += here.tasks.size();
-    for (const task& next : here.tasks) {
-      check_able(next.who.structure, where, here.what);
-      any_auto = any_auto || next.who.structure == "auto";
-    }
-  }
-  std::optional<io::output_file> file;
-  if (!s.json.empty()) file.emplace(s.json);
-
-  const session here(where);
-  const auto_choice resolve(here, any_auto);
-  const std::unique_ptr<machine> bench = make_machine(here);
-  floors all_floors(*bench, repetitions);
-  const device_info device = here.device();
-  const status_line status;
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  std::uint64_t wrong = 0;
-  std::size_t done = 0;
-
-  fmt::print("{}: {}\n{}\n", to_string(where), device.name, table_head());
+void measure_all(const std::vector<scene>& scenes, machine& bench, floors& all_floors,
+                 const device_info& device, int repetitions, recorder& record) {
+  const backend where = bench.where().where();
+  const bool any_auto = std::ranges::any_of(scenes, [](const scene& here) {
+    return std::ranges::any_of(here.tasks, [](const task& t) { return t.who.structure == "auto"; });
+  });
+  const auto_choice resolve(bench.where(), any_auto);
+  if (!scenes.empty()) record.print(table_head());
   for (const auto& [what, tasks] : scenes) {
-    if (tasks.empty()) continue;
-    status.say(fmt::format("generating {}", describe(what)));
-    generated data(what, *bench);
-    status.say(fmt::format("measuring the floors of {}", describe(what)));
+    record.say(fmt::format("generating {}", describe(what)));
+    generated data(what, bench);
+    record.say(fmt::format("measuring the floors of {}", describe(what)));
     reference_times references = all_floors.references(data);
     if (what.waves != 0) references.lower_bound_ms.reset();  // of the first keys alone
     for (const auto& [asked, named, wanted_by] : tasks) {
       const structure_choice who = resolve({named.structure, named.options}, use_of(what, where));
-      status.say(fmt::format("measuring {} of {}, {} {}: {}", ++done, total, who.structure,
-                             to_text(who.options), describe(what)));
-      for (const measurement& found : measure_all(*bench, data, asked, who, repetitions)) {
+      record.measuring(
+          fmt::format("{} {}: {}", who.structure, to_text(who.options), describe(what)));
+      for (const measurement& found : measure_all(bench, data, asked, who, repetitions)) {
         workload held = what;
         held.keys = found.info.n;
         report_row row{found,      what,   asked, all_floors.lookups(held, asked),
                        references, device, {},    to_text(who.options),
                        {}};
         row.command = command_of(row, who, repetitions);
-        wrong += row.measured.wrong;
-        for (const std::string& name : wanted_by) {
-          row.experiment = name;
-          rows.push_back(to_json(row));
-        }
-        status.clear();
-        fmt::print("{}\n", table_line(row));
-        std::fflush(stdout);
+        record.add(row, wanted_by);
       }
     }
   }
+}
+
+void run(const settings& s) {
+  if (s.list_experiments) return list_experiments();
+  const backend where = parse_backend(s.backend_name);
+  const std::vector<experiment> chosen = choose(s, where);
+  const std::vector<scene> scenes = plan(chosen);
+  const std::vector<rmq_scene> rmq_scenes = rmq_plan(chosen);
+  const int repetitions = std::ranges::max(chosen, {}, &experiment::repetitions).repetitions;
+  if (repetitions < 1) {
+    throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", repetitions));
+  }
+  std::size_t total = 0;
+  for (const scene& here : scenes) {
+    total += here.tasks.size();
+    for (const task& next : here.tasks)
+      check_able(next.who.structure, where, here.what);
+  }
+  for (const rmq_scene& here : rmq_scenes)
+    total += here.tasks.size();
+  check_able(rmq_scenes, where);
+  std::optional<io::output_file> file;
+  if (!s.json.empty()) file.emplace(s.json);
+
+  const session here(where);
+  const std::unique_ptr<machine> bench = make_machine(here);
+  floors all_floors(*bench, repetitions);
+  const device_info device = here.device();
+  recorder record(total);
+  record.print(fmt::format("{}: {}", to_string(where), device.name));
+  measure_all(scenes, *bench, all_floors, device, repetitions, record);
+  measure_all(rmq_scenes, *bench, all_floors, device, repetitions, record);
   if (file) {
-    const std::string text = rows.dump(1) + "\n";
+    const std::string text = record.rows().dump(1) + "\n";
     file->write(std::as_bytes(std::span(text)));
     file->commit();
   }
-  if (wrong != 0) throw error(fmt::format("bench: {} answers were wrong", wrong));
+  if (record.wrong() != 0) {
+    throw error(fmt::format("bench: {} answers were wrong", record.wrong()));
+  }
 }
 
 }  // namespace
@@ -257,8 +251,9 @@ void add_bench_command(CLI::App& app) {
   bench.add_flag("--list-experiments", s->list_experiments, "show the names and end");
   axes& given = s->given;
   const char* const number = "N[,N...]";
-  list("--keys", given.keys, "rows of the column, such as 1000 or 2^20 [2^26]", number);
-  list("--probes", given.probes, "points or ranges in all [2^27]", number);
+  list("--keys", given.keys,
+       "rows of the column, or values of the array, such as 1000 or 2^20 [2^26]", number);
+  list("--probes", given.probes, "points or ranges in all [2^27; minima: 2^26]", number);
   list("--batches", given.batches, "calls that the probes are split into [1]", number);
   list("--key-bits", given.key_bits, "32 or 64 [32]", number);
   list("--uniformity", given.uniformity,
@@ -282,10 +277,25 @@ void add_bench_command(CLI::App& app) {
   list("--waves", given.waves,
        "insert keys in so many waves, erase them in as many, and measure after each [0]", number);
   list("--growth", given.growth, "how many times as many keys the waves lead to [2.2]", number);
+  list("--array", given.array,
+       "minima: how values lie: random, distinct, ascending, descending, sawtooth, constant, few, "
+       "mountain or lcp [random]",
+       "A[,A...]");
+  list("--array-file", given.array_file, "minima: the values, or the first of them, out of a file",
+       "FILE.npy[,...]");
+  list("--period", given.period, "minima: of a sawtooth [1024]", number);
+  list("--values", given.values, "minima: float, double, int32, uint32, int64 or uint64 [float]",
+       "TYPE[,...]");
+  list("--ranges", given.ranges, "minima: large, medium, small or mixed [mixed]", "R[,R...]");
+  list("--position-bits", given.position_bits,
+       "minima: of the ends of ranges, 32 or 64 [32 below 2^31 values]", number);
   list("--seed", given.seed, "of all that is random [1]", number);
-  list("--result", s->results, "first, count, sum or rows [first]", "RESULT[,...]");
+  list("--result", s->results, "first, count, sum or rows [first]; minima: min or argmin [min]",
+       "RESULT[,...]");
   list("--structure", s->structures,
-       "structures to measure [auto]; of an experiment's only these [all]", "S[,S...]");
+       "structures to measure [auto], those named rmq_ for minima; of an experiment's only these "
+       "[all]",
+       "S[,S...]");
   bench.add_option("--backend", s->backend_name, "cpu, cuda, optix or auto [auto]")
       ->type_name("BACKEND");
   bench.add_option("--option", s->options, "an option of the structures; repeatable")
@@ -302,6 +312,7 @@ void add_bench_command(CLI::App& app) {
       "  raydex bench --structure sorted_array --keys 2^20,2^24,2^26 --json points.json\n"
       "  raydex bench --hit-rate 100,50,10 --miss inside,outside --value-bits 31\n"
       "  raydex bench --probes 2^22 --range-hits 1,16,256,1024 --result sum\n"
+      "  raydex bench --structure rmq_scan --keys 2^24 --ranges small --result min,argmin\n"
       "  raydex bench --structure cgrx --key-bits 64 --waves 8 --growth 2.2\n"
       "  raydex bench --experiment lightweight/20 --json lightweight-20.json");
   bench.callback([s] { run(*s); });

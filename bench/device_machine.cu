@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generation, checking and the clock on a CUDA device; its floors are in floors_device.cu.
+// Generation, checking and the clock on a CUDA device; its floors are in floors_device.cu, its
+// side of minima in rmq_device.cu.
 #include "bench/device_machine.hpp"
 
 #include "bench/for_each.cuh"

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "bench/rmq_sweep.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
@@ -544,6 +545,44 @@ Entry& find_or_add(std::vector<Entry>& all, Entry entry, const Same& same) {
   return found != all.end() ? *found : all.emplace_back(std::move(entry));
 }
 
+bool is_of_minima(const candidate& who) {
+  return who.structure.starts_with("rmq_");
+}
+
+bool is_of_keys(const candidate& who) {
+  return !is_of_minima(who);
+}
+
+// The measurements on those candidates that `is_wanted` holds for.
+template <class Scene, class Wanted, class Sweep, class Parse>
+std::vector<Scene> make_plan(const std::vector<experiment>& chosen, const Wanted& is_wanted,
+                             const Sweep& sweep_axes, const char* usual, const Parse& parse) {
+  std::vector<Scene> scenes;
+  for (const experiment& e : chosen) {
+    for (const trial& part : e.trials) {
+      std::vector<candidate> candidates;
+      for (const std::string& text : part.candidates)
+        std::ranges::copy_if(parse_candidates(text), std::back_inserter(candidates), is_wanted);
+      if (candidates.empty()) continue;
+      const auto results = parse(part.results.empty() ? texts{usual} : part.results);
+      for (const auto& what : sweep_axes(part.workloads)) {
+        Scene& here =
+            find_or_add(scenes, {what, {}}, [&](const Scene& s) { return s.what == what; });
+        for (const auto asked : results) {
+          for (const candidate& who : candidates) {
+            auto& wanted = find_or_add(here.tasks, {asked, who, {}}, [&](const auto& t) {
+              return t.asked == asked && t.who == who;
+            });
+            if (std::ranges::find(wanted.experiments, e.name) == wanted.experiments.end())
+              wanted.experiments.push_back(e.name);
+          }
+        }
+      }
+    }
+  }
+  return scenes;
+}
+
 }  // namespace
 
 const std::vector<experiment>& experiments() {
@@ -551,6 +590,7 @@ const std::vector<experiment>& experiments() {
     std::vector<experiment> papers = lightweight::all();
     std::ranges::move(rx::all(), std::back_inserter(papers));
     std::ranges::move(cgrx::all(), std::back_inserter(papers));
+    std::ranges::move(rmq_experiments(), std::back_inserter(papers));
     return papers;
   }();
   return all;
@@ -599,31 +639,11 @@ std::string to_text(const option_map& options) {
 }
 
 std::vector<scene> plan(const std::vector<experiment>& chosen) {
-  std::vector<scene> scenes;
-  for (const experiment& e : chosen) {
-    for (const trial& part : e.trials) {
-      const std::vector<result> results = parse_results(part.results);
-      std::vector<candidate> candidates;
-      for (const std::string& text : part.candidates) {
-        for (candidate& who : parse_candidates(text))
-          candidates.push_back(std::move(who));
-      }
-      for (const workload& what : sweep(part.workloads)) {
-        scene& here =
-            find_or_add(scenes, {what, {}}, [&](const scene& s) { return s.what == what; });
-        for (const result asked : results) {
-          for (const candidate& who : candidates) {
-            task& wanted = find_or_add(here.tasks, {asked, who, {}}, [&](const task& t) {
-              return t.asked == asked && t.who == who;
-            });
-            if (std::ranges::find(wanted.experiments, e.name) == wanted.experiments.end())
-              wanted.experiments.push_back(e.name);
-          }
-        }
-      }
-    }
-  }
-  return scenes;
+  return make_plan<scene>(chosen, is_of_keys, sweep, "first", parse_results);
+}
+
+std::vector<rmq_scene> rmq_plan(const std::vector<experiment>& chosen) {
+  return make_plan<rmq_scene>(chosen, is_of_minima, rmq_sweep, "min", parse_rmq_results);
 }
 
 }  // namespace raydex::bench

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "bench/answers.hpp"
+#include "bench/rmq_answers.hpp"
+#include "bench/rmq_workload.hpp"
 #include "bench/sweep.hpp"
 #include "bench/workload.hpp"
 #include "raydex/index.hpp"
@@ -22,13 +24,14 @@ struct candidate {
   friend bool operator==(const candidate&, const candidate&) = default;
 };
 
-/// Who is asked what on which workloads: all combinations.
+/// Who is asked what on which workloads: all combinations. Structures whose names begin with `rmq_`
+/// are asked for minima, the others for keys.
 struct trial {
   /// Each a structure and its options, `eytzinger k=3,9 layout=row`; all combinations of the values
   /// are candidates.
   std::vector<std::string> candidates;
   axes workloads{};
-  std::vector<std::string> results{"first"};
+  std::vector<std::string> results{};  ///< empty: `first`; of minima, `min`
 };
 
 /// Trials that answer one question together.
@@ -39,6 +42,9 @@ struct experiment {
   std::vector<trial> trials{};
   int repetitions = 3;
 };
+
+/// Those of the GPU-RMQ paper.
+std::vector<experiment> rmq_experiments();
 
 /// All experiments.
 const std::vector<experiment>& experiments();
@@ -53,20 +59,29 @@ std::vector<candidate> parse_candidates(std::string_view text);
 std::string to_text(const option_map& options);
 
 /// A measurement, and who wants it.
-struct task {
-  result asked;
+template <class Result>
+struct basic_task {
+  Result asked;
   candidate who;
   std::vector<std::string> experiments{};  ///< names
 };
 
 /// A workload with all measurements on it.
-struct scene {
-  workload what;
-  std::vector<task> tasks{};
+template <class Workload, class Result>
+struct basic_scene {
+  Workload what;
+  std::vector<basic_task<Result>> tasks{};
 };
 
-/// The measurements of all experiments, each once, by workload, so that its data are generated
-/// once. Throws `invalid_argument`.
+using task = basic_task<result>;                          ///< of keys
+using scene = basic_scene<workload, result>;              ///< of keys
+using rmq_scene = basic_scene<rmq_workload, rmq_result>;  ///< of minima
+
+/// The measurements of keys of all experiments, each once, by workload, so that its data are
+/// generated once. Throws `invalid_argument`.
 std::vector<scene> plan(const std::vector<experiment>& chosen);
+
+/// The same of minima.
+std::vector<rmq_scene> rmq_plan(const std::vector<experiment>& chosen);
 
 }  // namespace raydex::bench

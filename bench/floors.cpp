@@ -81,6 +81,12 @@ lookup_floor floors::lookups(const workload& what, result asked) {
   return found;
 }
 
+lookup_floor floors::minima(std::uint64_t array_bytes, std::uint64_t ranges) {
+  return {.name = "streamed gather",
+          .per_s = gather_per_s(array_bytes, ranges, false),
+          .copy_bytes_per_s = copy_bytes_per_s()};
+}
+
 reference_times floors::references(const generated& data) {
   const workload& what = data.description();
   reference_times found;

@@ -41,6 +41,9 @@ class floors {
   /// copy are measured once and remembered.
   lookup_floor lookups(const workload& what, result asked);
 
+  /// The floor of minima over an array of so many bytes: the streamed gather from a table as large.
+  lookup_floor minima(std::uint64_t array_bytes, std::uint64_t ranges);
+
   /// Sorts and searches the data by other means.
   reference_times references(const generated& data);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generation, checking and the clock on the CPU; its floors are in floors_host.cpp.
+// Generation, checking and the clock on the CPU; its floors are in floors_host.cpp,
+// its side of minima in rmq_host.cpp.
 #include "bench/host_machine.hpp"
 
 #include <tbb/parallel_reduce.h>

@@ -19,6 +19,11 @@ class host_machine final : public machine {
   void sort(const key_span& keys) override;
   void poison(void* memory, std::size_t bytes) override;
   std::uint64_t count_wrong(const key_set& keys, const answered_batch& batch) override;
+  void fill_values(const value_set& values, key_type type, void* out) override;
+  void fill_ranges(const range_set& ranges, const key_span& ends) override;
+  void fill_reference(const rmq_reference& reference, std::uint64_t* minima,
+                      std::uint32_t* rows) override;
+  std::uint64_t count_wrong(const rmq_reference& reference, const answered_ranges& batch) override;
   double milliseconds(const std::function<void()>& work) override;
   void copy(void* to, const void* from, std::size_t bytes) override;
   void gather(const std::uint64_t* table, std::uint64_t slots, const std::uint32_t* probes,

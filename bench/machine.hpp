@@ -13,6 +13,9 @@
 #include "bench/answers.hpp"
 #include "bench/key_span.hpp"
 #include "bench/probe_set.hpp"
+#include "bench/rmq_answers.hpp"
+#include "bench/rmq_ranges.hpp"
+#include "bench/rmq_values.hpp"
 #include "raydex/index.hpp"
 #include "raydex/session.hpp"
 
@@ -50,6 +53,20 @@ class machine {
 
   /// How many probes of a batch were not answered as expected; waits.
   virtual std::uint64_t count_wrong(const key_set& keys, const answered_batch& batch) = 0;
+
+  /// @name Minima
+  /// @{
+  /// Writes the value of every position. Precondition: the array is not somebody's.
+  virtual void fill_values(const value_set& values, key_type type, void* out) = 0;
+  /// Writes the ends of ranges, two each.
+  virtual void fill_ranges(const range_set& ranges, const key_span& ends) = 0;
+  /// Writes what the reference reads: where blocks have their minima, and the rows above.
+  virtual void fill_reference(const rmq_reference& reference, std::uint64_t* minima,
+                              std::uint32_t* rows) = 0;
+  /// How many ranges of a batch were not answered as expected; waits.
+  virtual std::uint64_t count_wrong(const rmq_reference& reference,
+                                    const answered_ranges& batch) = 0;
+  /// @}
 
   /// How long queued work takes once it starts; waits.
   virtual double milliseconds(const std::function<void()>& work) = 0;

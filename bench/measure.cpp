@@ -3,7 +3,6 @@
 #include "bench/measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include "bench/key_span.hpp"
 #include "bench/median.hpp"
+#include "bench/wall_clock.hpp"
 #include "raydex/cgrx.hpp"
 #include "raydex/rx.hpp"
 
@@ -123,17 +123,6 @@ class interview {
   buffer<std::byte> values_;
 };
 
-// Milliseconds that `work` takes until the device is idle.
-template <class Work>
-double milliseconds(const session& here, const Work& work) {
-  here.synchronize();
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  here.synchronize();
-  const auto end = std::chrono::steady_clock::now();
-  return std::chrono::duration<double, std::milli>(end - start).count();
-}
-
 struct answered {
   double ms;
   std::uint64_t wrong;
@@ -162,7 +151,7 @@ double send(const session& here, const generated& data, std::uint64_t wave, inde
     } else {
       batch = {.erase = data.rows(first, count), .erase_rows = column(rows)};
     }
-    return milliseconds(here, [&] { to.edit(context(here).stream, batch); });
+    return wall_milliseconds(here, [&] { to.edit(context(here).stream, batch); });
   });
 }
 
@@ -182,7 +171,7 @@ measurement measure(machine& where, const generated& data, result asked,
   std::unique_ptr<index> built;
   const auto build_anew = [&] {
     built.reset();
-    return milliseconds(
+    return wall_milliseconds(
         here, [&] { built = build(structure, here.where(), here, first, std::nullopt, options); });
   };
   measurement found;
@@ -191,8 +180,8 @@ measurement measure(machine& where, const generated& data, result asked,
     found.update_ms = median_of(repetitions, [&] {
       build_anew();
       auto& updated = dynamic_cast<rx&>(*built);
-      return milliseconds(here,
-                          [&] { updated.update(context(here).stream, data.keys().as_column()); });
+      return wall_milliseconds(
+          here, [&] { updated.update(context(here).stream, data.keys().as_column()); });
     });
   }
   found.info = built->info();
@@ -210,7 +199,7 @@ std::vector<measurement> measure_waves(machine& where, generated& data, result a
   const session& here = where.where();
   const auto build_anew = [&](std::unique_ptr<index>& built) {
     built.reset();
-    return milliseconds(here, [&] {
+    return wall_milliseconds(here, [&] {
       built = build(structure, here.where(), here, data.keys().as_column(), std::nullopt, options);
     });
   };

@@ -12,7 +12,17 @@
 namespace raydex::bench {
 
 /// What a random number is used for: streams of one seed are independent.
-enum class stream : std::uint64_t { values, shuffle, popularity, hit, which, within, floor };
+enum class stream : std::uint64_t {
+  values,
+  shuffle,
+  popularity,
+  hit,
+  which,
+  within,
+  floor,
+  kind,
+  length
+};
 
 /// Mixes 64 bits (the finaliser of splitmix64).
 RAYDEX_HD inline constexpr std::uint64_t mix(std::uint64_t x) {

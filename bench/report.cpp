@@ -4,8 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
-
+#include "bench/report_text.hpp"
 #include "raydex/bench/commit.hpp"  // generated at build time
 
 namespace raydex::bench {
@@ -16,33 +15,6 @@ double lookups_per_s(const report_row& row) {
              ? 0
              : static_cast<double>(row.what.probes) / row.measured.lookup_ms * 1e3;
 }
-
-double ratio(double part, double whole) {
-  return whole == 0 ? 0 : part / whole;
-}
-
-std::string now() {
-  const std::time_t seconds = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char text[sizeof "2000-01-01T00:00:00Z"];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto amount = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (amount >= 1024 && unit + 1 < std::size(units)) {
-    amount /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", amount, amount < 10 && unit != 0 ? 2 : 0, units[unit]);
-}
-
-constexpr const char* line_format =
-    "{:<16} {:<6} {:>10} {:>7} {:>10} {:>9} {:>6} {:>9} {:>9}  {:<7}  {}";
 
 nlohmann::ordered_json workload_json(const workload& what) {
   return {{"keys", what.keys},
@@ -97,20 +69,23 @@ std::string to_options(const workload& what) {
 }
 
 std::string table_head() {
-  return fmt::format(line_format, "structure", "result", "build ms", "x sort", "lookup ms", "M/s",
-                     "ratio", "resident", "peak", "answers", "workload");
+  return table_head("x sort");
 }
 
 std::string table_line(const report_row& row) {
   const measurement& m = row.measured;
   const double rate = lookups_per_s(row);
-  std::string text = fmt::format(
-      line_format, m.info.structure, to_string(row.asked), fmt::format("{:.3f}", m.build_ms),
-      fmt::format("{:.2f}", ratio(m.build_ms, row.references.sort_ms)),
-      fmt::format("{:.3f}", m.lookup_ms), fmt::format("{:.1f}", rate / 1e6),
-      fmt::format("{:.3f}", ratio(rate, row.floor.per_s)), bytes_text(m.info.resident_bytes),
-      bytes_text(m.info.build_peak_bytes), m.wrong == 0 ? "correct" : "WRONG", describe(row.what));
-  if (m.wrong != 0) text += fmt::format(" ({} wrong)", m.wrong);
+  std::string text = table_line({.structure = m.info.structure,
+                                 .result = to_string(row.asked),
+                                 .build_ms = m.build_ms,
+                                 .build_ratio = ratio(m.build_ms, row.references.sort_ms),
+                                 .lookup_ms = m.lookup_ms,
+                                 .per_s = rate,
+                                 .ratio = ratio(rate, row.floor.per_s),
+                                 .resident_bytes = m.info.resident_bytes,
+                                 .build_peak_bytes = m.info.build_peak_bytes,
+                                 .wrong = m.wrong,
+                                 .workload = describe(row.what)});
   if (!row.options.empty()) text += "; " + row.options;
   if (m.update_ms) text += fmt::format("; update {:.3f} ms", *m.update_ms);
   if (m.wave) {
@@ -181,7 +156,7 @@ nlohmann::ordered_json to_json(const report_row& row) {
     object["std_lower_bound_ratio"] = ratio(ms, m.lookup_ms);
   }
   object["commit"] = commit;
-  object["date"] = now();
+  object["date"] = date_text();
   object["command"] = row.command;
   return object;
 }

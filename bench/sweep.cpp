@@ -2,104 +2,34 @@
 // Parses the values of the axes and multiplies them out.
 #include "bench/sweep.hpp"
 
-#include <fmt/format.h>
-
-#include <charconv>
-#include <limits>
 #include <optional>
 #include <string_view>
-#include <utility>
 
+#include "bench/axis.hpp"
 #include "bench/report.hpp"
-#include "raydex/error.hpp"
 
 namespace raydex::bench {
-namespace {
 
-template <class Number>
-bool parse(std::string_view text, Number& out) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return code == std::errc() && end == text.data() + text.size();
-}
-
-void read(std::string_view option, std::string_view text, std::uint64_t& out) {
-  if (text.substr(0, 2) == "2^") {
-    int power = 0;
-    if (parse(text.substr(2), power) && power >= 0 && power < 64) {
-      out = std::uint64_t{1} << power;
-      return;
-    }
-  } else if (parse(text, out)) {
-    return;
-  }
-  throw invalid_argument(
-      fmt::format("{}: '{}' is not a whole number such as 1000 or 2^26", option, text));
-}
-
-void read(std::string_view option, std::string_view text, int& out) {
-  if (!parse(text, out)) {
-    throw invalid_argument(fmt::format("{}: '{}' is not a whole number", option, text));
-  }
-}
-
-void read(std::string_view option, std::string_view text, double& out) {
-  if (!parse(text, out)) {
-    throw invalid_argument(fmt::format("{}: '{}' is not a number", option, text));
-  }
-}
-
-template <class Value>
-void read_name(std::string_view option, std::string_view text, Value& out,
-               std::initializer_list<Value> values) {
-  std::string legal;
-  for (const Value value : values) {
-    if (text == to_string(value)) {
-      out = value;
-      return;
-    }
-    legal += legal.empty() ? "" : ", ";
-    legal += to_string(value);
-  }
-  throw invalid_argument(fmt::format("{}: '{}' is not one of {}", option, text, legal));
-}
-
-void read(std::string_view option, std::string_view text, order& out) {
+static void read(std::string_view option, std::string_view text, order& out) {
   read_name(option, text, out, {order::unsorted, order::sorted});
 }
 
-void read(std::string_view option, std::string_view text, miss& out) {
+static void read(std::string_view option, std::string_view text, miss& out) {
   read_name(option, text, out, {miss::inside, miss::outside});
 }
 
-void read(std::string_view option, std::string_view text, distribution& out) {
+static void read(std::string_view option, std::string_view text, distribution& out) {
   read_name(option, text, out,
             {distribution::uniform, distribution::clumped, distribution::skewed,
              distribution::lognormal, distribution::steps});
 }
 
-void read(std::string_view option, std::string_view text, std::optional<distribution>& out) {
+static void read(std::string_view option, std::string_view text, std::optional<distribution>& out) {
   read_name<std::optional<distribution>>(
       option, text, out,
       {std::nullopt, distribution::uniform, distribution::clumped, distribution::skewed,
        distribution::lognormal, distribution::steps});
 }
-
-// Replaces every workload by one for each value of an axis.
-template <class Value>
-void multiply(std::vector<workload>& all, const char* option, Value workload::*axis,
-              const std::vector<std::string>& texts) {
-  if (texts.empty()) return;
-  std::vector<workload> more;
-  for (workload base : all) {
-    for (const std::string& text : texts) {
-      read(option, text, base.*axis);
-      more.push_back(base);
-    }
-  }
-  all = std::move(more);
-}
-
-}  // namespace
 
 void replace(axes& all, const axes& given) {
   constexpr std::vector<std::string> axes::*every[] = {
@@ -107,7 +37,9 @@ void replace(axes& all, const axes& given) {
       &axes::uniformity,   &axes::distribution, &axes::stride,      &axes::value_bits,
       &axes::multiplicity, &axes::insert_order, &axes::probe_order, &axes::hit_rate,
       &axes::miss,         &axes::zipf,         &axes::range_hits,  &axes::updated_from,
-      &axes::waves,        &axes::growth,       &axes::seed};
+      &axes::waves,        &axes::growth,       &axes::array,       &axes::array_file,
+      &axes::period,       &axes::values,       &axes::ranges,      &axes::position_bits,
+      &axes::seed};
   static_assert(sizeof every / sizeof *every == sizeof(axes) / sizeof(std::vector<std::string>));
   for (const auto axis : every) {
     if (!(given.*axis).empty()) all.*axis = given.*axis;
@@ -115,6 +47,13 @@ void replace(axes& all, const axes& given) {
 }
 
 std::vector<workload> sweep(const axes& given) {
+  refuse(given, "it is of minima; structures for these have names that begin with rmq_",
+         {{"--array", &axes::array},
+          {"--array-file", &axes::array_file},
+          {"--period", &axes::period},
+          {"--values", &axes::values},
+          {"--ranges", &axes::ranges},
+          {"--position-bits", &axes::position_bits}});
   std::vector<workload> all(1);
   multiply(all, "--range-hits", &workload::range_hits, given.range_hits);
   for (workload& what : all) {

@@ -13,18 +13,20 @@
 
 namespace raydex::bench {
 
-/// The values of each axis as given. Empty: the workload's default; for uniformity, 0 where probes
-/// are ranges.
+/// The values of each axis as given, of keys or of minima. Empty: the workload's default; for
+/// uniformity, 0 where probes are ranges; for keys, all values of an array out of a file.
 struct axes {
   std::vector<std::string> keys{}, probes{}, batches{}, key_bits{}, uniformity{}, distribution{},
       stride{}, value_bits{}, multiplicity{}, insert_order{}, probe_order{}, hit_rate{}, miss{},
-      zipf{}, range_hits{}, updated_from{}, waves{}, growth{}, seed{};
+      zipf{}, range_hits{}, updated_from{}, waves{}, growth{}, array{}, array_file{}, period{},
+      values{}, ranges{}, position_bits{}, seed{};
 };
 
 /// Replaces the values of each axis that is given.
 void replace(axes& all, const axes& given);
 
-/// All combinations, each checked. Throws `invalid_argument` naming the option.
+/// All combinations, each checked. Throws `invalid_argument` naming the option, also where it is
+/// one of minima.
 std::vector<workload> sweep(const axes& given);
 
 /// A whole number such as 1000 or 2^26. Throws `invalid_argument` naming the option.
