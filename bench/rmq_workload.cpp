@@ -21,7 +21,8 @@ void require(bool holds, fmt::format_string<Values...> text, Values&&... values)
   if (!holds) throw invalid_argument(fmt::format(text, std::forward<Values>(values)...));
 }
 
-// Encoded values: those of numbers, and the one that ranks begin with where it leaves room.
+// Encoded values of a type, and the one that ranks begin with where it leaves room. Of floats those
+// from 0 on, since -0.0 is no value of its own.
 struct code_range {
   std::uint64_t first;
   std::uint64_t usual;
@@ -33,7 +34,7 @@ code_range codes_of(key_type type) {
   with_value(type, [&found](auto zero) {
     using value = decltype(zero);
     using limits = std::numeric_limits<value>;
-    found = {.first = encode(limits::lowest()),
+    found = {.first = encode(limits::is_integer ? limits::lowest() : zero),
              .usual = encode(limits::is_integer ? zero : value{1}),
              .last = encode(limits::max())};
   });

@@ -13,8 +13,11 @@
 #include "bench/generated.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
+#include "bench/rmq_generated.hpp"
+#include "bench/rmq_measure.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
+#include "raydex/rmq.hpp"
 #include "raydex/session.hpp"
 #include "workloads/samples.hpp"
 
@@ -51,6 +54,11 @@ TEST(experiments, names_are_unique_and_every_figure_is_there) {
   }
 }
 
+TEST(experiments, every_figure_of_minima_is_there) {
+  for (const char* figure : {"1", "12", "13", "14", "15", "16", "17", "18"})
+    EXPECT_EQ(find_experiments({"gpu-rmq/" + std::string(figure)}).size(), 1u) << figure;
+}
+
 TEST(experiments, every_figure_of_the_thesis_is_found) {
   const auto shows = [](const experiment& e, const std::string& figure) {
     return e.name == "thesis/" + figure ||
@@ -70,6 +78,8 @@ TEST(experiments, have_something_to_measure) {
     SCOPED_TRACE(e.name);
     std::size_t tasks = 0;
     for (const scene& here : plan({e}))
+      tasks += here.tasks.size();
+    for (const rmq_scene& here : rmq_plan({e}))
       tasks += here.tasks.size();
     EXPECT_GT(tasks, 0u);
     EXPECT_GE(e.repetitions, 1);
@@ -110,6 +120,33 @@ TEST(experiments, options_are_legal_and_answers_right) {
   }
 }
 
+TEST(experiments, minima_are_right_where_the_structure_is_there) {
+  const session here(backend::cpu);
+  const auto host = make_machine(here);
+  rmq_workload what;
+  what.keys = 3000;
+  what.probes = 100;
+  const rmq_generated data(what, *host);
+  std::set<std::string> known;
+  for (const rmq_capability& able : rmq_capabilities())
+    if (able.where == backend::cpu) known.insert(able.structure);
+  std::vector<candidate> measured;
+  for (const rmq_scene& planned : rmq_plan(experiments())) {
+    for (const auto& [asked, who, wanted_by] : planned.tasks) {
+      if (!known.contains(who.structure) || std::ranges::find(measured, who) != measured.end())
+        continue;
+      SCOPED_TRACE(who.structure + " " + to_text(who.options));
+      measured.push_back(who);
+      try {
+        EXPECT_EQ(measure(*host, data, asked, who.structure, who.options, 1).wrong, 0u);
+      } catch (const error& refusal) {
+        ADD_FAILURE() << refusal.what();
+      }
+    }
+  }
+  EXPECT_FALSE(measured.empty());
+}
+
 TEST(experiments, are_found_by_name) {
   const auto names = [](const std::vector<std::string>& wanted) {
     std::vector<std::string> found;
@@ -122,7 +159,8 @@ TEST(experiments, are_found_by_name) {
             (texts{"lightweight/19", "lightweight/1b"}));
   EXPECT_EQ(names({"lightweight/14*"}),
             (texts{"lightweight/14a", "lightweight/14b", "lightweight/14c"}));
-  EXPECT_EQ(names({"lightweight/*", "rx/*", "thesis/*", "cgrx/*"}).size(), experiments().size());
+  EXPECT_EQ(names({"lightweight/*", "rx/*", "thesis/*", "cgrx/*", "gpu-rmq/*"}).size(),
+            experiments().size());
   for (const char* unknown : {"", "lightweight", "lightweight/14", "heavyweight/*", "14a"}) {
     EXPECT_THROW(find_experiments({"lightweight/19", unknown}), invalid_argument) << unknown;
   }
@@ -138,6 +176,22 @@ TEST(experiments, candidates_are_all_combinations) {
   for (const char* bad : {"s a", "s =1", "s a=1 ", "s  a=1"}) {
     EXPECT_THROW(parse_candidates(bad), invalid_argument) << bad;
   }
+}
+
+TEST(experiments, of_keys_and_of_minima_are_told_apart) {
+  const std::vector<experiment> both{
+      {.name = "x",
+       .trials = {{.candidates = {"a", "rmq_b"}, .workloads = {.keys = {"10"}, .probes = {"5"}}}}}};
+  const auto keys = plan(both);
+  ASSERT_EQ(keys.size(), 1u);
+  ASSERT_EQ(keys[0].tasks.size(), 1u);
+  EXPECT_EQ(keys[0].tasks[0].who.structure, "a");
+  EXPECT_EQ(keys[0].tasks[0].asked, result::first);
+  const auto minima = rmq_plan(both);
+  ASSERT_EQ(minima.size(), 1u);
+  ASSERT_EQ(minima[0].tasks.size(), 1u);
+  EXPECT_EQ(minima[0].tasks[0].who.structure, "rmq_b");
+  EXPECT_EQ(minima[0].tasks[0].asked, rmq_result::min);
 }
 
 TEST(experiments, measure_everything_once_by_workload) {

@@ -10,10 +10,14 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "bench/command.hpp"
 #include "bench/experiments.hpp"
+#include "io/npy.hpp"
+#include "io/output_file.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
@@ -184,6 +188,63 @@ TEST(bench_command, lists_experiments) {
             experiments().size());
 }
 
+TEST(bench_command, minima) {
+  const folder here;
+  const auto path = here / "out.json";
+  const std::string table = run(
+      "--structure rmq_scan --keys 2^10,999 --probes 500 --array random,few --period 7 "
+      "--values double,uint32 --ranges small,mixed --result min,argmin --repetitions 1 --json " +
+      path.string());
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2 + 32);
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 32u);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["experiment"], nullptr);
+    EXPECT_EQ(row["structure"], "rmq_scan");
+    EXPECT_EQ(row["backend"], "cpu");
+    EXPECT_EQ(row["probes"], 500);
+    EXPECT_EQ(row["correct"], true);
+    EXPECT_EQ(row["wrong"], 0);
+    EXPECT_EQ(row["resident_bytes"], 0);
+    EXPECT_EQ(row["bytes_per_value"], 0);
+    EXPECT_EQ(row["workload_axes"]["position_bits"], 32);
+    for (const char* positive : {"n", "lookup_ms", "lookups_per_s", "floor_per_s", "ratio",
+                                 "batch_floor_per_s", "read_floor_ms", "copy_bytes_per_s"}) {
+      EXPECT_GT(row[positive], 0) << positive;
+    }
+    for (const char* text : {"device", "workload", "floor", "commit", "date", "command"}) {
+      EXPECT_FALSE(row[text].get<std::string>().empty()) << text;
+    }
+  }
+  EXPECT_EQ(rows[0]["key"], "double");
+  EXPECT_EQ(rows[31]["key"], "uint32");
+  EXPECT_EQ(rows[31]["result"], "argmin");
+}
+
+TEST(bench_command, minima_of_a_file) {
+  const folder here;
+  const auto array = here / "array.npy";
+  const auto path = here / "out.json";
+  {
+    const std::vector<std::int64_t> values{3, 1, 2, -1, 5, 0, 7};
+    io::output_file file(array.string());
+    io::write_npy(file, format_of<std::int64_t>, std::as_bytes(std::span(values)));
+    file.commit();
+  }
+  run("--structure rmq_scan --array-file " + array.string() +
+      " --probes 50 --result min,argmin --repetitions 1 --json " + path.string());
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["n"], 7);
+  EXPECT_EQ(rows[0]["key"], "int64");
+  EXPECT_EQ(rows[0]["workload_axes"]["array"], array.string());
+  const std::string given = "--structure rmq_scan --probes 5 --array-file " + array.string();
+  run(given + " --keys 6");
+  EXPECT_THROW(run(given + " --keys 8"), invalid_argument);
+  EXPECT_THROW(run(given + " --array few"), invalid_argument);
+  EXPECT_THROW(run(given + " --values float"), invalid_argument);
+}
+
 TEST(bench_command, ranges) {
   run("--structure sorted_array --keys 1000 --probes 100 --range-hits 1,8 --multiplicity 1 "
       "--result first,count,sum,rows --batches 7 --key-bits 32,64 "
@@ -209,6 +270,11 @@ TEST(bench_command, bad_arguments_leave_no_file) {
         << structure;
   }
   EXPECT_THROW(run("--structure rx --keys 10 --probes 10 --waves 2" + out), unsupported);
+  EXPECT_THROW(run("--structure rmq_nothing --keys 10 --probes 10" + out), invalid_argument);
+  EXPECT_THROW(run("--structure rmq_scan --keys 10 --probes 10 --zipf 1" + out), invalid_argument);
+  EXPECT_THROW(run("--structure rmq_scan --result sum" + out), invalid_argument);
+  EXPECT_THROW(run("--structure rmq_scan --option ties=rightmost" + out), unsupported);
+  EXPECT_THROW(run("--structure sorted_array --array few" + out), invalid_argument);
   EXPECT_TRUE(here.empty());
   EXPECT_THROW(run("--json " + (here / "missing" / "out.json").string()), invalid_argument);
 }
