@@ -88,11 +88,9 @@ void multiply(std::vector<Workload>& all, const char* option, Value Workload::*a
               const std::vector<std::string>& texts) {
   if (texts.empty()) return;
   std::vector<Workload> more;
-  for (Workload base : all) {
-    for (const std::string& text : texts) {
-      read(option, text, base.*axis);
-      more.push_back(base);
-    }
+  for (const Workload& base : all) {
+    for (const std::string& text : texts)
+      read(option, text, more.emplace_back(base).*axis);
   }
   all = std::move(more);
 }

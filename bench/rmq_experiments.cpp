@@ -33,18 +33,13 @@ std::vector<trial> all_structures(const texts& ranges) {
           {.candidates = rays, .workloads = of(ray_sizes, ranges)}};
 }
 
-// Small ranges, which all structures can answer at all sizes.
-std::vector<trial> all_structures_by_size() {
-  std::vector<trial> trials = all_structures({"small"});
-  trials.push_back({.candidates = scans, .workloads = of(sizes, {"small"})});
-  return trials;
-}
-
 }  // namespace
 
 std::vector<experiment> rmq_experiments() {
+  std::vector<trial> by_size = all_structures({"small"});
+  by_size.push_back({.candidates = scans, .workloads = of(sizes, {"small"})});
   std::vector<trial> by_range = all_structures({"large", "medium", "small"});
-  by_range.push_back({.candidates = scans, .workloads = of(sizes, {"small"})});
+  by_range.push_back(by_size.back());
   by_range.push_back({.candidates = scans, .workloads = of({"2^20", "2^22"}, {"medium"})});
   return {
       {.name = "gpu-rmq/1",
@@ -71,7 +66,7 @@ std::vector<experiment> rmq_experiments() {
       {.name = "gpu-rmq/15",
        .title = "bytes by the number of values",
        .note = "the measurements of figure 16, small ranges",
-       .trials = all_structures_by_size()},
+       .trials = by_size},
       {.name = "gpu-rmq/16",
        .title = "large, medium and small ranges by the number of values",
        .note = "the scan where it takes less than seconds",
@@ -79,7 +74,7 @@ std::vector<experiment> rmq_experiments() {
       {.name = "gpu-rmq/17",
        .title = "build time by the number of values",
        .note = "the measurements of figure 16, small ranges",
-       .trials = all_structures_by_size()},
+       .trials = all_structures({"small"})},
       {.name = "gpu-rmq/18",
        .title = "mixed ranges by the number of values, to be made on several cards",
        .trials = all_structures({"mixed"})},

@@ -3,6 +3,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from conftest import BACKEND
 
@@ -56,10 +57,60 @@ def test_every_experiment_runs(program):
             "bench", "--json", "out.json", "--backend", BACKEND, "--repetitions", "1",
             "--experiment", name, "--keys", "2^12", "--probes", "2^10", *ranges,
         )
-        if BACKEND == "cuda" and "the experiments measure others" in done.stderr:
-            continue  # rays alone
+        others = BACKEND == "cuda" or name.startswith("gpu-rmq/")
+        if others and "the experiments measure others" in done.stderr:
+            continue  # rays alone, or structures that this backend lacks
         rows = rows_written(program, done)
         assert {row["experiment"] for row in rows} == {name}
+
+
+def test_minima(program):
+    rows = bench(
+        program, "--structure", "rmq_scan", "--keys", "1,10007", "--probes", "503", "--array",
+        "random,distinct,ascending,descending,sawtooth,constant,few,mountain,lcp", "--ranges",
+        "large,medium,small,mixed", "--result", "min,argmin",
+    )
+    assert len(rows) == 2 * 9 * 4 * 2
+    assert {row["key"] for row in rows} == {"float"}
+    assert {row["n"] for row in rows} == {1, 10007}
+    assert {row["floor"] for row in rows} == {"streamed gather"}
+
+
+def test_types_of_minima(program):
+    types = ["float", "double", "int32", "uint32", "int64", "uint64"]
+    rows = bench(
+        program, "--structure", "rmq_scan", "--keys", "10007", "--probes", "503", "--values",
+        ",".join(types), "--position-bits", "32,64", "--result", "min,argmin",
+    )
+    assert len(rows) == len(types) * 2 * 2
+    assert {row["key"] for row in rows} == set(types)
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f8", "<i4", "<u4", "<i8", "<u8"])
+def test_minima_of_a_file(program, rng, dtype):
+    values = rng.integers(0, 50, 5003).astype(dtype)
+    if np.issubdtype(values.dtype, np.floating):
+        values[rng.integers(0, 5003, 3000)] = np.nan
+        values[rng.integers(0, 5003, 100)] = -0.0
+    rows = bench(
+        program, "--structure", "rmq_scan", "--array-file", program.file("array.npy", values),
+        "--probes", "2003", "--ranges", "small,mixed", "--result", "min,argmin",
+    )
+    assert len(rows) == 2 * 2
+    assert {row["n"] for row in rows} == {5003}
+    assert {row["workload_axes"]["array"] for row in rows} == {"array.npy"}
+
+
+def test_minima_can_be_measured_again(program):
+    rows = bench(
+        program, "--structure", "rmq_scan", "--keys", "2^10", "--probes", "2^10", "--array",
+        "random,sawtooth", "--period", "100", "--ranges", "small", "--result", "argmin",
+    )
+    for row in rows:
+        again = rows_of(program, *row["command"].split()[2:])
+        assert len(again) == 1
+        for same in ("structure", "options", "workload", "workload_axes", "seed", "result", "n"):
+            assert again[0][same] == row[same]
 
 
 def test_a_row_can_be_measured_again(program):
@@ -132,6 +183,19 @@ def test_waves(program):
         ["--waves", "2", "--structure", "cgrx", "--growth", "0.5"],
         ["--waves", "2", "--structure", "cgrx", "--multiplicity", "2"],
         ["--waves", "2", "--structure", "cgrx", "--distribution", "steps"],
+        ["--structure", "rmq_scan", "--zipf", "1"],
+        ["--structure", "rmq_scan", "--array", "fractal"],
+        ["--structure", "rmq_scan", "--array", "sawtooth", "--period", "0"],
+        ["--structure", "rmq_scan", "--values", "bytes4"],
+        ["--structure", "rmq_scan", "--ranges", "tiny"],
+        ["--structure", "rmq_scan", "--keys", "0"],
+        ["--structure", "rmq_scan", "--keys", "2^33", "--position-bits", "32"],
+        ["--structure", "rmq_scan", "--keys", "2^31", "--array", "ascending"],
+        ["--structure", "rmq_scan", "--array-file", "missing.npy"],
+        ["--structure", "rmq_scan", "--result", "sum"],
+        ["--structure", "rmq_scan", "--option", "ties=rightmost"],
+        ["--structure", "sorted_array", "--ranges", "small"],
+        ["--experiment", "lightweight/1a", "--array", "few"],
     ],
 )
 def test_refusals(program, arguments):
