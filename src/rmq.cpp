@@ -87,7 +87,7 @@ void rmq::position(const context& where, const probes& ranges, std::span<std::ui
   if (ranges.size() != 0) do_position(where, ranges, out.data());
 }
 
-void rmq::check(const context& where, const probes& ranges) const {
+void rmq::check(const context& where, const probes& ranges, std::uint64_t first) const {
   check_batch(where, ranges, ranges.size());
   if (ranges.size() == 0) return;
   const std::uint64_t bad = do_check(where, ranges);
@@ -103,7 +103,8 @@ void rmq::check(const context& where, const probes& ranges) const {
   const std::string legal = info_.n == 0
                                 ? "the array is empty"
                                 : fmt::format("legal: 0 <= lower <= upper <= {}", info_.n - 1);
-  throw invalid_argument(fmt::format("ranges: range {} is [{}, {}]; {}", bad, lower, upper, legal));
+  throw invalid_argument(
+      fmt::format("ranges: range {} is [{}, {}]; {}", first + bad, lower, upper, legal));
 }
 
 void rmq::refresh(stream_t stream, const column& positions) {

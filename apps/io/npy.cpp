@@ -107,10 +107,13 @@ npy_array read_npy(const std::string& path) {
   return read_npy(file.stream, file.size, path);
 }
 
-void write_npy(output_file& file, key_format dtype, std::span<const std::byte> cells) {
-  const std::array shape{std::uint64_t{cells.size() / dtype.width}};
-  const std::string preamble = npy_preamble(dtype, shape);
+void begin_npy(output_file& file, key_format dtype, std::uint64_t size) {
+  const std::string preamble = npy_preamble(dtype, std::array{size});
   file.write(std::as_bytes(std::span(preamble)));
+}
+
+void write_npy(output_file& file, key_format dtype, std::span<const std::byte> cells) {
+  begin_npy(file, dtype, cells.size() / dtype.width);
   file.write(cells);
 }
 

@@ -29,6 +29,9 @@ npy_array read_npy(const std::string& path);
 // The same from a stream of `size` bytes; messages call it `name`.
 npy_array read_npy(std::istream& stream, std::uint64_t size, const std::string& name);
 
+// Writes what stands before the `size` cells of an array of one dimension, which are to follow.
+void begin_npy(output_file& file, key_format dtype, std::uint64_t size);
+
 // Writes `cells` as an array of one dimension.
 void write_npy(output_file& file, key_format dtype, std::span<const std::byte> cells);
 

@@ -12,6 +12,7 @@
 #include "bench/command.hpp"
 #include "completion.hpp"
 #include "query.hpp"
+#include "rmq.hpp"
 #include "structures.hpp"
 #include "tune.hpp"
 
@@ -36,6 +37,7 @@ int run(int argc, char** argv) {
   app.footer("See `raydex SUBCOMMAND --help` for options and examples.");
   raydex::cli::add_structures_command(app);
   raydex::cli::add_query_command(app);
+  raydex::cli::add_rmq_command(app);
   raydex::cli::add_advise_command(app);
   raydex::bench::add_bench_command(app);
   raydex::cli::add_tune_command(app);

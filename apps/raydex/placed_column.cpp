@@ -54,6 +54,11 @@ placed_column::placed_column(const session& where, const column& host) : view_(h
   view_.validity = validity_.data();
 }
 
+void placed_column::reload(const session& where, const column& host) {
+  if (context(where).memory.space() == memory_space::host) return;
+  where.copy_in(cells_.data(), host.data, cells_.bytes());
+}
+
 placed_probes::placed_probes(const session& where, const probes& host)
     : host_(host), lower_(where, lower_cells(host)), upper_(where, upper_cells(host)) {}
 

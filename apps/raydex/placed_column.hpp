@@ -22,6 +22,9 @@ class placed_column {
   placed_column(const session& where, const column& host);
   const column& view() const noexcept { return view_; }
 
+  // Takes over the cells of the host column, which have changed.
+  void reload(const session& where, const column& host);
+
  private:
   buffer<std::byte> cells_;
   buffer<std::uint8_t> validity_;

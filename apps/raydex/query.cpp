@@ -3,20 +3,18 @@
 #include "query.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "answers.hpp"
+#include "batches.hpp"
 #include "bench/speed_cache.hpp"
+#include "build_arguments.hpp"
 #include "io/dtype.hpp"
 #include "io/npy.hpp"
 #include "io/npz.hpp"
@@ -34,20 +32,13 @@ namespace raydex::cli {
 
 namespace {
 
-// Probes answered in one call: enough to keep any device busy, few enough to bound its memory. A
-// multiple of 8, so that validity bitmaps can be cut there.
-constexpr std::uint64_t batch_size = std::uint64_t{1} << 24;
-
 // What `auto` takes ranges for: few rows each, where structures differ most.
 constexpr std::uint64_t typical_range_hits = 16;
 
 // The command line as given; a file that is not given is empty.
-struct query_arguments {
-  std::string structure = "auto";
-  std::string backend = "auto";
-  std::string keys, row_ids, points, ranges, result, values, out, report;
+struct query_arguments : build_arguments {
+  std::string keys, row_ids, points, ranges, result, values;
   std::string insert, insert_rows, erase, erase_rows;
-  std::vector<std::string> options;
 
   bool has_edits() const {
     return !(insert.empty() && insert_rows.empty() && erase.empty() && erase_rows.empty());
@@ -68,35 +59,6 @@ struct inputs {
   }
 };
 
-option_map parse_options(const std::vector<std::string>& given) {
-  option_map options;
-  for (const std::string& text : given) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw invalid_argument(fmt::format("option: '{}' is not of the form name=value", text));
-    }
-    if (!options.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
-      throw invalid_argument(fmt::format("option: '{}' is given twice", text.substr(0, equals)));
-    }
-  }
-  return options;
-}
-
-// Refuses structures that take no edits. Unknown names are left to `build`, which knows what to say
-// about them, and `auto` to `advise`.
-void check_updatable(const std::string& structure) {
-  std::set<std::string> updatable;
-  bool is_fixed = false;
-  for (const capability& able : capabilities()) {
-    if (able.updates) updatable.insert(able.structure);
-    is_fixed = is_fixed || (able.structure == structure && !able.updates);
-  }
-  if (!is_fixed) return;
-  throw unsupported(
-      fmt::format("structure {} takes no updates, so no --insert and no --erase; these do: {}",
-                  structure, fmt::join(updatable, ", ")));
-}
-
 void check(const query_arguments& given) {
   if (given.points.empty() == given.ranges.empty()) {
     throw invalid_argument("give either --points or --ranges");
@@ -104,27 +66,16 @@ void check(const query_arguments& given) {
   if (!given.values.empty() && parse_result(given.result) != result_kind::sum) {
     throw invalid_argument(fmt::format("--values goes with --result sum, not {}", given.result));
   }
-  if (!given.report.empty() && given.report == given.out) {
-    throw invalid_argument(fmt::format("--out and --report are the same file, {}", given.out));
+  check_outputs(given);
+  if (given.has_edits()) {
+    check_updatable(capabilities(), given.structure, "--insert and no --erase");
   }
-  if (given.has_edits()) check_updatable(given.structure);
   if (given.insert.empty() != given.insert_rows.empty()) {
     throw invalid_argument("--insert and --insert-rows go together: keys and their row ids");
   }
   if (!given.erase_rows.empty() && given.erase.empty()) {
     throw invalid_argument("--erase-rows goes with --erase, the keys of these row ids");
   }
-}
-
-// `what` the file holds, for its message.
-void check_same_type(const query_arguments& given, const inputs& in, const char* what,
-                     const std::string& file, key_format format) {
-  if (format == in.keys.format) return;
-  const bool from_csv = io::is_csv(given.keys) || io::is_csv(file);
-  throw invalid_argument(
-      fmt::format("{} {} are {}, but keys {} are {}; they must be the same{}", what, file,
-                  io::dtype_name(format), given.keys, io::dtype_name(in.keys.format),
-                  from_csv ? " (a type can be given to a CSV column: file.csv:column:i8)" : ""));
 }
 
 std::optional<io::host_column> read_if_given(const std::string& file) {
@@ -145,14 +96,18 @@ inputs read(const query_arguments& given) {
   in.insert_rows = read_if_given(given.insert_rows);
   in.erase = read_if_given(given.erase);
   in.erase_rows = read_if_given(given.erase_rows);
-  const key_format probed = in.ends.lower.format;
+  const typed_file keys{"keys", given.keys, in.keys.format};
+  const auto check_type = [&](const char* what, const std::string& file,
+                              const io::host_column& read) {
+    check_same_type({what, file, read.format}, keys);
+  };
   if (given.ranges.empty()) {
-    check_same_type(given, in, "points", given.points, probed);
+    check_type("points", given.points, in.ends.lower);
   } else {
-    check_same_type(given, in, "ranges", given.ranges, probed);
+    check_type("ranges", given.ranges, in.ends.lower);
   }
-  if (in.insert) check_same_type(given, in, "inserted keys", given.insert, in.insert->format);
-  if (in.erase) check_same_type(given, in, "erased keys", given.erase, in.erase->format);
+  if (in.insert) check_type("inserted keys", given.insert, *in.insert);
+  if (in.erase) check_type("erased keys", given.erase, *in.erase);
   if (in.values && in.values->format.type == key_type::bytes) {
     throw invalid_argument(fmt::format("values {} are {}; sums are of numbers", given.values,
                                        io::dtype_name(in.values->format)));
@@ -237,14 +192,8 @@ void run(const query_arguments& given) {
   bar.phase("lookup", batch.size());
   const auto values = place(where, in.values);
   answers found(where, *built, kind, view_of(values));
-  std::uint64_t done = 0;
-  do {
-    // No probes are a batch too, so that all arguments are checked.
-    const std::uint64_t count = std::min(batch_size, batch.size() - done);
-    found.add(placed_probes(where, slice(batch, done, count)).view());
-    bar.advance(count);
-    done += count;
-  } while (done < batch.size());
+  for_each_batch(where, batch, bar,
+                 [&](const probes& part, std::uint64_t /*first*/) { found.add(part); });
   times.lookup_ms = found.lookup_ms();
 
   bar.phase("write");
@@ -264,7 +213,7 @@ void add_query_command(CLI::App& app) {
       app.add_subcommand("query", "Build an index over a column and answer points or ranges");
   const auto given = std::make_shared<query_arguments>();
   const auto file = [&](const char* name, std::string& path, const char* what) {
-    return command->add_option(name, path, what)->type_name("FILE");
+    return add_file(*command, name, path, what);
   };
   file("--keys", given->keys, "The column to index")->required();
   file("--row-ids", given->row_ids, "Its row ids, u4 or u8; without them, positions");
@@ -274,19 +223,7 @@ void add_query_command(CLI::App& app) {
       ->required()
       ->type_name(result_names);
   file("--values", given->values, "For sum: the column to add up; without it, row ids");
-  file("--out", given->out, "The answers, .npy; for rows .npz with offsets and rows")->required();
-  file("--report", given->report, "Times and bytes, as JSON");
-  command
-      ->add_option("--structure", given->structure,
-                   "The index; see `raydex structures` and `raydex advise`")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command->add_option("--backend", given->backend, "Who does the work")
-      ->type_name("cpu|cuda|optix|auto")
-      ->capture_default_str();
-  command->add_option("--option", given->options, "An option of the structure; can be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
+  add_build_options(*command, *given, "The answers, .npy; for rows .npz with offsets and rows");
   file("--insert", given->insert, "Keys to insert after the build; updatable structures only");
   file("--insert-rows", given->insert_rows,
        "The row ids of the inserted keys, u4 or u8 as those of the index");
@@ -296,7 +233,8 @@ void add_query_command(CLI::App& app) {
   command->footer(
       "Columns are .npy arrays of <u4 <u8 <i4 <i8 <f4 <f8 or |S1..|S8, or columns of CSV files:\n"
       "file.csv:column, with a type file.csv:column:i8, for ranges file.csv:lower,upper. Empty\n"
-      "fields, NA, N/A, null and NULL are missing: they are never matched.\n"
+      "fields, NA, N/A, null and NULL are missing: they are never matched. `raydex advise` names "
+      "the structure for a use case.\n"
       "\n"
       "Examples:\n"
       "  raydex query --keys keys.npy --points probes.npy --result first --out first.npy\n"

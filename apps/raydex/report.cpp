@@ -20,17 +20,16 @@ nlohmann::ordered_json options_object(const std::string& options) {
   return object;
 }
 
-}  // namespace
-
-std::string report(const session& where, const index_info& source, std::uint64_t probes,
-                   const query_times& times) {
+template <class Info>
+std::string report_on(const session& where, const Info& source, key_format key,
+                      std::uint64_t probes, const query_times& times) {
   const device_info device = where.device();
   nlohmann::ordered_json object{{"structure", source.structure},
                                 {"options", options_object(source.options)},
                                 {"backend", to_string(source.where)},
                                 {"device", device.name},
                                 {"rt_core_version", device.rt_core_version},
-                                {"key", to_string(source.key)},
+                                {"key", to_string(key)},
                                 {"n", source.n},
                                 {"probes", probes},
                                 {"build_ms", times.build_ms},
@@ -39,6 +38,18 @@ std::string report(const session& where, const index_info& source, std::uint64_t
                                 {"build_peak_bytes", source.build_peak_bytes}};
   if (times.edit_ms) object["edit_ms"] = *times.edit_ms;
   return object.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::string report(const session& where, const index_info& source, std::uint64_t probes,
+                   const query_times& times) {
+  return report_on(where, source, source.key, probes, times);
+}
+
+std::string report(const session& where, const rmq_info& source, std::uint64_t probes,
+                   const query_times& times) {
+  return report_on(where, source, source.value, probes, times);
 }
 
 }  // namespace raydex::cli

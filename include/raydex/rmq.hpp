@@ -97,8 +97,9 @@ class RAYDEX_EXPORT rmq {
   void position(const context& where, const probes& ranges, std::span<std::uint64_t> out) const;
 
   /// Refuses ranges whose lower end is greater than the upper one, or an end of which is not in the
-  /// array: throws `invalid_argument`, which names the first of them and its ends. Synchronises.
-  void check(const context& where, const probes& ranges) const;
+  /// array: throws `invalid_argument`, which names the first of them and its ends. Of a part of a
+  /// longer batch, `first` is the number of its first range there. Synchronises.
+  void check(const context& where, const probes& ranges, std::uint64_t first = 0) const;
 
   /// Takes in values of the array that have changed, at these positions (uint32, uint64, int32 or
   /// int64; repeated ones are legal, those beyond the array are not looked at). Where

@@ -12,6 +12,7 @@ import pytest
 BINARY = os.environ["RAYDEX_BINARY"]
 BACKEND = os.environ.get("RAYDEX_TEST_BACKEND", "cpu")
 STRUCTURE = os.environ.get("RAYDEX_TEST_STRUCTURE", "auto")
+RMQ_STRUCTURE = os.environ.get("RAYDEX_TEST_RMQ_STRUCTURE", "auto")
 SEED = int(os.environ.get("RAYDEX_TEST_SEED", secrets.randbits(32)))
 
 
@@ -40,15 +41,23 @@ class Program:
             [BINARY, *arguments], cwd=self.folder, text=True, timeout=300, check=False, **settings
         )
 
+    def load(self, out, *arguments):
+        """Runs it; returns what it wrote into the file `out`."""
+        done = self.run(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        return np.load(self.folder / out)
+
     def query(self, **options):
         """Runs `raydex query`; `row_ids="I.npy"` is --row-ids I.npy. Returns the answer."""
         rows = options["result"] == "rows"
         out = "out.npz" if rows else "out.npy"
-        done = self.run(*query_arguments(out=out, **options))
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""
-        answer = np.load(self.folder / out)
+        answer = self.load(out, *query_arguments(out=out, **options))
         return (answer["offsets"], answer["rows"]) if rows else answer
+
+    def rmq(self, *flags, **options):
+        """The same for `raydex rmq`."""
+        return self.load("out.npy", *rmq_arguments(**options), *flags)
 
     def refuse(self, *arguments, **settings):
         """Runs it; expects one line on stderr, a failure, and no file that was not there."""
@@ -65,14 +74,27 @@ class Program:
         """The same for `raydex query`."""
         return self.refuse(*query_arguments(**options))
 
+    def refuse_rmq(self, *flags, **options):
+        """The same for `raydex rmq`."""
+        return self.refuse(*rmq_arguments(**options), *flags)
 
-def query_arguments(**options):
+
+def arguments(command, options):
     """`row_ids="I.npy"` becomes --row-ids I.npy."""
-    options = {"structure": STRUCTURE, "backend": BACKEND, "out": "out.npy", **options}
-    words = ["query"]
-    for name, value in options.items():
+    words = [command]
+    for name, value in {"backend": BACKEND, "out": "out.npy", **options}.items():
         words += ["--" + name.replace("_", "-"), value]
     return words
+
+
+def query_arguments(**options):
+    """The command line of `raydex query`."""
+    return arguments("query", {"structure": STRUCTURE, **options})
+
+
+def rmq_arguments(**options):
+    """The command line of `raydex rmq`."""
+    return arguments("rmq", {"structure": RMQ_STRUCTURE, **options})
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import pytest
 from conftest import BACKEND, BINARY, query_arguments
 
 FIELDS = [
-    "structure", "backend", "available", "reason", "points", "ranges", "duplicates", "updates",
-    "keys",
+    "structure", "backend", "available", "reason", "points", "ranges", "minima", "duplicates",
+    "updates", "keys",
 ]
 
 
@@ -34,7 +34,12 @@ def test_structures_as_json(program):
         e for e in structures if (e["structure"], e["backend"]) == ("sorted_array", "cpu")
     )
     assert cpu["available"] and cpu["points"] and cpu["ranges"] and cpu["duplicates"]
+    assert not cpu["minima"]
     assert cpu["keys"] == ["uint32", "uint64", "int32", "int64", "float", "double", "bytes"]
+    scan = next(e for e in structures if (e["structure"], e["backend"]) == ("rmq_scan", "cpu"))
+    assert scan["available"] and scan["minima"] and scan["duplicates"] and scan["updates"]
+    assert not scan["points"] and not scan["ranges"]
+    assert scan["keys"] == ["uint32", "uint64", "int32", "int64", "float", "double"]
 
 
 def test_structures_as_a_table(program):
@@ -54,13 +59,18 @@ def test_a_backend_that_is_not_there_says_why(program):
                 keys=column, points=column, result="first", backend=entry["backend"]
             )
             assert entry["reason"] in line
+            ranges = program.file("R.npy", np.zeros((1, 2), "<u4"))
+            line = program.refuse_rmq(
+                values=column, ranges=ranges, result="min", backend=entry["backend"]
+            )
+            assert entry["reason"] in line
 
 
 def test_version(program):
     assert re.fullmatch(r"raydex \d+\.\d+\.\d+\n", output(program, "--version"))
 
 
-@pytest.mark.parametrize("command", ["structures", "query", "advise", "tune", "completion"])
+@pytest.mark.parametrize("command", ["structures", "query", "rmq", "advise", "tune", "completion"])
 def test_help_has_examples(program, command):
     text = output(program, command, "--help")
     assert "Examples:\n  " in text and f"raydex {command}" in text
@@ -92,11 +102,13 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 def test_bash_completion(program):
     script = output(program, "completion", "bash")
-    assert {"query", "structures", "completion", "--help"} <= complete(script, "raydex", "")
+    assert {"query", "rmq", "structures", "completion", "--help"} <= complete(script, "raydex", "")
     assert complete(script, "raydex", "que") == {"query"}
     assert options_in_help(program, "query") <= complete(script, "raydex", "query", "--")
     results = complete(script, "raydex", "query", "--result", "")
     assert results == {"first", "count", "sum", "rows"}
+    assert options_in_help(program, "rmq") <= complete(script, "raydex", "rmq", "--")
+    assert complete(script, "raydex", "rmq", "--result", "") == {"min", "argmin"}
     backends = complete(script, "raydex", "query", "--backend", "c")
     assert backends == {"cpu", "cuda"}
     # Nothing, so that bash falls back on files.

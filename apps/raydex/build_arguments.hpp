@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands that build a structure and ask it are told in the same words.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/App.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "raydex/column.hpp"
+#include "raydex/error.hpp"
+#include "raydex/index.hpp"
+
+namespace raydex::cli {
+
+// As given; a file that is not given is empty.
+struct build_arguments {
+  std::string structure = "auto";
+  std::string backend = "auto";
+  std::vector<std::string> options;
+  std::string out, report;
+};
+
+// An option that names a file.
+CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* what);
+
+// Adds --out, --report, --structure, --backend and --option; `out` says what is written there.
+void add_build_options(CLI::App& command, build_arguments& given, const char* out);
+
+// The options by name. Throws `invalid_argument` where one is not of the form name=value, or given
+// twice.
+option_map parse_options(const std::vector<std::string>& given);
+
+// What a file holds, for messages.
+struct typed_file {
+  const char* what;  // as `keys`
+  const std::string& path;
+  key_format format;
+};
+
+// Refuses what is not of the type of `other`.
+void check_same_type(const typed_file& one, const typed_file& other);
+
+// Refuses one file for both outputs.
+void check_outputs(const build_arguments& given);
+
+// Refuses structures that take no changes, and so not these options. Unknown names are left to the
+// build, which knows what to say about them, and so is `auto`.
+template <class Capability>
+void check_updatable(const std::vector<Capability>& all, const std::string& structure,
+                     std::string_view options) {
+  std::set<std::string> updatable;
+  bool is_fixed = false;
+  for (const Capability& able : all) {
+    if (able.updates) updatable.insert(able.structure);
+    is_fixed = is_fixed || (able.structure == structure && !able.updates);
+  }
+  if (!is_fixed) return;
+  throw unsupported(fmt::format("structure {} takes no updates, so no {}; these do: {}", structure,
+                                options, fmt::join(updatable, ", ")));
+}
+
+}  // namespace raydex::cli
