@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a text reads the same from two of its positions on.
+#include "common_extensions.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace raydex::examples {
+
+namespace {
+
+// Milliseconds that the work takes, with all that it queues on the session's stream.
+template <class Work>
+double milliseconds(const session& where, Work&& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  where.synchronize();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+}  // namespace
+
+common_extensions::common_extensions(const session& where, const sorted_suffixes& suffixes,
+                                     const std::string& structure)
+    : where_(where), suffixes_(suffixes), common_(where.upload(suffixes.common)) {
+  build_ms_ = milliseconds(
+      where, [&] { minima_ = build_rmq(structure, where.where(), where, column(common_)); });
+}
+
+std::vector<std::uint32_t> common_extensions::lengths(std::span<const position_pair> pairs) {
+  const auto end = static_cast<std::uint32_t>(suffixes_.ranks.size());
+  std::vector<std::uint32_t> lower(pairs.size());
+  std::vector<std::uint32_t> upper(pairs.size());
+  const auto is_range = [&](const position_pair& pair) {
+    return pair.a != pair.b && pair.a < end && pair.b < end;
+  };
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    lower[i] = 1;  // to 0: an empty range
+    if (!is_range(pairs[i])) continue;
+    const auto [first, last] =
+        std::minmax(suffixes_.ranks[pairs[i].a], suffixes_.ranks[pairs[i].b]);
+    lower[i] = first + 1;
+    upper[i] = last;
+  }
+
+  const auto lower_ends = where_.upload(lower);
+  const auto upper_ends = where_.upload(upper);
+  buffer<std::uint32_t> minima(where_, pairs.size());
+  query_ms_ += milliseconds(where_, [&] {
+    minima_->minimum(where_, ranges(column(lower_ends), column(upper_ends)), value_span(minima));
+  });
+
+  std::vector<std::uint32_t> lengths = where_.download(minima);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (!is_range(pairs[i])) lengths[i] = end - std::max(pairs[i].a, pairs[i].b);
+  }
+  return lengths;
+}
+
+std::vector<std::uint32_t> common_extensions::lengths(std::span<const position_pair> pairs,
+                                                      unsigned mismatches) {
+  const auto end = static_cast<std::uint32_t>(suffixes_.ranks.size());
+  std::vector<std::uint32_t> total = lengths(pairs);
+  std::vector<position_pair> rest(pairs.size());
+  for (unsigned jump = 0; jump < mismatches; ++jump) {
+    // Where the text has ended, it stays at its end.
+    const auto beyond = [&](std::size_t i) {
+      const std::uint32_t left = end - std::max(pairs[i].a, pairs[i].b);
+      return std::min(total[i] + 1, left);
+    };
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      rest[i] = {pairs[i].a + beyond(i), pairs[i].b + beyond(i)};
+    const std::vector<std::uint32_t> more = lengths(rest);
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      total[i] = beyond(i) + more[i];
+  }
+  return total;
+}
+
+}  // namespace raydex::examples

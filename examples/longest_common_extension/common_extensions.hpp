@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a text reads the same from two of its positions on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "raydex/raydex.hpp"
+#include "suffixes.hpp"
+
+namespace raydex::examples {
+
+// Two positions of a text.
+struct position_pair {
+  std::uint32_t a, b;
+};
+
+// Answers batches of longest common extensions by range minima: two suffixes have in common what
+// all neighbours between them in the order have in common.
+class common_extensions {
+ public:
+  // `suffixes` must outlive it.
+  common_extensions(const session& where, const sorted_suffixes& suffixes,
+                    const std::string& structure);
+
+  // The number of letters that are equal from both positions of each pair on. A position may be the
+  // end of the text, which has nothing in common with any.
+  std::vector<std::uint32_t> lengths(std::span<const position_pair> pairs);
+
+  // The same, and beyond letters that differ, up to so many, which count as well.
+  std::vector<std::uint32_t> lengths(std::span<const position_pair> pairs, unsigned mismatches);
+
+  // The structure over the LCP array.
+  const rmq_info& info() const { return minima_->info(); }
+  // Time that its build and its queries have taken so far.
+  double build_ms() const { return build_ms_; }
+  double query_ms() const { return query_ms_; }
+
+ private:
+  const session& where_;
+  const sorted_suffixes& suffixes_;
+  buffer<std::uint32_t> common_;  // the LCP array, where the backend can read it
+  std::unique_ptr<rmq> minima_;
+  double build_ms_ = 0;
+  double query_ms_ = 0;
+};
+
+}  // namespace raydex::examples

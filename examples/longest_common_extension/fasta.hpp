@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Genomes in FASTA files.
+#pragma once
+
+#include <string>
+
+namespace raydex::examples {
+
+// The letters of the one sequence that a file holds. Throws `invalid_argument` with one line that
+// names the file.
+std::string read_fasta(const std::string& path);
+
+}  // namespace raydex::examples
