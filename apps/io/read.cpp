@@ -5,11 +5,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <optional>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "io/csv.hpp"
 #include "io/dtype.hpp"
-#include "io/npy.hpp"
 #include "io/npy_header.hpp"
 #include "raydex/error.hpp"
 
@@ -36,17 +37,46 @@ csv_name split(const std::string& name) {
   return parts;
 }
 
-npy_array read_array(const std::string& name) {
+// Files whose column is not named.
+void check_is_array(const std::string& name) {
   if (name.ends_with(".csv")) {
     throw invalid_argument(fmt::format("{0}: which column? name it: {0}:column", name));
   }
-  return read_npy(name);
 }
 
-[[noreturn]] void wrong_shape(const std::string& name, const npy_array& array,
+[[noreturn]] void wrong_shape(const std::string& name, const std::vector<std::uint64_t>& shape,
                               std::string_view wanted) {
   throw invalid_argument(
-      fmt::format("{}: its shape is {}; {} is needed", name, to_string(array.shape), wanted));
+      fmt::format("{}: its shape is {}; {} is needed", name, to_string(shape), wanted));
+}
+
+host_ranges read_csv_ranges(const std::string& name) {
+  const csv_name parts = split(name);
+  const std::size_t comma = parts.column.find(',');
+  if (comma == std::string::npos) {
+    throw invalid_argument(
+        fmt::format("{}: ranges have two columns: {}:lower,upper", name, parts.path));
+  }
+  const std::array ends{parts.column.substr(0, comma), parts.column.substr(comma + 1)};
+  std::vector<host_column> columns = read_csv(parts.path, ends, parts.type);
+  if (columns[0].format != columns[1].format) {
+    throw invalid_argument(fmt::format("{}: {} is {} and {} is {}; name one type for both: {}:i8",
+                                       name, ends[0], dtype_name(columns[0].format), ends[1],
+                                       dtype_name(columns[1].format), name));
+  }
+  return {std::move(columns[0]), std::move(columns[1])};
+}
+
+// Rows of a column, which shares its cells with them.
+host_column slice(const host_column& all, std::uint64_t begin, std::uint64_t count) {
+  host_column part = all;
+  part.size = count;
+  part.cells = {all.cells, all.cells.get() + begin * all.view().step()};
+  if (!all.validity.empty()) {
+    const auto first = all.validity.begin() + static_cast<std::ptrdiff_t>(begin / 8);
+    part.validity.assign(first, first + static_cast<std::ptrdiff_t>((count + 7) / 8));
+  }
+  return part;
 }
 
 }  // namespace
@@ -60,8 +90,9 @@ host_column read_column(const std::string& name) {
     const csv_name parts = split(name);
     return std::move(read_csv(parts.path, std::array{parts.column}, parts.type).front());
   }
-  npy_array array = read_array(name);
-  if (array.shape.size() != 1) wrong_shape(name, array, "one dimension");
+  check_is_array(name);
+  npy_array array = read_npy(name);
+  if (array.shape.size() != 1) wrong_shape(name, array.shape, "one dimension");
   return {.format = array.dtype,
           .size = array.shape[0],
           .stride = 0,
@@ -69,36 +100,42 @@ host_column read_column(const std::string& name) {
           .validity = {}};
 }
 
-host_ranges read_ranges(const std::string& name) {
+range_reader::range_reader(const std::string& name) {
   if (is_csv(name)) {
-    const csv_name parts = split(name);
-    const std::size_t comma = parts.column.find(',');
-    if (comma == std::string::npos) {
-      throw invalid_argument(
-          fmt::format("{}: ranges have two columns: {}:lower,upper", name, parts.path));
-    }
-    const std::array ends{parts.column.substr(0, comma), parts.column.substr(comma + 1)};
-    std::vector<host_column> columns = read_csv(parts.path, ends, parts.type);
-    if (columns[0].format != columns[1].format) {
-      throw invalid_argument(fmt::format("{}: {} is {} and {} is {}; name one type for both: {}:i8",
-                                         name, ends[0], dtype_name(columns[0].format), ends[1],
-                                         dtype_name(columns[1].format), name));
-    }
-    return {std::move(columns[0]), std::move(columns[1])};
+    columns_ = read_csv_ranges(name);
+    format_ = columns_.lower.format;
+    size_ = columns_.lower.size;
+    return;
   }
-  const npy_array array = read_array(name);
-  if (array.shape.size() != 2 || array.shape[1] != 2) {
-    wrong_shape(name, array, "n x 2, lower and upper ends,");
+  check_is_array(name);
+  file_ = open_input(name);
+  array_.emplace(file_->stream, file_->size, name);
+  const npy_header& header = array_->header();
+  if (header.shape.size() != 2 || header.shape[1] != 2) {
+    wrong_shape(name, header.shape, "n x 2, lower and upper ends,");
   }
-  const std::uint64_t width = array.dtype.width;
-  host_column lower{.format = array.dtype,
-                    .size = array.shape[0],
+  format_ = header.dtype;
+  size_ = header.shape[0];
+}
+
+host_ranges range_reader::next(std::uint64_t count) {
+  const std::uint64_t begin = done_;
+  done_ += count;
+  if (!array_) return {slice(columns_.lower, begin, count), slice(columns_.upper, begin, count)};
+  const std::uint64_t width = format_.width;
+  host_column lower{.format = format_,
+                    .size = count,
                     .stride = 2 * width,
-                    .cells = array.cells,
+                    .cells = array_->read(2 * width * count),
                     .validity = {}};
   host_column upper = lower;
-  upper.cells = {array.cells, array.cells.get() + (upper.size != 0 ? width : 0)};
+  upper.cells = {lower.cells, lower.cells.get() + (count != 0 ? width : 0)};
   return {std::move(lower), std::move(upper)};
+}
+
+host_ranges read_ranges(const std::string& name) {
+  range_reader reader(name);
+  return reader.next(reader.size());
 }
 
 }  // namespace raydex::io

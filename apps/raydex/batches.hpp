@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "placed_column.hpp"
 #include "progress/progress.hpp"
-#include "raydex/column.hpp"
-#include "raydex/session.hpp"
 
 namespace raydex::cli {
 
@@ -16,18 +13,17 @@ namespace raydex::cli {
 // bitmaps can be cut there.
 inline constexpr std::uint64_t batch_size = std::uint64_t{1} << 24;
 
-// Calls `answer(batch, first)` for one batch after the other, where the backend can read it;
-// `first` is the number of its first probe. No probes are a batch too, so that all arguments are
-// checked.
+// Calls `answer(first, count)` for one batch of `size` probes after the other, by the number of its
+// first one. No probes are a batch too, so that all arguments are checked.
 template <class Answer>
-void for_each_batch(const session& where, const probes& all, progress& bar, Answer&& answer) {
+void for_each_batch(std::uint64_t size, progress& bar, Answer&& answer) {
   std::uint64_t done = 0;
   do {
-    const std::uint64_t count = std::min(batch_size, all.size() - done);
-    answer(placed_probes(where, slice(all, done, count)).view(), done);
+    const std::uint64_t count = std::min(batch_size, size - done);
+    answer(done, count);
     bar.advance(count);
     done += count;
-  } while (done < all.size());
+  } while (done < size);
 }
 
 }  // namespace raydex::cli

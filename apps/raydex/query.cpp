@@ -192,8 +192,9 @@ void run(const query_arguments& given) {
   bar.phase("lookup", batch.size());
   const auto values = place(where, in.values);
   answers found(where, *built, kind, view_of(values));
-  for_each_batch(where, batch, bar,
-                 [&](const probes& part, std::uint64_t /*first*/) { found.add(part); });
+  for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
+    found.add(placed_probes(where, slice(batch, first, count)).view());
+  });
   times.lookup_ms = found.lookup_ms();
 
   bar.phase("write");

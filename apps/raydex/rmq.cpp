@@ -39,10 +39,9 @@ struct rmq_arguments : build_arguments {
   bool check = false;
 };
 
-// The columns that the arguments name, in host memory.
+// The columns that the arguments name, in host memory; ranges are read when they are asked for.
 struct rmq_inputs {
   io::host_column values;
-  io::host_ranges ends;
   std::optional<io::host_column> set, set_values;
 };
 
@@ -84,8 +83,6 @@ rmq_inputs read(const rmq_arguments& given) {
                                        io::dtype_name(values.format)));
   }
   check_none_missing("values", given.values, in.values);
-  in.ends = io::read_ranges(given.ranges);
-  check_positions({"ranges", given.ranges, in.ends.lower.format});
   if (given.set.empty()) return in;
 
   in.set = io::read_column(given.set);
@@ -166,12 +163,13 @@ void run(const rmq_arguments& given) {
 
   bar.phase("read");
   rmq_inputs in = read(given);
+  io::range_reader all_ranges(given.ranges);
+  check_positions({"ranges", given.ranges, all_ranges.format()});
   std::byte* writable = nullptr;
   if (in.set) {
     check_inside(given, in);
     writable = make_writable(in.values);
   }
-  const probes batch = ranges(in.ends.lower.view(), in.ends.upper.view());
 
   bar.phase("build");
   placed_column values(where, in.values.view());
@@ -186,18 +184,20 @@ void run(const rmq_arguments& given) {
     times.edit_ms = set_values(where, in, writable, values, *built);
   }
 
-  bar.phase("lookup", batch.size());
+  bar.phase("lookup", all_ranges.size());
   const key_format cell = wants_position ? format_of<std::uint64_t> : in.values.format;
-  io::begin_npy(out, cell, batch.size());
-  for_each_batch(where, batch, bar, [&](const probes& part, std::uint64_t first) {
+  io::begin_npy(out, cell, all_ranges.size());
+  for_each_batch(all_ranges.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
+    const io::host_ranges host = all_ranges.next(count);
+    const placed_probes placed(where, ranges(host.lower.view(), host.upper.view()));
+    const probes part = placed.view();
     if (given.check) built->check(where, part, first);
-    buffer<std::byte> answers(where, part.size() * cell.width);
+    buffer<std::byte> answers(where, count * cell.width);
     times.lookup_ms += milliseconds(where, [&] {
       if (wants_position) {
-        built->position(where, part,
-                        {reinterpret_cast<std::uint64_t*>(answers.data()), part.size()});
+        built->position(where, part, {reinterpret_cast<std::uint64_t*>(answers.data()), count});
       } else {
-        built->minimum(where, part, {cell, answers.data(), part.size()});
+        built->minimum(where, part, {cell, answers.data(), count});
       }
     });
     out.write(where.download(answers));
@@ -205,7 +205,7 @@ void run(const rmq_arguments& given) {
 
   bar.phase("write");
   if (report_file) {
-    const std::string text = report(where, built->info(), batch.size(), times);
+    const std::string text = report(where, built->info(), all_ranges.size(), times);
     report_file->write(std::as_bytes(std::span(text)));
     report_file->commit();
   }
@@ -244,7 +244,7 @@ void add_rmq_command(CLI::App& app) {
       "\n"
       "A range's part beyond the array is not there. Without --check, a range of which nothing is\n"
       "left, or an end of which is missing, has the last value in the order, NaN or the largest\n"
-      "integer, and the position 2^64 - 1.\n"
+      "integer, and the position 2^64 - 1. The ranges of an .npy file may be larger than memory.\n"
       "\n"
       "Examples:\n"
       "  raydex rmq --values lcp.npy --ranges pairs.npy --result min --check --out lce.npy\n"

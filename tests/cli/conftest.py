@@ -3,7 +3,9 @@
 
 import os
 import pathlib
+import resource
 import secrets
+import signal
 import subprocess
 
 import numpy as np
@@ -14,6 +16,16 @@ BACKEND = os.environ.get("RAYDEX_TEST_BACKEND", "cpu")
 STRUCTURE = os.environ.get("RAYDEX_TEST_STRUCTURE", "auto")
 RMQ_STRUCTURE = os.environ.get("RAYDEX_TEST_RMQ_STRUCTURE", "auto")
 SEED = int(os.environ.get("RAYDEX_TEST_SEED", secrets.randbits(32)))
+
+
+def limit(kind, size):
+    """For a child process: a limit that it meets as an error and not as a signal."""
+
+    def apply():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(kind, (size, size))
+
+    return {"preexec_fn": apply, "restore_signals": False}
 
 
 class Program:

@@ -4,11 +4,10 @@
 import io
 import os
 import resource
-import signal
 
 import numpy as np
 import pytest
-from conftest import BACKEND, query_arguments
+from conftest import BACKEND, limit, query_arguments
 
 LEGAL = "<u4 <u8 <i4 <i8 <f4 <f8 |S1..|S8"
 
@@ -228,16 +227,6 @@ def test_outputs_that_cannot_be_written(program):
             line = program.refuse_query(**query, **{option: bad})
             assert line.startswith(f"raydex: {bad}: cannot be written: ")
     assert "same file" in program.refuse_query(**query, out="x.npy", report="x.npy")
-
-
-def limit(kind, size):
-    """For a child process: a limit that it meets as an error and not as a signal."""
-
-    def apply():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(kind, (size, size))
-
-    return {"preexec_fn": apply, "restore_signals": False}
 
 
 @pytest.mark.parametrize("result", ["first", "rows"])

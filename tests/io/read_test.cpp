@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <span>
+#include <string>
 
 #include "expect_error.hpp"
 #include "io/npy_header.hpp"
@@ -46,6 +48,42 @@ TEST(Read, Column) {
       },
       "shape is (2, 3)", "one dimension");
   expect_error([&] { read_column(write_array(folder, {})); }, "shape is ()", "one dimension");
+}
+
+TEST(Read, RangesInBatches) {
+  const temporary_folder folder;
+  std::string table = "lower,upper\n";
+  for (int i = 0; i < 11; ++i)
+    table += i == 9 ? "18,\n" : std::to_string(2 * i) + "," + std::to_string(2 * i + 1) + "\n";
+  const std::string columns = folder.write("t.csv", table) + ":lower,upper:u4";
+  for (const std::string& name : {write_array(folder, {11, 2}), columns}) {
+    range_reader reader(name);
+    EXPECT_EQ(reader.format(), format_of<std::uint32_t>);
+    ASSERT_EQ(reader.size(), 11U);
+    EXPECT_EQ(reader.next(0).lower.size, 0U);
+    const host_ranges head = reader.next(8);
+    const host_ranges tail = reader.next(3);
+    ASSERT_EQ(head.upper.size, 8U);
+    ASSERT_EQ(tail.upper.size, 3U);
+    EXPECT_EQ(cell(head.lower.view(), 0), 0U);
+    EXPECT_EQ(cell(head.upper.view(), 7), 15U);
+    EXPECT_EQ(cell(tail.lower.view(), 0), 16U);
+    EXPECT_EQ(cell(tail.upper.view(), 2), 21U);
+    if (name == columns) {
+      ASSERT_EQ(tail.upper.validity.size(), 1U);
+      EXPECT_EQ(tail.upper.validity[0] & 7, 5);
+      EXPECT_TRUE(tail.lower.validity.empty());
+    }
+  }
+}
+
+TEST(Read, RangesThatEndBeforeTheirFile) {
+  const temporary_folder folder;
+  const std::string name = write_array(folder, {1 << 16, 2});
+  range_reader reader(name);
+  reader.next(8);
+  std::filesystem::resize_file(name, 1000);
+  expect_error([&] { reader.next(1 << 15); }, name, "truncated");
 }
 
 TEST(Read, RangesAreTheTwoColumnsOfAnArray) {
