@@ -13,6 +13,7 @@
 #include "raydex/rmq.hpp"
 #include "raydex/rmq_cover.hpp"
 #include "raydex/rmq_lca.hpp"
+#include "raydex/rmq_hierarchy.hpp"
 #include "raydex/rmq_scan.hpp"
 #include "rmq_checks.hpp"
 #include "take_options.hpp"
@@ -57,6 +58,27 @@ std::unique_ptr<rmq> build_lca_by_name(backend where, const context& where_to, c
   return build_rmq_lca(where, where_to, values, parsed);
 }
 
+std::unique_ptr<rmq> build_hierarchy_by_name(backend where, const context& where_to,
+                                             const column& values, option_map& options) {
+  rmq_hierarchy_options parsed;
+  parsed.chunk = take_number_or(options, "chunk", "auto", "2 to 1024, powers of 2");
+  parsed.cutoff = take_number_or(options, "cutoff", "auto", "2 to 4294967295");
+  parsed.load =
+      take_choice(options, "load",
+                  std::array{word<hierarchy_load>{"auto", hierarchy_load::automatic},
+                             word<hierarchy_load>{"vector", hierarchy_load::vector},
+                             word<hierarchy_load>{"coalesced", hierarchy_load::coalesced}})
+          .value_or(parsed.load);
+  parsed.group = take_number_or(options, "group", "auto", "1 to 32, powers of 2");
+  parsed.assign = take_choice(options, "assign",
+                              std::array{word<hierarchy_assign>{"queue", hierarchy_assign::queue},
+                                         word<hierarchy_assign>{"multi", hierarchy_assign::multi}})
+                      .value_or(parsed.assign);
+  parsed.ties = take_ties(options);
+  if (!options.empty()) return nullptr;
+  return build_rmq_hierarchy(where, where_to, values, parsed);
+}
+
 std::unique_ptr<rmq> build_scan_by_name(backend where, const context& where_to,
                                         const column& values, option_map& options) {
   rmq_scan_options parsed;
@@ -86,6 +108,14 @@ const std::vector<rmq_entry>& structures() {
        .updates = false,
        .options = std::string(ties_option),
        .build = build_lca_by_name},
+      {.name = "rmq_hierarchy",
+       .backends = {backend::cpu, backend::cuda},
+       .updates = true,
+       .options =
+           fmt::format("chunk=auto|2..1024, cutoff=auto|2..4294967295, "
+                       "load=auto|vector|coalesced, group=auto|1..32, assign=queue|multi, {}",
+                       ties_option),
+       .build = build_hierarchy_by_name},
       {.name = "rmq_scan",
        .backends = {backend::cpu, backend::cuda},
        .updates = true,

@@ -25,6 +25,13 @@ bool sparse() {
 const std::map<std::string, std::vector<option_map>>& tested_options() {
   static const std::map<std::string, std::vector<option_map>> all{
       {"rmq_cover", {{{"memory", "small"}}}},
+      {"rmq_hierarchy",
+       {{{"chunk", "2"}, {"cutoff", "2"}},
+        {{"chunk", "4"}, {"cutoff", "9"}, {"group", "4"}},
+        {{"chunk", "32"}, {"group", "32"}, {"assign", "multi"}},
+        {{"load", "coalesced"}},
+        {{"load", "coalesced"}, {"chunk", "8"}, {"group", "2"}, {"assign", "multi"}},
+        {{"load", "coalesced"}, {"chunk", "1024"}, {"group", "1"}}}},
   };
   return all;
 }

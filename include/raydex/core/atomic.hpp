@@ -34,4 +34,14 @@ RAYDEX_HD inline void keep_smallest(std::uint64_t* number, std::uint64_t other) 
 #endif
 }
 
+/// Writes what several threads may write at once, all of them the same; orders nothing else.
+template <class T>
+RAYDEX_HD inline void store_atomically(T* address, T value) {
+#if defined(__CUDA_ARCH__)
+  *static_cast<volatile T*>(address) = value;
+#else
+  std::atomic_ref(*address).store(value, std::memory_order_relaxed);
+#endif
+}
+
 }  // namespace raydex::core

@@ -16,3 +16,10 @@
 #else
 #define RAYDEX_UNROLL
 #endif
+
+/// Put before a loop of few rounds, which a CUDA device is to run as it is.
+#if defined(__CUDA_ARCH__)
+#define RAYDEX_KEEP_LOOP _Pragma("unroll 1")
+#else
+#define RAYDEX_KEEP_LOOP
+#endif

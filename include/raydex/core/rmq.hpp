@@ -16,6 +16,11 @@
 
 namespace raydex::core {
 
+/// The type that values are ordered as: unsigned integers as signed ones.
+template <class T>
+using ordered_as = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
+                                               std::type_identity<T>>::type;
+
 /// @name The order of values: `float`, `double`, `std::int32_t` or `std::int64_t`. NaN comes after
 /// everything. Unsigned integers are compared as signed ones, their top bit flipped.
 /// @{

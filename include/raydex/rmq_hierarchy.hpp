@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// `rmq_hierarchy`: levels of chunk minima.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+
+#include "raydex/core/rmq_hierarchy.hpp"
+#include "raydex/rmq.hpp"
+#include "raydex/rmq_view.hpp"
+
+namespace raydex {
+
+/// How the threads that answer a range read it (GPU-RMQ paper, section 4.2).
+enum class hierarchy_load : std::uint8_t {
+  automatic,  ///< `coalesced` where a group of several threads is asked for, otherwise `vector`
+  vector,     ///< one thread, 16 bytes at once
+  coalesced   ///< a group of threads, adjacent ones adjacent values
+};
+
+/// How ranges are assigned to groups of threads (GPU-RMQ paper, section 4.3).
+enum class hierarchy_assign : std::uint8_t {
+  queue,  ///< each thread reads a range, and its group answers those of its threads in turn
+  multi   ///< all threads of a group read the range that they answer
+};
+
+/// Options of `rmq_hierarchy`; by name: `chunk=auto|2..1024`, `cutoff=auto|2..4294967295`,
+/// `load=auto|vector|coalesced`, `group=auto|1..32`, `assign=queue|multi`,
+/// `ties=leftmost|rightmost`. `load`, `group` and `assign` matter on `cuda` only.
+///
+/// The paper takes vector loading up to 2^25 values, and above it coalesced loading with chunks of
+/// 32 and groups of 16. On an H200 its vector loading is the faster one at all sizes.
+struct rmq_hierarchy_options {
+  /// Values under a minimum, a power of 2. By default 16, or 32 where loading is coalesced.
+  std::optional<unsigned> chunk = {};
+  /// The last level is the first one with no more entries. By default two chunks: scanning these
+  /// reads what a level above them would leave to read.
+  std::optional<unsigned> cutoff = {};
+  /// How threads read.
+  hierarchy_load load = hierarchy_load::automatic;
+  /// Threads that answer a range together, a power of 2: 1 where loads are vectors, by default 16
+  /// where they are coalesced.
+  std::optional<unsigned> group = {};
+  /// How groups of several threads come by ranges.
+  hierarchy_assign assign = hierarchy_assign::queue;
+  /// Of equal values, whose position counts.
+  rmq_ties ties = rmq_ties::leftmost;
+};
+
+/// Levels of chunk minima and their positions over the array (GPU-RMQ paper, sections 4.1 to 4.4):
+/// each chunk of c values has a minimum in level 1, each chunk of c minima one in level 2, until a
+/// level has no more than `cutoff` entries. A range is answered from the array upwards: what is of
+/// it in the chunks at its ends is scanned, and what lies between is left to the level above.
+///
+/// *Cost*: build: a read of the array, a minimum and a position written for each c values, a pass a
+/// level. A range of m values: up to 2c entries of each of log_c m levels, and `cutoff` of the last
+/// one. *Memory*: about n / (c - 1) minima and as many positions, 4 bytes each, or 8 where
+/// n >= 2^32 - 1024. *Updates*: `refresh` makes the chunks again that hold changed positions, level
+/// by level, for no more than the build costs. *Stream*: neither build nor refresh synchronises.
+class RAYDEX_EXPORT rmq_hierarchy : public rmq {
+ public:
+  ~rmq_hierarchy() override;
+
+  /// A view to ask from the user's own code, inside a kernel on `cuda`.
+  ///
+  /// @tparam T the type of the array's values
+  /// @tparam Place `std::uint32_t`, or `std::uint64_t` where n >= 2^32 - 1024
+  ///
+  /// Throws `invalid_argument` if these are not the structure's own.
+  template <class T, class Place = std::uint32_t>
+  auto view() const {
+    using queried = core::rmq_hierarchy_view<core::ordered_as<T>, Place>;
+    check_view(format_of<T>, sizeof(Place));
+    return rmq_view<T, queried>(*static_cast<const queried*>(view_of_core()));
+  }
+
+ protected:
+  /// For implementations.
+  using rmq::rmq;
+
+  /// The view of core.
+  virtual const void* view_of_core() const noexcept = 0;
+
+ private:
+  void check_view(key_format value, std::size_t place_bytes) const;
+};
+
+/// Builds an `rmq_hierarchy`; arguments and errors as for `build_rmq`.
+RAYDEX_EXPORT std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(
+    backend where, const context& where_to, const column& values,
+    const rmq_hierarchy_options& options = {});
+
+}  // namespace raydex

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rmq_hierarchy.hpp"
+
+#include "cpu/rmq_executor.hpp"
+
+namespace raydex::cpu {
+
+namespace {
+
+struct hierarchy_executor : rmq_executor {
+  template <class Function>
+  static void for_each_group(const context& where, unsigned /*group_bits*/, const Function& f,
+                             std::uint64_t size) {
+    for_each(
+        where, [&](std::uint64_t i) { f(core::lone_scan{}, i); }, size);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
+                                     const column& values, const rmq_hierarchy_options& options) {
+  return make_rmq_hierarchy<hierarchy_executor>(info, where_to, values, options);
+}
+
+}  // namespace raydex::cpu

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rmq_hierarchy.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "raydex/error.hpp"
+#include "rmq_checks.hpp"
+
+namespace raydex {
+
+namespace {
+
+void check_power(const char* option, unsigned given, unsigned least, unsigned most) {
+  if (!std::has_single_bit(given) || given < least || given > most) {
+    throw invalid_argument(
+        fmt::format("option {}: {} is not a power of 2 from {} to {}", option, given, least, most));
+  }
+}
+
+// The options with nothing left open.
+rmq_hierarchy_options decided(rmq_hierarchy_options options) {
+  if (options.load == hierarchy_load::automatic) {
+    options.load =
+        options.group.value_or(1) > 1 ? hierarchy_load::coalesced : hierarchy_load::vector;
+  }
+  const bool coalesced = options.load == hierarchy_load::coalesced;
+  if (!options.chunk) options.chunk = coalesced ? 32 : 16;
+  check_power("chunk", *options.chunk, 2, 1024);
+  if (!options.cutoff) options.cutoff = 2 * *options.chunk;
+  if (*options.cutoff < 2) {
+    throw invalid_argument(fmt::format("option cutoff: {} is not 2 or more", *options.cutoff));
+  }
+  if (!options.group) options.group = coalesced ? 16 : 1;
+  check_power("group", *options.group, 1, 32);
+  if (!coalesced && options.group != 1U) {
+    throw invalid_argument(fmt::format(
+        "option group: {}, but with load=vector a thread answers a range by itself; give 1, or "
+        "load=coalesced",
+        *options.group));
+  }
+  return options;
+}
+
+std::string describe(const rmq_hierarchy_options& options) {
+  return fmt::format(
+      "chunk={} cutoff={} load={} group={} assign={} {}", *options.chunk, *options.cutoff,
+      options.load == hierarchy_load::coalesced ? "coalesced" : "vector", *options.group,
+      options.assign == hierarchy_assign::queue ? "queue" : "multi", describe(options.ties));
+}
+
+}  // namespace
+
+rmq_hierarchy::~rmq_hierarchy() = default;
+
+void rmq_hierarchy::check_view(key_format value, std::size_t place_bytes) const {
+  const std::size_t own_bytes = has_narrow_places(info().n) ? 4 : 8;
+  if (value != info().value || place_bytes != own_bytes) {
+    throw invalid_argument(fmt::format("view: this structure has values {} and places of {} bits",
+                                       to_string(info().value), 8 * own_bytes));
+  }
+}
+
+std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context& where_to,
+                                                   const column& values,
+                                                   const rmq_hierarchy_options& options) {
+  check_rmq_build("rmq_hierarchy", where, where_to, values);
+  const rmq_hierarchy_options all = decided(options);
+  rmq_info info = describe_rmq("rmq_hierarchy", where, values);
+  info.options = describe(all);
+#if defined(RAYDEX_WITH_CUDA)
+  if (where == backend::cuda) return cuda::build(info, where_to, values, all);
+#endif
+  return cpu::build(info, where_to, values, all);
+}
+
+}  // namespace raydex
