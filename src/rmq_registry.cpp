@@ -12,8 +12,8 @@
 #include "raydex/error.hpp"
 #include "raydex/rmq.hpp"
 #include "raydex/rmq_cover.hpp"
-#include "raydex/rmq_lca.hpp"
 #include "raydex/rmq_hierarchy.hpp"
+#include "raydex/rmq_lca.hpp"
 #include "raydex/rmq_scan.hpp"
 #include "rmq_checks.hpp"
 #include "take_options.hpp"
@@ -44,10 +44,6 @@ std::unique_ptr<rmq> build_cover_by_name(backend where, const context& where_to,
   parsed.ties = take_ties(options);
   if (!options.empty()) return nullptr;
   return build_rmq_cover(where, where_to, values, parsed);
-}
-
-std::unique_ptr<rmq> build_lca_by_name(backend where, const context& where_to,
-                                       const column& values, option_map& options) {
 }
 
 std::unique_ptr<rmq> build_lca_by_name(backend where, const context& where_to, const column& values,
@@ -103,11 +99,6 @@ const std::vector<rmq_entry>& structures() {
        .updates = true,
        .options = fmt::format("memory=fast|small, {}", ties_option),
        .build = build_cover_by_name},
-      {.name = "rmq_lca",
-       .backends = {backend::cpu, backend::cuda},
-       .updates = false,
-       .options = std::string(ties_option),
-       .build = build_lca_by_name},
       {.name = "rmq_hierarchy",
        .backends = {backend::cpu, backend::cuda},
        .updates = true,
@@ -116,6 +107,11 @@ const std::vector<rmq_entry>& structures() {
                        "load=auto|vector|coalesced, group=auto|1..32, assign=queue|multi, {}",
                        ties_option),
        .build = build_hierarchy_by_name},
+      {.name = "rmq_lca",
+       .backends = {backend::cpu, backend::cuda},
+       .updates = false,
+       .options = std::string(ties_option),
+       .build = build_lca_by_name},
       {.name = "rmq_scan",
        .backends = {backend::cpu, backend::cuda},
        .updates = true,
