@@ -61,19 +61,19 @@ struct rmq_minima_out {
 
   value* out;
   __device__ void put(const View& view, const core::found_minimum<value, place>& found,
-                      std::uint64_t i) const {
+                      std::uint32_t i) const {
     put(view, found.value, i);
   }
   __device__ void put(const View& view, const core::placed_minimum<value, place>& found,
-                      std::uint64_t i) const {
+                      std::uint32_t i) const {
     put(view, found.value, i);
   }
-  __device__ void put_none(const View& view, std::uint64_t i) const {
+  __device__ void put_none(const View& view, std::uint32_t i) const {
     put(view, core::last_value<value>(), i);
   }
 
  private:
-  __device__ void put(const View& view, value found, std::uint64_t i) const {
+  __device__ void put(const View& view, value found, std::uint32_t i) const {
     core::store_once(out + i, view.array.original(found));
   }
 };
@@ -86,19 +86,19 @@ struct rmq_positions_out {
 
   std::uint64_t* out;
   __device__ void put(const View& view, const core::found_minimum<value, place>& found,
-                      std::uint64_t i) const {
+                      std::uint32_t i) const {
     put(view, view.place_of(found), i);
   }
   __device__ void put(const View& view, const core::placed_minimum<value, place>& found,
-                      std::uint64_t i) const {
+                      std::uint32_t i) const {
     put(view, found.place, i);
   }
-  __device__ void put_none(const View& /*view*/, std::uint64_t i) const {
+  __device__ void put_none(const View& /*view*/, std::uint32_t i) const {
     core::store_once(out + i, no_position);
   }
 
  private:
-  __device__ void put(const View& view, place found, std::uint64_t i) const {
+  __device__ void put(const View& view, place found, std::uint32_t i) const {
     core::store_once(out + i, std::uint64_t{found} - view.array.first());
   }
 };
@@ -112,8 +112,8 @@ class rmq_warp {
   static constexpr unsigned all = 0xffff'ffff;
 
  public:
-  __device__ rmq_warp(const View& view, const Out& out, std::uint64_t begin, memory_type& memory)
-      : view_(view), out_(out), begin_(begin), memory_(memory), lane_(threadIdx.x % 32) {}
+  __device__ rmq_warp(const View& view, const Out& out, memory_type& memory)
+      : view_(view), out_(out), memory_(memory), lane_(threadIdx.x % 32) {}
 
   // Ranges that wait for the levels.
   __device__ unsigned waiting() const { return waiting_; }
@@ -166,7 +166,7 @@ class rmq_warp {
       waits = view_.template look_above<Out::where>(first, last, found, left, right) &&
               (found.template could_improve<Out::where>(left, !view_.rightmost) ||
                found.template could_improve<Out::where>(right, view_.rightmost));
-      if (!waits) out_.put(view_, found, begin_ + number);
+      if (!waits) out_.put(view_, found, number);
     }
     const unsigned who = __ballot_sync(all, waits ? 1 : 0);
     if (waits) {
@@ -191,14 +191,13 @@ class rmq_warp {
       core::found_minimum<value, place> found = memory_.found[at];
       view_.template look_below<Out::where>(memory_.ends_first[at], memory_.ends_last[at],
                                             memory_.left[at], memory_.right[at], found);
-      out_.put(view_, found, begin_ + memory_.ends_number[at]);
+      out_.put(view_, found, memory_.ends_number[at]);
     }
     __syncwarp();
   }
 
   const View& view_;
   const Out& out_;
-  std::uint64_t begin_;
   memory_type& memory_;
   unsigned lane_;
   unsigned waiting_ = 0;
@@ -218,8 +217,7 @@ struct rmq_block_memory {
 template <class View, class Out>
 __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
     run_rmq_cover(const __grid_constant__ View view,
-                  const __grid_constant__ core::range_source ranges, Out out, std::uint64_t begin,
-                  std::uint32_t size) {
+                  const __grid_constant__ core::range_source ranges, Out out, std::uint32_t size) {
   using value = typename View::value_type;
   using place = typename View::place_type;
   constexpr unsigned ahead = rmq_cover_policy::ahead;
@@ -228,23 +226,22 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
     shared.tables[j] = view.tables.tables[j];
   __syncthreads();
 
-  rmq_warp<View, Out> warp(view, out, begin, shared.warps[threadIdx.x / 32]);
+  rmq_warp<View, Out> warp(view, out, shared.warps[threadIdx.x / 32]);
   const unsigned lane = threadIdx.x % 32;
-  const std::uint64_t step = std::uint64_t{gridDim.x} * rmq_cover_policy::threads * ahead;
+  const std::uint32_t step = gridDim.x * rmq_cover_policy::threads * ahead;
   unsigned rest = 0;  // turns until tables are asked again
-  for (std::uint64_t tile =
-           (std::uint64_t{blockIdx.x} * rmq_cover_policy::threads + threadIdx.x - lane) * ahead;
+  for (std::uint32_t tile = (blockIdx.x * rmq_cover_policy::threads + threadIdx.x - lane) * ahead;
        tile < size; tile += step) {
-    const auto number = static_cast<std::uint32_t>(tile + lane);
+    const std::uint32_t number = tile + lane;
     place first[ahead];
     place last[ahead];
     bool waits[ahead];
 #pragma unroll
     for (unsigned i = 0; i < ahead; ++i) {
       first[i] = last[i] = 0;
-      const bool exists = tile + lane + i * 32 < size;
-      waits[i] = exists && ranges.read(begin + number + i * 32, view.array, first[i], last[i]);
-      if (exists && !waits[i]) out.put_none(view, begin + number + i * 32);
+      const bool exists = number + i * 32 < size;
+      waits[i] = exists && ranges.read(number + i * 32, view.array, first[i], last[i]);
+      if (exists && !waits[i]) out.put_none(view, number + i * 32);
     }
     if (rest == 0) {
       core::cover_entry<value, place> one[ahead];
@@ -266,7 +263,7 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
         if (!covered[i] || !core::is_inside<Out::where>(one[i], other[i], view.rightmost, first[i],
                                                         last[i], found))
           continue;
-        out.put(view, found, begin + number + i * 32);
+        out.put(view, found, number + i * 32);
         waits[i] = false;
       }
     }
@@ -294,11 +291,11 @@ void answer_by_covers(const context& where, const core::rmq_cover_view<Value, Pl
       std::uint64_t{rmq_cover_policy::threads} * rmq_cover_policy::ahead;
   const std::uint64_t resident = resident_blocks(kernel, rmq_cover_policy::threads, bytes);
   leave_l1(kernel, rmq_cover_policy::threads, bytes, 1024);
-  constexpr std::uint64_t most = std::uint64_t{1} << 31;  // numbers have 32 bits in a launch
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;  // numbers have 32 bits in a launch
   for (std::uint64_t begin = 0; begin < size; begin += most) {
     const std::uint64_t count = std::min(most, size - begin);
     launch(where.stream, std::min(blocks_for(count, per_block), resident),
-           rmq_cover_policy::threads, bytes, kernel, view, ranges, out, begin,
+           rmq_cover_policy::threads, bytes, kernel, view, ranges.from(begin), Out{out.out + begin},
            static_cast<std::uint32_t>(count));
   }
 }

@@ -179,6 +179,16 @@ class range_source {
              upper.validity == nullptr;
   }
 
+  /// The ranges from one on, a multiple of 8.
+  range_source from(std::uint64_t first) const {
+    const auto moved = [&](cells ends) {
+      ends.data += first * ends.stride;
+      if (ends.validity != nullptr) ends.validity += first / 8;
+      return ends;
+    };
+    return {moved(lower_), moved(upper_)};
+  }
+
   /// The ends of a range as they are given. False if one is missing.
   RAYDEX_HD bool ends(std::uint64_t i, std::uint64_t& lower, std::uint64_t& upper) const {
     if (pairs_) {

@@ -49,7 +49,7 @@ struct cover_layout {
   static constexpr unsigned overlap = 4;        ///< log2 of the intervals that begin in one
   static constexpr unsigned later_overlap = 6;  ///< the same of later tables
   static constexpr unsigned later = 3;          ///< those so many after the first, and on
-  static constexpr unsigned fine = 12;          ///< log2
+  static constexpr unsigned fine = 10;          ///< log2
 
   /// One table.
   struct table {

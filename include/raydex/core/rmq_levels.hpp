@@ -6,7 +6,9 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
@@ -98,70 +100,29 @@ struct minima_levels {
   const std::uint32_t* masks = nullptr;   ///< of the entries of level 2 and up, see `put_mask`
   bool rightmost = false;                 ///< of equal values, whose place counts
 
-  /// Takes in the values of [first, last] of the array.
-  template <bool Where>
-  RAYDEX_HD void scan_array(Place first, Place last, found_minimum<Value, Place>& found) const {
-    constexpr unsigned size = value_pack<Value>::size;
-    const bool is_within =
-        first / size * size >= array.first() && (last | (size - 1)) < array.end();
-    if (is_within) {
-      const auto read = [this](Place number) { return array.whole_pack(number); };
-      scan<Where>(first, last, first, last, 0, read, found);
-    } else {
-      const auto read = [this](Place number) { return array.pack(number); };
-      scan<Where>(first, last, first, last, 0, read, found);
-    }
-  }
-
   /// Takes in what levels 1 and up tell of [first, last]. The blocks of level 1 at its ends may
   /// hold more, if their minima, `left` and `right`, are better. A range within few blocks is
   /// scanned: false, nothing more.
   template <bool Where>
   RAYDEX_HD bool look_above(Place first, Place last, found_minimum<Value, Place>& found,
                             Value& left, Value& right) const {
-    const unsigned shift = layout.first_shift;
-    const auto x = static_cast<Place>(first >> shift);
-    const auto y = static_cast<Place>(last >> shift);
+    constexpr Place in_block = level_layout::fan_out - 1;
+    const auto x = static_cast<Place>(first >> layout.first_shift);
+    const auto y = static_cast<Place>(last >> layout.first_shift);
     if (y - x < 2 || last - first < scanned || layout.levels == 0) {
-      scan_array<Where>(first, last, found);
+      scan<Where>({0, first, last, false, false}, found, left, right);
       return false;
     }
-    if (y - x <= level_layout::fan_out) {
-      scan_entries<Where>(x, y, found, left, right);
-      return true;
-    }
-    // The highest level where the ends are in different entries of the same block.
-    unsigned level = 1 + floor_log2(static_cast<Place>(x ^ y)) / 5;
-    const unsigned above = layout.shift(level);
-    take_part<Where>(level, first >> above, last >> above, found);
-    const Value* entries = minima + layout.begin[level];
-    left = load(entries + (first >> above));
-    right = load(entries + (last >> above));
-    bool open_left = found.template could_improve<Where>(left, !rightmost);
-    bool open_right = found.template could_improve<Where>(right, rightmost);
-    while (--level > 1 && (open_left || open_right)) {
-      const unsigned here = layout.shift(level);
-      entries = minima + layout.begin[level];
-      if (open_left) {
-        const auto entry = static_cast<Place>(first >> here);
-        take_part<Where>(level, entry, entry | (level_layout::fan_out - 1), found, true);
-        left = load(entries + entry);
-        open_left = found.template could_improve<Where>(left, !rightmost);
-      }
-      if (open_right) {
-        const auto entry = static_cast<Place>(last >> here);
-        take_part<Where>(level, entry & ~Place{level_layout::fan_out - 1}, entry, found, false);
-        right = load(entries + entry);
-        open_right = found.template could_improve<Where>(right, rightmost);
-      }
-    }
-    Value none;
-    if (open_left) {
-      scan_entries<Where>(x, x | (level_layout::fan_out - 1), found, left, none, true, false);
-    }
-    if (open_right) {
-      scan_entries<Where>(y & ~Place{level_layout::fan_out - 1}, y, found, none, right, false,
-                          true);
+    bool open_left = true;
+    bool open_right = true;
+    const bool is_near = y - x <= level_layout::fan_out;
+    if (!is_near) look_far_above<Where>(first, last, found, left, right, open_left, open_right);
+    // What is near is scanned at once, else the entries beside each end in its block.
+    for (unsigned side = is_near ? 1 : 0; side < 2; ++side) {
+      if (!(side == 0 ? open_left : open_right)) continue;
+      const Place from = is_near || side == 0 ? x : y & ~in_block;
+      const Place to = is_near || side == 1 ? y : x | in_block;
+      scan<Where>({1, from, to, is_near || side == 0, is_near || side == 1}, found, left, right);
     }
     return true;
   }
@@ -170,11 +131,15 @@ struct minima_levels {
   template <bool Where>
   RAYDEX_HD void look_below(Place first, Place last, Value left, Value right,
                             found_minimum<Value, Place>& found) const {
-    const Place within = (Place{1} << layout.first_shift) - 1;
-    if (found.template could_improve<Where>(left, !rightmost))
-      scan_array<Where>(first, first | within, found);
-    if (found.template could_improve<Where>(right, rightmost))
-      scan_array<Where>(last & ~within, last, found);
+    const Place in_block = (Place{1} << layout.first_shift) - 1;
+    for (unsigned side = 0; side < 2; ++side) {
+      const bool is_left = side == 0;
+      if (!found.template could_improve<Where>(is_left ? left : right, is_left != rightmost))
+        continue;
+      const Place from = is_left ? first : last & ~in_block;
+      const Place to = is_left ? first | in_block : last;
+      scan<Where>({0, from, to, false, false}, found, left, right);
+    }
   }
 
   /// Where a minimum is that was found.
@@ -186,24 +151,40 @@ struct minima_levels {
   }
 
  private:
-  // Takes in the entries between `from` and `to`, which are in one block; or all but one of them.
+  // Takes in what levels 2 and up tell of a range whose ends are in different blocks of level 1
+  // entries, and whether the ends' own entries could hold more.
+  template <bool Where>
+  RAYDEX_HD void look_far_above(Place first, Place last, found_minimum<Value, Place>& found,
+                                Value& left, Value& right, bool& open_left,
+                                bool& open_right) const {
+    constexpr Place in_block = level_layout::fan_out - 1;
+    const auto apart = static_cast<Place>((first ^ last) >> layout.first_shift);
+    // The highest level where the ends are different entries, which are in the same block there.
+    unsigned level = 1 + floor_log2(apart) / 5;
+    bool is_top = true;
+    do {
+      const unsigned shift = layout.shift(level);
+      const Value* const entries = minima + layout.begin[level];
+      const auto x = static_cast<Place>(first >> shift);
+      const auto y = static_cast<Place>(last >> shift);
+      if (open_left) {
+        take_part<Where>(level, x + 1, is_top ? y - 1 : x | in_block, found);
+        left = load(entries + x);
+      }
+      if (open_right) {
+        if (!is_top && (y & in_block) != 0) take_part<Where>(level, y & ~in_block, y - 1, found);
+        right = load(entries + y);
+      }
+      open_left = open_left && found.template could_improve<Where>(left, !rightmost);
+      open_right = open_right && found.template could_improve<Where>(right, rightmost);
+      is_top = false;
+    } while (--level > 1 && (open_left || open_right));
+  }
+
+  // Takes in entries [from, to] of a level, 2 or up, which are in one block; none if from > to.
   template <bool Where>
   RAYDEX_HD void take_part(unsigned level, Place from, Place to,
                            found_minimum<Value, Place>& found) const {
-    take_closed<Where>(level, from + 1, to - 1, found);
-  }
-  template <bool Where>
-  RAYDEX_HD void take_part(unsigned level, Place from, Place to, found_minimum<Value, Place>& found,
-                           bool is_left) const {
-    if (is_left) {
-      take_closed<Where>(level, from + 1, to, found);
-    } else if (to != from) {
-      take_closed<Where>(level, from, to - 1, found);
-    }
-  }
-  template <bool Where>
-  RAYDEX_HD void take_closed(unsigned level, Place from, Place to,
-                             found_minimum<Value, Place>& found) const {
     if (from > to) return;
     const std::uint64_t begin = layout.begin[level];
     const std::uint32_t mask = load(masks + (begin - layout.begin[2]) + to);
@@ -213,43 +194,53 @@ struct minima_levels {
                                rightmost);
   }
 
-  // Takes in entries [from, to] of level 1, of which the open ends only bound what is in them.
-  template <bool Where>
-  RAYDEX_HD void scan_entries(Place from, Place to, found_minimum<Value, Place>& found, Value& left,
-                              Value& right, bool opens_left = true, bool opens_right = true) const {
-    const auto* const packs = reinterpret_cast<const value_pack<Value>*>(minima);
-    const ends_of_scan ends = scan<Where>(
-        from, to, from + (opens_left ? 1 : 0), to - (opens_right ? 1 : 0), 1,
-        [packs](Place number) { return load_pack(packs + number); }, found);
-    if (opens_left) left = ends.first;
-    if (opens_right) right = ends.last;
-  }
-
-  struct ends_of_scan {
-    Value first;
-    Value last;
+  // Entries to scan: those of level 0 or 1 from one to another, of which open ends only bound what
+  // is in them.
+  struct window {
+    unsigned level;
+    Place from;
+    Place to;
+    bool opens_left;
+    bool opens_right;
   };
 
-  // Reads the packs of entries [from, to], takes in [begin, last], and returns the ends.
-  template <bool Where, class Read>
-  RAYDEX_HD ends_of_scan scan(Place from, Place to, Place begin, Place last, unsigned level,
-                              const Read& read, found_minimum<Value, Place>& found) const {
+  // Takes in the entries of a window that are not open; the open ones become `left` and `right`.
+  template <bool Where>
+  RAYDEX_HD void scan(const window& over, found_minimum<Value, Place>& found, Value& left,
+                      Value& right) const {
     constexpr unsigned size = value_pack<Value>::size;
     constexpr unsigned ahead = 4;  // packs that are read before the first is looked at
     constexpr unsigned width = ahead * size;
-    const auto final = static_cast<Place>(to / size);
-    ends_of_scan ends{};
-    for (auto number = static_cast<Place>(from / size); number <= final; number += ahead) {
-      value_pack<Value> packs[ahead];
+    const Place first_number = over.from / size;
+    const Place last_number = over.to / size;
+    if (over.level == 0 &&
+        (first_number * size < array.first() || (over.to | (size - 1)) >= array.end()))
+      return scan_ragged<Where>(over.from, over.to, found);
+    const value_pack<Value>* const source =
+        over.level == 0 ? array.packs() : reinterpret_cast<const value_pack<Value>*>(minima);
+    const Place begin = over.from + (over.opens_left ? 1 : 0);
+    const Place end = over.to + (over.opens_right ? 0 : 1);
+    for (Place number = first_number; number <= last_number; number += ahead) {
+#if defined(__CUDA_ARCH__)
+      value_pack<Value> packs[ahead];  // what is not read is not looked at
+#else
+      value_pack<Value> packs[ahead] = {};
+#endif
       RAYDEX_UNROLL
       for (unsigned j = 0; j < ahead; ++j)
-        packs[j] = number + j <= final ? read(number + j) : not_read();
-      const Place base = number * size;
-      if (number == from / size) ends.first = pick(packs[0], from % size);
-      if (number + ahead > final) ends.last = pick(pick(packs, final - number), to % size);
+        if (number + j <= last_number) packs[j] = load_pack(source + number + j);
+      if (std::is_integral_v<Value> && over.level == 0) {
+        RAYDEX_UNROLL
+        for (unsigned e = 0; e < width; ++e)
+          packs[e / size].at[e % size] = array.ordered(packs[e / size].at[e % size]);
+      }
+      if (over.opens_left && number == first_number) left = pick(packs[0].at, over.from % size);
+      if (over.opens_right && number + ahead > last_number)
+        right = pick(pick(packs, last_number - number).at, over.to % size);
 
-      // Which of these entries are in.
-      const std::uint32_t in = low_bits(last < base ? 0 : last - base + 1, width) &
+      // Which of these entries are taken in.
+      const Place base = number * size;
+      const std::uint32_t in = low_bits(end < base ? 0 : end - base, width) &
                                ~low_bits(begin < base ? 0 : begin - base, width);
       Value least = last_value<Value>();
       RAYDEX_UNROLL
@@ -268,19 +259,16 @@ struct minima_levels {
         }
         entry = rightmost ? floor_log2(equal) : first_bit(equal);
       }
-      found.template take<Where>(least, (base + entry) << layout.shift(level), level, rightmost);
+      found.template take<Where>(least, (base + entry) << layout.shift(over.level), over.level,
+                                 rightmost);
     }
-    return ends;
   }
 
-  // What is never looked at: a device spends nothing on it.
-  RAYDEX_HD static value_pack<Value> not_read() {
-#if defined(__CUDA_ARCH__)
-    value_pack<Value> nothing;
-    return nothing;
-#else
-    return {};
-#endif
+  // The same at the ends of the array, one value after the other.
+  template <bool Where>
+  RAYDEX_HD void scan_ragged(Place first, Place last, found_minimum<Value, Place>& found) const {
+    for (Place place = first; place <= last; ++place)
+      found.template take<Where>(array[place], place, 0, rightmost);
   }
 
   // The lowest `count` of `width` bits.
@@ -297,10 +285,6 @@ struct minima_levels {
       if (i == j) picked = all[j];
     return picked;
   }
-  RAYDEX_HD static Value pick(const value_pack<Value>& pack, Place i) {
-    return pick(pack.at, i);
-  }
-
   RAYDEX_HD static unsigned first_bit(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
     return static_cast<unsigned>(__ffs(static_cast<int>(bits))) - 1;
