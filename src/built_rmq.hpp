@@ -99,18 +99,36 @@ struct check_range {
   }
 };
 
-// A structure that a view answers for, on an executor that has
+// What structures on an executor have in common. It has
 // - `for_each(where, f, size)`, `set(where, number, value)`, `read(where, number)`, and
-//   `copy_out(where, to, from, bytes)`;
+//   `copy_out(where, to, from, bytes)`.
+template <class Executor, class Base = rmq>
+class executed_rmq : public Base {
+ protected:
+  executed_rmq(const rmq_info& info, memory_resource& upstream) : Base(upstream) {
+    this->info_ = info;
+  }
+
+  std::uint64_t do_check(const context& where, const probes& ranges) const override {
+    buffer<std::uint64_t> bad(where, 1);
+    Executor::set(where, bad.data(), no_position);
+    Executor::for_each(where, check_range{source_of(ranges), this->info_.n, bad.data()},
+                       ranges.size());
+    return Executor::read(where, bad.data());
+  }
+  void do_read(const context& where, void* to, const void* from, std::size_t bytes) const override {
+    Executor::copy_out(where, to, from, bytes);
+  }
+};
+
+// A structure that a view answers for, on an executor that has, besides,
 // - `minimum(where, view, ranges, out, size)` and `position(...)`.
 template <class View, class Executor, class Base = rmq>
-class built_rmq : public Base {
+class built_rmq : public executed_rmq<Executor, Base> {
  protected:
   using value = typename View::value_type;
 
-  built_rmq(const rmq_info& info, memory_resource& upstream) : Base(upstream) {
-    this->info_ = info;
-  }
+  using executed_rmq<Executor, Base>::executed_rmq;
 
   // The view that answers.
   const View& view() const { return view_; }
@@ -121,16 +139,6 @@ class built_rmq : public Base {
   }
   void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
     Executor::position(where, view_, source_of(ranges), out, ranges.size());
-  }
-  std::uint64_t do_check(const context& where, const probes& ranges) const override {
-    buffer<std::uint64_t> bad(where, 1);
-    Executor::set(where, bad.data(), no_position);
-    Executor::for_each(where, check_range{source_of(ranges), this->info_.n, bad.data()},
-                       ranges.size());
-    return Executor::read(where, bad.data());
-  }
-  void do_read(const context& where, void* to, const void* from, std::size_t bytes) const override {
-    Executor::copy_out(where, to, from, bytes);
   }
 
  private:
