@@ -14,6 +14,7 @@
 #include "raydex/rmq_cover.hpp"
 #include "raydex/rmq_hierarchy.hpp"
 #include "raydex/rmq_lca.hpp"
+#include "raydex/rmq_rx.hpp"
 #include "raydex/rmq_scan.hpp"
 #include "rmq_checks.hpp"
 #include "take_options.hpp"
@@ -75,6 +76,22 @@ std::unique_ptr<rmq> build_hierarchy_by_name(backend where, const context& where
   return build_rmq_hierarchy(where, where_to, values, parsed);
 }
 
+std::unique_ptr<rmq> build_rx_by_name(backend where, const context& where_to, const column& values,
+                                      option_map& options) {
+  rmq_rx_options parsed;
+  parsed.ties = take_ties(options);
+  parsed.block = take_number(options, "block", "32, 64, .. 4096").value_or(parsed.block);
+  if (!take_word(options, "compact", "auto")) {
+    parsed.compact = take_choice(options, "compact",
+                                 std::array{word<bool>{"on", true}, word<bool>{"off", false}});
+  }
+  parsed.fast_build = take_choice(options, "build",
+                                  std::array{word<bool>{"fast", true}, word<bool>{"trace", false}})
+                          .value_or(parsed.fast_build);
+  if (!options.empty()) return nullptr;
+  return build_rmq_rx(where, where_to, values, parsed);
+}
+
 std::unique_ptr<rmq> build_scan_by_name(backend where, const context& where_to,
                                         const column& values, option_map& options) {
   rmq_scan_options parsed;
@@ -112,6 +129,12 @@ const std::vector<rmq_entry>& structures() {
        .updates = false,
        .options = std::string(ties_option),
        .build = build_lca_by_name},
+      {.name = "rmq_rx",
+       .backends = {backend::cpu, backend::optix},
+       .updates = false,
+       .options = fmt::format("{}, block=32|64|..|4096, compact=auto|on|off, build=fast|trace",
+                              ties_option),
+       .build = build_rx_by_name},
       {.name = "rmq_scan",
        .backends = {backend::cpu, backend::cuda},
        .updates = true,

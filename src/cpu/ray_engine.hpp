@@ -118,11 +118,11 @@ struct ray_engine {
     static embree::shapes shapes_of(const scene_plan<Scene>& plan) {
       const Scene scene = plan.scene;
       embree::shapes all;
-      all.grid = scene.grid;
       all.triangle = [scene](std::size_t part, std::uint64_t i, core::point3(&corners)[3]) {
         scene.triangle(static_cast<unsigned>(part), i, corners);
       };
       if constexpr (requires { scene.key_in(0, 0); }) {
+        all.grid = scene.grid;
         all.key_of = [scene](std::size_t part, std::uint64_t i) {
           return std::uint64_t{scene.key_in(static_cast<unsigned>(part), i)};
         };

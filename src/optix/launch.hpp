@@ -2,6 +2,7 @@
 // What the host hands to the programs on the device.
 #pragma once
 
+#include "raydex/core/rmq_rx.hpp"
 #include "raydex/core/traced.hpp"
 
 namespace raydex::optix {
@@ -18,5 +19,27 @@ struct launch_parameters {
   core::trace_job<Scene> job;
   core::inverse_job<Scene> inverse;
 };
+
+// The same for range minima.
+struct rmq_launch_parameters {
+  const unsigned long long* parts;
+  core::rmq_ray_job job;
+};
+
+// What is handed over to run a job.
+template <class Scene>
+launch_parameters<Scene> parameters_of(const core::trace_job<Scene>& job,
+                                       const unsigned long long* parts) {
+  return {job.scene, parts, job.scene.any_will_do(job.probes.is_points), job, {}};
+}
+template <class Scene>
+launch_parameters<Scene> parameters_of(const core::inverse_job<Scene>& job,
+                                       const unsigned long long* parts) {
+  return {job.points, parts, job.points.any_will_do(true), {}, job};
+}
+inline rmq_launch_parameters parameters_of(const core::rmq_ray_job& job,
+                                           const unsigned long long* parts) {
+  return {parts, job};
+}
 
 }  // namespace raydex::optix

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PTX of programs.cu, made by the build: programs_SCENE_KEYBITS_ROWIDBITS.
+// The PTX of programs.cu, made by the build: programs_SCENE_KEYBITS_ROWIDBITS; and that of
+// rmq_programs.cu.
 #pragma once
 
 #include <string_view>
@@ -14,5 +15,6 @@ extern const std::string_view programs_cgrx_32_32;
 extern const std::string_view programs_cgrx_32_64;
 extern const std::string_view programs_cgrx_64_32;
 extern const std::string_view programs_cgrx_64_64;
+extern const std::string_view programs_rmq;
 
 }  // namespace raydex::optix

@@ -44,6 +44,11 @@ std::string_view programs_of() {
   }
 }
 
+template <>
+inline std::string_view programs_of<core::rmq_ray_scene>() {
+  return programs_rmq;
+}
+
 // Writes the primitives of a part.
 template <class Scene>
 struct put_primitive {
@@ -172,20 +177,9 @@ struct ray_engine {
     template <class Job>
     void trace(const context& where, const Job& job) const {
       constexpr bool inverse = std::is_same_v<Job, core::inverse_job<Scene>>;
-      launch_parameters<Scene> parameters{};
-      parameters.parts = handles_.data();
-      if constexpr (inverse) {
-        parameters.inverse = job;
-        parameters.scene = job.points;
-        parameters.any_will_do = job.points.any_will_do(true);
-      } else {
-        parameters.job = job;
-        parameters.scene = job.scene;
-        parameters.any_will_do = job.scene.any_will_do(job.probes.is_points);
-      }
+      const auto parameters = parameters_of(job, handles_.data());
       const pipeline& programs =
-          pipeline_for({programs_of<Scene>(), primitive_, parameters.scene.hits, flags_,
-                        parameters.scene.joined, inverse});
+          pipeline_for({programs_of<Scene>(), primitive_, hits_, flags_, joined_, inverse});
       const auto records = upload(where, programs.records, 3);
       const auto on_device = upload(where, &parameters, 1);
       programs.launch(where.stream, records.data(), on_device.data(), sizeof parameters, job.size);
@@ -238,6 +232,8 @@ struct ray_engine {
     // Puts what rays are traced against into device memory.
     void list(const context& where, const scene_plan<Scene>& plan) {
       primitive_ = plan.primitive;
+      hits_ = plan.scene.hits;
+      joined_ = plan.scene.joined;
       std::vector<abi::traversable> handles;
       for (const structure& part : structures_)
         handles.push_back(part.handle());
@@ -251,6 +247,8 @@ struct ray_engine {
 
     unsigned flags_;
     core::primitive_kind primitive_{};
+    core::ray_hits hits_{};
+    bool joined_ = false;
     std::vector<structure> structures_;
     structure top_;  // has them as instances, where they are joined
     buffer<abi::traversable> handles_;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Minima by rays, whatever the engine that traces them.
+//
+// An engine has an `executor`, as structures for minima have it, and a `tracer<Scene>` as
+// rx_scene.hpp says.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "built_rmq.hpp"
+#include "raydex/core/bits.hpp"
+#include "raydex/core/rmq_rx.hpp"
+#include "raydex/rmq_rx.hpp"
+#include "scene_plan.hpp"
+
+namespace raydex {
+
+// Writes the position of the minimum of a group of elements.
+struct put_group_minimum {
+  core::rmq_ray_scene scene;
+  unsigned level;
+  unsigned bits;             // 2 to this power elements are a group
+  std::uint64_t* positions;  // of the minima of the level's groups
+
+  RAYDEX_HD void operator()(std::uint64_t number) const {
+    positions[number] = scene.group_minimum(level, number, bits);
+  }
+};
+
+// Reads the minima at positions.
+template <class Value>
+struct put_value {
+  core::value_array<Value> array;
+  const std::uint64_t* positions;
+  Value* out;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t at = positions[i];
+    core::store_once(out + i, array.original(at == no_position ? core::last_value<Value>()
+                                                               : array[array.first() + at]));
+  }
+};
+
+// The scene over an array, which must stay where it is: positions of minima by rays.
+template <class Engine>
+class minima_by_rays {
+  using executor = typename Engine::executor;
+  using tracer = typename Engine::template tracer<core::rmq_ray_scene>;
+
+ public:
+  // Ranges that are traced at once.
+  static constexpr std::uint64_t most_at_once = std::uint64_t{1} << 26;
+
+  // What the engine itself allocates is counted in `memory`.
+  minima_by_rays(const context& where, tracking_resource& memory, const column& values,
+                 const rmq_rx_options& options) {
+    scene_plan<core::rmq_ray_scene> plan;
+    plan.compact = options.compact.value_or(!options.fast_build);
+    plan.fast_build = options.fast_build;
+    plan.scene.values = cells_of(values);
+    plan.scene.rightmost = options.ties == rmq_ties::rightmost;
+    plan.scene.block_bits = core::floor_log2(options.block);
+    if (values.size == 0) return;
+    lay_out(values.size, plan);
+    const buffer<std::uint64_t> chunks = put_positions(where, plan.scene);
+    rays_ = std::make_unique<tracer>(where, memory, plan);
+    scene_ = plan.scene;
+  }
+
+  // Writes the position of the minimum of `size` ranges, from one on.
+  void trace(const context& where, const core::range_source& ranges, std::uint64_t begin,
+             std::uint64_t size, std::uint64_t* out) const {
+    for (std::uint64_t done = 0; done < size; done += most_at_once) {
+      const std::uint64_t some = std::min(most_at_once, size - done);
+      rays_->trace(where, core::rmq_ray_job{scene_, ranges, begin + done, some, out + done});
+    }
+  }
+
+ private:
+  // How many groups elements make.
+  static std::uint64_t groups(std::uint64_t size, unsigned bits) {
+    return (size + (std::uint64_t{1} << bits) - 1) >> bits;
+  }
+
+  // Divides an array into levels, and these into parts.
+  static void lay_out(std::uint64_t size, scene_plan<core::rmq_ray_scene>& plan) {
+    constexpr std::uint64_t part = std::uint64_t{1} << core::rmq_ray_scene::part_bits;
+    core::rmq_ray_scene& scene = plan.scene;
+    plan.part_begins = {0};
+    core::rmq_ray_level level;
+    for (level.size = size;; level.size = groups(level.size, scene.block_bits)) {
+      level.first_part = static_cast<unsigned>(plan.part_begins.size() - 1);
+      scene.levels[scene.level_count++] = level;
+      for (std::uint64_t begin = 0; begin < level.size; begin += part)
+        plan.part_begins.push_back(plan.part_begins.back() + std::min(part, level.size - begin));
+      if (level.size <= scene.block()) return;
+      if (scene.level_count > 1) level.stored += level.size;
+      level.first_chunk += groups(level.size, core::rmq_ray_scene::chunk_bits);
+    }
+  }
+
+  // Finds the minima of blocks, and those of chunks, which only the build needs.
+  buffer<std::uint64_t> put_positions(const context& where, core::rmq_ray_scene& scene) {
+    constexpr unsigned chunk_bits = core::rmq_ray_scene::chunk_bits;
+    const core::rmq_ray_level& top = scene.levels[scene.level_count - 1];
+    positions_ = {where, scene.level_count == 1 ? 0 : top.stored + top.size};
+    buffer<std::uint64_t> chunks(where, top.first_chunk + groups(top.size, chunk_bits));
+    scene.positions = positions_.data();
+    scene.chunk_positions = chunks.data();
+    const auto put = [&](unsigned level, unsigned bits, std::uint64_t* to) {
+      executor::for_each(where, put_group_minimum{scene, level, bits, to},
+                         groups(scene.levels[level].size, bits));
+    };
+    for (unsigned level = 0; level < scene.level_count; ++level) {
+      put(level, chunk_bits, chunks.data() + scene.levels[level].first_chunk);
+      if (level + 1 < scene.level_count)
+        put(level, scene.block_bits, positions_.data() + scene.levels[level + 1].stored);
+    }
+    return chunks;
+  }
+
+  core::rmq_ray_scene scene_;
+  buffer<std::uint64_t> positions_;
+  std::unique_ptr<tracer> rays_;
+};
+
+template <class Engine>
+class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
+  using executor = typename Engine::executor;
+  using rays = minima_by_rays<Engine>;
+
+ public:
+  built_rmq_rx(const rmq_info& info, const context& where_to, const column& values,
+               const rmq_rx_options& options)
+      : built_rmq_rx::executed_rmq(info, where_to.memory),
+        values_(values),
+        rays_({this->memory(), where_to.stream}, this->memory(), values, options) {
+    this->measure();
+  }
+
+ private:
+  void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
+    rays_.trace(where, source_of(ranges), 0, ranges.size(), out);
+  }
+
+  void do_minimum(const context& where, const probes& ranges, void* out) const override {
+    const std::uint64_t all = ranges.size();
+    buffer<std::uint64_t> positions(where, std::min(rays::most_at_once, all));
+    for (std::uint64_t begin = 0; begin < all; begin += positions.size()) {
+      const std::uint64_t size = std::min(positions.size(), all - begin);
+      rays_.trace(where, source_of(ranges), begin, size, positions.data());
+      dispatch_values(values_, [&]<class Value, class Place>() {
+        executor::for_each(where,
+                           put_value<Value>{array_of<Value>(values_), positions.data(),
+                                            static_cast<Value*>(out) + begin},
+                           size);
+      });
+    }
+  }
+
+  column values_;
+  rays rays_;
+};
+
+namespace cpu {
+std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
+                           const rmq_rx_options& options);
+}
+namespace optix {
+std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
+                           const rmq_rx_options& options);
+}
+
+}  // namespace raydex
