@@ -32,6 +32,7 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"load", "coalesced"}},
         {{"load", "coalesced"}, {"chunk", "8"}, {"group", "2"}, {"assign", "multi"}},
         {{"load", "coalesced"}, {"chunk", "1024"}, {"group", "1"}}}},
+      {"rmq_rx", {{{"block", "32"}}, {{"block", "128"}, {"build", "trace"}}}},
   };
   return all;
 }
