@@ -20,7 +20,14 @@ void check_power(const char* option, unsigned given, unsigned least, unsigned mo
 }
 
 // The options with nothing left open.
-rmq_hierarchy_options decided(rmq_hierarchy_options options) {
+rmq_hierarchy_options decided(backend where, rmq_hierarchy_options options) {
+  if (options.top == hierarchy_top::automatic)
+    options.top = where == backend::optix ? hierarchy_top::rays : hierarchy_top::scan;
+  const bool rays = options.top == hierarchy_top::rays;
+  if (where == backend::cuda && rays)
+    throw unsupported("option top: on cuda it is scan; take backend optix for rays");
+  if (where == backend::optix && !rays)
+    throw unsupported("option top: on optix it is rays; take backend cuda for scan");
   if (options.load == hierarchy_load::automatic) {
     options.load =
         options.group.value_or(1) > 1 ? hierarchy_load::coalesced : hierarchy_load::vector;
@@ -28,7 +35,7 @@ rmq_hierarchy_options decided(rmq_hierarchy_options options) {
   const bool coalesced = options.load == hierarchy_load::coalesced;
   if (!options.chunk) options.chunk = coalesced ? 32 : 16;
   check_power("chunk", *options.chunk, 2, 1024);
-  if (!options.cutoff) options.cutoff = 2 * *options.chunk;
+  if (!options.cutoff) options.cutoff = rays ? 65'536 : 2 * *options.chunk;
   if (*options.cutoff < 2) {
     throw invalid_argument(fmt::format("option cutoff: {} is not 2 or more", *options.cutoff));
   }
@@ -44,10 +51,11 @@ rmq_hierarchy_options decided(rmq_hierarchy_options options) {
 }
 
 std::string describe(const rmq_hierarchy_options& options) {
-  return fmt::format(
-      "chunk={} cutoff={} load={} group={} assign={} {}", *options.chunk, *options.cutoff,
-      options.load == hierarchy_load::coalesced ? "coalesced" : "vector", *options.group,
-      options.assign == hierarchy_assign::queue ? "queue" : "multi", describe(options.ties));
+  return fmt::format("chunk={} cutoff={} top={} load={} group={} assign={} {}", *options.chunk,
+                     *options.cutoff, options.top == hierarchy_top::rays ? "rays" : "scan",
+                     options.load == hierarchy_load::coalesced ? "coalesced" : "vector",
+                     *options.group, options.assign == hierarchy_assign::queue ? "queue" : "multi",
+                     describe(options.ties));
 }
 
 }  // namespace
@@ -66,11 +74,14 @@ std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context&
                                                    const column& values,
                                                    const rmq_hierarchy_options& options) {
   check_rmq_build("rmq_hierarchy", where, where_to, values);
-  const rmq_hierarchy_options all = decided(options);
+  const rmq_hierarchy_options all = decided(where, options);
   rmq_info info = describe_rmq("rmq_hierarchy", where, values);
   info.options = describe(all);
 #if defined(RAYDEX_WITH_CUDA)
   if (where == backend::cuda) return cuda::build(info, where_to, values, all);
+#endif
+#if defined(RAYDEX_WITH_OPTIX)
+  if (where == backend::optix) return optix::build(info, where_to, values, all);
 #endif
   return cpu::build(info, where_to, values, all);
 }

@@ -20,6 +20,10 @@ namespace cuda {
 std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
                                      const column& values, const rmq_hierarchy_options& options);
 }
+namespace optix {
+std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
+                                     const column& values, const rmq_hierarchy_options& options);
+}
 
 // How batches are answered, on a backend that has groups of threads.
 struct hierarchy_plan {

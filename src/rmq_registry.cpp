@@ -60,6 +60,11 @@ std::unique_ptr<rmq> build_hierarchy_by_name(backend where, const context& where
   rmq_hierarchy_options parsed;
   parsed.chunk = take_number_or(options, "chunk", "auto", "2 to 1024, powers of 2");
   parsed.cutoff = take_number_or(options, "cutoff", "auto", "2 to 4294967295");
+  parsed.top = take_choice(options, "top",
+                           std::array{word<hierarchy_top>{"auto", hierarchy_top::automatic},
+                                      word<hierarchy_top>{"scan", hierarchy_top::scan},
+                                      word<hierarchy_top>{"rays", hierarchy_top::rays}})
+                   .value_or(parsed.top);
   parsed.load =
       take_choice(options, "load",
                   std::array{word<hierarchy_load>{"auto", hierarchy_load::automatic},
@@ -117,10 +122,10 @@ const std::vector<rmq_entry>& structures() {
        .options = fmt::format("memory=fast|small, {}", ties_option),
        .build = build_cover_by_name},
       {.name = "rmq_hierarchy",
-       .backends = {backend::cpu, backend::cuda},
+       .backends = {backend::cpu, backend::cuda, backend::optix},
        .updates = true,
        .options =
-           fmt::format("chunk=auto|2..1024, cutoff=auto|2..4294967295, "
+           fmt::format("chunk=auto|2..1024, cutoff=auto|2..4294967295, top=auto|scan|rays, "
                        "load=auto|vector|coalesced, group=auto|1..32, assign=queue|multi, {}",
                        ties_option),
        .build = build_hierarchy_by_name},

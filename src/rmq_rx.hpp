@@ -62,19 +62,23 @@ class minima_by_rays {
     plan.scene.values = cells_of(values);
     plan.scene.rightmost = options.ties == rmq_ties::rightmost;
     plan.scene.block_bits = core::floor_log2(options.block);
-    if (values.size == 0) return;
-    lay_out(values.size, plan);
-    const buffer<std::uint64_t> chunks = put_positions(where, plan.scene);
+    plan.part_begins = {0};
+    buffer<std::uint64_t> chunks;
+    if (values.size != 0) {
+      lay_out(values.size, plan);
+      chunks = put_positions(where, plan.scene);
+    }
     rays_ = std::make_unique<tracer>(where, memory, plan);
     scene_ = plan.scene;
   }
 
-  // Writes the position of the minimum of `size` ranges, from one on.
-  void trace(const context& where, const core::range_source& ranges, std::uint64_t begin,
-             std::uint64_t size, std::uint64_t* out) const {
-    for (std::uint64_t done = 0; done < size; done += most_at_once) {
-      const std::uint64_t some = std::min(most_at_once, size - done);
-      rays_->trace(where, core::rmq_ray_job{scene_, ranges, begin + done, some, out + done});
+  // Runs a job, which need not know the scene.
+  void trace(const context& where, core::rmq_ray_job job) const {
+    job.scene = scene_;
+    const std::uint64_t end = job.begin + job.size;
+    for (; job.begin < end; job.begin += job.size, job.out += job.size) {
+      job.size = std::min(most_at_once, end - job.begin);
+      rays_->trace(where, job);
     }
   }
 
@@ -88,7 +92,6 @@ class minima_by_rays {
   static void lay_out(std::uint64_t size, scene_plan<core::rmq_ray_scene>& plan) {
     constexpr std::uint64_t part = std::uint64_t{1} << core::rmq_ray_scene::part_bits;
     core::rmq_ray_scene& scene = plan.scene;
-    plan.part_begins = {0};
     core::rmq_ray_level level;
     for (level.size = size;; level.size = groups(level.size, scene.block_bits)) {
       level.first_part = static_cast<unsigned>(plan.part_begins.size() - 1);
@@ -142,7 +145,7 @@ class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
 
  private:
   void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
-    rays_.trace(where, source_of(ranges), 0, ranges.size(), out);
+    rays_.trace(where, job(ranges, 0, ranges.size(), out));
   }
 
   void do_minimum(const context& where, const probes& ranges, void* out) const override {
@@ -150,7 +153,7 @@ class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
     buffer<std::uint64_t> positions(where, std::min(rays::most_at_once, all));
     for (std::uint64_t begin = 0; begin < all; begin += positions.size()) {
       const std::uint64_t size = std::min(positions.size(), all - begin);
-      rays_.trace(where, source_of(ranges), begin, size, positions.data());
+      rays_.trace(where, job(ranges, begin, size, positions.data()));
       dispatch_values(values_, [&]<class Value, class Place>() {
         executor::for_each(where,
                            put_value<Value>{array_of<Value>(values_), positions.data(),
@@ -158,6 +161,17 @@ class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
                            size);
       });
     }
+  }
+
+  core::rmq_ray_job job(const probes& ranges, std::uint64_t begin, std::uint64_t size,
+                        std::uint64_t* out) const {
+    core::rmq_ray_job made;
+    made.ranges = source_of(ranges);
+    made.array_size = values_.size;
+    made.begin = begin;
+    made.size = size;
+    made.out = out;
+    return made;
   }
 
   column values_;

@@ -28,8 +28,15 @@ enum class hierarchy_assign : std::uint8_t {
   multi   ///< all threads of a group read the range that they answer
 };
 
+/// What answers what a range leaves to the last level (GPU-RMQ paper, section 4.5).
+enum class hierarchy_top : std::uint8_t {
+  automatic,  ///< `rays` on `optix`, otherwise `scan`
+  scan,       ///< all entries are read; on `cpu` and `cuda`
+  rays        ///< rays find the minimum, as those of `rmq_rx` do; on `cpu` and `optix`
+};
+
 /// Options of `rmq_hierarchy`; by name: `chunk=auto|2..1024`, `cutoff=auto|2..4294967295`,
-/// `load=auto|vector|coalesced`, `group=auto|1..32`, `assign=queue|multi`,
+/// `top=auto|scan|rays`, `load=auto|vector|coalesced`, `group=auto|1..32`, `assign=queue|multi`,
 /// `ties=leftmost|rightmost`. `load`, `group` and `assign` matter on `cuda` only.
 ///
 /// The paper takes vector loading up to 2^25 values, and above it coalesced loading with chunks of
@@ -38,8 +45,10 @@ struct rmq_hierarchy_options {
   /// Values under a minimum, a power of 2. By default 16, or 32 where loading is coalesced.
   std::optional<unsigned> chunk = {};
   /// The last level is the first one with no more entries. By default two chunks: scanning these
-  /// reads what a level above them would leave to read.
+  /// reads what a level above them would leave to read. For rays, 65536.
   std::optional<unsigned> cutoff = {};
+  /// How the last level is asked.
+  hierarchy_top top = hierarchy_top::automatic;
   /// How threads read.
   hierarchy_load load = hierarchy_load::automatic;
   /// Threads that answer a range together, a power of 2: 1 where loads are vectors, by default 16
@@ -58,14 +67,18 @@ struct rmq_hierarchy_options {
 ///
 /// *Cost*: build: a read of the array, a minimum and a position written for each c values, a pass a
 /// level. A range of m values: up to 2c entries of each of log_c m levels, and `cutoff` of the last
-/// one. *Memory*: about n / (c - 1) minima and as many positions, 4 bytes each, or 8 where
-/// n >= 2^32 - 1024. *Updates*: `refresh` makes the chunks again that hold changed positions, level
-/// by level, for no more than the build costs. *Stream*: neither build nor refresh synchronises.
+/// one; or, with `top=rays`, the rays of an `rmq_rx` over that level, and then a thread a range,
+/// with 8 bytes of scratch a range, for up to 2^26 ranges. *Memory*: about n / (c - 1) minima and
+/// as many positions, 4 bytes each, or 8 where n >= 2^32 - 1024; with `top=rays` an `rmq_rx` over
+/// the last level besides. *Updates*: `refresh` makes the chunks again that hold changed positions,
+/// level by level, for no more than the build costs; the scene of rays is built anew. *Stream*:
+/// neither build nor refresh synchronises.
 class RAYDEX_EXPORT rmq_hierarchy : public rmq {
  public:
   ~rmq_hierarchy() override;
 
-  /// A view to ask from the user's own code, inside a kernel on `cuda`.
+  /// A view to ask from the user's own code, inside a kernel on `cuda` or `optix`. It casts no
+  /// rays.
   ///
   /// @tparam T the type of the array's values
   /// @tparam Place `std::uint32_t`, or `std::uint64_t` where n >= 2^32 - 1024
@@ -84,6 +97,10 @@ class RAYDEX_EXPORT rmq_hierarchy : public rmq {
 
   /// The view of core.
   virtual const void* view_of_core() const noexcept = 0;
+  /// The same of another one.
+  static const void* view_of_core(const rmq_hierarchy& other) noexcept {
+    return other.view_of_core();
+  }
 
  private:
   void check_view(key_format value, std::size_t place_bytes) const;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rmq_hierarchy.hpp"
 
+#include "cpu/ray_engine.hpp"
 #include "cpu/rmq_executor.hpp"
+#include "rmq_hybrid.hpp"
 
 namespace raydex::cpu {
 
@@ -16,10 +18,22 @@ struct hierarchy_executor : rmq_executor {
   }
 };
 
+struct hybrid_engine : ray_engine {
+  using executor = rmq_executor;
+
+  static std::unique_ptr<rmq_hierarchy> build_levels(const rmq_info& info, const context& where_to,
+                                                     const column& values,
+                                                     const rmq_hierarchy_options& options) {
+    return make_rmq_hierarchy<hierarchy_executor>(info, where_to, values, options);
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
                                      const column& values, const rmq_hierarchy_options& options) {
+  if (options.top == hierarchy_top::rays)
+    return make_rmq_hybrid<hybrid_engine>(info, where_to, values, options);
   return make_rmq_hierarchy<hierarchy_executor>(info, where_to, values, options);
 }
 

@@ -41,20 +41,20 @@ class rmq_hierarchy_arguments : public testing::Test {
 
 TEST_F(rmq_hierarchy_arguments, defaults_are_told) {
   EXPECT_EQ(built({})->info().options,
-            "chunk=16 cutoff=32 load=vector group=1 assign=queue ties=leftmost");
+            "chunk=16 cutoff=32 top=scan load=vector group=1 assign=queue ties=leftmost");
   EXPECT_EQ(built({{"load", "coalesced"}})->info().options,
-            "chunk=32 cutoff=64 load=coalesced group=16 assign=queue ties=leftmost");
+            "chunk=32 cutoff=64 top=scan load=coalesced group=16 assign=queue ties=leftmost");
   EXPECT_EQ(built({{"group", "8"}, {"chunk", "auto"}})->info().options,
-            "chunk=32 cutoff=64 load=coalesced group=8 assign=queue ties=leftmost");
+            "chunk=32 cutoff=64 top=scan load=coalesced group=8 assign=queue ties=leftmost");
   EXPECT_EQ(built({{"chunk", "8"}, {"group", "auto"}})->info().options,
-            "chunk=8 cutoff=16 load=vector group=1 assign=queue ties=leftmost");
+            "chunk=8 cutoff=16 top=scan load=vector group=1 assign=queue ties=leftmost");
 }
 
 TEST_F(rmq_hierarchy_arguments, every_choice_is_told_again) {
   const option_map all{{"chunk", "64"}, {"cutoff", "1000"},  {"load", "coalesced"},
                        {"group", "4"},  {"assign", "multi"}, {"ties", "rightmost"}};
   EXPECT_EQ(built(all)->info().options,
-            "chunk=64 cutoff=1000 load=coalesced group=4 assign=multi ties=rightmost");
+            "chunk=64 cutoff=1000 top=scan load=coalesced group=4 assign=multi ties=rightmost");
 }
 
 TEST_F(rmq_hierarchy_arguments, chunks_and_groups_are_powers_of_2) {

@@ -102,7 +102,12 @@ void check_scene(std::uint64_t values_up_to, std::size_t size, rmq_ties ties) {
   column upper = lower;
   upper.data = ends.data() + 1;
   std::vector<std::uint64_t> found(count);
-  rays.trace(where, source_of(ranges(lower, upper)), 0, count, found.data());
+  core::rmq_ray_job job;
+  job.ranges = source_of(ranges(lower, upper));
+  job.array_size = size;
+  job.size = count;
+  job.out = found.data();
+  rays.trace(where, job);
   for (std::size_t i = 0; i < count; ++i)
     ASSERT_EQ(found[i], oracle.position(ends[2 * i], ends[2 * i + 1]))
         << ends[2 * i] << " to " << ends[2 * i + 1];

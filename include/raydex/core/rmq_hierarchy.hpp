@@ -113,22 +113,26 @@ struct rmq_hierarchy_view {
   const Value* minima = nullptr;     ///< of all levels: the minimum of each chunk
   const Place* positions = nullptr;  ///< and its place
 
-  /// @name By one thread, which reads packs
+  /// No entry of the last level.
+  static constexpr Place none = static_cast<Place>(-1);
+
+  /// @name By one thread, which reads packs. If the entry of the last level is known that is the
+  /// minimum of what a range leaves to that level, it is `found`, and the others are not read.
   /// @{
 
   /// The minimum of [first, last], places of the array.
-  RAYDEX_HD Value minimum(Place first, Place last) const {
+  RAYDEX_HD Value minimum(Place first, Place last, Place found = none) const {
     auto least = last_value<Value>();
-    climb(first, last, [&](const auto& from, unsigned /*level*/, const part& wanted) {
+    climb(first, last, found, [&](const auto& from, unsigned /*level*/, const part& wanted) {
       scan(from, wanted,
            [&](const pack& read, Place /*number*/) { least = smaller(least, least_of(read)); });
     });
     return least;
   }
   /// The minimum and its place.
-  RAYDEX_HD placed_minimum<Value, Place> find(Place first, Place last) const {
+  RAYDEX_HD placed_minimum<Value, Place> find(Place first, Place last, Place found = none) const {
     entry_minimum least = nothing_before_last(first, last, 0);
-    climb(first, last, [&](const auto& from, unsigned level, const part& wanted) {
+    climb(first, last, found, [&](const auto& from, unsigned level, const part& wanted) {
       scan(from, wanted, [&](const pack& read, Place number) {
         const pack one[1] = {read};
         consider(one, number, 1, level, wanted, least);
@@ -146,7 +150,7 @@ struct rmq_hierarchy_view {
   template <class Group>
   RAYDEX_HD Value minimum(const Group& group, Place first, Place last) const {
     auto least = last_value<Value>();
-    climb(first, last, [&](const auto& from, unsigned /*level*/, const part& wanted) {
+    climb(first, last, none, [&](const auto& from, unsigned /*level*/, const part& wanted) {
       scan(group, from, wanted,
            [&](Value value, Place /*entry*/) { least = smaller(least, value); });
     });
@@ -156,7 +160,7 @@ struct rmq_hierarchy_view {
   template <class Group>
   RAYDEX_HD placed_minimum<Value, Place> find(const Group& group, Place first, Place last) const {
     entry_minimum least = nothing_before_last(first, last, 0);
-    climb(first, last, [&](const auto& from, unsigned level, const part& wanted) {
+    climb(first, last, none, [&](const auto& from, unsigned level, const part& wanted) {
       scan(group, from, wanted, [&](Value value, Place entry) {
         const entry_minimum other{value, entry << shift(level), level};
         if (precedes(other, least)) least = other;
@@ -218,22 +222,24 @@ struct rmq_hierarchy_view {
   RAYDEX_HD Place chunk_mask() const { return (Place{1} << levels.chunk_bits) - 1; }
   RAYDEX_HD unsigned shift(unsigned level) const { return level * levels.chunk_bits; }
 
-  // Calls f(what to read from, level, part) for parts of levels that make up [first, last].
+  // Calls f(what to read from, level, part) for parts of levels that make up [first, last]; that of
+  // the last level is the entry that was found, if it was.
   template <class Function>
-  RAYDEX_HD void climb(Place first, Place last, const Function& f) const {
-    if (!visit(array_level<Value>{array}, 0, first, last, f)) return;
-    for (unsigned level = 1; visit(at(level), level, first, last, f); ++level) {
+  RAYDEX_HD void climb(Place first, Place last, Place found, const Function& f) const {
+    if (!visit(array_level<Value>{array}, 0, first, last, found, f)) return;
+    for (unsigned level = 1; visit(at(level), level, first, last, found, f); ++level) {
     }
   }
   // The same for one level, and makes first and last those of the next one; false if nothing is
   // left to it.
   template <class From, class Function>
-  RAYDEX_HD bool visit(const From& from, unsigned level, Place& first, Place& last,
+  RAYDEX_HD bool visit(const From& from, unsigned level, Place& first, Place& last, Place found,
                        const Function& f) const {
     const Place left = first >> levels.chunk_bits;
     const Place right = last >> levels.chunk_bits;
     if (level == levels.count || right - left < 2) {
-      f(from, level, part{first, last});
+      const bool is_found = level == levels.count && found != none;
+      f(from, level, is_found ? part{found, found} : part{first, last});
       return false;
     }
     f(from, level, part{first, first | chunk_mask()});

@@ -234,25 +234,45 @@ struct rmq_ray_scene {
   }
 };
 
-/// The ranges of a batch, or of a stretch of it.
+/// The ranges of a batch, or of a stretch of it. They are of an array, and the scene is of that, or
+/// of the last level of a hierarchy above it: then it is asked for what a range leaves to that
+/// level.
 struct rmq_ray_job {
-  rmq_ray_scene scene;           ///< where to look
-  range_source ranges;           ///< all ranges
-  std::uint64_t begin = 0;       ///< the first one
-  std::uint64_t size = 0;        ///< how many
-  std::uint64_t* out = nullptr;  ///< the position of the minimum of each, counted from `begin`, or
-                                 ///< `rmq_ray_scene::none`
+  rmq_ray_scene scene;            ///< where to look
+  range_source ranges;            ///< all ranges
+  std::uint64_t array_size = 0;   ///< values that ranges are of
+  std::uint64_t first_place = 0;  ///< the place of the first of them in the hierarchy
+  unsigned chunk_bits = 0;        ///< 2 to this power entries have a minimum in the next level
+  unsigned levels_above = 0;      ///< how many levels are above the array
+  std::uint64_t begin = 0;        ///< the first range
+  std::uint64_t size = 0;         ///< how many
+  std::uint64_t* out = nullptr;   ///< the position of the minimum of each, counted from `begin`, or
+                                  ///< `rmq_ray_scene::none`
 
   /// Traces one range, counted from `begin`.
   template <class Tracer>
   RAYDEX_HD void run(const Tracer& tracer, std::uint64_t number) const {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
-    const std::uint64_t size_of_array = scene.level_count == 0 ? 0 : scene.levels[0].size;
     const bool exists = ranges.ends(begin + number, first, last);
-    if (last >= size_of_array) last = size_of_array - 1;
-    const bool is_any = exists && first <= last && first < size_of_array;
+    if (last >= array_size) last = array_size - 1;
+    const bool is_any = exists && first <= last && first < array_size && climb(first, last);
     out[number] = is_any ? scene.find(tracer, first, last) : rmq_ray_scene::none;
+  }
+
+ private:
+  // From a range to what it leaves to the last level; false if that is nothing.
+  RAYDEX_HD bool climb(std::uint64_t& first, std::uint64_t& last) const {
+    first += first_place;
+    last += first_place;
+    for (unsigned level = 0; level < levels_above; ++level) {
+      const std::uint64_t left = first >> chunk_bits;
+      const std::uint64_t right = last >> chunk_bits;
+      if (right - left < 2) return false;
+      first = left + 1;
+      last = right - 1;
+    }
+    return true;
   }
 };
 
