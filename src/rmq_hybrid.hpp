@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "built_rmq.hpp"
 #include "raydex/core/rmq_hierarchy.hpp"
@@ -134,14 +135,14 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     if (rays_) {
       answer<traced_minimum>(where, ranges, static_cast<Value*>(out));
     } else {
-      levels_->minimum(where, ranges, {this->info_.value, out, ranges.size()});
+      levels_->minimum(where, ranges, value_span(this->info_.value, out, ranges.size()));
     }
   }
   void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
     if (rays_) {
       answer<traced_position>(where, ranges, out);
     } else {
-      levels_->position(where, ranges, {out, ranges.size()});
+      levels_->position(where, ranges, std::span(out, ranges.size()));
     }
   }
   void do_refresh(stream_t stream, const column& positions) override {

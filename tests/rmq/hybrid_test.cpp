@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is particular to the hierarchy whose last level is asked by rays.
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "raydex/raydex.hpp"
+#include "rmq/oracle.hpp"
+#include "support/expect_error.hpp"
+#include "support/tested_backend.hpp"
+
+namespace raydex {
+namespace {
+
+class rmq_hybrid : public test::backend_test {
+ protected:
+  template <class T>
+  void check(const rmq& built, const std::vector<T>& values) const {
+    const test::rmq_oracle<T> oracle(values, rmq_ties::leftmost);
+    auto random = test::generator(values.size());
+    std::vector<std::uint32_t> lower;
+    std::vector<std::uint32_t> upper;
+    for (int i = 0; i < 1000; ++i) {
+      lower.push_back(static_cast<std::uint32_t>(test::below(random, values.size())));
+      upper.push_back(lower.back() + static_cast<std::uint32_t>(
+                                         test::below(random, values.size() - lower.back())));
+    }
+    const auto lower_cells = at().upload(lower);
+    const auto upper_cells = at().upload(upper);
+    const probes batch = ranges(column(lower_cells), column(upper_cells));
+    buffer<std::uint64_t> positions(at(), lower.size());
+    buffer<T> minima(at(), lower.size());
+    built.position(at(), batch, std::span(positions.data(), positions.size()));
+    built.minimum(at(), batch, value_span(minima));
+    const auto found = at().download(positions);
+    const auto least = at().download(minima);
+    for (std::size_t i = 0; i < lower.size(); ++i) {
+      ASSERT_EQ(found[i], oracle.position(lower[i], upper[i])) << lower[i] << " to " << upper[i];
+      ASSERT_EQ(least[i], values[found[i]]);
+    }
+  }
+};
+
+TEST_F(rmq_hybrid, changed_values_are_taken_in) {
+  auto random = test::generator();
+  for (const char* cutoff : {"20", "100000"}) {
+    std::vector<std::uint64_t> values(5000);
+    for (auto& value : values)
+      value = random() % 1000 + 100;
+    auto array = at().upload(values);
+    const auto built = build_rmq("rmq_hierarchy", test::tested_backend(), at(), column(array),
+                                 {{"top", "rays"}, {"chunk", "8"}, {"cutoff", cutoff}});
+    EXPECT_NE(built->info().options.find("top=rays"), std::string::npos);
+    check(*built, values);
+    std::vector<std::uint32_t> changed;
+    for (int i = 0; i < 50; ++i) {
+      changed.push_back(static_cast<std::uint32_t>(random() % values.size()));
+      values[changed.back()] = random() % 2000;
+    }
+    at().copy_in(array.data(), values.data(), array.bytes());
+    const auto cells = at().upload(changed);
+    built->refresh(context(at()).stream, column(cells));
+    check(*built, values);
+  }
+}
+
+TEST_F(rmq_hybrid, rays_that_a_backend_lacks_are_refused) {
+  const auto array = at().upload(std::vector<float>(10));
+  if (test::tested_backend() == backend::optix) {
+    test::expect_error<unsupported>(
+        [&] {
+          build_rmq("rmq_hierarchy", backend::optix, at(), column(array), {{"top", "scan"}});
+        },
+        {"option top", "take backend cuda"});
+    test::expect_error<unsupported>(
+        [&] {
+          build_rmq("rmq_hierarchy", backend::cuda, at(), column(array), {{"top", "rays"}});
+        },
+        {"option top", "take backend optix"});
+  } else {
+    const auto built = build_rmq("rmq_hierarchy", backend::cpu, at(), column(array));
+    EXPECT_NE(built->info().options.find("top=scan"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace raydex
