@@ -35,11 +35,17 @@ RAYDEX_HD constexpr Value last_value() {
   }
 }
 
+/// Whether it is NaN; integers never are.
+template <class Value>
+RAYDEX_HD constexpr bool is_nan(Value value) {
+  return value != value;  // NOLINT(misc-redundant-expression)
+}
+
 /// Whether `a` comes before `b`.
 template <class Value>
 RAYDEX_HD constexpr bool less(Value a, Value b) {
   if constexpr (std::is_floating_point_v<Value>) {
-    return a < b || (b != b && a == a);
+    return a < b || (is_nan(b) && !is_nan(a));
   } else {
     return a < b;
   }
@@ -140,7 +146,7 @@ class value_array {
     if constexpr (std::is_integral_v<Value>) {
       return ordered(value);
     } else {
-      return value != value ? last_value<Value>() : value + Value{0};
+      return is_nan(value) ? last_value<Value>() : value + Value{0};
     }
   }
 

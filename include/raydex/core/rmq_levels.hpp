@@ -249,7 +249,7 @@ struct minima_levels {
       unsigned entry = 0;
       if constexpr (Where) {
         if (in == 0) continue;
-        const bool only_nan = least != least;
+        const bool only_nan = is_nan(least);
         std::uint32_t equal = 0;
         RAYDEX_UNROLL
         for (unsigned e = 0; e < width; ++e) {
