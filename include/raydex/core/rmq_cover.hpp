@@ -180,6 +180,7 @@ template <class Value, class Place>
 struct put_first_cover {
   rmq_cover_view<Value, Place> view;   ///< with its levels
   cover_entry<Value, Place>* entries;  ///< of all tables
+  /// Writes it.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const auto table = view.tables.tables[view.tables.least];
     const unsigned shift = view.layout.first_shift;
@@ -207,6 +208,7 @@ struct put_next_cover {
   std::uint64_t places;                      ///< of the array
   bool rightmost;                            ///< as ties have it
   cover_entry<Value, Place>* entries;        ///< of all tables
+  /// Writes it.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const std::uint64_t begin = i << to.shift;
     cover_entry<Value, Place> entry = entries[from.begin + (begin >> from.shift)];

@@ -306,6 +306,7 @@ struct put_block_minimum {
   std::uint8_t* offsets = nullptr;    ///< of level 1
   Place* places = nullptr;            ///< of level 2 and up
 
+  /// Writes it.
   RAYDEX_HD void operator()(std::uint64_t e) const {
     constexpr unsigned size = value_pack<Value>::size;
     const level_layout& layout = below.layout;
@@ -359,6 +360,7 @@ struct put_mask {
   unsigned level = 2;                  ///< whose masks to write
   std::uint32_t* masks = nullptr;      ///< of level 2 and up
 
+  /// Writes it.
   RAYDEX_HD void operator()(std::uint64_t e) const {
     const std::uint64_t begin = levels.layout.begin[level];
     const std::uint64_t block = e / level_layout::fan_out * level_layout::fan_out;
