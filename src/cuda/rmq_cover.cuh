@@ -305,7 +305,7 @@ void answer_by_covers(const context& where, const core::rmq_cover_view<Value, Pl
 template <class Value, class Place>
 __global__ void __launch_bounds__(rmq_cover_policy::threads)
     run_put_level(const __grid_constant__ core::put_block_minimum<Value, Place> put,
-                  std::uint64_t packs, std::uint64_t readable, unsigned lanes) {
+                  std::uint64_t packs, std::uint64_t readable, unsigned lane_bits) {
   using pack = core::value_pack<Value>;
   constexpr unsigned each = rmq_cover_policy::packs;
   const std::uint64_t begin =
@@ -322,34 +322,33 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads)
         read[j].at[i] = core::last_value<Value>();
     }
   }
+  const unsigned lanes = 1U << lane_bits;
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned group = lane & ~(lanes - 1);  // its first lane
 #pragma unroll
   for (unsigned j = 0; j < each; ++j) {
-    const std::uint64_t number = begin + j * rmq_cover_policy::threads;
     Value least = read[j].at[0];
-    unsigned best = (threadIdx.x % lanes) * pack::size;
-    const unsigned first = best;
 #pragma unroll
-    for (unsigned i = 1; i < pack::size; ++i) {
-      const bool later = put.below.rightmost ? !core::less(least, read[j].at[i])
-                                             : core::less(read[j].at[i], least);
-      if (later) {
-        least = read[j].at[i];
-        best = first + i;
-      }
+    for (unsigned i = 1; i < pack::size; ++i)
+      least = core::smaller(least, read[j].at[i]);
+    for (unsigned step = 1; step < lanes; step *= 2)
+      least = core::smaller(least, __shfl_xor_sync(0xffff'ffff, least, static_cast<int>(step)));
+    // Which of the block's values it is: the first or last one that is equal.
+    unsigned equal = 0;
+#pragma unroll
+    for (unsigned i = 0; i < pack::size; ++i) {
+      const bool is_it = read[j].at[i] <= least || core::is_nan(least);
+      equal |= is_it ? 1U << i : 0;
     }
-    for (unsigned step = 1; step < lanes; step *= 2) {
-      const Value other = __shfl_xor_sync(0xffff'ffff, least, static_cast<int>(step));
-      const unsigned other_best = __shfl_xor_sync(0xffff'ffff, best, static_cast<int>(step));
-      const bool is_better = core::less(other, least) ||
-                             (!core::less(least, other) &&
-                              (put.below.rightmost ? other_best > best : other_best < best));
-      if (is_better) {
-        least = other;
-        best = other_best;
-      }
+    const unsigned have =
+        __ballot_sync(0xffff'ffff, equal != 0 ? 1 : 0) >> group & (0xffff'ffff >> (32 - lanes));
+    const bool rightmost = put.below.rightmost;
+    const unsigned who = group + (rightmost ? core::floor_log2(have) : core::first_bit(have));
+    const std::uint64_t number = begin + j * rmq_cover_policy::threads;
+    if (lane == who && number < packs) {
+      const unsigned i = rightmost ? core::floor_log2(equal) : core::first_bit(equal);
+      put.put(number >> lane_bits, least, number * pack::size + i);
     }
-    if (threadIdx.x % lanes == 0 && number < packs)
-      put.put(number / lanes, least, number * pack::size + best);
   }
 }
 
@@ -372,12 +371,14 @@ struct rmq_cover_executor : rmq_executor {
   static void put_level(const context& where, const core::put_block_minimum<Value, Place>& put) {
     constexpr unsigned size = core::value_pack<Value>::size;
     const core::level_layout& layout = put.below.layout;
-    const unsigned lanes = (1U << (layout.shift(put.level) - layout.shift(put.level - 1))) / size;
-    const std::uint64_t packs = layout.padded_entries(put.level) * lanes;
+    const unsigned lane_bits = layout.shift(put.level) - layout.shift(put.level - 1) -
+                               core::floor_log2(std::uint32_t{size});
+    const std::uint64_t packs = layout.padded_entries(put.level) << lane_bits;
     const std::uint64_t readable =
         put.level == 1 ? packs : layout.padded_entries(put.level - 1) / size;
     launch(where.stream, blocks_for(packs, rmq_cover_policy::threads * rmq_cover_policy::packs),
-           rmq_cover_policy::threads, 0, run_put_level<Value, Place>, put, packs, readable, lanes);
+           rmq_cover_policy::threads, 0, run_put_level<Value, Place>, put, packs, readable,
+           lane_bits);
   }
 };
 

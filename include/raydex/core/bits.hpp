@@ -27,4 +27,13 @@ RAYDEX_HD constexpr unsigned floor_log2(std::uint32_t number) {
 #endif
 }
 
+/// The number of the lowest bit that is set; one is.
+RAYDEX_HD constexpr unsigned first_bit(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__ffs(static_cast<int>(bits))) - 1;
+#else
+  return static_cast<unsigned>(std::countr_zero(bits));
+#endif
+}
+
 }  // namespace raydex::core

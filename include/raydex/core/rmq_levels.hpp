@@ -285,13 +285,6 @@ struct minima_levels {
       if (i == j) picked = all[j];
     return picked;
   }
-  RAYDEX_HD static unsigned first_bit(std::uint32_t bits) {
-#if defined(__CUDA_ARCH__)
-    return static_cast<unsigned>(__ffs(static_cast<int>(bits))) - 1;
-#else
-    return static_cast<unsigned>(std::countr_zero(bits));
-#endif
-  }
 };
 
 /// @name How levels are built: each writes one entry.
