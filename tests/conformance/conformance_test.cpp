@@ -22,8 +22,8 @@ bool sparse() {
 }
 
 // The options that each structure is tested with, the first of them with every key type, the others
-// with one type a width, or, on a CPU and on a small scale, with widths in turn. A structure that is
-// not named is tested with its defaults.
+// with one type a width, or, on a CPU and on a small scale, with widths in turn. A structure that
+// is not named is tested with its defaults.
 const std::map<std::string, std::vector<option_map>>& tested_options() {
   static const std::map<std::string, std::vector<option_map>> all{
       {"sorted_array",

@@ -164,8 +164,8 @@ struct rmq_cover_view : minima_levels<Value, Place> {
         return inside;
     }
     found_minimum<Value, Place> found;
-    Value left = last_value<Value>();
-    Value right = last_value<Value>();
+    auto left = last_value<Value>();
+    auto right = last_value<Value>();
     if (this->template look_above<Where>(first, last, found, left, right))
       this->template look_below<Where>(first, last, left, right, found);
     return {found.value, Where ? this->place_of(found) : Place{0}};

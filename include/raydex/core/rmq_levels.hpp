@@ -242,7 +242,7 @@ struct minima_levels {
       const Place base = number * size;
       const std::uint32_t in = low_bits(end < base ? 0 : end - base, width) &
                                ~low_bits(begin < base ? 0 : begin - base, width);
-      Value least = last_value<Value>();
+      auto least = last_value<Value>();
       RAYDEX_UNROLL
       for (unsigned e = 0; e < width; ++e)
         if (((in >> e) & 1) != 0) least = smaller(least, packs[e / size].at[e % size]);
@@ -306,7 +306,7 @@ struct put_block_minimum {
     const std::uint64_t in_block = std::uint64_t{1}
                                    << (layout.shift(level) - layout.shift(level - 1));
     const std::uint64_t all = layout.entries(level - 1, below.array.end());
-    Value least = last_value<Value>();
+    auto least = last_value<Value>();
     std::uint64_t best = e * in_block;
     for (std::uint64_t at = e * in_block; at < (e + 1) * in_block && at < all; at += size) {
       const value_pack<Value> pack = read(at / size);

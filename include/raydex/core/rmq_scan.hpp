@@ -27,7 +27,7 @@ struct rmq_scan_view {
 
   /// The minimum of [first, last], places of the array.
   RAYDEX_HD Value minimum(Place first, Place last) const {
-    Value least = last_value<Value>();
+    auto least = last_value<Value>();
     for_each_pack(first, last, [&](const value_pack<Value>& values, Place begin) {
       RAYDEX_UNROLL
       for (unsigned i = 0; i < value_pack<Value>::size; ++i) {
