@@ -120,7 +120,7 @@ TEST(experiments, options_are_legal_and_answers_right) {
   }
 }
 
-TEST(experiments, minima_are_right_where_the_structure_is_there) {
+TEST(experiments, minima_are_right) {
   const session here(backend::cpu);
   const auto host = make_machine(here);
   rmq_workload what;
@@ -133,9 +133,9 @@ TEST(experiments, minima_are_right_where_the_structure_is_there) {
   std::vector<candidate> measured;
   for (const rmq_scene& planned : rmq_plan(experiments())) {
     for (const auto& [asked, who, wanted_by] : planned.tasks) {
-      if (!known.contains(who.structure) || std::ranges::find(measured, who) != measured.end())
-        continue;
+      if (std::ranges::find(measured, who) != measured.end()) continue;
       SCOPED_TRACE(who.structure + " " + to_text(who.options));
+      ASSERT_TRUE(known.contains(who.structure));
       measured.push_back(who);
       try {
         EXPECT_EQ(measure(*host, data, asked, who.structure, who.options, 1).wrong, 0u);
