@@ -118,6 +118,16 @@ void check_able(const std::string& structure, backend where, const workload& wha
   if (what.updated_from && structure != "rx") {
     throw unsupported(fmt::format("--updated-from: {} takes no other column; rx does", structure));
   }
+  if (structure == "auto" && what.waves != 0) {
+    const auto updates = [&](const capability& able) {
+      return able.where == where && able.updates;
+    };
+    if (std::ranges::none_of(capabilities(), updates)) {
+      throw unsupported(
+          fmt::format("--waves: no structure takes updates on {}; cgrx does on cpu and optix",
+                      to_string(where)));
+    }
+  }
   for (const capability& able : capabilities()) {
     if (able.structure != structure || able.where != where) continue;
     const key_type key = what.key_bits == 32 ? key_type::uint32 : key_type::uint64;
