@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "built_rmq.hpp"
 #include "checks.hpp"
 #include "raydex/error.hpp"
 
@@ -70,6 +71,14 @@ void rmq::check_batch(const context& where, const probes& ranges, std::uint64_t 
   if (out_size != ranges.size()) {
     throw invalid_argument(
         fmt::format("out: room for {} ranges, but there are {}", out_size, ranges.size()));
+  }
+}
+
+void rmq::check_view(key_format value, std::size_t place_bytes) const {
+  const std::size_t own_bytes = has_narrow_places(info_.n) ? 4 : 8;
+  if (value != info_.value || place_bytes != own_bytes) {
+    throw invalid_argument(fmt::format("view: this structure has values {} and places of {} bits",
+                                       to_string(info_.value), 8 * own_bytes));
   }
 }
 

@@ -159,7 +159,7 @@ class built_rmq_cover final
     put_tables(where);
   }
 
-  const void* erased_view() const override { return &this->view(); }
+  const void* view_of_core() const noexcept override { return &this->view(); }
 
   buffer<Value> minima_;
   buffer<std::uint8_t> offsets_;

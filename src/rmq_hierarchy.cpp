@@ -62,14 +62,6 @@ std::string describe(const rmq_hierarchy_options& options) {
 
 rmq_hierarchy::~rmq_hierarchy() = default;
 
-void rmq_hierarchy::check_view(key_format value, std::size_t place_bytes) const {
-  const std::size_t own_bytes = has_narrow_places(info().n) ? 4 : 8;
-  if (value != info().value || place_bytes != own_bytes) {
-    throw invalid_argument(fmt::format("view: this structure has values {} and places of {} bits",
-                                       to_string(info().value), 8 * own_bytes));
-  }
-}
-
 std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context& where_to,
                                                    const column& values,
                                                    const rmq_hierarchy_options& options) {

@@ -3,6 +3,7 @@
 /// Range-minimum queries: the smallest value, or where it is, between two positions of an array.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -129,6 +130,9 @@ class RAYDEX_EXPORT rmq {
   /// Does `refresh`. By default, throws `unsupported`.
   virtual void do_refresh(stream_t stream, const column& positions);
   /// @}
+
+  /// Checks the types of values and places that a view is asked for.
+  void check_view(key_format value, std::size_t place_bytes) const;
 
   /// The counted resource: an implementation's memory comes from here.
   tracking_resource& memory() noexcept { return memory_; }

@@ -7,6 +7,7 @@
 
 #include "raydex/core/rmq_cover.hpp"
 #include "raydex/rmq.hpp"
+#include "raydex/rmq_view.hpp"
 
 namespace raydex {
 
@@ -41,30 +42,28 @@ class RAYDEX_EXPORT rmq_cover : public rmq {
  public:
   ~rmq_cover() override;
 
-  /// The structure as a trivially copyable view, for queries inside a kernel of one's own (`cuda`)
-  /// or a loop (`cpu`): `minimum(first, last)` and `find(first, last)` of *places*, which are
-  /// positions plus `view.array.first()`, both in the array; values are in the form of
-  /// `view.array.ordered`. It is valid as long as the structure.
+  /// A view to ask from the user's own code, inside a kernel on `cuda`.
   ///
-  /// `Value`: `float`, `double`, or the signed type of the values' width; `Place`: `std::uint32_t`
-  /// for arrays of less than 2^32 - 1024 values, else `std::uint64_t`. Throws `invalid_argument`
-  /// for other types.
-  template <class Value, class Place>
-  core::rmq_cover_view<Value, Place> view() const {
-    check_view(std::is_floating_point_v<Value>, sizeof(Value), sizeof(Place));
-    return *static_cast<const core::rmq_cover_view<Value, Place>*>(erased_view());
+  /// @tparam T the type of the array's values
+  /// @tparam Place `std::uint32_t`, or `std::uint64_t` where n >= 2^32 - 1024
+  ///
+  /// Throws `invalid_argument` if these are not the structure's own.
+  template <class T, class Place = std::uint32_t>
+  auto view() const {
+    using queried = core::rmq_cover_view<core::ordered_as<T>, Place>;
+    check_view(format_of<T>, sizeof(Place));
+    return rmq_view<T, queried>(*static_cast<const queried*>(view_of_core()));
   }
 
  protected:
   /// For implementations.
-  explicit rmq_cover(memory_resource& upstream);
+  using rmq::rmq;
 
- private:
-  void check_view(bool is_floating, std::size_t value_bytes, std::size_t place_bytes) const;
-  virtual const void* erased_view() const = 0;
+  /// The view of core.
+  virtual const void* view_of_core() const noexcept = 0;
 };
 
-/// Builds it.
+/// Builds an `rmq_cover`; arguments and errors as for `build_rmq`.
 RAYDEX_EXPORT std::unique_ptr<rmq_cover> build_rmq_cover(backend where, const context& where_to,
                                                          const column& values,
                                                          const rmq_cover_options& options = {});

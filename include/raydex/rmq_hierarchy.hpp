@@ -101,9 +101,6 @@ class RAYDEX_EXPORT rmq_hierarchy : public rmq {
   static const void* view_of_core(const rmq_hierarchy& other) noexcept {
     return other.view_of_core();
   }
-
- private:
-  void check_view(key_format value, std::size_t place_bytes) const;
 };
 
 /// Builds an `rmq_hierarchy`; arguments and errors as for `build_rmq`.

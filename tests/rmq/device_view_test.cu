@@ -55,6 +55,15 @@ class rmq_device_view : public test::backend_test {
   }
 };
 
+TEST_F(rmq_device_view, cover) {
+  const auto build = [&](const column& values) {
+    return build_rmq_cover(backend::cuda, at(), values);
+  };
+  check<float>(build);
+  check<std::uint32_t>(build);
+  check<std::int64_t>(build);
+}
+
 TEST_F(rmq_device_view, hierarchy) {
   const auto build = [&](const column& values) {
     return build_rmq_hierarchy(backend::cuda, at(), values, {.chunk = 4});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is particular to rmq_hierarchy: its options, what it holds, and changed values.
+// What is particular to rmq_hierarchy: its options, and what it holds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -100,50 +100,6 @@ class rmq_hierarchy_on_backend : public test::backend_test {
                                        const rmq_hierarchy_options& options = {}) const {
     return build_rmq_hierarchy(at().where(), where, values, options);
   }
-
-  // Values change, once a few of them and once nearly all.
-  template <class T, class Position>
-  void check_refresh(const rmq_hierarchy_options& options) const {
-    auto random = test::generator(options.chunk.value_or(0));
-    const std::size_t size = test::tested_by_emulation() ? 3001 : 60'001;
-    std::vector<T> host = random_values<T>(size, random);
-    auto array = at().upload(host);
-    const auto built = build(at(), column(array), options);
-    for (const std::size_t changes : {std::size_t{1}, std::size_t{40}, size}) {
-      std::vector<Position> positions;
-      for (std::size_t i = 0; i < changes; ++i) {
-        const std::size_t position = test::below(random, size);
-        // Below the others, or above.
-        host[position] = static_cast<T>(i % 2 == 0 ? 0 : 5000);
-        positions.push_back(static_cast<Position>(position));
-      }
-      // Repeated ones are legal, those beyond the array are not looked at.
-      positions.push_back(positions.front());
-      positions.push_back(static_cast<Position>(size));
-      positions.push_back(std::numeric_limits<Position>::max());
-      positions.push_back(static_cast<Position>(-1));
-      at().copy_in(array.data(), host.data(), array.bytes());
-      const auto changed = at().upload(positions);
-      built->refresh(context(at()).stream, column(changed));
-
-      const test::rmq_oracle<T> oracle(host, options.ties);
-      std::vector<std::uint32_t> lower;
-      std::vector<std::uint32_t> upper;
-      for (int i = 0; i < 500; ++i) {
-        const std::size_t length = 1 + test::below(random, i % 2 == 0 ? size : 200);
-        lower.push_back(static_cast<std::uint32_t>(test::below(random, size - length + 1)));
-        upper.push_back(static_cast<std::uint32_t>(lower.back() + length - 1));
-      }
-      const auto lower_ends = at().upload(lower);
-      const auto upper_ends = at().upload(upper);
-      buffer<std::uint64_t> out(at(), lower.size());
-      built->position(at(), ranges(column(lower_ends), column(upper_ends)),
-                      std::span(out.data(), out.size()));
-      const auto found = at().download(out);
-      for (std::size_t i = 0; i < found.size(); ++i)
-        ASSERT_EQ(found[i], oracle.position(lower[i], upper[i])) << lower[i] << " " << upper[i];
-    }
-  }
 };
 
 TEST_F(rmq_hierarchy_on_backend, holds_a_minimum_and_a_position_for_each_chunk) {
@@ -170,14 +126,6 @@ TEST_F(rmq_hierarchy_on_backend, a_build_that_runs_out_leaks_nothing_and_says_wh
   const auto values = at().upload(std::vector<float>(10'000, 1.0F));
   test::check_memory_of_build(at(),
                               [&](const context& where) { return build(where, column(values)); });
-}
-
-TEST_F(rmq_hierarchy_on_backend, takes_changed_values) {
-  check_refresh<float, std::uint32_t>({});
-  check_refresh<float, std::int32_t>({.chunk = 2, .cutoff = 2});
-  check_refresh<double, std::int64_t>({.chunk = 4, .ties = rmq_ties::rightmost});
-  check_refresh<std::uint32_t, std::uint64_t>({.chunk = 128});
-  check_refresh<std::int64_t, std::uint32_t>({.load = hierarchy_load::coalesced});
 }
 
 // Places of 64 bits, which else only arrays of more than 2^32 values have.

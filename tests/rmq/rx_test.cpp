@@ -88,8 +88,9 @@ void check_scene(std::uint64_t values_up_to, std::size_t size, rmq_ties ties) {
   host_memory_resource memory;
   tracking_resource counted(memory);
   const context where{counted};
-  const minima_by_rays<plain_engine<Blind>> rays(
-      where, counted, column(std::span<const std::int32_t>(values)), {.ties = ties, .block = 32});
+  const minima_by_rays<plain_engine<Blind>> rays(where, counted,
+                                                 column(std::span<const std::int32_t>(values)),
+                                                 {.ties = ties, .block = 32, .compact = false});
   const test::rmq_oracle<std::int32_t> oracle(values, ties);
 
   std::vector<std::uint32_t> ends;

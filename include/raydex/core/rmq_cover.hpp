@@ -93,7 +93,7 @@ struct cover_tables {
   RAYDEX_HD void locate(const typename cover_layout<Place>::table* tables, Place first, Place last,
                         Place& one, Place& other) const {
     const Place beyond = last - first;
-    unsigned j = floor_log2(beyond);
+    unsigned j = floor_log2(beyond | Place{1});
     // Below the first table, one of its intervals is longer than the range.
     if (j < least) j = least;
     auto table = tables[j];
