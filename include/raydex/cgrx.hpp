@@ -29,7 +29,7 @@ enum class cgrx_layout : std::uint8_t {
 };
 
 /// Options of `cgrx`; by name: `bucket=2..65536 node=off|2..256 layout=column|aligned|packed
-/// scene=optimised|naive mapping=fit|bits bits=X/Y/Z scale=Y/Z
+/// scene=auto|spans|optimised|naive mapping=fit|bits bits=X/Y/Z scale=Y/Z
 /// search=auto|binary|linear|interpolated scan=multi|single compact=auto|on|off build=fast|trace
 /// parts=auto|1..4096 order=auto|batch|tiles|sorted rebuild=never|2..1024`.
 struct cgrx_options {
