@@ -30,11 +30,26 @@ struct rmq_cover_plan {
   rmq_cover_plan(std::uint64_t places, rmq_memory memory) {
     // Blocks are short, so that few values are read, but the longer the more of them there are: so
     // level 1 stays in a GPU's L2 cache.
-    const bool is_small = memory == rmq_memory::small;
     const unsigned size = places < 2 ? 0 : core::floor_log2(places - 1) + 1;
-    const unsigned shift = is_small ? 6 : 3 + std::min((std::max(size, 20U) - 20) / 4, 3U);
+    const unsigned more = (std::max(size, 20U) - 20) / 4;
+    const std::uint64_t values = places * sizeof(Value);
+    unsigned shift = 0;
+    std::uint64_t all = 0;
+    switch (memory) {
+      case rmq_memory::fastest:
+        shift = 2 + more;
+        all = 2 * values;
+        break;
+      case rmq_memory::fast:
+        shift = std::max(3 + more, 4U);
+        all = values / 4;
+        break;
+      case rmq_memory::small:
+        shift = 6;
+        all = values / 25;
+    }
+    shift = std::min(shift, memory == rmq_memory::small ? 6U : 5U);
     levels = core::level_layout::over(places, shift);
-    const std::uint64_t all = places * sizeof(Value) / (is_small ? 25 : 4);
     const std::uint64_t used = bytes_of_levels();
     // The more tables, the fewer searches.
     for (unsigned least = shift + core::cover_layout<Place>::overlap;; ++least) {
@@ -47,8 +62,9 @@ struct rmq_cover_plan {
 
  private:
   std::uint64_t bytes_of_levels() const {
-    return levels.first_entries() * (sizeof(Value) + 1) +
-           levels.later_entries() * (sizeof(Value) + sizeof(Place) + sizeof(std::uint32_t));
+    return levels.first_entries() * (sizeof(Value) + 3) +
+           levels.later_entries() * (sizeof(Value) + sizeof(Place) + sizeof(std::uint32_t) +
+                                     2 * sizeof(core::end_entry<Value>));
   }
 };
 
@@ -65,18 +81,17 @@ struct refresh_block {
   }
 };
 
-// Writes one of the masks in the block of a position anew.
+// Writes what the entries in the block of a position tell anew.
 template <class Value, class Place>
-struct refresh_masks {
-  core::put_mask<Value, Place> put;
+struct refresh_parts {
+  core::put_parts<Value, Place> put;
   core::cells positions;
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    constexpr unsigned block = core::level_layout::fan_out;
-    const std::uint64_t position = core::position_of(positions, i / block);
+    const std::uint64_t position = core::position_of(positions, i);
     const core::value_array<Value>& array = put.levels.array;
     if (position >= array.size()) return;
     const std::uint64_t entry = (position + array.first()) >> put.levels.layout.shift(put.level);
-    put(entry / block * block + i % block);
+    put(entry / core::level_layout::fan_out);
   }
 };
 
@@ -99,13 +114,21 @@ class built_rmq_cover final
     const core::level_layout& levels = plan.levels;
     minima_ = buffer<Value>(where, levels.first_entries() + levels.later_entries());
     offsets_ = buffer<std::uint8_t>(where, levels.first_entries());
+    for (buffer<std::uint8_t>& least : least_beside_)
+      least = buffer<std::uint8_t>(where, levels.first_entries());
     places_ = buffer<Place>(where, levels.later_entries());
     masks_ = buffer<std::uint32_t>(where, levels.later_entries());
+    for (buffer<end_entry>& ends : end_entries_)
+      ends = buffer<end_entry>(where, levels.later_entries());
     entries_ = buffer<entry>(where, plan.tables.size);
     view.minima = minima_.data();
     view.offsets = offsets_.data();
     view.places = places_.data();
     view.masks = masks_.data();
+    for (unsigned side = 0; side < 2; ++side) {
+      view.least_beside[side] = least_beside_[side].data();
+      view.end_entries[side] = end_entries_[side].data();
+    }
     view.cover.entries = entries_.data();
     view.cover.least = plan.tables.least;
     view.cover.least_beyond = plan.tables.size == 0
@@ -114,7 +137,8 @@ class built_rmq_cover final
     this->set_view(view);
     for (unsigned level = 1; level <= levels.levels; ++level) {
       Executor::put_level(where, level_put(level));
-      if (level > 1) Executor::for_each(where, mask_put(level), levels.padded_entries(level));
+      Executor::for_each(where, parts_put(level),
+                         levels.padded_entries(level) / core::level_layout::fan_out);
     }
     put_tables(where);
     this->measure();
@@ -122,12 +146,17 @@ class built_rmq_cover final
 
  private:
   using entry = core::cover_entry<Value, Place>;
+  using end_entry = core::end_entry<Value>;
 
   core::put_block_minimum<Value, Place> level_put(unsigned level) {
     return {this->view(), level, minima_.data(), offsets_.data(), places_.data()};
   }
-  core::put_mask<Value, Place> mask_put(unsigned level) {
-    return {this->view(), level, masks_.data()};
+  core::put_parts<Value, Place> parts_put(unsigned level) {
+    return {this->view(),
+            level,
+            masks_.data(),
+            {least_beside_[0].data(), least_beside_[1].data()},
+            {end_entries_[0].data(), end_entries_[1].data()}};
   }
 
   void put_tables(const context& where) {
@@ -151,10 +180,8 @@ class built_rmq_cover final
     for (unsigned level = 1; level <= this->view().layout.levels; ++level) {
       const refresh_block<Value, Place> put{level_put(level), cells_of(positions)};
       Executor::for_each(where, put, positions.size);
-      if (level > 1) {
-        const refresh_masks<Value, Place> puts{mask_put(level), cells_of(positions)};
-        Executor::for_each(where, puts, positions.size * core::level_layout::fan_out);
-      }
+      const refresh_parts<Value, Place> puts{parts_put(level), cells_of(positions)};
+      Executor::for_each(where, puts, positions.size);
     }
     put_tables(where);
   }
@@ -163,8 +190,10 @@ class built_rmq_cover final
 
   buffer<Value> minima_;
   buffer<std::uint8_t> offsets_;
+  buffer<std::uint8_t> least_beside_[2];
   buffer<Place> places_;
   buffer<std::uint32_t> masks_;
+  buffer<end_entry> end_entries_[2];
   buffer<entry> entries_;
 };
 

@@ -3,7 +3,7 @@
 //
 // A warp answers ranges from the tables, each of its threads some at once. Ranges that these do not
 // answer wait in a queue of the warp until each of its threads has one to look for in the levels.
-// Of these, the ones for which a block of the array has to be read wait in a second queue, for the
+// Of these, the ones for which values of the array have to be read wait in a second queue, for the
 // same reason: the threads of a warp always do the same thing.
 #pragma once
 
@@ -33,23 +33,78 @@ struct rmq_cover_policy {
   static constexpr unsigned packs = 4;
 };
 
-// What a warp keeps in shared memory: ranges that wait.
-template <class Value, class Place>
-struct rmq_warp_memory {
-  static constexpr unsigned room = 31 + 32 * rmq_cover_policy::ahead;
-  static constexpr unsigned ends_room = 31 + 32;
+// A range that waits, and its number in the batch.
+template <class Place>
+struct rmq_range {
+  Place first;
+  Place last;
+  std::uint32_t number;
+};
 
-  // For the levels.
-  Place first[room];
-  Place last[room];
-  std::uint32_t number[room];
-  // For blocks of the array.
-  core::found_minimum<Value, Place> found[ends_room];
-  Value left[ends_room];
-  Value right[ends_room];
-  Place ends_first[ends_room];
-  Place ends_last[ends_room];
-  std::uint32_t ends_number[ends_room];
+// Room in shared memory for ranges of a warp that wait.
+template <class Place, unsigned Size>
+struct rmq_waiting_room {
+  Place first[Size];
+  Place last[Size];
+  std::uint32_t number[Size];
+};
+
+// Ranges that wait.
+template <class Room>
+class rmq_queue {
+ public:
+  using range = rmq_range<std::remove_reference_t<decltype(Room::first[0])>>;
+
+  __device__ explicit rmq_queue(Room& room) : room_(room) {}
+
+  __device__ unsigned size() const { return size_; }
+
+  // Adds the ranges of the threads that say so. Where this thread's is.
+  __device__ unsigned add(bool waits, const range& added) {
+    const unsigned who = __ballot_sync(all, waits ? 1 : 0);
+    const unsigned at = size_ + __popc(who & ((1U << threadIdx.x % 32) - 1));
+    if (waits) {
+      room_.first[at] = added.first;
+      room_.last[at] = added.last;
+      room_.number[at] = added.number;
+    }
+    size_ += __popc(who);
+    return at;
+  }
+
+  // Takes up to 32 ranges, one for each thread: whether there is one for this, and where.
+  __device__ bool take(unsigned& at) {
+    __syncwarp();
+    const unsigned taken = size_ < 32 ? size_ : 32;
+    size_ -= taken;
+    at = size_ + threadIdx.x % 32;
+    return threadIdx.x % 32 < taken;
+  }
+  __device__ range operator[](unsigned at) const {
+    return {room_.first[at], room_.last[at], room_.number[at]};
+  }
+
+ private:
+  static constexpr unsigned all = 0xffff'ffff;
+
+  Room& room_;
+  unsigned size_ = 0;
+};
+
+// What a warp keeps in shared memory.
+template <bool Where, class Value, class Place>
+struct rmq_warp_memory {
+  // Fewer than 32 are left in a queue before more are added.
+  using above_room = rmq_waiting_room<Place, 31 + 32 * rmq_cover_policy::ahead>;
+  static constexpr unsigned ends_size = 31 + 32;
+  using ends_room = rmq_waiting_room<Place, ends_size>;
+
+  above_room above;
+  ends_room ends;
+  // Of those that wait for values at their ends.
+  core::found_minimum<Where, Value, Place> found[ends_size];
+  Value left[ends_size];
+  Value right[ends_size];
 };
 
 // Where answers go.
@@ -60,7 +115,7 @@ struct rmq_minima_out {
   static constexpr bool where = false;
 
   value* out;
-  __device__ void put(const View& view, const core::found_minimum<value, place>& found,
+  __device__ void put(const View& view, const core::found_minimum<where, value, place>& found,
                       std::uint32_t i) const {
     put(view, found.value, i);
   }
@@ -85,7 +140,7 @@ struct rmq_positions_out {
   static constexpr bool where = true;
 
   std::uint64_t* out;
-  __device__ void put(const View& view, const core::found_minimum<value, place>& found,
+  __device__ void put(const View& view, const core::found_minimum<where, value, place>& found,
                       std::uint32_t i) const {
     put(view, view.place_of(found), i);
   }
@@ -103,95 +158,78 @@ struct rmq_positions_out {
   }
 };
 
-// The queues of a warp.
+// A warp as it looks for ranges in the levels.
 template <class View, class Out>
 class rmq_warp {
   using value = typename View::value_type;
   using place = typename View::place_type;
-  using memory_type = rmq_warp_memory<value, place>;
-  static constexpr unsigned all = 0xffff'ffff;
+  using found_type = core::found_minimum<Out::where, value, place>;
+  using memory_type = rmq_warp_memory<Out::where, value, place>;
+  using way = typename View::levels::way;
 
  public:
   __device__ rmq_warp(const View& view, const Out& out, memory_type& memory)
-      : view_(view), out_(out), memory_(memory), lane_(threadIdx.x % 32) {}
+      : view_(view), out_(out), memory_(memory), above_(memory.above), ends_(memory.ends) {}
 
   // Ranges that wait for the levels.
-  __device__ unsigned waiting() const { return waiting_; }
+  __device__ unsigned waiting() const { return above_.size(); }
 
   // Lets the ranges of the threads that say so wait for the levels.
-  __device__ void wait(bool waits, place first, place last, std::uint32_t number) {
-    const unsigned who = __ballot_sync(all, waits ? 1 : 0);
-    if (waits) {
-      const unsigned at = waiting_ + before_this(who);
-      memory_.first[at] = first;
-      memory_.last[at] = last;
-      memory_.number[at] = number;
-    }
-    waiting_ += static_cast<unsigned>(__popc(who));
-  }
+  __device__ void wait(bool waits, const rmq_range<place>& range) { above_.add(waits, range); }
 
   // Answers ranges until fewer than 32 wait in each queue; all if `finish`.
   __device__ void answer(bool finish) {
-    while (waiting_ >= (finish ? 1U : 32U)) {
-      look_above();
-      while (ends_ >= 32)
+    const unsigned enough = finish ? 1 : 32;
+    while (true) {
+      if (ends_.size() >= 32) {
         look_below();
+      } else if (above_.size() >= enough) {
+        look_above();
+      } else if (ends_.size() >= enough) {
+        look_below();
+      } else {
+        break;
+      }
     }
-    while (finish && ends_ != 0)
-      look_below();
   }
 
  private:
-  // Threads of a set before this one.
-  __device__ unsigned before_this(unsigned set) const {
-    return static_cast<unsigned>(__popc(set & ((1U << lane_) - 1)));
-  }
-
-  // Looks for up to 32 ranges in the levels.
+  // Looks for ranges in the levels.
   __device__ void look_above() {
-    __syncwarp();
-    const unsigned taken = waiting_ < 32 ? waiting_ : 32;
-    waiting_ -= taken;
-    core::found_minimum<value, place> found;
+    unsigned at = 0;
+    const bool has_one = above_.take(at);
+    found_type found;
     value left{};
     value right{};
-    place first = 0;
-    place last = 0;
-    std::uint32_t number = 0;
+    rmq_range<place> range{};
     bool waits = false;
-    if (lane_ < taken) {
-      first = memory_.first[waiting_ + lane_];
-      last = memory_.last[waiting_ + lane_];
-      number = memory_.number[waiting_ + lane_];
-      waits = view_.template look_above<Out::where>(first, last, found, left, right) &&
-              (found.template could_improve<Out::where>(left, !view_.rightmost) ||
-               found.template could_improve<Out::where>(right, view_.rightmost));
-      if (!waits) out_.put(view_, found, number);
+    if (has_one) {
+      range = above_[at];
+      const way by = view_.way_of(range.first, range.last);
+      if (by == way::far) {
+        view_.look_far(range.first, range.last, found, left, right);
+      } else {
+        view_.look_near(by == way::near, range.first, range.last, found, left, right);
+      }
+      waits = by != way::scan && (found.could_improve(left, !view_.rightmost) ||
+                                  found.could_improve(right, view_.rightmost));
+      if (!waits) out_.put(view_, found, range.number);
     }
-    const unsigned who = __ballot_sync(all, waits ? 1 : 0);
-    if (waits) {
-      const unsigned at = ends_ + before_this(who);
-      memory_.found[at] = found;
-      memory_.left[at] = left;
-      memory_.right[at] = right;
-      memory_.ends_first[at] = first;
-      memory_.ends_last[at] = last;
-      memory_.ends_number[at] = number;
-    }
-    ends_ += static_cast<unsigned>(__popc(who));
+    const unsigned to = ends_.add(waits, range);
+    if (!waits) return;
+    memory_.found[to] = found;
+    memory_.left[to] = left;
+    memory_.right[to] = right;
   }
 
-  // Looks for up to 32 ranges in the blocks at their ends.
+  // Looks for ranges in the blocks at their ends.
   __device__ void look_below() {
-    __syncwarp();
-    const unsigned taken = ends_ < 32 ? ends_ : 32;
-    ends_ -= taken;
-    if (lane_ < taken) {
-      const unsigned at = ends_ + lane_;
-      core::found_minimum<value, place> found = memory_.found[at];
-      view_.template look_below<Out::where>(memory_.ends_first[at], memory_.ends_last[at],
-                                            memory_.left[at], memory_.right[at], found);
-      out_.put(view_, found, memory_.ends_number[at]);
+    unsigned at = 0;
+    if (ends_.take(at)) {
+      const rmq_range<place> range = ends_[at];
+      found_type found = memory_.found[at];
+      view_.look_below(range.first, range.last, memory_.left[at], memory_.right[at], found);
+      out_.put(view_, found, range.number);
     }
     __syncwarp();
   }
@@ -199,18 +237,17 @@ class rmq_warp {
   const View& view_;
   const Out& out_;
   memory_type& memory_;
-  unsigned lane_;
-  unsigned waiting_ = 0;
-  unsigned ends_ = 0;
+  rmq_queue<typename memory_type::above_room> above_;
+  rmq_queue<typename memory_type::ends_room> ends_;
 };
 
 // What a block keeps in shared memory.
-template <class View>
+template <bool Where, class View>
 struct rmq_block_memory {
   using layout = core::cover_layout<typename View::place_type>;
 
   typename layout::table tables[layout::room];
-  rmq_warp_memory<typename View::value_type, typename View::place_type>
+  rmq_warp_memory<Where, typename View::value_type, typename View::place_type>
       warps[rmq_cover_policy::warps];
 };
 
@@ -221,8 +258,9 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
   using value = typename View::value_type;
   using place = typename View::place_type;
   constexpr unsigned ahead = rmq_cover_policy::ahead;
-  auto& shared = *reinterpret_cast<rmq_block_memory<View>*>(shared_memory());
-  for (unsigned j = threadIdx.x; j < rmq_block_memory<View>::layout::room; j += blockDim.x)
+  using memory_type = rmq_block_memory<Out::where, View>;
+  auto& shared = *reinterpret_cast<memory_type*>(shared_memory());
+  for (unsigned j = threadIdx.x; j < memory_type::layout::room; j += blockDim.x)
     shared.tables[j] = view.tables.tables[j];
   __syncthreads();
 
@@ -232,16 +270,15 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
   unsigned rest = 0;  // turns until tables are asked again
   for (std::uint32_t tile = (blockIdx.x * rmq_cover_policy::threads + threadIdx.x - lane) * ahead;
        tile < size; tile += step) {
-    const std::uint32_t number = tile + lane;
-    place first[ahead];
-    place last[ahead];
+    rmq_range<place> range[ahead];
     bool waits[ahead];
 #pragma unroll
     for (unsigned i = 0; i < ahead; ++i) {
-      first[i] = last[i] = 0;
-      const bool exists = number + i * 32 < size;
-      waits[i] = exists && ranges.read(number + i * 32, view.array, first[i], last[i]);
-      if (exists && !waits[i]) out.put_none(view, number + i * 32);
+      range[i] = {0, 0, tile + lane + i * 32};
+      const bool exists = range[i].number < size;
+      waits[i] =
+          exists && ranges.read(range[i].number, view.array, range[i].first, range[i].last);
+      if (exists && !waits[i]) out.put_none(view, range[i].number);
     }
     if (rest == 0) {
       core::cover_entry<value, place> one[ahead];
@@ -249,28 +286,28 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
       bool covered[ahead];
 #pragma unroll
       for (unsigned i = 0; i < ahead; ++i) {
-        covered[i] = waits[i] && view.cover.has(first[i], last[i]);
+        covered[i] = waits[i] && view.cover.has(range[i].first, range[i].last);
         if (!covered[i]) continue;
         place one_at = 0;
         place other_at = 0;
-        view.cover.locate(shared.tables, first[i], last[i], one_at, other_at);
-        one[i] = core::load_entry(view.cover.entries + one_at);
-        other[i] = core::load_entry(view.cover.entries + other_at);
+        view.cover.locate(shared.tables, range[i].first, range[i].last, one_at, other_at);
+        one[i] = core::load_whole(view.cover.entries + one_at);
+        other[i] = core::load_whole(view.cover.entries + other_at);
       }
 #pragma unroll
       for (unsigned i = 0; i < ahead; ++i) {
         core::placed_minimum<value, place> found;
-        if (!covered[i] || !core::is_inside<Out::where>(one[i], other[i], view.rightmost, first[i],
-                                                        last[i], found))
+        if (!covered[i] || !core::is_inside<Out::where>(one[i], other[i], view.rightmost,
+                                                        range[i].first, range[i].last, found))
           continue;
-        out.put(view, found, number + i * 32);
+        out.put(view, found, range[i].number);
         waits[i] = false;
       }
     }
     const unsigned before = warp.waiting();
 #pragma unroll
     for (unsigned i = 0; i < ahead; ++i)
-      warp.wait(waits[i], first[i], last[i], number + i * 32);
+      warp.wait(waits[i], range[i]);
     if (rest != 0) {
       --rest;
     } else if ((32 * ahead + before - warp.waiting()) * rmq_cover_policy::rare < 32 * ahead) {
@@ -286,7 +323,7 @@ void answer_by_covers(const context& where, const core::rmq_cover_view<Value, Pl
                       const core::range_source& ranges, const Out& out, std::uint64_t size) {
   using view_type = core::rmq_cover_view<Value, Place>;
   const auto kernel = run_rmq_cover<view_type, Out>;
-  constexpr std::size_t bytes = sizeof(rmq_block_memory<view_type>);
+  constexpr std::size_t bytes = sizeof(rmq_block_memory<Out::where, view_type>);
   constexpr std::uint64_t per_block =
       std::uint64_t{rmq_cover_policy::threads} * rmq_cover_policy::ahead;
   const std::uint64_t resident = resident_blocks(kernel, rmq_cover_policy::threads, bytes);

@@ -62,6 +62,13 @@ RAYDEX_HD inline Value smaller(Value a, Value b) {
 }
 /// @}
 
+/// A minimum and its place.
+template <class Value, class Place>
+struct placed_minimum {
+  Value value = last_value<Value>();  ///< the smallest value
+  Place place = 0;                    ///< where it is
+};
+
 /// 16 bytes of values, which are read at once.
 template <class Value>
 struct alignas(16) value_pack {
@@ -69,11 +76,16 @@ struct alignas(16) value_pack {
   Value at[size];                                       ///< the values
 };
 
-/// Reads a pack, which is read once or seldom.
-template <class Value>
-RAYDEX_HD inline value_pack<Value> load_pack(const value_pack<Value>* address) {
+/// Reads 8 or 16 bytes at once.
+template <class T>
+RAYDEX_HD inline T load_whole(const T* address) {
+  static_assert((sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) == sizeof(T));
 #if defined(__CUDA_ARCH__)
-  return std::bit_cast<value_pack<Value>>(__ldg(reinterpret_cast<const int4*>(address)));
+  using word = std::conditional_t<sizeof(T) == 8, int2, int4>;
+  const word bits = __ldg(reinterpret_cast<const word*>(address));
+  T read;
+  __builtin_memcpy(&read, &bits, sizeof read);
+  return read;
 #else
   return *address;
 #endif
@@ -122,7 +134,7 @@ class value_array {
   }
   /// The pack of this number, all of which is in the array.
   RAYDEX_HD value_pack<Value> whole_pack(std::uint64_t number) const {
-    value_pack<Value> read = load_pack(packs() + number);
+    value_pack<Value> read = load_whole(packs() + number);
     RAYDEX_UNROLL
     for (unsigned i = 0; i < value_pack<Value>::size; ++i)
       read.at[i] = ordered(read.at[i]);

@@ -5,14 +5,12 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/rmq.hpp"
 #include "raydex/core/rmq_levels.hpp"
-#include "raydex/core/rmq_scan.hpp"
 
 namespace raydex::core {
 
@@ -22,23 +20,6 @@ struct alignas(sizeof(Value) + sizeof(Place) == 8 ? 8 : 16) cover_entry {
   Value value;  ///< the minimum
   Place place;  ///< where it is
 };
-
-/// Reads an entry.
-template <class Value, class Place>
-RAYDEX_HD inline cover_entry<Value, Place> load_entry(const cover_entry<Value, Place>* address) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(cover_entry<Value, Place>) == 8) {
-    return std::bit_cast<cover_entry<Value, Place>>(__ldg(reinterpret_cast<const int2*>(address)));
-  } else {
-    const int4 bits = __ldg(reinterpret_cast<const int4*>(address));
-    cover_entry<Value, Place> entry;
-    __builtin_memcpy(&entry, &bits, sizeof entry);
-    return entry;
-  }
-#else
-  return *address;
-#endif
-}
 
 /// How tables lie. Table j has the minima of intervals of 2^j places, one every 2^shift places. Two
 /// of them cover any range that is longer than half an interval, and little beyond it: the less,
@@ -138,6 +119,7 @@ template <class Value, class Place>
 struct rmq_cover_view : minima_levels<Value, Place> {
   using value_type = Value;  ///< of the values
   using place_type = Place;  ///< of places
+  using levels = minima_levels<Value, Place>;  ///< what is asked where tables do not tell
 
   cover_tables<Value, Place> cover{};  ///< the tables
   cover_layout<Place> tables{};        ///< their layout
@@ -159,16 +141,25 @@ struct rmq_cover_view : minima_levels<Value, Place> {
       Place other = 0;
       cover.locate(tables.tables, first, last, one, other);
       placed_minimum<Value, Place> inside;
-      if (is_inside<Where>(load_entry(cover.entries + one), load_entry(cover.entries + other),
+      if (is_inside<Where>(load_whole(cover.entries + one), load_whole(cover.entries + other),
                            this->rightmost, first, last, inside))
         return inside;
     }
-    found_minimum<Value, Place> found;
+    found_minimum<Where, Value, Place> found;
     auto left = last_value<Value>();
     auto right = last_value<Value>();
-    if (this->template look_above<Where>(first, last, found, left, right))
-      this->template look_below<Where>(first, last, left, right, found);
-    return {found.value, Where ? this->place_of(found) : Place{0}};
+    const auto by = this->way_of(first, last);
+    if (by == levels::way::far) {
+      this->look_far(first, last, found, left, right);
+    } else {
+      this->look_near(by == levels::way::near, first, last, found, left, right);
+    }
+    if (by != levels::way::scan) this->look_below(first, last, left, right, found);
+    if constexpr (Where) {
+      return {found.value, this->place_of(found)};
+    } else {
+      return {found.value, 0};
+    }
   }
 };
 

@@ -14,7 +14,6 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/group.hpp"
 #include "raydex/core/rmq.hpp"
-#include "raydex/core/rmq_scan.hpp"
 
 namespace raydex::core {
 
@@ -76,7 +75,7 @@ struct array_level {
   RAYDEX_HD value_pack<Value> pack(std::uint64_t number) const { return array.pack(number); }
   /// A pack all of which is in the array.
   RAYDEX_HD value_pack<Value> whole_pack(std::uint64_t number) const {
-    value_pack<Value> read = load_pack(array.packs() + number);
+    value_pack<Value> read = load_whole(array.packs() + number);
     RAYDEX_UNROLL
     for (unsigned e = 0; e < value_pack<Value>::size; ++e)
       read.at[e] = array.ordered(read.at[e]);
@@ -95,7 +94,7 @@ struct minima_level {
   RAYDEX_HD value_pack<Value> pack(std::uint64_t number) const { return whole_pack(number); }
   /// The same.
   RAYDEX_HD value_pack<Value> whole_pack(std::uint64_t number) const {
-    return load_pack(reinterpret_cast<const value_pack<Value>*>(minima) + number);
+    return load_whole(reinterpret_cast<const value_pack<Value>*>(minima) + number);
   }
 };
 

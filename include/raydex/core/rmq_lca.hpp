@@ -19,7 +19,6 @@
 #include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/rmq.hpp"
-#include "raydex/core/rmq_scan.hpp"
 
 namespace raydex::core {
 

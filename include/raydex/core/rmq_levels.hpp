@@ -58,33 +58,49 @@ struct level_layout {
   std::uint64_t later_entries() const { return begin[levels + 1] - first_entries(); }
 };
 
-/// A minimum that was found, and where: in an entry of a level, which begins at a place.
-template <class Value, class Place>
-struct found_minimum {
-  Value value = last_value<Value>();  ///< the minimum
-  Place begin = 0;                    ///< the first place of the entry
-  unsigned level = 0;                 ///< of the entry
-  bool any = false;                   ///< whether there is one
+/// Where a minimum was found: in an entry of level 0 or 1, or in the entries [from, to] of a later
+/// level; which of these it is takes another read.
+template <class Place>
+struct found_place {
+  static constexpr unsigned nowhere = 255;
+  unsigned level = nowhere;  ///< of the entries
+  Place from = 0;            ///< the first of them
+  Place to = 0;              ///< the last one
+};
 
-  /// Takes another one if that is better: smaller, or equal and where ties have it.
-  template <bool Where>
-  RAYDEX_HD void take(Value other, Place other_begin, unsigned other_level, bool rightmost) {
+/// What a search knows: the minimum of what it has seen and, if it looks for places, where.
+template <bool Where, class Value, class Place>
+struct found_minimum {
+  struct nothing {};
+
+  Value value = last_value<Value>();                               ///< the minimum
+  std::conditional_t<Where, found_place<Place>, nothing> where{};  ///< its entries
+
+  /// Takes in the minimum of the entries [from, to] of a level, which all lie to one side of what
+  /// was seen before; `wins` says whether ties go to that side.
+  RAYDEX_HD void take(Value least, bool wins, unsigned level, Place from, Place to) {
     if constexpr (Where) {
-      const bool is_better =
-          !any || less(other, value) ||
-          (!less(value, other) && (rightmost ? other_begin > begin : other_begin < begin));
-      if (!is_better) return;
-      *this = {other, other_begin, other_level, true};
+      if (!could_improve(least, wins)) return;
+      value = least;
+      where = {level, from, to};
     } else {
-      value = smaller(value, other);
+      value = smaller(value, least);
     }
   }
-  /// Whether a block whose minimum is `bound` could hold a better one; `wins` says whether its
-  /// place is where ties have it.
-  template <bool Where>
+  /// Whether entries with this minimum, or a larger one, could hold a better one.
   RAYDEX_HD bool could_improve(Value bound, bool wins) const {
-    return less(bound, value) || (Where && (!any || (wins && !less(value, bound))));
+    if constexpr (Where) {
+      if (where.level == found_place<Place>::nowhere || (wins && !less(value, bound))) return true;
+    }
+    return less(bound, value);
   }
+};
+
+/// An entry of level 2 or up as an end of a range sees it.
+template <class Value>
+struct alignas(2 * sizeof(Value)) end_entry {
+  Value bound;   ///< its minimum
+  Value beside;  ///< that of the entries of its block that lie beside it, on one side
 };
 
 /// The levels above an array.
@@ -97,183 +113,284 @@ struct minima_levels {
   const Value* minima = nullptr;          ///< of level 1 and up
   const std::uint8_t* offsets = nullptr;  ///< of the minima of level 1 in their blocks
   const Place* places = nullptr;          ///< of the minima of level 2 and up
-  const std::uint32_t* masks = nullptr;   ///< of the entries of level 2 and up, see `put_mask`
-  bool rightmost = false;                 ///< of equal values, whose place counts
+  const std::uint32_t* masks = nullptr;   ///< of the entries of level 2 and up, see `put_parts`
+  /// @name What entries tell of those after them and before them in their blocks
+  /// @{
+  const std::uint8_t* least_beside[2] = {};     ///< of level 1: which is the least
+  const end_entry<Value>* end_entries[2] = {};  ///< of level 2 and up
+  /// @}
+  bool rightmost = false;  ///< of equal values, whose place counts
 
-  /// Takes in what levels 1 and up tell of [first, last]. The blocks of level 1 at its ends may
-  /// hold more, if their minima, `left` and `right`, are better. A range within few blocks is
-  /// scanned: false, nothing more.
+  /// How a range is answered.
+  enum class way : std::uint8_t {
+    scan,  ///< by its values
+    near,  ///< by the entries of level 1 in it and, if need be, values at its ends
+    far    ///< by entries of all levels and, if need be, values at its ends
+  };
+  /// How [first, last] is answered.
+  RAYDEX_HD way way_of(Place first, Place last) const {
+    const auto apart = static_cast<Place>(last >> layout.first_shift) -
+                       static_cast<Place>(first >> layout.first_shift);
+    if (apart < 2 || last - first < scanned || layout.levels == 0) return way::scan;
+    return apart <= level_layout::fan_out ? way::near : way::far;
+  }
+
+  /// Takes in what a scan tells of [first, last]: of its values, or else of the entries of level 1
+  /// that are whole in a near range. The blocks at the ends of that may hold more, if their minima,
+  /// `left` and `right`, are better.
   template <bool Where>
-  RAYDEX_HD bool look_above(Place first, Place last, found_minimum<Value, Place>& found,
-                            Value& left, Value& right) const {
-    constexpr Place in_block = level_layout::fan_out - 1;
+  RAYDEX_HD void look_near(bool is_near, Place first, Place last,
+                           found_minimum<Where, Value, Place>& found, Value& left,
+                           Value& right) const {
     const auto x = static_cast<Place>(first >> layout.first_shift);
     const auto y = static_cast<Place>(last >> layout.first_shift);
-    if (y - x < 2 || last - first < scanned || layout.levels == 0) {
-      scan<Where>({0, first, last, false, false}, found, left, right);
-      return false;
+    scan(is_near ? window{1, 1, x, y} : window{0, 0, first, last}, true, found, left, right);
+  }
+
+  /// Takes in what levels 1 and up tell of a range whose ends are far from one another, as
+  /// `look_near` does.
+  template <bool Where>
+  RAYDEX_HD void look_far(Place first, Place last, found_minimum<Where, Value, Place>& found,
+                          Value& left, Value& right) const {
+    const auto apart = static_cast<Place>((first ^ last) >> layout.first_shift);
+    // The highest level where the ends are different entries, which are in the same block there.
+    unsigned level = 1 + floor_log2(apart) / 5;
+    const Value* const entries = minima + layout.begin[level];
+    const auto x = static_cast<Place>(first >> layout.shift(level));
+    const auto y = static_cast<Place>(last >> layout.shift(level));
+    left = load(entries + x);
+    right = load(entries + y);
+    if (y - x > 1) {
+      const Place least = least_in_block(level, x + 1, y - 1);
+      found.take(load(entries + least), true, level, least, least);
     }
-    bool open_left = true;
-    bool open_right = true;
-    const bool is_near = y - x <= level_layout::fan_out;
-    if (!is_near) look_far_above<Where>(first, last, found, left, right, open_left, open_right);
-    // What is near is scanned at once, else the entries beside each end in its block.
-    for (unsigned side = is_near ? 1 : 0; side < 2; ++side) {
-      if (!(side == 0 ? open_left : open_right)) continue;
-      const Place from = is_near || side == 0 ? x : y & ~in_block;
-      const Place to = is_near || side == 1 ? y : x | in_block;
-      scan<Where>({1, from, to, is_near || side == 0, is_near || side == 1}, found, left, right);
+    for (bool goes_on = true; goes_on && --level > 0;) {
+      goes_on = false;
+      if (found.could_improve(left, !rightmost)) {
+        look_beside<Where, 0>(level, first, found, left);
+        goes_on = true;
+      }
+      if (found.could_improve(right, rightmost)) {
+        look_beside<Where, 1>(level, last, found, right);
+        goes_on = true;
+      }
     }
-    return true;
   }
 
   /// Takes in the parts of [first, last] in the blocks of level 1 at its ends.
   template <bool Where>
   RAYDEX_HD void look_below(Place first, Place last, Value left, Value right,
-                            found_minimum<Value, Place>& found) const {
+                            found_minimum<Where, Value, Place>& found) const {
     const Place in_block = (Place{1} << layout.first_shift) - 1;
-    for (unsigned side = 0; side < 2; ++side) {
-      const bool is_left = side == 0;
-      if (!found.template could_improve<Where>(is_left ? left : right, is_left != rightmost))
-        continue;
-      const Place from = is_left ? first : last & ~in_block;
-      const Place to = is_left ? first | in_block : last;
-      scan<Where>({0, from, to, false, false}, found, left, right);
+    // The more promising end comes first: often it rules the other one out.
+    const bool right_first = less(right, left);
+    RAYDEX_KEEP_LOOP
+    for (unsigned turn = 0; turn < 2; ++turn) {
+      const bool is_left = (turn == 0) != right_first;
+      const bool wins = is_left != rightmost;
+      if (!found.could_improve(is_left ? left : right, wins)) continue;
+      Value unused{};
+      scan({0, 0, is_left ? first : last & ~in_block, is_left ? first | in_block : last}, wins,
+           found, unused, unused);
     }
   }
 
   /// Where a minimum is that was found.
-  RAYDEX_HD Place place_of(const found_minimum<Value, Place>& found) const {
-    if (found.level == 0) return found.begin;
-    const auto entry = static_cast<Place>(found.begin >> layout.shift(found.level));
-    if (found.level == 1) return found.begin + load(offsets + entry);
-    return load(places + (layout.begin[found.level] - layout.begin[2]) + entry);
+  RAYDEX_HD Place place_of(const found_minimum<true, Value, Place>& found) const {
+    const auto& [level, from, to] = found.where;
+    if (level == 0) return from;
+    if (level == 1) return (from << layout.first_shift) + load(offsets + from);
+    const std::uint64_t begin = layout.begin[level] - layout.begin[2];
+    return load(places + begin + least_in_block(level, from, to));
   }
 
  private:
-  // Takes in what levels 2 and up tell of a range whose ends are in different blocks of level 1
-  // entries, and whether the ends' own entries could hold more.
-  template <bool Where>
-  RAYDEX_HD void look_far_above(Place first, Place last, found_minimum<Value, Place>& found,
-                                Value& left, Value& right, bool& open_left,
-                                bool& open_right) const {
+  using pack = value_pack<Value>;
+  static constexpr unsigned pack_size = pack::size;
+  static constexpr unsigned between = 2;  // packs that are read at once, beside those at the ends
+
+  // Takes in the entries of a level in the block of the range's end, those after it (Side 0) or
+  // before it (1). The end's own entry becomes its bound.
+  template <bool Where, unsigned Side>
+  RAYDEX_HD void look_beside(unsigned level, Place end, found_minimum<Where, Value, Place>& found,
+                             Value& bound) const {
     constexpr Place in_block = level_layout::fan_out - 1;
-    const auto apart = static_cast<Place>((first ^ last) >> layout.first_shift);
-    // The highest level where the ends are different entries, which are in the same block there.
-    unsigned level = 1 + floor_log2(apart) / 5;
-    bool is_top = true;
-    do {
-      const unsigned shift = layout.shift(level);
-      const Value* const entries = minima + layout.begin[level];
-      const auto x = static_cast<Place>(first >> shift);
-      const auto y = static_cast<Place>(last >> shift);
-      if (open_left) {
-        take_part<Where>(level, x + 1, is_top ? y - 1 : x | in_block, found);
-        left = load(entries + x);
-      }
-      if (open_right) {
-        if (!is_top && (y & in_block) != 0) take_part<Where>(level, y & ~in_block, y - 1, found);
-        right = load(entries + y);
-      }
-      open_left = open_left && found.template could_improve<Where>(left, !rightmost);
-      open_right = open_right && found.template could_improve<Where>(right, rightmost);
-      is_top = false;
-    } while (--level > 1 && (open_left || open_right));
+    const auto entry = static_cast<Place>(end >> layout.shift(level));
+    const bool wins = (Side == 0) != rightmost;
+    const bool has_any = (entry & in_block) != (Side == 0 ? in_block : 0);
+    if (level == 1) {
+      bound = load(minima + entry);
+      if (!has_any) return;
+      const Place least = (entry & ~in_block) + load(least_beside[Side] + entry);
+      found.take(load(minima + least), wins, 1, least, least);
+      return;
+    }
+    const std::uint64_t begin = layout.begin[level] - layout.begin[2];
+    const end_entry<Value> read = load_whole(end_entries[Side] + begin + entry);
+    bound = read.bound;
+    if (has_any)
+      found.take(read.beside, wins, level, Side == 0 ? entry + 1 : entry & ~in_block,
+                 Side == 0 ? entry | in_block : entry - 1);
   }
 
-  // Takes in entries [from, to] of a level, 2 or up, which are in one block; none if from > to.
-  template <bool Where>
-  RAYDEX_HD void take_part(unsigned level, Place from, Place to,
-                           found_minimum<Value, Place>& found) const {
-    if (from > to) return;
-    const std::uint64_t begin = layout.begin[level];
-    const std::uint32_t mask = load(masks + (begin - layout.begin[2]) + to);
-    const std::uint32_t in = mask & (~std::uint32_t{0} << (from % level_layout::fan_out));
-    const Place entry = to - to % level_layout::fan_out + first_bit(in);
-    found.template take<Where>(load(minima + begin + entry), entry << layout.shift(level), level,
-                               rightmost);
+  // Which of the entries [from, to] of a level, 2 or up and in one block, is the least.
+  RAYDEX_HD Place least_in_block(unsigned level, Place from, Place to) const {
+    constexpr unsigned size = level_layout::fan_out;
+    const std::uint32_t mask = load(masks + (layout.begin[level] - layout.begin[2]) + to);
+    return to - to % size + first_bit(mask & (~std::uint32_t{0} << (from % size)));
   }
 
-  // Entries to scan: those of level 0 or 1 from one to another, of which open ends only bound what
-  // is in them.
+  // Entries [from, to] of level 0 or 1. If it is open, those at its ends only bound what is in
+  // them.
   struct window {
     unsigned level;
+    unsigned open;
     Place from;
     Place to;
-    bool opens_left;
-    bool opens_right;
   };
 
-  // Takes in the entries of a window that are not open; the open ones become `left` and `right`.
-  template <bool Where>
-  RAYDEX_HD void scan(const window& over, found_minimum<Value, Place>& found, Value& left,
-                      Value& right) const {
-    constexpr unsigned size = value_pack<Value>::size;
-    constexpr unsigned ahead = 4;  // packs that are read before the first is looked at
-    constexpr unsigned width = ahead * size;
-    const Place first_number = over.from / size;
-    const Place last_number = over.to / size;
-    if (over.level == 0 &&
-        (first_number * size < array.first() || (over.to | (size - 1)) >= array.end()))
-      return scan_ragged<Where>(over.from, over.to, found);
-    const value_pack<Value>* const source =
-        over.level == 0 ? array.packs() : reinterpret_cast<const value_pack<Value>*>(minima);
-    const Place begin = over.from + (over.opens_left ? 1 : 0);
-    const Place end = over.to + (over.opens_right ? 0 : 1);
-    for (Place number = first_number; number <= last_number; number += ahead) {
-#if defined(__CUDA_ARCH__)
-      value_pack<Value> packs[ahead];  // what is not read is not looked at
-#else
-      value_pack<Value> packs[ahead] = {};
-#endif
-      RAYDEX_UNROLL
-      for (unsigned j = 0; j < ahead; ++j)
-        if (number + j <= last_number) packs[j] = load_pack(source + number + j);
-      if (std::is_integral_v<Value> && over.level == 0) {
-        RAYDEX_UNROLL
-        for (unsigned e = 0; e < width; ++e)
-          packs[e / size].at[e % size] = array.ordered(packs[e / size].at[e % size]);
-      }
-      if (over.opens_left && number == first_number) left = pick(packs[0].at, over.from % size);
-      if (over.opens_right && number + ahead > last_number)
-        right = pick(pick(packs, last_number - number).at, over.to % size);
+  // Where the packs of a level are, of the array as they lie in memory.
+  RAYDEX_HD const pack* packs_of(unsigned level) const {
+    return level == 0 ? array.packs() : reinterpret_cast<const pack*>(minima);
+  }
+  // Whether a window has packs that are not whole in the array.
+  RAYDEX_HD bool is_ragged(const window& over) const {
+    return over.level == 0 && (over.from / pack_size * pack_size < array.first() ||
+                               (over.to | (pack_size - 1)) >= array.end());
+  }
 
-      // Which of these entries are taken in.
-      const Place base = number * size;
-      const std::uint32_t in = low_bits(end < base ? 0 : end - base, width) &
-                               ~low_bits(begin < base ? 0 : begin - base, width);
-      auto least = last_value<Value>();
-      RAYDEX_UNROLL
-      for (unsigned e = 0; e < width; ++e)
-        if (((in >> e) & 1) != 0) least = smaller(least, packs[e / size].at[e % size]);
-      unsigned entry = 0;
-      if constexpr (Where) {
-        if (in == 0) continue;
-        const bool only_nan = is_nan(least);
-        std::uint32_t equal = 0;
-        RAYDEX_UNROLL
-        for (unsigned e = 0; e < width; ++e) {
-          const bool is_it =
-              ((in >> e) & 1) != 0 && (packs[e / size].at[e % size] <= least || only_nan);
-          equal |= is_it ? std::uint32_t{1} << e : 0;
-        }
-        entry = rightmost ? floor_log2(equal) : first_bit(equal);
-      }
-      found.template take<Where>(least, (base + entry) << layout.shift(over.level), over.level,
-                                 rightmost);
+  // Takes in a window without its open ends, which become `left` and `right`; it lies to one side
+  // of what was seen before, and `wins` says whether ties go there.
+  template <bool Where>
+  RAYDEX_HD void scan(const window& over, bool wins, found_minimum<Where, Value, Place>& found,
+                      Value& left, Value& right) const {
+    found_minimum<Where, Value, Place> inside;
+    if (is_ragged(over)) {
+      for (Place place = over.from; place <= over.to; ++place)
+        inside.take(array[place], rightmost, 0, place, place);
+    } else {
+      scan_packs(over, inside, left, right);
+    }
+    if constexpr (Where) {
+      found.take(inside.value, wins, over.level, inside.where.from, inside.where.to);
+    } else {
+      found.take(inside.value, wins, over.level, 0, 0);
     }
   }
 
-  // The same at the ends of the array, one value after the other.
   template <bool Where>
-  RAYDEX_HD void scan_ragged(Place first, Place last, found_minimum<Value, Place>& found) const {
-    for (Place place = first; place <= last; ++place)
-      found.template take<Where>(array[place], place, 0, rightmost);
+  RAYDEX_HD void scan_packs(const window& over, found_minimum<Where, Value, Place>& inside,
+                            Value& left, Value& right) const {
+    constexpr unsigned tail = between + 1;
+    const pack* const source = packs_of(over.level);
+    const Place first = over.from / pack_size;
+    const Place last = over.to / pack_size;
+    const bool is_one = first == last;
+    // The packs at the ends of the window, and between them those after the first one.
+#if defined(__CUDA_ARCH__)
+    pack packs[between + 2];  // what is not read is not looked at
+#else
+    pack packs[between + 2] = {};
+#endif
+    packs[0] = load_whole(source + first);
+    packs[tail] = load_whole(source + last);
+    RAYDEX_UNROLL
+    for (unsigned j = 1; j <= between; ++j)
+      if (first + j < last) packs[j] = load_whole(source + first + j);
+    order(over.level, packs);
+    left = pick(packs[0].at, over.from % pack_size);
+    right = pick(packs[tail].at, over.to % pack_size);
+
+    const auto begin = static_cast<unsigned>(over.from % pack_size) + over.open;
+    const auto end = static_cast<unsigned>(over.to % pack_size) + 1 - over.open;
+    const std::uint32_t in_head = low_bits(is_one ? end : pack_size) & ~low_bits(begin);
+    const std::uint32_t in_tail = is_one ? 0 : low_bits(end);
+    auto least = last_value<Value>();
+    RAYDEX_UNROLL
+    for (unsigned j = 1; j <= between; ++j)
+      if (first + j < last) least = smaller(least, least_in(packs[j]));
+    RAYDEX_UNROLL
+    for (unsigned e = 0; e < pack_size; ++e) {
+      if (((in_head >> e) & 1) != 0) least = smaller(least, packs[0].at[e]);
+      if (((in_tail >> e) & 1) != 0) least = smaller(least, packs[tail].at[e]);
+    }
+    if constexpr (Where) {
+      const Place read = is_one || last - first > between ? Place{between} : last - first - 1;
+      const std::uint32_t in = in_head |
+                               (is_one ? 0 : low_bits(read * pack_size) << pack_size) |
+                               in_tail << (tail * pack_size);
+      const std::uint32_t equal = equal_to(packs, least) & in;
+      // The entries of NaN, which is equal to nothing, are all that are in.
+      const std::uint32_t best = equal != 0 ? equal : in;
+      if (best != 0) {
+        const unsigned i = rightmost ? floor_log2(best) : first_bit(best);
+        const Place entry = i < tail * pack_size ? first * pack_size + i
+                                                 : last * pack_size + (i - tail * pack_size);
+        inside.take(least, true, over.level, entry, entry);
+      }
+    } else {
+      inside.take(least, true, over.level, 0, 0);
+    }
+    for (Place number = first + tail; number < last; number += between)
+      scan_between(over.level, source, number, last, inside);
   }
 
-  // The lowest `count` of `width` bits.
-  RAYDEX_HD static std::uint32_t low_bits(Place count, unsigned width) {
-    return (std::uint32_t{1} << (count < width ? static_cast<unsigned>(count) : width)) - 1;
+  // Takes in some packs from a number on, before the last.
+  template <bool Where>
+  RAYDEX_HD void scan_between(unsigned level, const pack* source, Place number, Place last,
+                              found_minimum<Where, Value, Place>& inside) const {
+    pack packs[between];
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < between; ++j)
+      packs[j] = load_whole(source + (number + j < last ? number + j : number));
+    order(level, packs);
+    auto least = least_in(packs[0]);
+    RAYDEX_UNROLL
+    for (unsigned j = 1; j < between; ++j)
+      least = smaller(least, least_in(packs[j]));
+    if constexpr (Where) {
+      const Place before = inside.where.from;
+      if (!inside.could_improve(least, true)) return;
+      std::uint32_t equal = equal_to(packs, least);
+      if (number + between > last) equal &= low_bits((last - number) * pack_size);
+      if (equal == 0) return;  // NaN, of which there was one before
+      const Place entry = number * pack_size + (rightmost ? floor_log2(equal) : first_bit(equal));
+      inside.take(least, rightmost ? entry > before : entry < before, level, entry, entry);
+    } else {
+      inside.take(least, true, level, 0, 0);
+    }
+  }
+
+  // Values as they are ordered; only those of the array may lie otherwise.
+  template <std::size_t N>
+  RAYDEX_HD void order(unsigned level, pack (&packs)[N]) const {
+    if constexpr (std::is_integral_v<Value>) {
+      if (level != 0) return;
+      RAYDEX_UNROLL
+      for (unsigned i = 0; i < N * pack_size; ++i)
+        packs[i / pack_size].at[i % pack_size] =
+            array.ordered(packs[i / pack_size].at[i % pack_size]);
+    }
+  }
+  RAYDEX_HD static Value least_in(const pack& values) {
+    Value least = values.at[0];
+    RAYDEX_UNROLL
+    for (unsigned e = 1; e < pack_size; ++e)
+      least = smaller(least, values.at[e]);
+    return least;
+  }
+  // Which values of packs are equal to one.
+  template <std::size_t N>
+  RAYDEX_HD static std::uint32_t equal_to(const pack (&packs)[N], Value value) {
+    std::uint32_t equal = 0;
+    RAYDEX_UNROLL
+    for (unsigned i = 0; i < N * pack_size; ++i)
+      if (packs[i / pack_size].at[i % pack_size] == value) equal |= std::uint32_t{1} << i;
+    return equal;
+  }
+  // The lowest `count` bits, of fewer than 32.
+  RAYDEX_HD static std::uint32_t low_bits(Place count) {
+    return (std::uint32_t{1} << static_cast<unsigned>(count)) - 1;
   }
 
   // The element of this number, without an index that a device cannot have for a register.
@@ -325,7 +442,7 @@ struct put_block_minimum {
   RAYDEX_HD value_pack<Value> read(std::uint64_t number) const {
     if (level == 1) return below.array.pack(number);
     const Value* const entries = below.minima + below.layout.begin[level - 1];
-    return load_pack(reinterpret_cast<const value_pack<Value>*>(entries) + number);
+    return load_whole(reinterpret_cast<const value_pack<Value>*>(entries) + number);
   }
 
   /// Writes what was found: the minimum, and which entry of the level below it is.
@@ -337,35 +454,89 @@ struct put_block_minimum {
       return;
     }
     const bool is_there = best < layout.entries(level - 1, below.array.end());
-    const auto begin = static_cast<Place>(best << layout.shift(level - 1));
-    places[layout.begin[level] - layout.begin[2] + e] =
-        is_there ? below.place_of({least, begin, level - 1, true}) : 0;
+    Place place = 0;
+    if (is_there && level == 2) {
+      place = static_cast<Place>(best << layout.first_shift) + load(below.offsets + best);
+    } else if (is_there) {
+      place = load(below.places + (layout.begin[level - 1] - layout.begin[2]) + best);
+    }
+    places[layout.begin[level] - layout.begin[2] + e] = place;
   }
 };
 
-/// Writes the mask of entry `e` of a level: which entries of its block up to it are smaller than
-/// all after them, up to it. The first of these from some entry on is the minimum from there to it;
-/// so a mask answers for every part of a block that ends at its entry. Of equal ones, those that
-/// ties have.
+/// Writes what the entries of a block of a level tell of those beside them.
 template <class Value, class Place>
-struct put_mask {
-  minima_levels<Value, Place> levels;  ///< up to this one
-  unsigned level = 2;                  ///< whose masks to write
-  std::uint32_t* masks = nullptr;      ///< of level 2 and up
+struct put_parts {
+  minima_levels<Value, Place> levels;     ///< up to this one
+  unsigned level = 1;                     ///< of the block
+  std::uint32_t* masks = nullptr;         ///< of level 2 and up
+  std::uint8_t* least_beside[2] = {};     ///< of level 1
+  end_entry<Value>* end_entries[2] = {};  ///< of level 2 and up
 
   /// Writes it.
-  RAYDEX_HD void operator()(std::uint64_t e) const {
-    const std::uint64_t begin = levels.layout.begin[level];
-    const std::uint64_t block = e / level_layout::fan_out * level_layout::fan_out;
-    Value least = load(levels.minima + begin + e);
-    std::uint32_t mask = std::uint32_t{1} << (e - block);
-    for (std::uint64_t before = e; before-- > block;) {
-      const Value value = load(levels.minima + begin + before);
-      if (levels.rightmost ? !less(value, least) : less(least, value)) continue;
-      least = value;
-      mask |= std::uint32_t{1} << (before - block);
+  RAYDEX_HD void operator()(std::uint64_t block) const {
+    using pack = value_pack<Value>;
+    const Value* const entries = levels.minima + levels.layout.begin[level] + block * size;
+    pack packs[size / pack::size];
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < size / pack::size; ++j)
+      packs[j] = load_whole(reinterpret_cast<const pack*>(entries) + j);
+    const auto entry = [&](unsigned e) { return packs[e / pack::size].at[e % pack::size]; };
+    put_side<0>(entry, block * size);
+    put_side<1>(entry, block * size);
+    if (level > 1) put_masks(entries, block * size);
+  }
+
+ private:
+  static constexpr unsigned size = level_layout::fan_out;
+
+  RAYDEX_HD std::uint64_t beyond_level_1(std::uint64_t entry) const {
+    return levels.layout.begin[level] - levels.layout.begin[2] + entry;
+  }
+
+  // What entries from `begin` on tell of those after them (Side 0) or before them (1).
+  template <unsigned Side, class Entry>
+  RAYDEX_HD void put_side(const Entry& entry, std::uint64_t begin) const {
+    const bool wins = (Side == 0) != levels.rightmost;
+    auto least = last_value<Value>();
+    unsigned best = Side == 0 ? size - 1 : 0;
+    std::uint32_t bytes = 0;  // four are written at once
+    RAYDEX_UNROLL
+    for (unsigned i = 0; i < size; ++i) {
+      const unsigned e = Side == 0 ? size - 1 - i : i;
+      const Value own = entry(e);
+      if (level == 1) {
+        bytes |= best << (e % 4 * 8);
+        if (i % 4 == 3) {
+          reinterpret_cast<std::uint32_t*>(least_beside[Side] + begin)[e / 4] = bytes;
+          bytes = 0;
+        }
+      } else {
+        end_entries[Side][beyond_level_1(begin + e)] = {own, least};
+      }
+      if (i == 0 || (wins ? !less(least, own) : less(own, least))) {
+        least = own;
+        best = e;
+      }
     }
-    masks[begin - levels.layout.begin[2] + e] = mask;
+  }
+
+  // Which entries up to an entry are smaller than all after them, up to it. The first of these from
+  // some entry on is the minimum from there to it, so that a mask answers for every part of a block
+  // that ends at its entry. Of equal ones, those that ties have.
+  RAYDEX_HD void put_masks(const Value* entries, std::uint64_t begin) const {
+    std::uint32_t mask = 0;
+    for (unsigned e = 0; e < size; ++e) {
+      const Value own = load(entries + e);
+      while (mask != 0) {
+        const unsigned before = floor_log2(mask);
+        const Value value = load(entries + before);
+        if (levels.rightmost ? less(value, own) : !less(own, value)) break;
+        mask &= ~(std::uint32_t{1} << before);
+      }
+      mask |= std::uint32_t{1} << e;
+      masks[beyond_level_1(begin + e)] = mask;
+    }
   }
 };
 /// @}

@@ -10,13 +10,6 @@
 
 namespace raydex::core {
 
-/// A minimum and its place.
-template <class Value, class Place>
-struct placed_minimum {
-  Value value = last_value<Value>();  ///< the smallest value
-  Place place = 0;                    ///< where it is
-};
-
 /// The full scan as a view.
 template <class Value, class Place>
 struct rmq_scan_view {
