@@ -30,33 +30,17 @@ struct rmq_cover_plan {
   rmq_cover_plan(std::uint64_t places, rmq_memory memory) {
     // Blocks are short, so that few values are read, but the longer the more of them there are: so
     // level 1 stays in a GPU's L2 cache.
-    const unsigned size = places < 2 ? 0 : core::floor_log2(places - 1) + 1;
-    const unsigned more = (std::max(size, 20U) - 20) / 4;
-    const std::uint64_t values = places * sizeof(Value);
-    unsigned shift = 0;
-    std::uint64_t all = 0;
-    switch (memory) {
-      case rmq_memory::fastest:
-        shift = 2 + more;
-        all = 2 * values;
-        break;
-      case rmq_memory::fast:
-        shift = std::max(3 + more, 4U);
-        all = values / 4;
-        break;
-      case rmq_memory::small:
-        shift = 6;
-        all = values / 25;
-    }
-    shift = std::min(shift, memory == rmq_memory::small ? 6U : 5U);
+    const bool is_small = memory == rmq_memory::small;
+    const std::uint64_t bytes = places * sizeof(Value);
+    const unsigned shift = is_small ? 6 : bytes <= (std::uint64_t{1} << 28) ? 4 : 5;
+    const std::uint64_t all = bytes / (is_small ? 25 : 4);
     levels = core::level_layout::over(places, shift);
     const std::uint64_t used = bytes_of_levels();
     // The more tables, the fewer searches.
     for (unsigned least = shift + core::cover_layout<Place>::overlap;; ++least) {
       tables = core::cover_layout<Place>::over(places, least, shift);
       if (least > tables.most) break;
-      const std::uint64_t bytes = tables.size * sizeof(core::cover_entry<Value, Place>);
-      if (used + bytes <= all) break;
+      if (used + tables.size * sizeof(core::cover_entry<Value, Place>) <= all) break;
     }
   }
 
@@ -137,8 +121,7 @@ class built_rmq_cover final
     this->set_view(view);
     for (unsigned level = 1; level <= levels.levels; ++level) {
       Executor::put_level(where, level_put(level));
-      Executor::for_each(where, parts_put(level),
-                         levels.padded_entries(level) / core::level_layout::fan_out);
+      Executor::put_parts(where, parts_put(level));
     }
     put_tables(where);
     this->measure();
@@ -165,8 +148,7 @@ class built_rmq_cover final
     const std::uint64_t places = view.array.end();
     const auto size = [&](unsigned j) { return ((places - 1) >> tables.tables[j].shift) + 1; };
     if (tables.size == 0) return;
-    Executor::for_each(where, core::put_first_cover<Value, Place>{view, entries_.data()},
-                       size(tables.least));
+    Executor::put_first_cover(where, core::put_first_cover<Value, Place>{view, entries_.data()});
     for (unsigned j = tables.least + 1; j <= tables.most; ++j) {
       const core::put_next_cover<Value, Place> put{
           tables.tables[j - 1], tables.tables[j], std::uint64_t{1} << (j - 1), places,

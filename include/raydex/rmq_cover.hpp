@@ -13,12 +13,11 @@ namespace raydex {
 
 /// How much memory `rmq_cover` may take.
 enum class rmq_memory : std::uint8_t {
-  fastest,  ///< at most twice the array's: pays where a cache holds that
-  fast,     ///< at most a quarter of the array's
-  small     ///< at most a twenty-fifth of the array's
+  fast,  ///< at most a quarter of the array's
+  small  ///< at most a twenty-fifth of the array's
 };
 
-/// Options of `rmq_cover`; by name: `memory=fastest|fast|small ties=leftmost|rightmost`.
+/// Options of `rmq_cover`; by name: `memory=fast|small ties=leftmost|rightmost`.
 struct rmq_cover_options {
   rmq_memory memory = rmq_memory::fast;  ///< beside the array; small arrays take some KiB more
   rmq_ties ties = rmq_ties::leftmost;    ///< of equal values, whose position counts

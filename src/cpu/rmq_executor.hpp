@@ -40,6 +40,19 @@ struct rmq_executor {
     for_each(where, put, put.below.layout.padded_entries(put.level));
   }
 
+  // Writes what the entries of a level tell of those beside them, by a functor that does it for a
+  // block.
+  template <class Put>
+  static void put_parts(const context& where, const Put& put) {
+    for_each(where, put, put.levels.layout.padded_entries(put.level) / Put::block);
+  }
+
+  // Writes the first table of covers, by a functor that writes an entry.
+  template <class Put>
+  static void put_first_cover(const context& where, const Put& put) {
+    for_each(where, put, put.distances());
+  }
+
   static void set(const context& /*where*/, std::uint64_t* number, std::uint64_t value) {
     *number = value;
   }

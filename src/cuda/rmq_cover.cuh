@@ -389,6 +389,82 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads)
   }
 }
 
+// Writes what the entries of a level tell of those beside them: a warp takes a block, each of its
+// threads an entry.
+template <class Value, class Place>
+__global__ void __launch_bounds__(rmq_cover_policy::threads)
+    run_put_parts(const __grid_constant__ core::put_parts<Value, Place> put, std::uint64_t size) {
+  constexpr unsigned all = 0xffff'ffff;
+  const std::uint64_t e = global_thread();
+  if (e >= size) return;
+  const core::minima_levels<Value, Place>& levels = put.levels;
+  const Value own = core::load(levels.minima + levels.layout.begin[put.level] + e);
+  const unsigned lane = threadIdx.x % 32;
+  // The least of this entry and those on one side of it, then that of its neighbour.
+  for (unsigned side = 0; side < 2; ++side) {
+    Value value = own;
+    unsigned least = lane;
+    for (unsigned step = 1; step < 32; step *= 2) {
+      const unsigned from = side == 0 ? lane + step : lane - step;
+      const Value other = __shfl_sync(all, value, static_cast<int>(from));
+      const unsigned which = __shfl_sync(all, least, static_cast<int>(from));
+      if (from >= 32) continue;
+      const bool is_better = side == 0 ? put.is_better(other, value) : !put.is_better(value, other);
+      if (is_better) {
+        value = other;
+        least = which;
+      }
+    }
+    const unsigned beside = side == 0 ? lane + 1 : lane - 1;
+    value = __shfl_sync(all, value, static_cast<int>(beside));
+    least = __shfl_sync(all, least, static_cast<int>(beside));
+    put.put_side(side, e, own, least, value, beside < 32);
+  }
+  if (put.level == 1) return;
+  // The first entry after this one that is better.
+  unsigned better = 32;
+  for (unsigned i = 32; i-- > 0;) {
+    const Value other = __shfl_sync(all, own, static_cast<int>(i));
+    if (i > lane && put.is_better(other, own)) better = i;
+  }
+  std::uint32_t mask = 0;
+  for (unsigned i = 0; i < 32; ++i) {
+    const unsigned open = __ballot_sync(all, lane <= i && better > i ? 1 : 0);
+    if (i == lane) mask = open;
+  }
+  put.put_mask(e, mask);
+}
+
+// Writes the first table: a block takes as many intervals as it has threads, and doubles how long
+// they are until they are as long as the table's.
+template <class Value, class Place>
+__global__ void __launch_bounds__(rmq_cover_policy::threads)
+    run_put_first_cover(const __grid_constant__ core::put_first_cover<Value, Place> put) {
+  constexpr unsigned threads = rmq_cover_policy::threads;
+  using entry = typename core::put_first_cover<Value, Place>::entry;
+  const std::uint64_t begin = std::uint64_t{blockIdx.x} * threads;
+  const std::uint64_t all = put.distances();
+  const auto length = static_cast<unsigned>(put.length());
+  // What lies beyond the last distance is never better.
+  const auto room = static_cast<unsigned>(min(std::uint64_t{threads + length - 1}, all - begin));
+  auto* const least = reinterpret_cast<entry*>(shared_memory());
+  for (unsigned i = threadIdx.x; i < room; i += threads)
+    least[i] = put.of_distance(begin + i);
+  __syncthreads();
+  for (unsigned step = 1; step < length; step *= 2) {
+    // Those in front of what other threads still read are written.
+    for (unsigned first = 0; first < room; first += threads) {
+      const unsigned i = first + threadIdx.x;
+      const bool has_later = i + step < room;
+      const entry found = has_later ? put.better(least[i], least[i + step]) : entry{};
+      __syncthreads();
+      if (has_later) least[i] = found;
+      __syncthreads();
+    }
+  }
+  if (threadIdx.x < room) put.put(begin + threadIdx.x, least[threadIdx.x]);
+}
+
 // What `rmq_cover` does in kernels of its own.
 struct rmq_cover_executor : rmq_executor {
   template <class Value, class Place>
@@ -404,6 +480,20 @@ struct rmq_cover_executor : rmq_executor {
     answer_by_covers(where, view, ranges, out_type{out}, size);
   }
 
+  template <class Value, class Place>
+  static void put_parts(const context& where, const core::put_parts<Value, Place>& put) {
+    const std::uint64_t size = put.levels.layout.padded_entries(put.level);
+    launch(where.stream, blocks_for(size, rmq_cover_policy::threads), rmq_cover_policy::threads, 0,
+           run_put_parts<Value, Place>, put, size);
+  }
+  template <class Value, class Place>
+  static void put_first_cover(const context& where,
+                              const core::put_first_cover<Value, Place>& put) {
+    constexpr unsigned threads = rmq_cover_policy::threads;
+    using entry = typename core::put_first_cover<Value, Place>::entry;
+    launch(where.stream, blocks_for(put.distances(), threads), threads,
+           (threads + put.length() - 1) * sizeof(entry), run_put_first_cover<Value, Place>, put);
+  }
   template <class Value, class Place>
   static void put_level(const context& where, const core::put_block_minimum<Value, Place>& put) {
     constexpr unsigned size = core::value_pack<Value>::size;

@@ -120,17 +120,26 @@ class value_array {
   /// The value at a place.
   RAYDEX_HD Value operator[](std::uint64_t place) const { return ordered(load(data_ + place)); }
   /// The pack of this number; what is not in the array is the last value.
-  RAYDEX_HD value_pack<Value> pack(std::uint64_t number) const {
+  template <class Place>
+  RAYDEX_HD value_pack<Value> pack(Place number) const {
     constexpr unsigned size = value_pack<Value>::size;
-    const std::uint64_t begin = number * size;
-    if (begin >= first_ && begin + size <= end_) return whole_pack(number);
+    const Place begin = number * size;
+    if (is_whole(number)) return whole_pack(number);
     value_pack<Value> read;
     RAYDEX_UNROLL
     for (unsigned i = 0; i < size; ++i) {
-      const bool is_in = begin + i >= first_ && begin + i < end_;
+      const bool is_in =
+          begin + i >= static_cast<Place>(first_) && begin + i < static_cast<Place>(end_);
       read.at[i] = is_in ? (*this)[begin + i] : last_value<Value>();
     }
     return read;
+  }
+  /// Whether all of a pack is in the array.
+  template <class Place>
+  RAYDEX_HD bool is_whole(Place number) const {
+    constexpr unsigned size = value_pack<Value>::size;
+    return number >= static_cast<Place>((first_ + size - 1) / size) &&
+           number < static_cast<Place>(end_ / size);
   }
   /// The pack of this number, all of which is in the array.
   RAYDEX_HD value_pack<Value> whole_pack(std::uint64_t number) const {

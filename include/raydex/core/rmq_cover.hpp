@@ -166,28 +166,53 @@ struct rmq_cover_view : minima_levels<Value, Place> {
 /// @name How tables are built: each writes one entry.
 /// @{
 
-/// Entry `i` of the first table: the minimum of the blocks of level 1 in its interval.
+/// Entry `i` of the first table, from the minima of level 1.
 template <class Value, class Place>
 struct put_first_cover {
-  rmq_cover_view<Value, Place> view;   ///< with its levels
-  cover_entry<Value, Place>* entries;  ///< of all tables
+  using entry = cover_entry<Value, Place>;  ///< what it writes
+
+  rmq_cover_view<Value, Place> view;  ///< with its levels
+  entry* entries;                     ///< of all tables
+
   /// Writes it.
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    const auto table = view.tables.tables[view.tables.least];
-    const unsigned shift = view.layout.first_shift;
-    const std::uint64_t blocks = view.layout.entries(1, view.array.end());
-    const std::uint64_t begin = i << (table.shift - shift);
-    std::uint64_t end = begin + (std::uint64_t{1} << (view.tables.least - shift));
-    if (end > blocks) end = blocks;
-    std::uint64_t best = begin;
-    for (std::uint64_t block = begin + 1; block < end; ++block) {
-      const Value value = load(view.minima + block);
-      const Value least = load(view.minima + best);
-      if (view.rightmost ? !less(least, value) : less(value, least)) best = block;
-    }
-    entries[table.begin + i] = {load(view.minima + best),
-                                static_cast<Place>((best << shift) + load(view.offsets + best))};
+    entry least = of_distance(i);
+    for (std::uint64_t at = i + 1; at < i + length() && at < distances(); ++at)
+      least = better(least, of_distance(at));
+    put(i, least);
   }
+
+  /// How many distances from one interval to the next an interval is long: a power of two.
+  RAYDEX_HD std::uint64_t length() const { return std::uint64_t{1} << (view.tables.least - shift()); }
+  /// How many distances there are; as many intervals begin.
+  RAYDEX_HD std::uint64_t distances() const { return ((view.array.end() - 1) >> shift()) + 1; }
+  /// The minimum from where interval `i` begins to where the next one does.
+  RAYDEX_HD entry of_distance(std::uint64_t i) const {
+    const auto bits = static_cast<unsigned>(shift() - view.layout.first_shift);
+    const std::uint64_t blocks = view.layout.entries(1, view.array.end());
+    std::uint64_t best = i << bits;
+    Value least = load(view.minima + best);
+    for (std::uint64_t block = best + 1; block < (i + 1) << bits && block < blocks; ++block) {
+      const Value value = load(view.minima + block);
+      if (view.rightmost ? !less(least, value) : less(value, least)) {
+        least = value;
+        best = block;
+      }
+    }
+    return {least, static_cast<Place>((best << view.layout.first_shift) + load(view.offsets + best))};
+  }
+  /// The better one of two, of which the other lies later.
+  RAYDEX_HD entry better(const entry& one, const entry& later) const {
+    return (view.rightmost ? !less(one.value, later.value) : less(later.value, one.value)) ? later
+                                                                                           : one;
+  }
+  /// Writes what was found.
+  RAYDEX_HD void put(std::uint64_t i, const entry& least) const {
+    entries[view.tables.tables[view.tables.least].begin + i] = least;
+  }
+
+ private:
+  RAYDEX_HD Place shift() const { return view.tables.tables[view.tables.least].shift; }
 };
 
 /// Entry `i` of a later table, from two of the table before it.

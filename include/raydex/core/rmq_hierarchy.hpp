@@ -122,19 +122,20 @@ struct rmq_hierarchy_view {
   /// The minimum of [first, last], places of the array.
   RAYDEX_HD Value minimum(Place first, Place last, Place found = none) const {
     auto least = last_value<Value>();
-    climb(first, last, found, [&](const auto& from, unsigned /*level*/, const part& wanted) {
-      scan(from, wanted,
-           [&](const pack& read, Place /*number*/) { least = smaller(least, least_of(read)); });
+    climb(first, last, found, [&](const auto& from, unsigned /*level*/, const ends& wanted) {
+      scan(from, wanted, [&](const pack& read, Place /*number*/, const part& /*of*/) {
+        least = smaller(least, least_of(read));
+      });
     });
     return least;
   }
   /// The minimum and its place.
   RAYDEX_HD placed_minimum<Value, Place> find(Place first, Place last, Place found = none) const {
     entry_minimum least = nothing_before_last(first, last, 0);
-    climb(first, last, found, [&](const auto& from, unsigned level, const part& wanted) {
-      scan(from, wanted, [&](const pack& read, Place number) {
+    climb(first, last, found, [&](const auto& from, unsigned level, const ends& wanted) {
+      scan(from, wanted, [&](const pack& read, Place number, const part& of) {
         const pack one[1] = {read};
-        consider(one, number, 1, level, wanted, least);
+        consider(one, number, 1, level, of, least);
       });
     });
     return placed(least);
@@ -149,7 +150,7 @@ struct rmq_hierarchy_view {
   template <class Group>
   RAYDEX_HD Value minimum(const Group& group, Place first, Place last) const {
     auto least = last_value<Value>();
-    climb(first, last, none, [&](const auto& from, unsigned /*level*/, const part& wanted) {
+    climb(first, last, none, [&](const auto& from, unsigned /*level*/, const ends& wanted) {
       scan(group, from, wanted,
            [&](Value value, Place /*entry*/) { least = smaller(least, value); });
     });
@@ -159,7 +160,7 @@ struct rmq_hierarchy_view {
   template <class Group>
   RAYDEX_HD placed_minimum<Value, Place> find(const Group& group, Place first, Place last) const {
     entry_minimum least = nothing_before_last(first, last, 0);
-    climb(first, last, none, [&](const auto& from, unsigned level, const part& wanted) {
+    climb(first, last, none, [&](const auto& from, unsigned level, const ends& wanted) {
       scan(group, from, wanted, [&](Value value, Place entry) {
         const entry_minimum other{value, entry << shift(level), level};
         if (precedes(other, least)) least = other;
@@ -211,6 +212,13 @@ struct rmq_hierarchy_view {
     }
   };
 
+  // What a range has of a level: the entries at its left end and, if there are any, those at its
+  // right end.
+  struct ends {
+    part of[2];
+    unsigned count;
+  };
+
   // The minimum of an entry, the first place that the entry covers, and its level.
   struct entry_minimum {
     Value value;
@@ -221,7 +229,7 @@ struct rmq_hierarchy_view {
   RAYDEX_HD Place chunk_mask() const { return (Place{1} << levels.chunk_bits) - 1; }
   RAYDEX_HD unsigned shift(unsigned level) const { return level * levels.chunk_bits; }
 
-  // Calls f(what to read from, level, part) for parts of levels that make up [first, last]; that of
+  // Calls f(what to read from, level, ends) for levels, whose ends make up [first, last]; that of
   // the last level is the entry that was found, if it was.
   template <class Function>
   RAYDEX_HD void climb(Place first, Place last, Place found, const Function& f) const {
@@ -238,39 +246,50 @@ struct rmq_hierarchy_view {
     const Place right = last >> levels.chunk_bits;
     if (level == levels.count || right - left < 2) {
       const bool is_found = level == levels.count && found != none;
-      f(from, level, is_found ? part{found, found} : part{first, last});
+      f(from, level, ends{{is_found ? part{found, found} : part{first, last}, {}}, 1});
       return false;
     }
-    f(from, level, part{first, first | chunk_mask()});
-    f(from, level, part{last & ~chunk_mask(), last});
+    f(from, level, ends{{{first, first | chunk_mask()}, {last & ~chunk_mask(), last}}, 2});
     first = left + 1;
     last = right - 1;
     return true;
   }
   RAYDEX_HD minima_level<Value> at(unsigned level) const { return {minima + levels.begins[level]}; }
 
-  // Calls f(pack, its number) for the packs of a part. The ones at its ends are read together,
-  // and those between them are of the part as they are.
+  // Calls f(pack, its number, part) for the packs of a level's ends. Those at the ends of a part and
+  // the next two are read together; those between are of the part as they are.
   template <class From, class Function>
-  RAYDEX_HD static void scan(const From& from, const part& wanted, const Function& f) {
-    const Place first = wanted.first / pack::size;
-    const Place last = wanted.last / pack::size;
-    const pack at_first = from.pack(first);
-    const pack at_last = last == first ? at_first : from.pack(last);
-    f(wanted.of(at_first, first), first);
-    f(wanted.of(at_last, last), last);
+  RAYDEX_HD static void scan(const From& from, const ends& wanted, const Function& f) {
     RAYDEX_KEEP_LOOP
-    for (Place number = first + 1; number < last; ++number)
-      f(from.whole_pack(number), number);
+    for (unsigned i = 0; i < wanted.count; ++i) {
+      const part of = i == 0 ? wanted.of[0] : wanted.of[1];
+      const Place first = of.first / pack::size;
+      const Place last = of.last / pack::size;
+      const pack at_first = from.pack(first);
+      const pack at_last = last == first ? at_first : from.pack(last);
+      RAYDEX_KEEP_LOOP
+      for (Place number = first + 1; number < last; number += 2) {
+        const Place next = number + 1 < last ? number + 1 : number;
+        const pack one = from.whole_pack(number);
+        const pack other = from.whole_pack(next);
+        f(one, number, of);
+        f(other, next, of);
+      }
+      f(of.of(at_first, first), first, of);
+      f(of.of(at_last, last), last, of);
+    }
   }
 
-  // Calls f(value, entry) for those entries of a part that are of this thread of a group.
+  // Calls f(value, entry) for those entries of a level's ends that are of this thread of a group.
   template <class Group, class From, class Function>
-  RAYDEX_HD static void scan(const Group& group, const From& from, const part& wanted,
+  RAYDEX_HD static void scan(const Group& group, const From& from, const ends& wanted,
                              const Function& f) {
-    RAYDEX_KEEP_LOOP
-    for (Place entry = wanted.first + group.lane(); entry <= wanted.last; entry += group.lanes())
-      f(from[entry], entry);
+    for (unsigned i = 0; i < wanted.count; ++i) {
+      const part of = wanted.of[i];
+      RAYDEX_KEEP_LOOP
+      for (Place entry = of.first + group.lane(); entry <= of.last; entry += group.lanes())
+        f(from[entry], entry);
+    }
   }
 
   // Takes in a part of at most a chunk, by a group. Of a whole chunk each thread reads several

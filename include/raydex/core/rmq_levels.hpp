@@ -255,8 +255,8 @@ struct minima_levels {
   }
   // Whether a window has packs that are not whole in the array.
   RAYDEX_HD bool is_ragged(const window& over) const {
-    return over.level == 0 && (over.from / pack_size * pack_size < array.first() ||
-                               (over.to | (pack_size - 1)) >= array.end());
+    return over.level == 0 && (!array.is_whole(static_cast<Place>(over.from / pack_size)) ||
+                               !array.is_whole(static_cast<Place>(over.to / pack_size)));
   }
 
   // Takes in a window without its open ends, which become `left` and `right`; it lies to one side
@@ -467,6 +467,8 @@ struct put_block_minimum {
 /// Writes what the entries of a block of a level tell of those beside them.
 template <class Value, class Place>
 struct put_parts {
+  static constexpr unsigned block = level_layout::fan_out;  ///< its entries
+
   minima_levels<Value, Place> levels;     ///< up to this one
   unsigned level = 1;                     ///< of the block
   std::uint32_t* masks = nullptr;         ///< of level 2 and up
@@ -474,69 +476,52 @@ struct put_parts {
   end_entry<Value>* end_entries[2] = {};  ///< of level 2 and up
 
   /// Writes it.
-  RAYDEX_HD void operator()(std::uint64_t block) const {
-    using pack = value_pack<Value>;
-    const Value* const entries = levels.minima + levels.layout.begin[level] + block * size;
-    pack packs[size / pack::size];
-    RAYDEX_UNROLL
-    for (unsigned j = 0; j < size / pack::size; ++j)
-      packs[j] = load_whole(reinterpret_cast<const pack*>(entries) + j);
-    const auto entry = [&](unsigned e) { return packs[e / pack::size].at[e % pack::size]; };
-    put_side<0>(entry, block * size);
-    put_side<1>(entry, block * size);
-    if (level > 1) put_masks(entries, block * size);
+  RAYDEX_HD void operator()(std::uint64_t number) const {
+    const Value* const entries = levels.minima + levels.layout.begin[level] + number * block;
+    // Which entries up to the one at hand are better than all after them, up to it.
+    std::uint32_t mask = 0;
+    unsigned before = 0;
+    for (unsigned e = 0; e < block; ++e) {
+      const Value own = load(entries + e);
+      while (mask != 0 && is_better(own, load(entries + floor_log2(mask))))
+        mask &= ~(std::uint32_t{1} << floor_log2(mask));
+      mask |= std::uint32_t{1} << e;
+      put_mask(number * block + e, mask);
+      put_side(1, number * block + e, own, before, load(entries + before), e != 0);
+      before = first_bit(mask);
+    }
+    unsigned after = block - 1;
+    for (unsigned e = block; e-- > 0;) {
+      const Value own = load(entries + e);
+      put_side(0, number * block + e, own, after, load(entries + after), e + 1 != block);
+      if (!is_better(load(entries + after), own)) after = e;
+    }
+  }
+
+  /// Whether an entry is better than one before it.
+  RAYDEX_HD bool is_better(Value later, Value earlier) const {
+    return levels.rightmost ? !less(earlier, later) : less(later, earlier);
+  }
+  /// Writes which of the entries beside entry `e`, those after it (side 0) or before it (1), is the
+  /// least, and its value, if there are any.
+  RAYDEX_HD void put_side(unsigned side, std::uint64_t e, Value own, unsigned least, Value value,
+                          bool is_any) const {
+    if (level == 1) {
+      least_beside[side][e] = static_cast<std::uint8_t>(least);
+    } else {
+      end_entries[side][beyond_level_1(e)] = {own, is_any ? value : last_value<Value>()};
+    }
+  }
+  /// Writes the mask of entry `e`: which entries of its block up to it are better than all after
+  /// them, up to it. The first of these from some entry on is the minimum from there to it, so that
+  /// a mask answers for every part of a block that ends at its entry.
+  RAYDEX_HD void put_mask(std::uint64_t e, std::uint32_t mask) const {
+    if (level > 1) masks[beyond_level_1(e)] = mask;
   }
 
  private:
-  static constexpr unsigned size = level_layout::fan_out;
-
   RAYDEX_HD std::uint64_t beyond_level_1(std::uint64_t entry) const {
     return levels.layout.begin[level] - levels.layout.begin[2] + entry;
-  }
-
-  // What entries from `begin` on tell of those after them (Side 0) or before them (1).
-  template <unsigned Side, class Entry>
-  RAYDEX_HD void put_side(const Entry& entry, std::uint64_t begin) const {
-    const bool wins = (Side == 0) != levels.rightmost;
-    auto least = last_value<Value>();
-    unsigned best = Side == 0 ? size - 1 : 0;
-    std::uint32_t bytes = 0;  // four are written at once
-    RAYDEX_UNROLL
-    for (unsigned i = 0; i < size; ++i) {
-      const unsigned e = Side == 0 ? size - 1 - i : i;
-      const Value own = entry(e);
-      if (level == 1) {
-        bytes |= best << (e % 4 * 8);
-        if (i % 4 == 3) {
-          reinterpret_cast<std::uint32_t*>(least_beside[Side] + begin)[e / 4] = bytes;
-          bytes = 0;
-        }
-      } else {
-        end_entries[Side][beyond_level_1(begin + e)] = {own, least};
-      }
-      if (i == 0 || (wins ? !less(least, own) : less(own, least))) {
-        least = own;
-        best = e;
-      }
-    }
-  }
-
-  // Which entries up to an entry are smaller than all after them, up to it. The first of these from
-  // some entry on is the minimum from there to it, so that a mask answers for every part of a block
-  // that ends at its entry. Of equal ones, those that ties have.
-  RAYDEX_HD void put_masks(const Value* entries, std::uint64_t begin) const {
-    std::uint32_t mask = 0;
-    for (unsigned e = 0; e < size; ++e) {
-      const Value own = load(entries + e);
-      while (mask != 0) {
-        const unsigned before = floor_log2(mask);
-        const Value value = load(entries + before);
-        if (levels.rightmost ? less(value, own) : !less(own, value)) break;
-        mask &= ~(std::uint32_t{1} << before);
-      }
-      mask |= std::uint32_t{1} << e;
-      masks[beyond_level_1(begin + e)] = mask;
-    }
   }
 };
 /// @}
