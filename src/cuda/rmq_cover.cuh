@@ -62,13 +62,14 @@ class rmq_queue {
   // Adds the ranges of the threads that say so. Where this thread's is.
   __device__ unsigned add(bool waits, const range& added) {
     const unsigned who = __ballot_sync(all, waits ? 1 : 0);
-    const unsigned at = size_ + __popc(who & ((1U << threadIdx.x % 32) - 1));
+    const unsigned before = who & ((1U << threadIdx.x % 32) - 1);
+    const unsigned at = size_ + static_cast<unsigned>(__popc(before));
     if (waits) {
       room_.first[at] = added.first;
       room_.last[at] = added.last;
       room_.number[at] = added.number;
     }
-    size_ += __popc(who);
+    size_ += static_cast<unsigned>(__popc(who));
     return at;
   }
 
@@ -276,8 +277,7 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
     for (unsigned i = 0; i < ahead; ++i) {
       range[i] = {0, 0, tile + lane + i * 32};
       const bool exists = range[i].number < size;
-      waits[i] =
-          exists && ranges.read(range[i].number, view.array, range[i].first, range[i].last);
+      waits[i] = exists && ranges.read(range[i].number, view.array, range[i].first, range[i].last);
       if (exists && !waits[i]) out.put_none(view, range[i].number);
     }
     if (rest == 0) {

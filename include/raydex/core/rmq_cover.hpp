@@ -117,8 +117,8 @@ RAYDEX_HD inline bool is_inside(const cover_entry<Value, Place>& one,
 /// Tables and levels as a view.
 template <class Value, class Place>
 struct rmq_cover_view : minima_levels<Value, Place> {
-  using value_type = Value;  ///< of the values
-  using place_type = Place;  ///< of places
+  using value_type = Value;                    ///< of the values
+  using place_type = Place;                    ///< of places
   using levels = minima_levels<Value, Place>;  ///< what is asked where tables do not tell
 
   cover_tables<Value, Place> cover{};  ///< the tables
@@ -183,7 +183,9 @@ struct put_first_cover {
   }
 
   /// How many distances from one interval to the next an interval is long: a power of two.
-  RAYDEX_HD std::uint64_t length() const { return std::uint64_t{1} << (view.tables.least - shift()); }
+  RAYDEX_HD std::uint64_t length() const {
+    return std::uint64_t{1} << (view.tables.least - shift());
+  }
   /// How many distances there are; as many intervals begin.
   RAYDEX_HD std::uint64_t distances() const { return ((view.array.end() - 1) >> shift()) + 1; }
   /// The minimum from where interval `i` begins to where the next one does.
@@ -199,7 +201,8 @@ struct put_first_cover {
         best = block;
       }
     }
-    return {least, static_cast<Place>((best << view.layout.first_shift) + load(view.offsets + best))};
+    return {least,
+            static_cast<Place>((best << view.layout.first_shift) + load(view.offsets + best))};
   }
   /// The better one of two, of which the other lies later.
   RAYDEX_HD entry better(const entry& one, const entry& later) const {

@@ -256,8 +256,8 @@ struct rmq_hierarchy_view {
   }
   RAYDEX_HD minima_level<Value> at(unsigned level) const { return {minima + levels.begins[level]}; }
 
-  // Calls f(pack, its number, part) for the packs of a level's ends. Those at the ends of a part and
-  // the next two are read together; those between are of the part as they are.
+  // Calls f(pack, its number, part) for the packs of a level's ends. Those at the ends of a part
+  // and the next two are read together; those between are of the part as they are.
   template <class From, class Function>
   RAYDEX_HD static void scan(const From& from, const ends& wanted, const Function& f) {
     RAYDEX_KEEP_LOOP
@@ -269,11 +269,11 @@ struct rmq_hierarchy_view {
       const pack at_last = last == first ? at_first : from.pack(last);
       RAYDEX_KEEP_LOOP
       for (Place number = first + 1; number < last; number += 2) {
-        const Place next = number + 1 < last ? number + 1 : number;
+        const bool is_pair = number + 1 < last;
         const pack one = from.whole_pack(number);
-        const pack other = from.whole_pack(next);
+        const pack other = is_pair ? from.whole_pack(number + 1) : nothing();
         f(one, number, of);
-        f(other, next, of);
+        if (is_pair) f(other, number + 1, of);
       }
       f(of.of(at_first, first), first, of);
       f(of.of(at_last, last), last, of);

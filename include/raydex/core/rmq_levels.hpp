@@ -293,7 +293,7 @@ struct minima_levels {
     pack packs[between + 2] = {};
 #endif
     packs[0] = load_whole(source + first);
-    packs[tail] = load_whole(source + last);
+    if (!is_one || over.open != 0) packs[tail] = load_whole(source + last);
     RAYDEX_UNROLL
     for (unsigned j = 1; j <= between; ++j)
       if (first + j < last) packs[j] = load_whole(source + first + j);
@@ -316,8 +316,7 @@ struct minima_levels {
     }
     if constexpr (Where) {
       const Place read = is_one || last - first > between ? Place{between} : last - first - 1;
-      const std::uint32_t in = in_head |
-                               (is_one ? 0 : low_bits(read * pack_size) << pack_size) |
+      const std::uint32_t in = in_head | (is_one ? 0 : low_bits(read * pack_size) << pack_size) |
                                in_tail << (tail * pack_size);
       const std::uint32_t equal = equal_to(packs, least) & in;
       // The entries of NaN, which is equal to nothing, are all that are in.
