@@ -128,8 +128,14 @@ void check_able(const std::string& structure, backend where, const workload& wha
                       to_string(where)));
     }
   }
-  for (const capability& able : capabilities()) {
-    if (able.structure != structure || able.where != where) continue;
+  const std::vector<capability> all = capabilities();
+  const auto is_it = [&](const capability& able) { return able.structure == structure; };
+  const auto is_here = [&](const capability& able) { return is_it(able) && able.where == where; };
+  if (std::ranges::any_of(all, is_it) && std::ranges::none_of(all, is_here)) {
+    throw unsupported(fmt::format("{} is not offered on backend {}", structure, to_string(where)));
+  }
+  for (const capability& able : all) {
+    if (!is_here(able)) continue;
     const key_type key = what.key_bits == 32 ? key_type::uint32 : key_type::uint64;
     const auto require = [&](bool holds, const char* missing) {
       if (!holds) throw unsupported(fmt::format("{} does not take {}", structure, missing));

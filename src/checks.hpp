@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
@@ -19,6 +21,9 @@ inline const char* name(row_id_type type) {
 inline std::size_t row_id_bytes(row_id_type type) {
   return type == row_id_type::uint32 ? 4 : 8;
 }
+
+// Refuses a backend that does not offer a structure, and one that cannot be used here.
+void check_backend(std::string_view structure, const std::vector<backend>& offered, backend where);
 
 inline void check_space(const context& where, backend needed) {
   const memory_space space = needed == backend::cpu ? memory_space::host : memory_space::device;

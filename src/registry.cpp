@@ -392,17 +392,20 @@ std::vector<capability> capabilities() {
   return all;
 }
 
-void check_build(std::string_view structure, backend where, const context& where_to,
-                 const column& keys, const std::optional<column>& row_ids) {
-  const structure_entry& entry = find_structure(structure);
-  if (std::ranges::find(entry.backends, where) == entry.backends.end()) {
+void check_backend(std::string_view structure, const std::vector<backend>& offered, backend where) {
+  if (std::ranges::find(offered, where) == offered.end()) {
     throw unsupported(fmt::format("{} is not offered on backend {}; it is on {}", structure,
                                   to_string(where),
-                                  list(entry.backends, [](backend b) { return to_string(b); })));
+                                  list(offered, [](backend b) { return to_string(b); })));
   }
   if (std::string reason = why_unavailable(where); !reason.empty()) {
     throw unavailable(fmt::format("backend {} is not available: {}", to_string(where), reason));
   }
+}
+
+void check_build(std::string_view structure, backend where, const context& where_to,
+                 const column& keys, const std::optional<column>& row_ids) {
+  check_backend(structure, find_structure(structure).backends, where);
   check_space(where_to, where);
   check_column("keys", keys);
   if (!row_ids) return;

@@ -181,17 +181,7 @@ std::vector<rmq_capability> rmq_capabilities() {
 
 void check_rmq_build(std::string_view structure, backend where, const context& where_to,
                      const column& values) {
-  const rmq_entry& entry = find_structure(structure);
-  if (std::ranges::find(entry.backends, where) == entry.backends.end()) {
-    std::vector<std::string_view> names;
-    for (const backend offered : entry.backends)
-      names.push_back(to_string(offered));
-    throw unsupported(fmt::format("{} is not offered on backend {}; it is on {}", structure,
-                                  to_string(where), fmt::join(names, ", ")));
-  }
-  if (std::string reason = why_unavailable(where); !reason.empty()) {
-    throw unavailable(fmt::format("backend {} is not available: {}", to_string(where), reason));
-  }
+  check_backend(structure, find_structure(structure).backends, where);
   check_space(where_to, where);
   check_column("values", values);
   if (values.format.type == key_type::bytes) {

@@ -271,7 +271,8 @@ struct rmq_hierarchy_view {
       for (Place number = first + 1; number < last; number += 2) {
         const bool is_pair = number + 1 < last;
         const pack one = from.whole_pack(number);
-        const pack other = is_pair ? from.whole_pack(number + 1) : nothing();
+        pack other;  // what is not read is not looked at
+        if (is_pair) other = from.whole_pack(number + 1);
         f(one, number, of);
         if (is_pair) f(other, number + 1, of);
       }
@@ -284,12 +285,13 @@ struct rmq_hierarchy_view {
   template <class Group, class From, class Function>
   RAYDEX_HD static void scan(const Group& group, const From& from, const ends& wanted,
                              const Function& f) {
-    for (unsigned i = 0; i < wanted.count; ++i) {
-      const part of = wanted.of[i];
+    const auto scan_part = [&](const part& of) {
       RAYDEX_KEEP_LOOP
       for (Place entry = of.first + group.lane(); entry <= of.last; entry += group.lanes())
         f(from[entry], entry);
-    }
+    };
+    scan_part(wanted.of[0]);
+    if (wanted.count == 2) scan_part(wanted.of[1]);
   }
 
   // Takes in a part of at most a chunk, by a group. Of a whole chunk each thread reads several
