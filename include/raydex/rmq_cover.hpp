@@ -28,12 +28,13 @@ struct rmq_cover_options {
 /// *Tables* hold the minimum and its position for intervals of 2^j values, one every 2^(j-4). Two
 /// of them cover a range and little more; if the smaller minimum lies in the range, it is the
 /// answer. Else, and for ranges shorter than the first table's, *levels* are searched from the top:
-/// the minima of blocks of 8 to 64 values, of 128 bytes of these, and so on. The blocks at the ends
-/// of the range bound what is in them, and are descended into only if they could hold the minimum.
+/// the minima of blocks of 16 to 64 values, of 32 of these, and so on. An entry also tells the
+/// least of those after and before it in its block. The blocks at the ends of the range bound what
+/// is in them, and are descended into only if they could hold the minimum.
 ///
-/// *Cost*: two reads of tables for most ranges of arrays without order. At most one line of 128
-/// bytes of each level and end beside the first two, whatever the array holds; on `cuda` eight
-/// threads read a line at once. *Memory*: see `rmq_memory`. *Build*: one read of the array, and
+/// *Cost*: two reads of tables for most ranges of arrays without order. Whatever the array holds, at
+/// most two or three reads of each level and end, and the values of a block at each end; near ranges
+/// scan at most 33 entries of level 1. *Memory*: see `rmq_memory`. *Build*: one read of the array, and
 /// passes over its tables; does not synchronise. *Refresh* writes the blocks of changed positions,
 /// and all tables anew.
 ///
