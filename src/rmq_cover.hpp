@@ -52,30 +52,18 @@ struct rmq_cover_plan {
   }
 };
 
-// Writes the block of a position anew.
-template <class Value, class Place>
-struct refresh_block {
-  core::put_block_minimum<Value, Place> put;
-  core::cells positions;
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    const std::uint64_t position = core::position_of(positions, i);
-    const core::value_array<Value>& array = put.below.array;
-    if (position >= array.size()) return;
-    put((position + array.first()) >> put.below.layout.shift(put.level));
-  }
-};
+// Which block of 2^shift places a position is in; `none` if it is beyond the array.
+struct block_of_position {
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-// Writes what the entries in the block of a position tell anew.
-template <class Value, class Place>
-struct refresh_parts {
-  core::put_parts<Value, Place> put;
   core::cells positions;
-  RAYDEX_HD void operator()(std::uint64_t i) const {
+  std::uint64_t first;  // place of the array
+  std::uint64_t size;
+  unsigned shift;
+
+  RAYDEX_HD std::uint64_t operator()(std::uint64_t i) const {
     const std::uint64_t position = core::position_of(positions, i);
-    const core::value_array<Value>& array = put.levels.array;
-    if (position >= array.size()) return;
-    const std::uint64_t entry = (position + array.first()) >> put.levels.layout.shift(put.level);
-    put(entry / core::level_layout::fan_out);
+    return position < size ? (position + first) >> shift : none;
   }
 };
 
@@ -159,11 +147,13 @@ class built_rmq_cover final
 
   void do_refresh(stream_t stream, const column& positions) override {
     const context where{this->memory(), stream};
-    for (unsigned level = 1; level <= this->view().layout.levels; ++level) {
-      const refresh_block<Value, Place> put{level_put(level), cells_of(positions)};
-      Executor::for_each(where, put, positions.size);
-      const refresh_parts<Value, Place> puts{parts_put(level), cells_of(positions)};
-      Executor::for_each(where, puts, positions.size);
+    const view_type& view = this->view();
+    for (unsigned level = 1; level <= view.layout.levels; ++level) {
+      block_of_position changed{cells_of(positions), view.array.first(), view.array.size(),
+                                view.layout.shift(level)};
+      Executor::for_each_block(where, changed, level_put(level), positions.size);
+      changed.shift = view.layout.shift(level + 1);
+      Executor::for_each_block(where, changed, parts_put(level), positions.size);
     }
     put_tables(where);
   }

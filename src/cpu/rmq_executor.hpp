@@ -4,10 +4,13 @@
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "built_rmq.hpp"
 #include "raydex/memory.hpp"
@@ -21,6 +24,20 @@ struct rmq_executor {
       for (std::uint64_t i = range.begin(); i < range.end(); ++i)
         f(i);
     });
+  }
+
+  // Calls f(block) for the blocks of `size` positions, each once.
+  template <class BlockOf, class Function>
+  static void for_each_block(const context& where, const BlockOf& block_of, const Function& f,
+                             std::uint64_t size) {
+    std::vector<std::uint64_t> blocks(size);
+    for_each(
+        where, [&](std::uint64_t i) { blocks[i] = block_of(i); }, size);
+    tbb::parallel_sort(blocks);
+    blocks.erase(std::ranges::unique(blocks).begin(), blocks.end());
+    if (!blocks.empty() && blocks.back() == BlockOf::none) blocks.pop_back();
+    for_each(
+        where, [&](std::uint64_t i) { f(blocks[i]); }, blocks.size());
   }
 
   template <class View>

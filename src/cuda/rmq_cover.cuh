@@ -465,6 +465,16 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads)
   if (threadIdx.x < room) put.put(begin + threadIdx.x, least[threadIdx.x]);
 }
 
+template <class BlockOf, class Function>
+struct rmq_block_call {
+  BlockOf block_of;
+  Function f;
+  __device__ void operator()(std::uint64_t i) const {
+    const std::uint64_t block = block_of(i);
+    if (block != BlockOf::none) f(block);
+  }
+};
+
 // What `rmq_cover` does in kernels of its own.
 struct rmq_cover_executor : rmq_executor {
   template <class Value, class Place>
@@ -478,6 +488,14 @@ struct rmq_cover_executor : rmq_executor {
                        const core::range_source& ranges, std::uint64_t* out, std::uint64_t size) {
     using out_type = rmq_positions_out<core::rmq_cover_view<Value, Place>>;
     answer_by_covers(where, view, ranges, out_type{out}, size);
+  }
+
+  // Calls f(block) for the blocks of `size` positions, for each of these: all that are in a block
+  // write the same.
+  template <class BlockOf, class Function>
+  static void for_each_block(const context& where, const BlockOf& block_of, const Function& f,
+                             std::uint64_t size) {
+    for_each(where, rmq_block_call<BlockOf, Function>{block_of, f}, size);
   }
 
   template <class Value, class Place>
