@@ -32,11 +32,11 @@ struct rmq_cover_options {
 /// least of those after and before it in its block. The blocks at the ends of the range bound what
 /// is in them, and are descended into only if they could hold the minimum.
 ///
-/// *Cost*: two reads of tables for most ranges of arrays without order. Whatever the array holds, at
-/// most two or three reads of each level and end, and the values of a block at each end; near ranges
-/// scan at most 33 entries of level 1. *Memory*: see `rmq_memory`. *Build*: one read of the array, and
-/// passes over its tables; does not synchronise. *Refresh* writes the blocks of changed positions,
-/// and all tables anew.
+/// *Cost*: two reads of tables for most ranges of arrays without order. Whatever the array holds,
+/// at most two or three reads of each level and end, and the values of a block at each end; near
+/// ranges scan at most 33 entries of level 1. *Memory*: see `rmq_memory`. *Build*: one read of the
+/// array, and passes over its tables; does not synchronise. *Refresh* writes the blocks of changed
+/// positions, and all tables anew.
 ///
 /// Beyond the GPU-RMQ paper, whose levels (section 4.1) it has.
 class RAYDEX_EXPORT rmq_cover : public rmq {

@@ -34,7 +34,7 @@ struct rmq_executor {
     for_each(
         where, [&](std::uint64_t i) { blocks[i] = block_of(i); }, size);
     tbb::parallel_sort(blocks);
-    blocks.erase(std::ranges::unique(blocks).begin(), blocks.end());
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
     if (!blocks.empty() && blocks.back() == BlockOf::none) blocks.pop_back();
     for_each(
         where, [&](std::uint64_t i) { f(blocks[i]); }, blocks.size());

@@ -79,7 +79,8 @@ struct alignas(16) value_pack {
 /// Reads 8 or 16 bytes at once.
 template <class T>
 RAYDEX_HD inline T load_whole(const T* address) {
-  static_assert((sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) == sizeof(T));
+  constexpr std::size_t bytes = sizeof(T);
+  static_assert((bytes == 8 || bytes == 16) && alignof(T) == bytes);
 #if defined(__CUDA_ARCH__)
   using word = std::conditional_t<sizeof(T) == 8, int2, int4>;
   const word bits = __ldg(reinterpret_cast<const word*>(address));

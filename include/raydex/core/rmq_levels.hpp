@@ -62,10 +62,10 @@ struct level_layout {
 /// level; which of these it is takes another read.
 template <class Place>
 struct found_place {
-  static constexpr unsigned nowhere = 255;
-  unsigned level = nowhere;  ///< of the entries
-  Place from = 0;            ///< the first of them
-  Place to = 0;              ///< the last one
+  static constexpr unsigned nowhere = 255;  ///< the level of what was not found
+  unsigned level = nowhere;                 ///< of the entries
+  Place from = 0;                           ///< the first of them
+  Place to = 0;                             ///< the last one
 };
 
 /// What a search knows: the minimum of what it has seen and, if it looks for places, where.
