@@ -465,6 +465,7 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads)
   if (threadIdx.x < room) put.put(begin + threadIdx.x, least[threadIdx.x]);
 }
 
+// Calls f for the block of a position, if that is in the array.
 template <class BlockOf, class Function>
 struct rmq_block_call {
   BlockOf block_of;

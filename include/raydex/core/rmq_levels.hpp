@@ -403,7 +403,7 @@ struct minima_levels {
   }
 };
 
-/// @name How levels are built: each writes one entry.
+/// @name How levels are built: each writes one entry, or what those of one block tell.
 /// @{
 
 /// Writes entry `e` of a level, from the level below it; also such as fill its last block.
