@@ -18,3 +18,14 @@ endif()
 add_library(raydex_options INTERFACE)
 target_compile_features(raydex_options INTERFACE cxx_std_20)
 target_compile_options(raydex_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${raydex_warnings}>)
+
+# Where ccache is found, builds of all clones and worktrees share what they have compiled.
+find_program(RAYDEX_CCACHE ccache)
+if(RAYDEX_CCACHE AND PROJECT_IS_TOP_LEVEL)
+  foreach(language CXX CUDA)
+    if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER
+          ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${RAYDEX_CCACHE})
+    endif()
+  endforeach()
+endif()
