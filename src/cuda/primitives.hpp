@@ -17,11 +17,11 @@ struct bit_range {
 };
 
 // Sorts (key, value) pairs by these bits of their keys, stably. `Value` counts the pairs: fewer
-// than 2^32 for 32 bits. Cost: a pass over the pairs for each 8 bits.
+// than 2^32 for 32 bits. Cost: a pass over the pairs for each 8 bits, and scratch for as many.
 template <class Key, class Value>
 void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
                 Value* sorted_values, std::uint64_t size, bit_range bits = {});
-// The same, with no more scratch than the double buffers and a table.
+// The same for any number of pairs, with no more scratch than the double buffers and a table.
 template <class Key, class Value>
 void sort_pairs(const context& where, double_buffer<Key>& keys, double_buffer<Value>& values,
                 bit_range bits = {});

@@ -6,6 +6,7 @@
 
 #include "answering.hpp"
 #include "cuda/executor.cuh"
+#include "double_buffer.hpp"
 #include "row_id_facts.hpp"
 #include "sorted_column.hpp"
 
@@ -98,26 +99,30 @@ sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
     size = executor::read(where, count.data());
   }
 
-  const bool in_place = is_sortable_in_place(keys) && facts.descents == 0;
-  buffer<Key> codes(where, in_place ? 0 : size);
-  buffer<RowId> rows(where, size);
+  // Read in place, the codes need no copy, but the sort needs scratch as large as its output. Where
+  // row ids are wide there are billions of rows, and memory is what is short.
+  const bool in_place = sizeof(RowId) == 4 && is_sortable_in_place(keys) && facts.descents == 0;
+  double_buffer<Key> codes(where, in_place ? 0 : size);
+  double_buffer<RowId> rows(where, size);
   executor::for_each(
       where,
-      gather_entry<Key, RowId>{{cells_of(keys)}, positions.data(), ids, codes.data(), rows.data()},
+      gather_entry<Key, RowId>{
+          {cells_of(keys)}, positions.data(), ids, codes.current.data(), rows.current.data()},
       size);
   positions = {};
-
-  sorted_column<Key, RowId> sorted{{where, size}, {where, size}, facts.max};
-  if (size == 0) return sorted;
-  if (facts.descents != 0) {
-    // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
-    sort_pairs(where, rows.data(), sorted.row_ids.data(), codes.data(), sorted.keys.data(), size);
-    std::swap(codes, sorted.keys);
-    std::swap(rows, sorted.row_ids);
+  if (size == 0) return {{}, {}, facts.max};
+  if constexpr (sizeof(RowId) == 4) {
+    if (in_place) {
+      buffer<Key> sorted(where, size);
+      sort_pairs(where, static_cast<const Key*>(keys.data), sorted.data(), rows.current.data(),
+                 rows.other.data(), size);
+      return {std::move(sorted), std::move(rows.other), facts.max};
+    }
   }
-  const Key* unsorted = in_place ? static_cast<const Key*>(keys.data) : codes.data();
-  sort_pairs(where, unsorted, sorted.keys.data(), rows.data(), sorted.row_ids.data(), size);
-  return sorted;
+  // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
+  if (facts.descents != 0) sort_pairs(where, rows, codes);
+  sort_pairs(where, codes, rows);
+  return {std::move(codes.current), std::move(rows.current), facts.max};
 }
 
 template sorted_column<std::uint32_t, std::uint32_t> sort_column(const context&, const column&,

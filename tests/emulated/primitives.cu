@@ -51,6 +51,15 @@ void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const V
          sorted_values, size, bits);
 }
 
+template <class Key, class Value>
+void sort_pairs(const context& where, double_buffer<Key>& keys, double_buffer<Value>& values,
+                bit_range bits) {
+  launch(where.stream, 1, 1, 0, sort_pairs_kernel<Key, Value>, keys.current.data(),
+         keys.other.data(), values.current.data(), values.other.data(), keys.current.size(), bits);
+  keys.current.swap(keys.other);
+  values.current.swap(values.other);
+}
+
 template <class Position>
 void select_valid(const context& where, const std::uint8_t* validity, std::uint64_t size,
                   Position* positions, std::uint64_t* count) {
@@ -63,12 +72,16 @@ void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t s
 
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint32_t*,
                          std::uint32_t*, std::uint64_t, bit_range);
-template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint64_t*,
-                         std::uint64_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint32_t*,
                          std::uint32_t*, std::uint64_t, bit_range);
-template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint64_t*,
-                         std::uint64_t*, std::uint64_t, bit_range);
+template void sort_pairs(const context&, double_buffer<std::uint32_t>&,
+                         double_buffer<std::uint32_t>&, bit_range);
+template void sort_pairs(const context&, double_buffer<std::uint32_t>&,
+                         double_buffer<std::uint64_t>&, bit_range);
+template void sort_pairs(const context&, double_buffer<std::uint64_t>&,
+                         double_buffer<std::uint32_t>&, bit_range);
+template void sort_pairs(const context&, double_buffer<std::uint64_t>&,
+                         double_buffer<std::uint64_t>&, bit_range);
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint32_t*,
                            std::uint64_t*);
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,
