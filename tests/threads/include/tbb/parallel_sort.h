@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+namespace tbb {
+
+// By one thread: what is sorted was written by others before, and is read by others after.
+template <class Container>
+void parallel_sort(Container& container) {
+  std::sort(container.begin(), container.end());
+}
+template <class Iterator>
+void parallel_sort(Iterator first, Iterator last) {
+  std::sort(first, last);
+}
+
+}  // namespace tbb

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several threads query one index, and the threads of one call share out its work: under
+// ThreadSanitizer, every race between them is found.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "raydex/raydex.hpp"
+#include "support/answers.hpp"
+#include "support/random.hpp"
+
+namespace raydex::test {
+namespace {
+
+constexpr std::size_t n = 70'000;  // several blocks of every sort, scan and merge
+constexpr std::size_t probe_count = 3000;
+constexpr std::size_t askers = 3;
+
+struct subject {
+  std::string structure;
+  option_map options;
+
+  std::string name() const {
+    std::string all = structure;
+    for (const auto& [option, value] : options)
+      all += "_" + option + "_" + value;
+    return all;
+  }
+  friend void PrintTo(const subject& printed, std::ostream* to) { *to << printed.name(); }
+};
+
+// Calls `f` on several threads at once.
+template <class Function>
+void at_once(const Function& f) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < askers; ++i)
+    threads.emplace_back(f);
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+// Upper ends a few keys above lower ones.
+std::vector<std::uint32_t> above(std::vector<std::uint32_t> ends) {
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    ends[i] += static_cast<std::uint32_t>(i % 20);
+  return ends;
+}
+
+std::vector<std::uint32_t> random_keys(std::size_t size, std::uint64_t salt) {
+  auto random = generator(salt);
+  std::vector<std::uint32_t> keys(size);
+  for (std::uint32_t& key : keys)
+    key = static_cast<std::uint32_t>(below(random, n / 2));
+  return keys;
+}
+
+class index_threads : public testing::TestWithParam<subject> {
+ protected:
+  void SetUp() override {
+    index_ = build(GetParam().structure, backend::cpu, at_, column(keys_), std::nullopt,
+                   GetParam().options);
+  }
+  // All threads are answered as one alone is.
+  void expect_same_answers() const {
+    const probes batches[] = {points(column(lower_)), ranges(column(lower_), column(upper_))};
+    for (const probes& batch : batches) {
+      const answers alone = ask(at_, *index_, batch);
+      at_once([&] {
+        const session own(backend::cpu);
+        EXPECT_TRUE(ask(own, *index_, batch) == alone);
+      });
+    }
+  }
+
+  const session at_{backend::cpu};
+  const buffer<std::uint32_t> keys_ = at_.upload(random_keys(n, 1));
+  const buffer<std::uint32_t> lower_ = at_.upload(random_keys(probe_count, 2));
+  const buffer<std::uint32_t> upper_ = at_.upload(above(random_keys(probe_count, 2)));
+  std::unique_ptr<index> index_;
+};
+
+TEST_P(index_threads, ask_at_once) {
+  expect_same_answers();
+}
+
+std::string name_of(const testing::TestParamInfo<subject>& tested) {
+  return tested.param.name();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    structures, index_threads,
+    testing::Values(subject{"sorted_array", {}}, subject{"sorted_array", {{"layout", "row"}}},
+                    subject{"eytzinger", {}}, subject{"pivot_tree", {}},
+                    subject{"pivot_tree", {{"nodes", "quantised"}}},
+                    subject{"pivot_tree", {{"search", "groups"}}}, subject{"rx", {}},
+                    subject{"rx", {{"hits", "any"}, {"order", "sorted"}}},
+                    subject{"rx", {{"inverse", "on"}}}, subject{"cgrx", {}},
+                    subject{"cgrx", {{"node", "32"}}}, subject{"cgrx", {{"mapping", "bits"}}}),
+    name_of);
+
+class edited_threads : public index_threads {};
+
+TEST_P(edited_threads, ask_at_once_after_edits) {
+  std::vector<std::uint32_t> row_ids(n / 2);
+  for (std::size_t i = 0; i < row_ids.size(); ++i)
+    row_ids[i] = static_cast<std::uint32_t>(n + i);
+  const auto insert = at_.upload(random_keys(row_ids.size(), 4));
+  const auto insert_rows = at_.upload(row_ids);
+  const auto erase = at_.upload(random_keys(n / 10, 5));
+  index_->edit(
+      nullptr,
+      {.insert = column(insert), .insert_rows = column(insert_rows), .erase = column(erase)});
+  expect_same_answers();
+}
+
+INSTANTIATE_TEST_SUITE_P(structures, edited_threads,
+                         testing::Values(subject{"cgrx", {}}, subject{"cgrx", {{"node", "32"}}}),
+                         name_of);
+
+class rmq_threads : public testing::TestWithParam<subject> {
+ protected:
+  using minima = std::pair<std::vector<std::int32_t>, std::vector<std::uint64_t>>;
+
+  minima ask(const rmq& asked) const {
+    minima all{std::vector<std::int32_t>(probe_count), std::vector<std::uint64_t>(probe_count)};
+    const probes batch = ranges(column(lower_), column(upper_));
+    asked.minimum(at_, batch, value_span(std::span(all.first)));
+    asked.position(at_, batch, std::span(all.second));
+    return all;
+  }
+  static std::vector<std::int32_t> values() {
+    auto random = generator(6);
+    std::vector<std::int32_t> all(n);
+    for (std::int32_t& value : all)
+      value = static_cast<std::int32_t>(below(random, 1 << 20));
+    return all;
+  }
+
+  const session at_{backend::cpu};
+  buffer<std::int32_t> values_ = at_.upload(values());
+  const buffer<std::uint32_t> lower_ = at_.upload(random_keys(probe_count, 7));
+  const buffer<std::uint32_t> upper_ = at_.upload(random_keys(probe_count, 8));
+};
+
+TEST_P(rmq_threads, ask_at_once_before_and_after_changes) {
+  const auto built =
+      build_rmq(GetParam().structure, backend::cpu, at_, column(values_), GetParam().options);
+  const auto expect_same_answers = [&] {
+    const minima alone = ask(*built);
+    at_once([&] { EXPECT_TRUE(ask(*built) == alone); });
+  };
+  expect_same_answers();
+  const auto all = rmq_capabilities();
+  const bool updates = std::any_of(all.begin(), all.end(), [](const rmq_capability& can) {
+    return can.structure == GetParam().structure && can.where == backend::cpu && can.updates;
+  });
+  if (!updates) return;
+  const auto changed = at_.upload(random_keys(n / 10, 9));  // some of them repeated
+  for (std::size_t i = 0; i < changed.size(); ++i)
+    values_.data()[changed.data()[i]] = static_cast<std::int32_t>(i);
+  built->refresh(nullptr, column(changed));
+  expect_same_answers();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    structures, rmq_threads,
+    testing::Values(subject{"rmq_cover", {}}, subject{"rmq_cover", {{"memory", "small"}}},
+                    subject{"rmq_hierarchy", {}}, subject{"rmq_hierarchy", {{"top", "rays"}}},
+                    subject{"rmq_lca", {}}, subject{"rmq_rx", {}}, subject{"rmq_scan", {}}),
+    name_of);
+
+}  // namespace
+}  // namespace raydex::test
