@@ -15,6 +15,7 @@
 #include <optional>
 #include <string_view>
 
+#include "checks.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
 
@@ -283,7 +284,8 @@ std::string reason(const use_case& what, const candidate& chosen,
 }  // namespace
 
 advice advise(const use_case& what, const speed_table& measured,
-              const std::vector<capability>& offered) {
+              const std::vector<capability>& offered) try {
+  check_format("key", what.key);
   const std::vector<std::string_view> able = find_able(what, offered);
   std::vector<candidate> fitting = find_candidates(what, measured, able);
   estimate(what, measured, fitting);
@@ -313,6 +315,8 @@ advice advise(const use_case& what, const speed_table& measured,
           .reason = reason(what, chosen, fitting, too_large),
           .lookups_per_s = 1 / chosen.seconds,
           .resident_bytes = chosen.bytes};
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "choice_name.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex {
@@ -30,17 +31,16 @@ batch_plan plan_of(const batch_schedule& asked, const batch_plan& best) {
 
 std::string describe(const batch_schedule& asked) {
   std::string text;
-  const auto word = [&](const char* name, const auto& choice, const auto& words) {
-    if (choice) text += fmt::format(" {}={}", name, words[static_cast<std::size_t>(*choice)]);
+  const auto add = [&](const char* name, const auto& choice, const auto& words) {
+    if (choice) text += fmt::format(" {}={}", name, choice_name(name, *choice, words));
   };
-  using names = std::array<const char*, 3>;
-  word("schedule", asked.blocks, names{"dynamic", "static"});
+  add("schedule", asked.blocks, std::array{"dynamic", "static"});
   if (asked.threads) text += fmt::format(" threads={}", *asked.threads);
   if (asked.lookups) text += fmt::format(" lookups={}", *asked.lookups);
-  word("pin", asked.pin, names{"none", "steps", "full"});
-  word("reorder", asked.reorder, names{"none", "single", "double"});
-  word("group", asked.group, names{"exact", "power"});
-  word("scan", asked.cooperative_scan, names{"single", "multi"});
+  add("pin", asked.pin, std::array{"none", "steps", "full"});
+  add("reorder", asked.reorder, std::array{"none", "single", "double"});
+  add("group", asked.group, std::array{"exact", "power"});
+  add("scan", asked.cooperative_scan, std::array{"single", "multi"});
   return text;
 }
 

@@ -18,14 +18,14 @@ std::uint64_t cgrx::repairs(stream_t stream) const {
   return do_repairs(stream);
 }
 
-void cgrx::rebuild(stream_t stream) {
-  do_rebuild(stream);
+void cgrx::rebuild(stream_t stream) try { do_rebuild(stream); } catch (...) {
+  rethrow_as_error();
 }
 
 namespace {
 
 const char* name(cgrx_layout entries) {
-  return word(entries, std::array{"column", "aligned", "packed"});
+  return choice_name("layout", entries, std::array{"column", "aligned", "packed"});
 }
 
 void check_options(const cgrx_options& options) {
@@ -58,17 +58,20 @@ std::string describe(const cgrx_options& options) {
   std::string text = fmt::format(
       "bucket={} node={} layout={} scene={}", options.bucket,
       options.node == 0 ? "off" : std::to_string(options.node), name(options.entries),
-      options.markers ? word(*options.markers, std::array{"naive", "optimised", "spans"}) : "auto");
-  if (options.mapping == cgrx_mapping::fit) {
-    text += " mapping=fit";
-  } else {
-    text += fmt::format(" mapping=bits bits={}/{}/{} scale={}/{}", options.x_bits, options.y_bits,
+      options.markers
+          ? choice_name("scene", *options.markers, std::array{"naive", "optimised", "spans"})
+          : "auto");
+  text += fmt::format(" mapping={}",
+                      choice_name("mapping", options.mapping, std::array{"fit", "bits"}));
+  if (options.mapping == cgrx_mapping::bits) {
+    text += fmt::format(" bits={}/{}/{} scale={}/{}", options.x_bits, options.y_bits,
                         options.z_bits, options.scale.y, options.scale.z);
   }
   return text + fmt::format(" search={} scan={} {} {} rebuild={}",
-                            options.search ? word(*options.search,
-                                                  std::array{"binary", "linear", "interpolated"})
-                                           : "auto",
+                            options.search
+                                ? choice_name("search", *options.search,
+                                              std::array{"binary", "linear", "interpolated"})
+                                : "auto",
                             options.cooperative_scan ? "multi" : "single",
                             describe_build(options.compact, options.fast_build, options.parts),
                             raydex::describe(options.order),
@@ -79,7 +82,7 @@ std::string describe(const cgrx_options& options) {
 
 std::unique_ptr<cgrx> build_cgrx(backend where, const context& where_to, const column& keys,
                                  const std::optional<column>& row_ids,
-                                 const cgrx_options& options) {
+                                 const cgrx_options& options) try {
   check_build("cgrx", where, where_to, keys, row_ids);
   check_options(options);
   index_info info = raydex::describe("cgrx", where, keys, row_ids);
@@ -88,6 +91,8 @@ std::unique_ptr<cgrx> build_cgrx(backend where, const context& where_to, const c
   if (where == backend::optix) return optix::build(info, where_to, keys, row_ids, options);
 #endif
   return cpu::build(info, where_to, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

@@ -4,18 +4,23 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "choice_name.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/layout.hpp"
 
 namespace raydex {
 
-inline const char* name(row_id_type type) {
-  return type == row_id_type::uint32 ? "uint32" : "uint64";
+inline std::string name(row_id_type type) {
+  if (type == row_id_type::uint32) return "uint32";
+  return type == row_id_type::uint64 ? "uint64" : fmt::format("type {}", static_cast<int>(type));
 }
 
 inline std::size_t row_id_bytes(row_id_type type) {
@@ -34,18 +39,30 @@ inline void check_space(const context& where, backend needed) {
   }
 }
 
+inline void check_format(const char* argument, key_format format) {
+  if (format.is_legal()) return;
+  throw invalid_argument(
+      fmt::format("{}: {} of {} bytes is no format; uint32, int32 and float have 4 bytes, uint64, "
+                  "int64 and double 8, byte strings 1 to 8",
+                  argument, to_string(format), format.width));
+}
+
+// Bytes from the first cell of a column to the last one.
+inline constexpr std::uint64_t largest_extent = std::numeric_limits<std::int64_t>::max() - 8;
+
 inline void check_column(const char* argument, const column& cells) {
   const key_format format = cells.format;
-  const bool bytes = format.type == key_type::bytes;
-  if (format.width < 1 || format.width > 8 || (!bytes && format.width % 4 != 0)) {
-    throw invalid_argument(fmt::format("{}: {} of {} bytes is not a key format", argument,
-                                       to_string(format), format.width));
-  }
+  check_format(argument, format);
   if (cells.data == nullptr && cells.size != 0) {
     throw invalid_argument(fmt::format("{}: {} cells at a null pointer", argument, cells.size));
   }
+  if (cells.size > 1 && saturated_product(cells.size - 1, cells.step()) > largest_extent) {
+    throw invalid_argument(fmt::format("{}: {} cells {} bytes apart; they must lie within 2^63",
+                                       argument, cells.size, cells.step()));
+  }
   const auto address = reinterpret_cast<std::uintptr_t>(cells.data);
-  if (!bytes && (address % format.width != 0 || cells.step() % format.width != 0)) {
+  if (format.type != key_type::bytes &&
+      (address % format.width != 0 || cells.step() % format.width != 0)) {
     throw invalid_argument(fmt::format("{}: cells of {} must be aligned to {} bytes", argument,
                                        to_string(format), format.width));
   }
@@ -69,7 +86,7 @@ inline void check_explicit_rows(const char* argument, const column& row_ids, std
 
 // The option that chose a layout.
 inline std::string describe(layout entries) {
-  return entries == layout::column ? "layout=column" : "layout=row";
+  return fmt::format("layout={}", choice_name("layout", entries, std::array{"column", "row"}));
 }
 
 inline void check_fan_out(unsigned k) {

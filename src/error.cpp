@@ -3,7 +3,25 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <new>
+#include <stdexcept>
+
 namespace raydex {
+
+namespace {
+
+std::string shortage(std::size_t asked, std::size_t free) {
+  std::string text = "out of memory";
+  if (asked != 0) text += fmt::format(": {} bytes asked", asked);
+  if (free != 0) text += fmt::format("{} {} bytes free", asked != 0 ? "," : ":", free);
+  return text;
+}
+
+// Made while there is memory: its text needs some.
+const out_of_memory exhausted(0, 0);
+
+}  // namespace
 
 // Out of line, so that each type has one home for its type information.
 error::~error() = default;
@@ -15,14 +33,26 @@ cuda_error::~cuda_error() = default;
 optix_error::~optix_error() = default;
 
 out_of_memory::out_of_memory(std::size_t asked, std::size_t free)
-    : error(fmt::format("out of memory: {} bytes asked, {} bytes free", asked, free)),
-      asked_(asked),
-      free_(free) {}
+    : error(shortage(asked, free)), asked_(asked), free_(free) {}
 
 cuda_error::cuda_error(const std::string& call, int code, const std::string& text)
     : error(fmt::format("CUDA error {} in {}: {}", code, call, text)), code_(code) {}
 
 optix_error::optix_error(const std::string& call, int code, const std::string& text)
     : error(fmt::format("OptiX error {} in {}: {}", code, call, text)), code_(code) {}
+
+void rethrow_as_error() {
+  try {
+    throw;
+  } catch (const error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory(exhausted);
+  } catch (const std::length_error&) {
+    throw out_of_memory(exhausted);
+  } catch (const std::exception& other) {
+    throw error(other.what());
+  }
+}
 
 }  // namespace raydex

@@ -17,7 +17,7 @@ void eytzinger::check_view(std::size_t key_bits, row_id_type row_ids, layout ent
 
 std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& where_to,
                                            const column& keys, const std::optional<column>& row_ids,
-                                           const eytzinger_options& options) {
+                                           const eytzinger_options& options) try {
   check_build("eytzinger", where, where_to, keys, row_ids);
   check_fan_out(options.fan_out);
   index_info info = describe("eytzinger", where, keys, row_ids);
@@ -27,6 +27,8 @@ std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& where_t
   if (where == backend::cuda) return cuda::build(info, where_to, keys, row_ids, options);
 #endif
   return cpu::build(info, where_to, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

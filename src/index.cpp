@@ -70,75 +70,95 @@ void check_value_type(const column& values, bool fits, const char* legal) {
 
 }  // namespace
 
-void index::first(const context& where, const probes& batch, const row_id_span& out) const {
+void index::first(const context& where, const probes& batch, const row_id_span& out) const try {
   check(where, batch, out.size);
   check_row_ids(info_, out);
   if (batch.size() != 0) do_first(where, batch, out.data);
+} catch (...) {
+  rethrow_as_error();
 }
 
-void index::count(const context& where, const probes& batch, std::span<std::uint64_t> out) const {
+void index::count(const context& where, const probes& batch, std::span<std::uint64_t> out) const
+    try {
   check(where, batch, out.size());
   if (batch.size() != 0) do_count(where, batch, out.data());
+} catch (...) {
+  rethrow_as_error();
 }
 
-void index::sum(const context& where, const probes& batch, std::span<std::uint64_t> out) const {
+void index::sum(const context& where, const probes& batch, std::span<std::uint64_t> out) const try {
   check(where, batch, out.size());
   if (batch.size() != 0) do_sum(where, batch, {column{}, out.data()});
+} catch (...) {
+  rethrow_as_error();
 }
 
 void index::sum(const context& where, const probes& batch, const column& values,
-                std::span<std::uint64_t> out) const {
+                std::span<std::uint64_t> out) const try {
   check(where, batch, out.size());
   check_values(values);
   const key_type type = values.format.type;
   check_value_type(values, type == key_type::uint32 || type == key_type::uint64,
                    "uint32 or uint64");
   if (batch.size() != 0) do_sum(where, batch, {values, out.data()});
+} catch (...) {
+  rethrow_as_error();
 }
 
 void index::sum(const context& where, const probes& batch, const column& values,
-                std::span<std::int64_t> out) const {
+                std::span<std::int64_t> out) const try {
   check(where, batch, out.size());
   check_values(values);
   const key_type type = values.format.type;
   check_value_type(values, type == key_type::int32 || type == key_type::int64, "int32 or int64");
   if (batch.size() != 0) do_sum(where, batch, {values, out.data()});
+} catch (...) {
+  rethrow_as_error();
 }
 
 void index::sum(const context& where, const probes& batch, const column& values,
-                std::span<double> out) const {
+                std::span<double> out) const try {
   check(where, batch, out.size());
   check_values(values);
   const key_type type = values.format.type;
   check_value_type(values, type == key_type::float32 || type == key_type::float64,
                    "float or double");
   if (batch.size() != 0) do_sum(where, batch, {values, out.data()});
+} catch (...) {
+  rethrow_as_error();
 }
 
-void index::offsets(const context& where, const probes& batch, std::span<std::uint64_t> out) const {
+void index::offsets(const context& where, const probes& batch, std::span<std::uint64_t> out) const
+    try {
   check(where, batch, probes_with(out.size()));
   do_offsets(where, batch, out.data());
+} catch (...) {
+  rethrow_as_error();
 }
 
 void index::rows(const context& where, const probes& batch, std::span<const std::uint64_t> offsets,
-                 const row_id_span& out) const {
+                 const row_id_span& out) const try {
   check(where, batch, probes_with(offsets.size()));
   check_row_ids(info_, out);
   if (batch.size() != 0) do_rows(where, batch, offsets.data(), out.data);
+} catch (...) {
+  rethrow_as_error();
 }
 
-matches index::rows(const context& where, const probes& batch) const {
+matches index::rows(const context& where, const probes& batch) const try {
   check(where, batch, batch.size());
   matches found{
       .offsets = {where, batch.size() + 1}, .rows = {}, .type = info_.row_ids, .total = 0};
   do_offsets(where, batch, found.offsets.data());
   found.total = do_read(where, found.offsets.data() + batch.size());
-  found.rows = buffer<std::byte>(where, found.total * row_id_bytes(found.type));
+  found.rows = buffer<std::byte>(where, saturated_product(found.total, row_id_bytes(found.type)));
   if (batch.size() != 0) do_rows(where, batch, found.offsets.data(), found.rows.data());
   return found;
+} catch (...) {
+  rethrow_as_error();
 }
 
-void index::edit(stream_t stream, const edits& batch) {
+void index::edit(stream_t stream, const edits& batch) try {
   const auto check_keys = [&](const char* argument, const column& keys) {
     check_column(argument, keys);
     if (keys.size != 0 && keys.format != info_.key) {
@@ -160,6 +180,8 @@ void index::edit(stream_t stream, const edits& batch) {
   check_keys("erase", batch.erase);
   if (batch.erase_rows) check_rows("erase rows", *batch.erase_rows, batch.erase);
   do_edit(stream, batch);
+} catch (...) {
+  rethrow_as_error();
 }
 
 void index::do_edit(stream_t /*stream*/, const edits& /*batch*/) {

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <limits>
 #include <new>
 
 #include "raydex/error.hpp"
@@ -17,12 +18,23 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 std::align_val_t alignment_of(std::size_t bytes) {
   return std::align_val_t{bytes < 2 * huge_page ? 256 : huge_page};
 }
+
+// The C++ library rounds up what it is asked for, to nothing where that has more than 64 bits.
+constexpr std::uint64_t largest_object = std::numeric_limits<std::ptrdiff_t>::max();
 }  // namespace
 
 memory_resource::~memory_resource() = default;
 
+void* allocate(const context& where, std::uint64_t bytes) try {
+  if (bytes > largest_object) throw out_of_memory(bytes, 0);
+  return where.memory.allocate(bytes, where.stream);
+} catch (...) {
+  rethrow_as_error();
+}
+
 void* host_memory_resource::allocate(std::size_t bytes, stream_t /*stream*/) {
-  void* memory = ::operator new(bytes, alignment_of(bytes), std::nothrow);
+  void* memory =
+      bytes > largest_object ? nullptr : ::operator new(bytes, alignment_of(bytes), std::nothrow);
   if (memory == nullptr) {
     const auto pages = static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES));
     throw out_of_memory(bytes, pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));

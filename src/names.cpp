@@ -21,9 +21,9 @@ std::string to_string(key_format format) {
     case key_type::float64:
       return "double";
     case key_type::bytes:
-      break;
+      return fmt::format("bytes{}", format.width);
   }
-  return fmt::format("bytes{}", format.width);
+  return fmt::format("type {}", static_cast<int>(format.type));
 }
 
 }  // namespace raydex

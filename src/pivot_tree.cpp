@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "checks.hpp"
 #include "raydex/error.hpp"
 
@@ -10,25 +12,20 @@ namespace raydex {
 
 namespace {
 
-const char* describe(tree_nodes nodes) {
-  switch (nodes) {
-    case tree_nodes::exact:
-      return "exact";
-    case tree_nodes::quantised:
-      return "quantised";
-    case tree_nodes::automatic:
-      break;
-  }
-  return "auto";
+const char* name(tree_search search) {
+  return choice_name("search", search, std::array{"lines", "groups"});
 }
 
 std::string describe(const pivot_tree_options& options) {
+  const std::string common =
+      fmt::format("{} search={}", raydex::describe(options.entries), name(options.search));
   if (options.search == tree_search::lines) {
-    return fmt::format("{} search=lines nodes={}", raydex::describe(options.entries),
-                       describe(options.nodes));
+    return fmt::format(
+        "{} nodes={}", common,
+        choice_name("nodes", options.nodes, std::array{"auto", "exact", "quantised"}));
   }
-  return fmt::format("{} search=groups k={} levels={}", raydex::describe(options.entries),
-                     options.fan_out, options.levels ? std::to_string(*options.levels) : "all");
+  return fmt::format("{} k={} levels={}", common, options.fan_out,
+                     options.levels ? std::to_string(*options.levels) : "all");
 }
 
 }  // namespace
@@ -40,15 +37,15 @@ void pivot_tree::check_view(std::size_t key_bits, row_id_type row_ids, layout en
                             tree_search search) const {
   check_entries(*this, key_bits, row_ids, entries, storage_.entries);
   if (search != tree_.search) {
-    throw invalid_argument(fmt::format("view: this index was built for search={}",
-                                       tree_.search == tree_search::lines ? "lines" : "groups"));
+    throw invalid_argument(
+        fmt::format("view: this index was built for search={}", name(tree_.search)));
   }
 }
 
 std::unique_ptr<pivot_tree> build_pivot_tree(backend where, const context& where_to,
                                              const column& keys,
                                              const std::optional<column>& row_ids,
-                                             const pivot_tree_options& options) {
+                                             const pivot_tree_options& options) try {
   check_build("pivot_tree", where, where_to, keys, row_ids);
   check_fan_out(options.fan_out);
   if (options.levels && (*options.levels < 1 || *options.levels > core::pivot_levels::most)) {
@@ -66,6 +63,8 @@ std::unique_ptr<pivot_tree> build_pivot_tree(backend where, const context& where
 #endif
   return lines ? cpu::build_line_tree(info, where_to, keys, row_ids, options)
                : cpu::build_group_tree(info, where_to, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

@@ -43,7 +43,8 @@ std::string describe_build(const std::optional<bool>& compact, bool fast_build, 
 }
 
 std::string describe(rx_order order) {
-  return fmt::format("order={}", word(order, std::array{"auto", "batch", "tiles", "sorted"}));
+  return fmt::format("order={}",
+                     choice_name("order", order, std::array{"auto", "batch", "tiles", "sorted"}));
 }
 
 }  // namespace raydex

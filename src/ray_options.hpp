@@ -2,11 +2,11 @@
 // Options that structures with rays share: what is legal, and how they are written.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "choice_name.hpp"
 #include "raydex/rx.hpp"
 
 namespace raydex {
@@ -17,11 +17,6 @@ void check_parts(unsigned parts);
 
 // Throws `unsupported` where the largest key has no place; `remedy` says what to take.
 void check_places(std::uint64_t largest_key, std::uint64_t largest_place, const char* remedy);
-
-template <class Choice, std::size_t N>
-const char* word(Choice choice, const std::array<const char*, N>& words) {
-  return words.at(static_cast<std::size_t>(choice));
-}
 
 // `compact=.. build=.. parts=..`.
 std::string describe_build(const std::optional<bool>& compact, bool fast_build, unsigned parts);

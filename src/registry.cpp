@@ -347,21 +347,30 @@ const structure_entry& find_structure(std::string_view name) {
 }  // namespace
 
 std::string_view to_string(backend where) {
-  constexpr std::array<std::string_view, 3> names{"cpu", "cuda", "optix"};
-  return names.at(static_cast<std::size_t>(where));
+  switch (where) {
+    case backend::cpu:
+      return "cpu";
+    case backend::cuda:
+      return "cuda";
+    case backend::optix:
+      return "optix";
+  }
+  throw invalid_argument(fmt::format("backend: {} is none", static_cast<int>(where)));
 }
 
-backend parse_backend(std::string_view name) {
+backend parse_backend(std::string_view name) try {
   if (name == "auto") return why_unavailable(backend::cuda).empty() ? backend::cuda : backend::cpu;
   for (const backend where : all_backends) {
     if (to_string(where) == name) return where;
   }
   throw invalid_argument(fmt::format("backend: '{}' is not one of auto, {}", name,
                                      list(all_backends, [](backend b) { return to_string(b); })));
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::string why_unavailable(backend where) {
-  if (where == backend::cpu) return {};
+std::string why_unavailable(backend where) try {
+  if (to_string(where) == to_string(backend::cpu)) return {};  // refuses what is no backend
 #if defined(RAYDEX_WITH_OPTIX)
   if (where == backend::optix) return optix::why_unavailable();
 #endif
@@ -371,9 +380,11 @@ std::string why_unavailable(backend where) {
   return "this raydex was built without CUDA; put nvcc 12.4 or later on the PATH and build it "
          "again";
 #endif
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::vector<capability> capabilities() {
+std::vector<capability> capabilities() try {
   std::vector<capability> all;
   for (const structure_entry& s : structures()) {
     for (const backend where : s.backends) {
@@ -390,6 +401,8 @@ std::vector<capability> capabilities() {
     }
   }
   return all;
+} catch (...) {
+  rethrow_as_error();
 }
 
 void check_backend(std::string_view structure, const std::vector<backend>& offered, backend where) {
@@ -435,10 +448,11 @@ index_info describe(std::string_view structure, backend where, const column& key
 
 std::unique_ptr<index> build(std::string_view structure, backend where, const context& where_to,
                              const column& keys, const std::optional<column>& row_ids,
-                             const option_map& options) {
+                             const option_map& options) try {
   option_map left = options;
   advice advised;
   if (structure == "auto") {
+    check_format("keys", keys.format);
     // Both kinds of probes may come: nobody has said which.
     advised = advise({.n = keys.size, .key = keys.format, .where = where, .ordered = true});
     left.merge(advised.options);
@@ -451,6 +465,8 @@ std::unique_ptr<index> build(std::string_view structure, backend where, const co
         fmt::format("option '{}': {} has {}", left.begin()->first, entry.name, entry.options));
   }
   return built;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

@@ -82,21 +82,26 @@ void rmq::check_view(key_format value, std::size_t place_bytes) const {
   }
 }
 
-void rmq::minimum(const context& where, const probes& ranges, const value_span& out) const {
+void rmq::minimum(const context& where, const probes& ranges, const value_span& out) const try {
   check_batch(where, ranges, out.size);
   if (out.format != info_.value) {
     throw invalid_argument(fmt::format("out: its values are {}, but those of the array are {}",
                                        to_string(out.format), to_string(info_.value)));
   }
   if (ranges.size() != 0) do_minimum(where, ranges, out.data);
+} catch (...) {
+  rethrow_as_error();
 }
 
-void rmq::position(const context& where, const probes& ranges, std::span<std::uint64_t> out) const {
+void rmq::position(const context& where, const probes& ranges, std::span<std::uint64_t> out) const
+    try {
   check_batch(where, ranges, out.size());
   if (ranges.size() != 0) do_position(where, ranges, out.data());
+} catch (...) {
+  rethrow_as_error();
 }
 
-void rmq::check(const context& where, const probes& ranges, std::uint64_t first) const {
+void rmq::check(const context& where, const probes& ranges, std::uint64_t first) const try {
   check_batch(where, ranges, ranges.size());
   if (ranges.size() == 0) return;
   const std::uint64_t bad = do_check(where, ranges);
@@ -114,14 +119,18 @@ void rmq::check(const context& where, const probes& ranges, std::uint64_t first)
                                 : fmt::format("legal: 0 <= lower <= upper <= {}", info_.n - 1);
   throw invalid_argument(
       fmt::format("ranges: range {} is [{}, {}]; {}", first + bad, lower, upper, legal));
+} catch (...) {
+  rethrow_as_error();
 }
 
-void rmq::refresh(stream_t stream, const column& positions) {
+void rmq::refresh(stream_t stream, const column& positions) try {
   check_positions("positions", positions);
   if (positions.validity != nullptr) {
     throw invalid_argument("positions: some are missing; give those that have changed");
   }
   if (positions.size != 0) do_refresh(stream, positions);
+} catch (...) {
+  rethrow_as_error();
 }
 
 void rmq::do_refresh(stream_t /*stream*/, const column& /*positions*/) {

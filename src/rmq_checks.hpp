@@ -2,8 +2,13 @@
 // Checks that the builds of structures for minima share.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
 #include <string_view>
 
+#include "choice_name.hpp"
 #include "raydex/rmq.hpp"
 
 namespace raydex {
@@ -16,8 +21,8 @@ void check_rmq_build(std::string_view structure, backend where, const context& w
 rmq_info describe_rmq(std::string_view structure, backend where, const column& values);
 
 // The option that says which of equal values counts.
-inline const char* describe(rmq_ties ties) {
-  return ties == rmq_ties::leftmost ? "ties=leftmost" : "ties=rightmost";
+inline std::string describe(rmq_ties ties) {
+  return fmt::format("ties={}", choice_name("ties", ties, std::array{"leftmost", "rightmost"}));
 }
 
 }  // namespace raydex

@@ -51,11 +51,11 @@ rmq_hierarchy_options decided(backend where, rmq_hierarchy_options options) {
 }
 
 std::string describe(const rmq_hierarchy_options& options) {
-  return fmt::format("chunk={} cutoff={} top={} load={} group={} assign={} {}", *options.chunk,
-                     *options.cutoff, options.top == hierarchy_top::rays ? "rays" : "scan",
-                     options.load == hierarchy_load::coalesced ? "coalesced" : "vector",
-                     *options.group, options.assign == hierarchy_assign::queue ? "queue" : "multi",
-                     describe(options.ties));
+  return fmt::format(
+      "chunk={} cutoff={} top={} load={} group={} assign={} {}", *options.chunk, *options.cutoff,
+      choice_name("top", options.top, std::array{"auto", "scan", "rays"}),
+      choice_name("load", options.load, std::array{"auto", "vector", "coalesced"}), *options.group,
+      choice_name("assign", options.assign, std::array{"queue", "multi"}), describe(options.ties));
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ rmq_hierarchy::~rmq_hierarchy() = default;
 
 std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context& where_to,
                                                    const column& values,
-                                                   const rmq_hierarchy_options& options) {
+                                                   const rmq_hierarchy_options& options) try {
   check_rmq_build("rmq_hierarchy", where, where_to, values);
   const rmq_hierarchy_options all = decided(where, options);
   rmq_info info = describe_rmq("rmq_hierarchy", where, values);
@@ -76,6 +76,8 @@ std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context&
   if (where == backend::optix) return optix::build(info, where_to, values, all);
 #endif
   return cpu::build(info, where_to, values, all);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

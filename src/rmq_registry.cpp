@@ -163,7 +163,7 @@ const rmq_entry& find_structure(std::string_view name) {
 
 }  // namespace
 
-std::vector<rmq_capability> rmq_capabilities() {
+std::vector<rmq_capability> rmq_capabilities() try {
   std::vector<rmq_capability> all;
   for (const rmq_entry& entry : structures()) {
     for (const backend where : entry.backends) {
@@ -177,6 +177,8 @@ std::vector<rmq_capability> rmq_capabilities() {
     }
   }
   return all;
+} catch (...) {
+  rethrow_as_error();
 }
 
 void check_rmq_build(std::string_view structure, backend where, const context& where_to,
@@ -207,7 +209,7 @@ rmq_info describe_rmq(std::string_view structure, backend where, const column& v
 }
 
 std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where, const context& where_to,
-                               const column& values, const option_map& options) {
+                               const column& values, const option_map& options) try {
   const rmq_entry& entry = find_structure(structure == "auto" ? "rmq_cover" : structure);
   option_map left = options;
   std::unique_ptr<rmq> built = entry.build(where, where_to, values, left);
@@ -216,6 +218,8 @@ std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where, const 
         fmt::format("option '{}': {} has {}", left.begin()->first, entry.name, entry.options));
   }
   return built;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

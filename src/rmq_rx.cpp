@@ -32,7 +32,7 @@ std::string describe(const rmq_rx_options& options) {
 }  // namespace
 
 std::unique_ptr<rmq> build_rmq_rx(backend where, const context& where_to, const column& values,
-                                  const rmq_rx_options& options) {
+                                  const rmq_rx_options& options) try {
   check_rmq_build("rmq_rx", where, where_to, values);
   check_options(options);
   rmq_info info = describe_rmq("rmq_rx", where, values);
@@ -41,6 +41,8 @@ std::unique_ptr<rmq> build_rmq_rx(backend where, const context& where_to, const 
   if (where == backend::optix) return optix::build(info, where_to, values, options);
 #endif
   return cpu::build(info, where_to, values, options);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

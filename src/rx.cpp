@@ -14,7 +14,7 @@ namespace raydex {
 rx::rx(memory_resource& upstream) : index(upstream) {}
 rx::~rx() = default;
 
-void rx::update(stream_t stream, const column& keys, const std::optional<column>& row_ids) {
+void rx::update(stream_t stream, const column& keys, const std::optional<column>& row_ids) try {
   check_build("rx", info().where, {memory(), stream}, keys, row_ids);
   if (keys.format != info().key) {
     throw invalid_argument(fmt::format("keys: they are {}, but the keys of the index are {}",
@@ -26,6 +26,8 @@ void rx::update(stream_t stream, const column& keys, const std::optional<column>
                                        name(type), name(info().row_ids)));
   }
   do_update(stream, keys, row_ids);
+} catch (...) {
+  rethrow_as_error();
 }
 
 namespace {
@@ -45,7 +47,8 @@ void check_options(const rx_options& options) {
 
 std::string describe(const rx_options& options) {
   using words = std::array<const char*, 3>;
-  std::string text = fmt::format("mode={}", word(options.mode, words{"3d", "naive", "extended"}));
+  std::string text =
+      fmt::format("mode={}", choice_name("mode", options.mode, words{"3d", "naive", "extended"}));
   if (options.mode == rx_mode::grid) {
     text += fmt::format(
         " bits={}/{}/{} scale={}", options.x_bits, options.y_bits, options.z_bits,
@@ -55,21 +58,22 @@ std::string describe(const rx_options& options) {
          fmt::format(
              " primitive={} points={} ranges={} hits={} duplicates={} {} top={} {} inverse={} "
              "update={}",
-             word(options.primitive, std::array{"auto", "triangle", "sphere", "box"}),
-             word(options.points, words{"perpendicular", "offset", "zero"}),
+             choice_name("primitive", options.primitive,
+                         std::array{"auto", "triangle", "sphere", "box"}),
+             choice_name("points", options.points, words{"perpendicular", "offset", "zero"}),
              options.ranges_from_zero ? "zero" : "offset",
-             options.hits == core::ray_hits::closest ? "closest" : "any",
+             choice_name("hits", options.hits, std::array{"closest", "any"}),
              options.compress ? "compress" : "keep",
              describe_build(options.compact, options.fast_build, options.parts),
              options.instances ? "instances" : "table", raydex::describe(options.order),
-             word(options.inverse, std::array{"off", "on", "auto"}),
-             word(options.on_update, std::array{"rebuild", "refit"}));
+             choice_name("inverse", options.inverse, std::array{"off", "on", "auto"}),
+             choice_name("update", options.on_update, std::array{"rebuild", "refit"}));
 }
 
 }  // namespace
 
 std::unique_ptr<rx> build_rx(backend where, const context& where_to, const column& keys,
-                             const std::optional<column>& row_ids, const rx_options& options) {
+                             const std::optional<column>& row_ids, const rx_options& options) try {
   check_build("rx", where, where_to, keys, row_ids);
   check_options(options);
   index_info info = raydex::describe("rx", where, keys, row_ids);
@@ -78,6 +82,8 @@ std::unique_ptr<rx> build_rx(backend where, const context& where_to, const colum
   if (where == backend::optix) return optix::build(info, where_to, keys, row_ids, options);
 #endif
   return cpu::build(info, where_to, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

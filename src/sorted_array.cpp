@@ -2,6 +2,7 @@
 #include "sorted_array.hpp"
 
 #include "checks.hpp"
+#include "raydex/error.hpp"
 
 namespace raydex {
 
@@ -15,7 +16,7 @@ void sorted_array::check_view(std::size_t key_bits, row_id_type row_ids, layout 
 std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& where_to,
                                                  const column& keys,
                                                  const std::optional<column>& row_ids,
-                                                 const sorted_array_options& options) {
+                                                 const sorted_array_options& options) try {
   check_build("sorted_array", where, where_to, keys, row_ids);
   index_info info = describe("sorted_array", where, keys, row_ids);
   info.options = describe(options.entries) + describe(options.schedule);
@@ -23,6 +24,8 @@ std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& w
   if (where == backend::cuda) return cuda::build(info, where_to, keys, row_ids, options);
 #endif
   return cpu::build(info, where_to, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

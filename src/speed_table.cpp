@@ -120,12 +120,14 @@ void require(bool holds, const char* field, const std::string& value, const char
 
 }  // namespace
 
-const speed_table& speed_table::built_in() {
+const speed_table& speed_table::built_in() try {
   static const speed_table table = make_built_in();
   return table;
+} catch (...) {
+  rethrow_as_error();
 }
 
-void speed_table::add(measured_speed row) {
+void speed_table::add(measured_speed row) try {
   const auto positive = [](double number) { return std::isfinite(number) && number > 0; };
   require(!row.structure.empty(), "structure", "''", "a name");
   require(row.key_bits == 32 || row.key_bits == 64, "key bits", fmt::format("{}", row.key_bits),
@@ -142,6 +144,8 @@ void speed_table::add(measured_speed row) {
                     row.device, to_string(row.where), other->device));
   }
   rows_.push_back(std::move(row));
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace raydex

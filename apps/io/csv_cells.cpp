@@ -150,7 +150,7 @@ void csv_cells::turn_to_floats() {
 }
 
 key_format csv_cells::guessed_type() const {
-  if (text_) return {key_type::bytes, static_cast<std::uint8_t>(longest_)};
+  if (text_) return key_format::bytes(static_cast<std::uint8_t>(longest_));
   if (too_large_ && !fractions_) {
     fail(*too_large_, fmt::format("is out of the range of int64; to read it as another type: "
                                   "{0}:{1}:u8 or {0}:{1}:f8",

@@ -39,7 +39,7 @@ std::optional<key_format> parse_type(std::string_view name) {
   if (name == "f4") return format_of<float>;
   if (name == "f8") return format_of<double>;
   if (name.size() == 2 && name[0] == 'S' && name[1] >= '1' && name[1] <= '8') {
-    return key_format{key_type::bytes, static_cast<std::uint8_t>(name[1] - '0')};
+    return key_format::bytes(static_cast<std::uint8_t>(name[1] - '0'));
   }
   return std::nullopt;
 }

@@ -42,7 +42,7 @@ key_format parse_key(const std::string& name) {
                               format_of<std::int32_t>,  format_of<std::int64_t>,
                               format_of<float>,         format_of<double>};
   for (std::uint8_t width = 1; width <= 8; ++width)
-    all.push_back({key_type::bytes, width});
+    all.push_back(key_format::bytes(width));
   for (const key_format format : all) {
     if (to_string(format) == name) return format;
   }

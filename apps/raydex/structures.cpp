@@ -62,7 +62,7 @@ std::vector<offer> offers() {
 std::vector<std::string> key_names(const offer& what) {
   std::vector<std::string> names;
   for (const key_type type : what.keys)
-    names.push_back(type == key_type::bytes ? "bytes" : to_string(key_format{type, 0}));
+    names.push_back(type == key_type::bytes ? "bytes" : to_string(key_format(type)));
   return names;
 }
 

@@ -12,7 +12,8 @@
 
 namespace raydex {
 
-/// The root of all errors that raydex throws.
+/// The root of all errors that raydex throws. What the C++ library or a memory resource throws on
+/// the way through a call of raydex arrives as one of them, too.
 class RAYDEX_EXPORT error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -43,12 +44,13 @@ class RAYDEX_EXPORT unavailable : public error {
 /// Memory could not be had.
 class RAYDEX_EXPORT out_of_memory : public error {
  public:
-  /// An allocation of `asked` bytes failed while about `free` bytes were free.
+  /// An allocation of `asked` bytes failed while about `free` bytes were free; 0 where either is
+  /// not known.
   out_of_memory(std::size_t asked, std::size_t free);
   ~out_of_memory() override;
-  /// Bytes that were asked for.
+  /// Bytes that were asked for; 0 where it is not known.
   std::size_t asked() const noexcept { return asked_; }
-  /// Bytes that were free then, as far as the system tells.
+  /// Bytes that were free then, as far as the system tells; 0 where it does not.
   std::size_t free() const noexcept { return free_; }
 
  private:
@@ -81,5 +83,10 @@ class RAYDEX_EXPORT optix_error : public error {
  private:
   int code_;
 };
+
+/// For handlers: throws the exception that is being handled as one of this hierarchy. Those that
+/// are of it stay as they are, `std::bad_alloc` and `std::length_error` become `out_of_memory`, and
+/// other standard ones an `error` of the same text.
+[[noreturn]] RAYDEX_EXPORT void rethrow_as_error();
 
 }  // namespace raydex

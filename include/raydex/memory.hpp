@@ -82,6 +82,17 @@ struct context {
   stream_t stream = nullptr;  ///< the stream; for `cpu`, null
 };
 
+/// The product of a count and a size, or the largest number where it has more than 64 bits: more
+/// bytes than any memory has, so that whoever asks for them is refused.
+constexpr std::uint64_t saturated_product(std::uint64_t count, std::uint64_t size) noexcept {
+  constexpr std::uint64_t most = ~std::uint64_t{0};
+  return size != 0 && count > most / size ? most : count * size;
+}
+
+/// `bytes` bytes of a context's resource, for its stream. Throws `out_of_memory`, without asking
+/// the resource where no object is as large: it need not expect such numbers.
+RAYDEX_EXPORT void* allocate(const context& where, std::uint64_t bytes);
+
 /// An owned array of `size` trivial T, uninitialised, in the memory of a resource. It is freed on
 /// the stream that it was allocated on; resource and stream must outlive it. Moving leaves an empty
 /// buffer behind.
@@ -94,7 +105,7 @@ class buffer {
   /// Allocates `size` elements; none where `size` is 0. Throws `out_of_memory`.
   buffer(const context& where, std::uint64_t size)
       : memory_(&where.memory), stream_(where.stream), size_(size) {
-    if (size != 0) data_ = static_cast<T*>(memory_->allocate(bytes(), stream_));
+    if (size != 0) data_ = static_cast<T*>(allocate(where, saturated_product(size, sizeof(T))));
   }
   /// Takes over the array of `other`.
   buffer(buffer&& other) noexcept { swap(other); }

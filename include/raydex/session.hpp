@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "raydex/capability.hpp"
+#include "raydex/error.hpp"
 #include "raydex/export.hpp"
 #include "raydex/memory.hpp"
 
@@ -66,10 +67,12 @@ class RAYDEX_EXPORT session {
   }
   /// A copy of `device` on the host.
   template <class T>
-  std::vector<T> download(const buffer<T>& device) const {
+  std::vector<T> download(const buffer<T>& device) const try {
     std::vector<T> copy(device.size());
     copy_out(copy.data(), device.data(), device.bytes());
     return copy;
+  } catch (...) {
+    rethrow_as_error();
   }
 
  private:

@@ -24,10 +24,45 @@ enum class key_type : std::uint8_t {
   bytes     ///< a string of 1 to 8 bytes, padded at its end with NUL, ordered byte by byte
 };
 
-/// A key type with its width in bytes; only `bytes` has a choice.
+/// Bytes of a number of this type. 0 for `bytes`, which have a choice, and for what is no type.
+RAYDEX_HD constexpr std::uint8_t width_of(key_type type) {
+  switch (type) {
+    case key_type::uint32:
+    case key_type::int32:
+    case key_type::float32:
+      return 4;
+    case key_type::uint64:
+    case key_type::int64:
+    case key_type::float64:
+      return 8;
+    case key_type::bytes:
+      break;
+  }
+  return 0;
+}
+
+/// A key type with its width in bytes. Only `bytes` has a choice; the constructors see to that.
 struct key_format {
   key_type type = key_type::uint32;  ///< the type
   std::uint8_t width = 4;            ///< bytes per key, 1 to 8
+
+  /// `uint32`.
+  constexpr key_format() = default;
+  /// Numbers of a type.
+  RAYDEX_HD explicit constexpr key_format(key_type number)
+      : type(number), width(width_of(number)) {}
+  /// Byte strings of a length, 1 to 8.
+  RAYDEX_HD static constexpr key_format bytes(std::uint8_t length) {
+    key_format strings(key_type::bytes);
+    strings.width = length;
+    return strings;
+  }
+
+  /// Whether there are keys of this format: the type is one, and the width is one that it has.
+  RAYDEX_HD constexpr bool is_legal() const {
+    if (type == key_type::bytes) return width >= 1 && width <= 8;
+    return width != 0 && width == width_of(type);
+  }
 
   /// Bits of the encoded key: 32 for keys of up to four bytes, 64 for wider ones.
   RAYDEX_HD constexpr int encoded_bits() const { return width <= 4 ? 32 : 64; }
@@ -45,20 +80,20 @@ inline constexpr key_format format_of = [] {
 }();
 /// @cond
 template <>
-inline constexpr key_format format_of<std::uint32_t>{key_type::uint32, 4};
+inline constexpr key_format format_of<std::uint32_t>{key_type::uint32};
 template <>
-inline constexpr key_format format_of<std::uint64_t>{key_type::uint64, 8};
+inline constexpr key_format format_of<std::uint64_t>{key_type::uint64};
 template <>
-inline constexpr key_format format_of<std::int32_t>{key_type::int32, 4};
+inline constexpr key_format format_of<std::int32_t>{key_type::int32};
 template <>
-inline constexpr key_format format_of<std::int64_t>{key_type::int64, 8};
+inline constexpr key_format format_of<std::int64_t>{key_type::int64};
 template <>
-inline constexpr key_format format_of<float>{key_type::float32, 4};
+inline constexpr key_format format_of<float>{key_type::float32};
 template <>
-inline constexpr key_format format_of<double>{key_type::float64, 8};
+inline constexpr key_format format_of<double>{key_type::float64};
 template <std::size_t N>
-requires(N >= 1 && N <= 8) inline constexpr key_format format_of<std::array<char, N>>{
-    key_type::bytes, static_cast<std::uint8_t>(N)};
+requires(N >= 1 &&
+         N <= 8) inline constexpr key_format format_of<std::array<char, N>> = key_format::bytes(N);
 /// @endcond
 
 /// Encodes a key: `a` sorts before `b` exactly if `encode(a) < encode(b)`, and they are equal keys

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the C++ heap is exhausted, calls throw `out_of_memory`, as where a memory resource is; and
+// what else the C++ library throws does not leave the hierarchy of raydex either.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "raydex/raydex.hpp"
+
+namespace {
+
+// How many allocations from the heap go well before all fail; below 0, all go well.
+std::atomic<long> left{-1};
+
+// Whether it is Embree or oneTBB that allocates. They are left alone: Embree 3.13 reads freed
+// memory in a build that follows one that failed.
+bool is_foreign(void* caller) {
+  Dl_info found{};
+  if (dladdr(caller, &found) == 0) return false;
+  const std::string_view library = found.dli_fname;
+  return library.find("libembree") != library.npos || library.find("libtbb") != library.npos;
+}
+
+void* take(std::size_t bytes, void* caller) {
+  if (left >= 0 && !is_foreign(caller) && left-- <= 0) {
+    left = 0;
+    return nullptr;
+  }
+  return std::malloc(bytes != 0 ? bytes : 1);  // NOLINT(*-no-malloc)
+}
+
+}  // namespace
+
+// Aligned memory, which is what resources of raydex take, is left alone.
+void* operator new(std::size_t bytes) {
+  if (void* const memory = take(bytes, __builtin_return_address(0))) return memory;
+  throw std::bad_alloc();
+}
+void* operator new[](std::size_t bytes) {
+  if (void* const memory = take(bytes, __builtin_return_address(0))) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, const std::nothrow_t& /*unused*/) noexcept {
+  return take(bytes, __builtin_return_address(0));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);  // NOLINT(*-no-malloc)
+}
+void operator delete[](void* memory) noexcept {
+  operator delete(memory);
+}
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
+  operator delete(memory);
+}
+void operator delete[](void* memory, std::size_t /*bytes*/) noexcept {
+  operator delete(memory);
+}
+
+namespace raydex {
+namespace {
+
+// Has each allocation of a call fail, and all that follow, until it needs no more of them.
+void exhaust(const char* name, const std::function<void()>& call) {
+  SCOPED_TRACE(name);
+  call();  // what is made once and kept is there
+  for (long good = 0; good < 2000; ++good) {
+    std::string problem;
+    left = good;
+    try {
+      call();
+      left = -1;
+      EXPECT_GT(good, 0) << "it allocates nothing";
+      return;
+    } catch (const out_of_memory&) {
+      left = -1;
+    } catch (const std::exception& other) {
+      left = -1;
+      problem = other.what();
+    }
+    ASSERT_EQ(problem, "") << "after " << good << " allocations";
+  }
+  FAIL() << "it does not end";
+}
+
+class shortage : public testing::Test {
+ protected:
+  shortage() : cells(300) {
+    std::iota(cells.begin(), cells.end(), 0);
+    keys = column(std::span<const std::uint32_t>(cells));
+  }
+
+  const session cpu{backend::cpu};
+  std::vector<std::uint32_t> cells;
+  column keys;
+};
+
+TEST_F(shortage, builds_by_name) {
+  for (const capability& able : capabilities()) {
+    if (able.where != backend::cpu) continue;
+    exhaust(able.structure.c_str(), [&] { build(able.structure, backend::cpu, cpu, keys); });
+  }
+  exhaust("auto", [&] { build("auto", backend::cpu, cpu, keys); });
+  for (const rmq_capability& able : rmq_capabilities()) {
+    if (able.where != backend::cpu) continue;
+    exhaust(able.structure.c_str(), [&] { build_rmq(able.structure, backend::cpu, cpu, keys); });
+  }
+}
+
+TEST_F(shortage, queries) {
+  const auto built = build("cgrx", backend::cpu, cpu, keys, {}, {{"node", "32"}});
+  std::vector<std::uint64_t> counts(cells.size());
+  built->count(cpu, points(keys), counts);
+  const column wrong(format_of<std::int32_t>, cells.data(), cells.size());
+  // Messages are made from the heap.
+  exhaust("a refused query", [&] {
+    try {
+      built->count(cpu, points(wrong), counts);
+    } catch (const invalid_argument&) {
+    }
+  });
+  exhaust("a download", [&] {
+    const auto placed = cpu.upload(cells);
+    cpu.download(placed);
+  });
+}
+
+TEST_F(shortage, what_is_asked_at_run_time) {
+  exhaust("capabilities", [] { capabilities(); });
+  exhaust("rmq_capabilities", [] { rmq_capabilities(); });
+  exhaust("advise", [&] {
+    static const std::vector<capability> offered = capabilities();
+    advise({.n = 1000}, speed_table::built_in(), offered);
+  });
+  exhaust("a session", [] { session(backend::cpu).device(); });
+  exhaust("a measurement", [] {
+    speed_table table;
+    table.add({.structure = "rx", .n = 1, .lookups_per_s = 1, .bytes_per_key = 1});
+  });
+}
+
+// Throws what a test wants.
+class throwing_resource final : public memory_resource {
+ public:
+  explicit throwing_resource(std::function<void()> failure) : failure_(std::move(failure)) {}
+  void* allocate(std::size_t bytes, stream_t stream) override {
+    failure_();
+    return heap_.allocate(bytes, stream);
+  }
+  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override {
+    heap_.deallocate(memory, bytes, stream);
+  }
+  memory_space space() const noexcept override { return memory_space::host; }
+
+ private:
+  std::function<void()> failure_;
+  host_memory_resource heap_;
+};
+
+TEST_F(shortage, errors_of_a_memory_resource_arrive_as_raydex_errors) {
+  throwing_resource exhausted([] { throw std::bad_alloc(); });
+  EXPECT_THROW(build("auto", backend::cpu, {exhausted}, keys), out_of_memory);
+  EXPECT_THROW(buffer<int>({exhausted}, 3), out_of_memory);
+  throwing_resource too_long([] { throw std::length_error("vector"); });
+  EXPECT_THROW(build_rmq("auto", backend::cpu, {too_long}, keys), out_of_memory);
+  throwing_resource broken([] { throw std::out_of_range("beyond the pool"); });
+  try {
+    build("auto", backend::cpu, {broken}, keys);
+    ADD_FAILURE() << "built";
+  } catch (const error& e) {
+    EXPECT_STREQ(e.what(), "beyond the pool");
+  }
+  throwing_resource refusing([] { throw unsupported("not today"); });
+  EXPECT_THROW(build("auto", backend::cpu, {refusing}, keys), unsupported);
+}
+
+}  // namespace
+}  // namespace raydex
