@@ -91,6 +91,15 @@ struct release_geometry {
   void operator()(RTCGeometry geometry) const { rtcReleaseGeometry(geometry); }
 };
 
+[[noreturn]] void fail(const char* call, RTCError code) {
+  if (code == RTC_ERROR_OUT_OF_MEMORY) throw out_of_memory(0, 0);
+  if (code == RTC_ERROR_UNSUPPORTED_CPU) {
+    throw unavailable("Embree cannot be used on this processor");
+  }
+  throw unavailable(std::string("Embree's ") + call + " failed with error " +
+                    std::to_string(static_cast<int>(code)));
+}
+
 struct release_scene {
   void operator()(RTCScene scene) const { rtcReleaseScene(scene); }
 };
@@ -157,10 +166,7 @@ struct scene::state {
 
   void check(const char* call) const {
     const RTCError code = rtcGetDeviceError(device);
-    if (code == RTC_ERROR_NONE) return;
-    if (code == RTC_ERROR_OUT_OF_MEMORY) throw out_of_memory(0, 0);
-    throw unavailable(std::string("Embree's ") + call + " failed with error " +
-                      std::to_string(static_cast<int>(code)));
+    if (code != RTC_ERROR_NONE) fail(call, code);
   }
 
   std::uint64_t size_of(std::size_t part) const {
@@ -304,7 +310,7 @@ scene::scene(const context& where, tracking_resource& memory, const scene_parts&
   s.made_of = parts;
   s.where = std::move(where_from);
   s.device = rtcNewDevice(nullptr);
-  if (s.device == nullptr) throw unavailable("Embree cannot be used on this processor");
+  if (s.device == nullptr) fail("rtcNewDevice", rtcGetDeviceError(nullptr));
   const auto count = [](void* counted, ssize_t bytes, bool /*post*/) {
     static_cast<tracking_resource*>(counted)->adopt(bytes);
     return true;
