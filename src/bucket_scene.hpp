@@ -2,9 +2,8 @@
 // The scene of the representatives of buckets, whatever the engine that traces it.
 //
 // Besides what traced_batches.hpp asks of it, an engine has `sort_column`, as the backends have it,
-// and a `tracer<Scene>` as rx_scene.hpp says, `most_primitives()` of a part, `best_parts(buckets)`,
-// how many serve it best, and `download(where, from, size)`, a vector of what is in the backend's
-// memory.
+// and a `tracer<Scene>` as rx_scene.hpp says, `most_primitives()` of a part, and
+// `best_parts(buckets)`, how many serve it best.
 #pragma once
 
 #include <algorithm>
@@ -149,7 +148,9 @@ class bucket_scene {
     parts_ = {where, count};
     executor::for_each(where, put_cgrx_part<Key, RowId>{to, fit, parts_.data()}, count);
     to.parts = parts_.data();
-    for (const auto& part : Engine::download(where, std::as_const(parts_).data(), count))
+    std::vector<core::cgrx_part<Key, RowId>> described(count);
+    executor::copy_out(where, described.data(), parts_.data(), parts_.bytes());
+    for (const auto& part : described)
       plan_.part_begins.push_back(plan_.part_begins.back() + scene_type::triangles(part));
   }
 

@@ -7,6 +7,7 @@
 
 #include "checks.hpp"
 #include "ray_options.hpp"
+#include "raydex/core/node_lists.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex {
@@ -32,11 +33,11 @@ void check_options(const cgrx_options& options) {
   if (options.bucket < 2 || options.bucket > 65'536) {
     throw invalid_argument(fmt::format("option bucket: {} is not from 2 to 65536", options.bucket));
   }
-  if (options.node != 0 &&
-      (options.node % 2 != 0 || options.node > 256 || options.node < options.bucket)) {
-    throw invalid_argument(fmt::format(
-        "option node: {} is not an even number from {}, the entries of a bucket, to 256",
-        options.node, options.bucket));
+  if (options.node != 0 && (options.node % 2 != 0 || options.node > core::most_node_entries ||
+                            options.node < options.bucket)) {
+    throw invalid_argument(
+        fmt::format("option node: {} is not an even number from {}, the entries of a bucket, to {}",
+                    options.node, options.bucket, core::most_node_entries));
   }
   if (options.node != 0 && options.entries != cgrx_layout::column) {
     throw unsupported(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -82,57 +83,63 @@ class node_store {
 
   const memory_type& nodes() const { return nodes_; }
 
-  // Sees to it that so many nodes can be supplied; what is there stays as it is.
-  void make_room(const context& where, std::uint64_t wanted) {
-    const std::uint64_t fresh = wanted - std::min(wanted, free_count_);
-    const std::uint64_t chunk = std::uint64_t{1} << nodes_.chunk_bits;
-    const std::uint64_t needed = (used_ + fresh + chunk - 1) / chunk;
-    if (needed <= chunks_.size()) return;
-    std::vector<buffer<std::byte>> added;
-    while (chunks_.size() + added.size() < needed)
-      added.emplace_back(where, chunk * memory_type::bytes_of(nodes_.capacity));
-    buffer<std::byte*> table(where, needed);
-    chunks_.reserve(needed);
-    for (buffer<std::byte>& one : added)
-      chunks_.push_back(std::move(one));
-    for (std::size_t i = 0; i < needed; ++i)
-      Executor::for_each(where, put_address{table.data() + i, chunks_[i].data()}, 1);
-    table_ = std::move(table);
-    nodes_.chunks = table_.data();
-  }
-
-  // The nodes that an edit may take, of which it takes `wanted`, and where it puts others.
+  // The nodes that an edit may take, of which it takes `wanted`, memory for those that are new, and
+  // where it puts others. The store holds what it held until it takes them back.
   class supply {
    public:
-    supply(const context& where, const node_store& of, const std::uint64_t* tickets,
-           std::uint64_t wanted)
+    supply(const context& where, node_store& of, const std::uint64_t* tickets, std::uint64_t wanted)
         : taken_(std::min(wanted, of.free_count_)),
           fresh_(wanted - taken_),
           // At most all are given back.
           free_(where, of.used_ + fresh_),
-          count_(where, 1) {
+          count_(where, 1),
+          nodes_(of.nodes_) {
       const std::uint64_t left = of.free_count_ - taken_;
       Executor::for_each(where, copy_row<RowId>{of.free_.data(), free_.data()}, left);
       Executor::for_each(where, put_count{count_.data(), left}, 1);
       view_ = {of.free_.data(), of.free_count_, static_cast<RowId>(of.nodes_.buckets + of.used_),
                tickets,         free_.data(),   count_.data()};
+      add_chunks(where, of);
     }
     const core::node_supply<RowId>& view() const { return view_; }
+    const memory_type& nodes() const { return nodes_; }
 
    private:
     friend class node_store;
+
+    void add_chunks(const context& where, node_store& of) {
+      const std::uint64_t chunk = std::uint64_t{1} << nodes_.chunk_bits;
+      const std::uint64_t needed = (of.used_ + fresh_ + chunk - 1) / chunk;
+      if (needed <= of.chunks_.size()) return;
+      of.chunks_.reserve(needed);
+      while (of.chunks_.size() + chunks_.size() < needed)
+        chunks_.emplace_back(where, chunk * memory_type::bytes_of(nodes_.capacity));
+      table_ = {where, needed};
+      std::byte** to = table_.data();
+      for (auto* const all : {&of.chunks_, &chunks_})
+        for (buffer<std::byte>& one : *all)
+          Executor::for_each(where, put_address{to++, one.data()}, 1);
+      nodes_.chunks = table_.data();
+    }
 
     std::uint64_t taken_;
     std::uint64_t fresh_;
     buffer<RowId> free_;
     buffer<std::uint64_t> count_;
+    memory_type nodes_;
+    std::vector<buffer<std::byte>> chunks_;  // beside those of the store
+    buffer<std::byte*> table_;               // of all chunks; empty where none were added
     core::node_supply<RowId> view_;
   };
-  // Remembers what an edit has left.
+  // Remembers what an edit has left; allocates nothing.
   void take_back(const context& where, supply&& from) {
     free_count_ = Executor::read(where, from.count_.data());
     used_ += from.fresh_;
     free_ = std::move(from.free_);
+    if (from.chunks_.empty()) return;
+    std::move(from.chunks_.begin(), from.chunks_.end(), std::back_inserter(chunks_));
+    table_ = std::move(from.table_);
+    nodes_ = from.nodes_;
   }
 
  private:
@@ -224,8 +231,7 @@ class built_node_cgrx final
     core::node_editor<Key, RowId> editor{};
     editor.nodes = held_.store.nodes();
     editor.edits = {list_of(given.insert),
-                    list_of(given.erase),
-                    given.by_row,
+                    names_of(given),
                     {held_.scene.scene().representatives, held_.last_rows.data(), buckets},
                     insert_ends.data(),
                     erase_ends.data()};
@@ -237,14 +243,12 @@ class built_node_cgrx final
     typename node_store<Key, RowId, executor>::supply supply(where, held_.store, tickets.data(),
                                                              wanted);
     editor.supply = supply.view();
-    buffer<std::uint64_t> erased(where, core::spread_count::size);
-    executor::clear(where, erased.data(), erased.size());
-    editor.erased = {erased.data()};
-    held_.store.make_room(where, wanted);
-    editor.nodes = held_.store.nodes();
-    // Nothing is allocated from here on.
+    editor.nodes = supply.nodes();
+    spread_counts<1, executor> erased(where);
+    editor.erased = erased[0];
+    // There is no way back from here on, and nothing is allocated.
     executor::for_each_in_groups(where, editor, buckets);
-    const std::uint64_t gone = sum_of<Engine>(where, erased);
+    const auto [gone] = erased.sums(where);
     held_.store.take_back(where, std::move(supply));
     return {before.entries + inserted - gone, std::max(before.max_row_id, given.insert.max_row_id)};
   }

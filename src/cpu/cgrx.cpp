@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cgrx.hpp"
 
-#include <vector>
-
 #include "cgrx_nodes.hpp"
 #include "cpu/ray_engine.hpp"
 #include "dispatch.hpp"
@@ -13,11 +11,6 @@ namespace {
 
 struct cgrx_engine : ray_engine {
   static std::uint64_t best_parts(std::uint64_t buckets) { return (buckets >> 20) + 1; }
-
-  template <class T>
-  static std::vector<T> download(const context& /*where*/, const T* from, std::uint64_t size) {
-    return {from, from + size};
-  }
 };
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <vector>
 
 #include "raydex/core/edits.hpp"
+#include "raydex/memory.hpp"
 #include "sorted_column.hpp"
 
 namespace raydex::cpu {
@@ -18,20 +18,20 @@ inline constexpr std::uint64_t entries_of_block = 1 << 14;
 
 // Copies the entries without a mark, of which there are as many as `to` has room for.
 template <class Key, class RowId>
-void select_unmarked(const core::entry_list<Key, RowId>& list, const std::uint8_t* marks,
-                     sorted_column<Key, RowId>& to) {
+void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
+                     const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
   const std::uint64_t blocks = (list.size + entries_of_block - 1) / entries_of_block;
   const auto end_of = [&](std::uint64_t b) {
     return std::min(list.size, (b + 1) * entries_of_block);
   };
-  std::vector<std::uint64_t> begins(blocks + 1, 0);
+  buffer<std::uint64_t> ends(where, blocks);
   tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
-    begins[b + 1] = static_cast<std::uint64_t>(
+    ends.data()[b] = static_cast<std::uint64_t>(
         std::count(marks + b * entries_of_block, marks + end_of(b), std::uint8_t{0}));
   });
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::partial_sum(ends.data(), ends.data() + blocks, ends.data());
   tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
-    std::uint64_t next = begins[b];
+    std::uint64_t next = b == 0 ? 0 : ends.data()[b - 1];
     for (std::uint64_t i = b * entries_of_block; i < end_of(b); ++i) {
       if (marks[i] != 0) continue;
       to.keys.data()[next] = list.keys[i];

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
-#include <vector>
 
 #include "batch_plan.hpp"
 #include "cpu/simd_team.hpp"
@@ -52,9 +52,11 @@ struct executor {
   template <class Function>
   static void for_each_in_groups(const context& /*where*/, const Function& f, std::uint64_t size) {
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 64), [&](const auto& range) {
-      std::vector<std::byte> scratch(f.scratch_bytes());
+      // On the stack, since edits have no way back once they have begun.
+      constexpr std::size_t bytes = std::max(Function::most_scratch_bytes, std::size_t{1});
+      alignas(std::max_align_t) std::byte scratch[bytes];
       for (std::uint64_t i = range.begin(); i < range.end(); ++i)
-        f(core::group_of_one{}, scratch.data(), i);
+        f(core::group_of_one{}, scratch, i);
     });
   }
 
@@ -77,6 +79,9 @@ struct executor {
   }
   static std::uint64_t read(const context& /*where*/, const std::uint64_t* number) {
     return *number;
+  }
+  static void copy_out(const context& /*where*/, void* to, const void* from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
   }
   static void synchronise(const context& /*where*/) {}
 };

@@ -52,9 +52,9 @@ struct ray_engine {
   }
 
   template <class Key, class RowId>
-  static void select_unmarked(const context& /*where*/, const core::entry_list<Key, RowId>& list,
+  static void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
                               const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
-    cpu::select_unmarked(list, marks, to);
+    cpu::select_unmarked(where, list, marks, to);
   }
   template <class Key, class RowId>
   static void merge(const context& /*where*/, const core::entry_list<Key, RowId>& a,

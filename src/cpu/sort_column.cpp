@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "answering.hpp"
 #include "cpu/radix_sort.hpp"
@@ -40,19 +39,22 @@ template <class Key, class RowId>
 pairs<Key, RowId> gather(const context& where, const core::encoded_column<Key>& keys,
                          std::uint64_t size, const core::encoded_column<RowId>* row_ids) {
   const std::uint64_t blocks = (size + block - 1) / block;
-  std::vector<std::uint64_t> begins(blocks + 1, 0);
+  buffer<std::uint64_t> ends(where, blocks);
   tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
     const std::uint64_t end = std::min(size, (b + 1) * block);
+    std::uint64_t count = 0;
     for (std::uint64_t i = b * block; i < end; ++i) {
-      if (keys.valid(i)) ++begins[b + 1];
+      if (keys.valid(i)) ++count;
     }
+    ends.data()[b] = count;
   });
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::partial_sum(ends.data(), ends.data() + blocks, ends.data());
+  const auto begin_of = [&](std::uint64_t b) { return b == 0 ? 0 : ends.data()[b - 1]; };
 
-  pairs<Key, RowId> entries(where, begins.back());
+  pairs<Key, RowId> entries(where, begin_of(blocks));
   tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
     const std::uint64_t end = std::min(size, (b + 1) * block);
-    std::uint64_t next = begins[b];
+    std::uint64_t next = begin_of(b);
     for (std::uint64_t i = b * block; i < end; ++i) {
       if (!keys.valid(i)) continue;
       entries.keys.data()[next] = keys[i];

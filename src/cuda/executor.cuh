@@ -258,10 +258,13 @@ struct executor {
 
   static std::uint64_t read(const context& where, const std::uint64_t* number) {
     std::uint64_t host = 0;
-    check(cudaMemcpyAsync(&host, number, sizeof host, cudaMemcpyDeviceToHost, where.stream),
+    copy_out(where, &host, number, sizeof host);
+    return host;
+  }
+  static void copy_out(const context& where, void* to, const void* from, std::size_t bytes) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, where.stream),
           "cudaMemcpyAsync");
     synchronise(where);
-    return host;
   }
 
   static void synchronise(const context& where) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "cgrx_nodes.hpp"
 #include "dispatch.hpp"
@@ -20,16 +19,6 @@ struct cgrx_engine : ray_engine {
     constexpr std::uint64_t most_of_part = std::uint64_t{1} << 18;
     const auto parts_of = [&](std::uint64_t each) { return (buckets + each - 1) / each; };
     return std::max(parts_of(most_of_part), std::min<std::uint64_t>(16, parts_of(fewest_of_part)));
-  }
-
-  template <class T>
-  static std::vector<T> download(const context& where, const T* from, std::uint64_t size) {
-    std::vector<T> copy(size);
-    cuda::check(
-        cudaMemcpyAsync(copy.data(), from, size * sizeof(T), cudaMemcpyDeviceToHost, where.stream),
-        "cudaMemcpyAsync");
-    cuda::check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
-    return copy;
   }
 };
 

@@ -274,6 +274,88 @@ TEST_F(cgrx_edits, starts_empty_and_takes_copies) {
   index.check({0, 1, 2, 3});
 }
 
+// Entries of one key in three buckets; an erased pair lies in two of them.
+TEST_F(cgrx_edits, an_erased_pair_goes_from_all_buckets) {
+  using own = edited_index<std::uint32_t, std::uint32_t>;
+  const auto of_one_key = [](const std::vector<std::uint32_t>& rows) {
+    own::entries all;
+    for (const std::uint32_t row : rows)
+      all.push_back({7, row});
+    return all;
+  };
+  for (const unsigned node : {0U, 32U, 8U}) {
+    own index(at(), of_one_key({0, 0, 0, 1, 2, 2, 2, 5, 5, 6, 8, 9, 12}),
+              {.bucket = 8, .node = node});
+    SCOPED_TRACE(index.index().info().options);
+    index.edit({}, of_one_key({0, 0, 5, 5}), true);
+    index.check({6, 7, 8});
+    index.edit(of_one_key({5, 5, 5, 2, 9}), of_one_key({2, 12, 12, 8}), true);
+    index.check({6, 7, 8});
+    index.edit(of_one_key({1}), of_one_key({5}), true);
+    index.check({6, 7, 8});
+  }
+}
+
+TEST_F(cgrx_edits, pairs_named_both_ways_cancel_and_leave_what_was_there) {
+  using own = edited_index<std::uint32_t, std::uint32_t>;
+  for (const cgrx_options& options : tested_options()) {
+    own index(at(), {{1, 4}, {1, 4}, {2, 5}}, options);
+    index.edit({{1, 4}, {1, 4}, {1, 4}, {2, 6}}, {{1, 4}, {2, 6}, {2, 6}, {2, 5}}, true);
+    ASSERT_EQ(index.held(), (std::multimap<std::uint32_t, std::uint32_t>{{1, 4}, {1, 4}}));
+    index.check({0, 1, 2, 3});
+    // Keys alone cancel nothing: what was there goes, what is inserted comes.
+    index.edit({{1, 4}, {1, 4}, {1, 4}}, {{1, 0}, {1, 0}}, false);
+    index.check({0, 1, 2, 3});
+  }
+}
+
+// Hardly any keys and row ids, so that equal pairs fill buckets and nodes, lie at their ends and
+// are named again and again.
+TEST_F(cgrx_edits, repeated_pairs) {
+  using own = edited_index<std::uint64_t, std::uint32_t>;
+  const std::vector<std::uint64_t> keys{0, 5, 6, ~std::uint64_t{0}};
+  const auto some = [&](std::uint64_t most, std::uint64_t rows) {
+    own::entries all(test::below(random_, most));
+    for (auto& one : all) {
+      const auto row = static_cast<std::uint32_t>(test::below(random_, rows));
+      one = {keys[test::below(random_, keys.size())],
+             row == 0 ? not_found<std::uint32_t> - 1 : row};
+    }
+    return all;
+  };
+  for (const cgrx_options& options : tested_options()) {
+    for (const unsigned rows : {1U, 2U, 6U}) {
+      own index(at(), some(120, rows), options);
+      SCOPED_TRACE(index.index().info().options);
+      for (int wave = 0; wave < 20; ++wave) {
+        SCOPED_TRACE(wave);
+        // Now and then a pair has more copies than nodes have room for.
+        auto insert = some(wave % 5 == 0 ? 400 : 30, rows);
+        auto erase = some(wave % 7 == 3 ? 200 : 3, rows);
+        if (wave % 3 == 0) insert.clear();
+        index.edit(insert, erase, wave % 4 != 0);
+        index.check({0, 1, 4, 5, 6, 7, ~std::uint64_t{0} - 1, ~std::uint64_t{0}});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Where each bucket, or each name, went over all names of its key, this would take minutes.
+TEST_F(cgrx_edits, many_copies_named_many_times) {
+  using own = edited_index<std::uint32_t, std::uint32_t>;
+  const std::uint32_t copies = test::small_scale() ? 20'000 : 300'000;
+  own::entries all;
+  for (std::uint32_t i = 0; i < copies; ++i)
+    all.push_back({9, i / 2});
+  all.push_back({10, 0});
+  for (const unsigned node : {0U, 2U}) {
+    own index(at(), all, {.bucket = 2, .node = node});
+    index.edit({}, own::entries(copies, {9, 1}), false);
+    index.check({8, 9, 10});
+  }
+}
+
 TEST_F(cgrx_edits, missing_keys_are_passed_over) {
   const auto keys = at().upload(std::vector<std::uint32_t>{1, 2, 3});
   const auto built = build_cgrx(at().where(), at(), column(keys));

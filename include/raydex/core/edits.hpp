@@ -70,6 +70,32 @@ struct entry_list {
   }
 };
 
+/// Entries that a sorted list names, by key and row id or by key alone. Copies of a name say no
+/// more than one of them.
+template <class Key, class RowId>
+struct entry_names {
+  entry_list<Key, RowId> list;  ///< the names
+  bool by_row;                  ///< whether row ids count
+
+  /// Whether two entries are the same to it.
+  RAYDEX_HD bool alike(const entry<Key, RowId>& a, const entry<Key, RowId>& b) const {
+    return a.key == b.key && (!by_row || a.row == b.row);
+  }
+  /// How many names are below an entry.
+  RAYDEX_HD std::uint64_t below(const entry<Key, RowId>& one) const {
+    return by_row ? list.below(one) : list.below(one.key);
+  }
+  /// How many names are not above an entry.
+  RAYDEX_HD std::uint64_t not_above(const entry<Key, RowId>& one) const {
+    return by_row ? list.not_above(one) : list.not_above(one.key);
+  }
+  /// Whether it names an entry.
+  RAYDEX_HD bool has(const entry<Key, RowId>& one) const {
+    const std::uint64_t at = below(one);
+    return at < list.size && alike(list[at], one);
+  }
+};
+
 /// Numbers that add up to a count: many threads add to one each, so that few meet at the same.
 struct spread_count {
   static constexpr std::uint64_t size = 1024;  ///< how many numbers
@@ -82,29 +108,54 @@ struct spread_count {
   }
 };
 
-/// Marks the entries of a list that another one names, by key and row id or by key alone, and
-/// counts them. Runs for each entry of the other list.
+/// Entries that a thread marks at most, however many copies a name has.
+inline constexpr std::uint64_t marked_at_once = 64;
+
+/// Counts the entries of a list that another one names, and marks them up to the first multiple of
+/// `marked_at_once` after each name's first. Runs for each name; `mark_rest` marks the others.
 template <class Key, class RowId>
 struct mark_named {
-  entry_list<Key, RowId> list;   ///< the list
-  entry_list<Key, RowId> names;  ///< the other one
-  bool by_row;                   ///< whether row ids must agree, too
-  std::uint8_t* marks;           ///< a byte for each entry of the list, 0 at first
-  spread_count count;            ///< how many were marked
+  entry_list<Key, RowId> list;    ///< the list
+  entry_names<Key, RowId> names;  ///< the other one
+  std::uint8_t* marks;            ///< a byte for each entry of the list, 0 at first
+  spread_count named;             ///< how many are named
+  spread_count marked;            ///< how many of them were marked
 
-  /// Marks what entry `i` of the other list names, unless the one before it names the same.
+  /// Does so for name `i`, unless the one before it is the same.
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    const entry<Key, RowId> name = names[i];
-    const auto same = [&](const entry<Key, RowId>& other) {
-      return other.key == name.key && (!by_row || other.row == name.row);
-    };
-    if (i > 0 && same(names[i - 1])) return;
+    const entry<Key, RowId> name = names.list[i];
+    if (i > 0 && names.alike(names.list[i - 1], name)) return;
     std::uint64_t begin = list.below(name.key);
-    if (by_row && begin < list.size && list[begin] < name) begin = list.below(name);
-    std::uint64_t end = begin;
-    for (; end < list.size && same(list[end]); ++end)
-      marks[end] = 1;
-    count.add(i, end - begin);
+    if (names.by_row && begin < list.size && list[begin] < name) begin = list.below(name);
+    const auto entry_at = [this](std::uint64_t at) { return list[at]; };
+    const auto key_at = [this](std::uint64_t at) { return load(list.keys + at); };
+    const std::uint64_t end = names.by_row ? gallop_past(entry_at, begin, list.size, name)
+                                           : gallop_past(key_at, begin, list.size, name.key);
+    const std::uint64_t stop = (begin / marked_at_once + 1) * marked_at_once;
+    const std::uint64_t marked_end = end < stop ? end : stop;
+    for (std::uint64_t at = begin; at < marked_end; ++at)
+      marks[at] = 1;
+    named.add(i, end - begin);
+    marked.add(i, marked_end - begin);
+  }
+};
+
+/// Marks what `mark_named` left. Runs for each `marked_at_once` entries of the list.
+template <class Key, class RowId>
+struct mark_rest {
+  entry_list<Key, RowId> list;    ///< the list
+  entry_names<Key, RowId> names;  ///< the other one
+  std::uint8_t* marks;            ///< a byte for each entry of the list
+
+  /// Marks the entries that are the same as the first of these, if that is named.
+  RAYDEX_HD void operator()(std::uint64_t number) const {
+    const std::uint64_t begin = number * marked_at_once;
+    const std::uint64_t left = list.size - begin;
+    const std::uint64_t end = begin + (left < marked_at_once ? left : marked_at_once);
+    const entry<Key, RowId> first = list[begin];
+    if (!names.has(first)) return;
+    for (std::uint64_t at = begin; at < end && names.alike(list[at], first); ++at)
+      marks[at] = 1;
   }
 };
 

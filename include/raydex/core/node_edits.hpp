@@ -29,12 +29,12 @@ RAYDEX_HD inline entry_list<Key, RowId> part_of(const entry_list<Key, RowId>& li
 }
 
 /// A sorted batch, and which of it is a bucket's: entries up to the one that was its last at the
-/// build, its representative. The last bucket takes what is beyond.
+/// build, its representative. The last bucket takes what is beyond. Copies of a representative may
+/// lie in several buckets; all of these erase it, and the first of them takes what is inserted.
 template <class Key, class RowId>
 struct node_edits {
   entry_list<Key, RowId> insert;           ///< what to insert
-  entry_list<Key, RowId> erase;            ///< what to erase
-  bool by_row;                             ///< whether row ids of what is erased count
+  entry_names<Key, RowId> erase;           ///< what to erase
   entry_list<Key, RowId> representatives;  ///< the representative of each bucket
   std::uint64_t* insert_ends;              ///< where the part of each bucket ends in `insert`
   std::uint64_t* erase_ends;               ///< the same for `erase`
@@ -43,27 +43,26 @@ struct node_edits {
   RAYDEX_HD void put_ends(std::uint64_t bucket) const {
     if (bucket + 1 == representatives.size) {
       insert_ends[bucket] = insert.size;
-      erase_ends[bucket] = erase.size;
+      erase_ends[bucket] = erase.list.size;
       return;
     }
     const entry<Key, RowId> last = representatives[bucket];
     insert_ends[bucket] = insert.not_above(last);
-    erase_ends[bucket] = by_row ? erase.not_above(last) : erase.not_above(last.key);
+    erase_ends[bucket] = erase.not_above(last);
   }
   /// What to insert into a bucket.
   RAYDEX_HD entry_list<Key, RowId> insert_of(std::uint64_t bucket) const {
     return part_of(insert, bucket == 0 ? 0 : insert_ends[bucket - 1], insert_ends[bucket]);
   }
   /// What may be erased from a bucket.
-  RAYDEX_HD entry_list<Key, RowId> erase_of(std::uint64_t bucket) const {
+  RAYDEX_HD entry_names<Key, RowId> erase_of(std::uint64_t bucket) const {
     std::uint64_t begin = bucket == 0 ? 0 : erase_ends[bucket - 1];
-    // Without row ids, what the bucket before ends with may go on here.
-    if (!by_row && bucket != 0) {
-      const Key before = load(representatives.keys + bucket - 1);
-      while (begin > 0 && load(erase.keys + begin - 1) == before)
-        --begin;
+    if (begin > 0) {
+      // What the bucket before ends with may go on here.
+      const entry<Key, RowId> before = representatives[bucket - 1];
+      if (erase.alike(erase.list[begin - 1], before)) begin = erase.below(before);
     }
-    return part_of(erase, begin, erase_ends[bucket]);
+    return {part_of(erase.list, begin, erase_ends[bucket]), erase.by_row};
   }
 };
 
@@ -132,7 +131,10 @@ struct node_editor {
     return wanted;
   }
 
-  /// Bytes that a group needs to edit a bucket.
+  /// The most bytes that a group needs to edit a bucket.
+  static constexpr std::size_t most_scratch_bytes =
+      most_node_entries * (sizeof(Key) + sizeof(RowId));
+  /// Bytes that it needs for nodes of this capacity.
   RAYDEX_HD std::size_t scratch_bytes() const {
     return nodes.capacity * (sizeof(Key) + sizeof(RowId));
   }
@@ -141,8 +143,8 @@ struct node_editor {
   template <class Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t bucket) const {
     entry_list<Key, RowId> insert = edits.insert_of(bucket);
-    const entry_list<Key, RowId> erase = edits.erase_of(bucket);
-    if (insert.size == 0 && erase.size == 0) return;
+    const entry_names<Key, RowId> erase = edits.erase_of(bucket);
+    if (insert.size == 0 && erase.list.size == 0) return;
 
     auto* kept_keys = reinterpret_cast<Key*>(scratch);
     auto* kept_rows = reinterpret_cast<RowId*>(kept_keys + nodes.capacity);
@@ -155,7 +157,7 @@ struct node_editor {
       const node<Key, RowId> at = nodes[number];
       const header of = *at.header;
       const std::uint64_t share = share_of(at, of, insert);
-      if (share != 0 || erase.size != 0) {
+      if (share != 0 || erase.list.size != 0) {
         const std::uint32_t kept = keep(group, at, of.size, erase, kept_keys, kept_rows);
         gone += of.size - kept;
         const entry_list<Key, RowId> mine = part_of(insert, 0, share);
@@ -191,7 +193,7 @@ struct node_editor {
   // Copies what is not erased of a node, and returns how much that is.
   template <class Group>
   RAYDEX_HD std::uint32_t keep(const Group& group, const node<Key, RowId>& at, std::uint32_t size,
-                               const entry_list<Key, RowId>& erase, Key* keys,
+                               const entry_names<Key, RowId>& erase, Key* keys,
                                RowId* row_ids) const {
     group.sync();  // with what was read of the node before
     std::uint32_t kept = 0;
@@ -200,7 +202,7 @@ struct node_editor {
       const bool exists = i < size;
       const entry<Key, RowId> one =
           exists ? entry<Key, RowId>{at.keys[i], at.row_ids[i]} : entry<Key, RowId>{};
-      const bool stays = exists && !is_named(erase, one);
+      const bool stays = exists && !erase.has(one);
       std::uint32_t total = 0;
       const std::uint32_t to = kept + group.count_before(stays, total);
       if (stays) {
@@ -211,12 +213,6 @@ struct node_editor {
     }
     group.sync();
     return kept;
-  }
-  RAYDEX_HD bool is_named(const entry_list<Key, RowId>& erase, const entry<Key, RowId>& one) const {
-    const std::uint64_t at = edits.by_row ? erase.below(one) : erase.below(one.key);
-    if (at == erase.size) return false;
-    const entry<Key, RowId> name = erase[at];
-    return name.key == one.key && (!edits.by_row || name.row == one.row);
   }
 
   // Calls put(i, entry) for the i-th of two merged lists, `own` of this group's memory.
@@ -294,7 +290,8 @@ struct fill_node {
   std::uint64_t bucket_size;      ///< entries of a bucket; the last one has what is left
   RowId* last_rows;               ///< where the row id of each bucket's last entry goes
 
-  /// Nothing but registers.
+  static constexpr std::size_t most_scratch_bytes = 0;  ///< nothing but registers
+  /// The same.
   RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
   /// Fills a node.
   template <class Group>
@@ -345,7 +342,8 @@ struct copy_bucket {
   Key* keys;                      ///< the keys of the column
   RowId* row_ids;                 ///< its row ids
 
-  /// Nothing but registers.
+  static constexpr std::size_t most_scratch_bytes = 0;  ///< nothing but registers
+  /// The same.
   RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
   /// Copies a bucket.
   template <class Group>

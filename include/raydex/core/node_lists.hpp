@@ -21,6 +21,9 @@
 
 namespace raydex::core {
 
+/// Entries that a node has room for, at most.
+inline constexpr unsigned most_node_entries = 256;
+
 /// What a node says of itself.
 template <class Key, class RowId>
 struct alignas(16) node_header {
