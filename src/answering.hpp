@@ -6,9 +6,10 @@
 // An executor has static functions: `run(where, plan, operation)` has an operation answer all its
 // probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `for_each_in_groups(where, f,
 // size)` calls f(group, scratch, 0) .. with a group of core/group.hpp each and `f.scratch_bytes()`
-// bytes, `inclusive_sum(where, numbers, size)` scans in place, `clear(where, numbers, size = 1)`
-// writes zeros, `read(where, number)` returns a number to the host, `synchronise(where)` waits for
-// the stream, and `fast_memory()` is how many bytes a view may pin.
+// bytes, at most `f.most_scratch_bytes`, and allocates nothing, `inclusive_sum(where, numbers,
+// size)` scans in place, `clear(where, numbers, size = 1)` writes zeros, `read(where, number)`
+// returns a number to the host, `copy_out(where, to, from, bytes)` copies to the host,
+// `synchronise(where)` waits for the stream, and `fast_memory()` is how many bytes a view may pin.
 #pragma once
 
 #include "batch_plan.hpp"
@@ -65,10 +66,10 @@ class answering_as : public Base {
   }
 
   void do_offsets(const context& where, const probes& batch, std::uint64_t* out) const final {
+    // Whatever may fail for want of memory comes before the first write.
+    if (batch.size() != 0) do_count(where, batch, out + 1);
     Executor::clear(where, out);
-    if (batch.size() == 0) return;
-    do_count(where, batch, out + 1);
-    Executor::inclusive_sum(where, out + 1, batch.size());
+    if (batch.size() != 0) Executor::inclusive_sum(where, out + 1, batch.size());
   }
 
   void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,

@@ -59,8 +59,38 @@ void fail_allocation_after(std::size_t successes) {
   device().allocations_to_failure = successes;
 }
 
+bool is_to_fail(device_state& owner) {
+  ++owner.calls;
+  if (owner.failing_calls == 0) return false;
+  if (owner.calls_to_failure != 0) {
+    --owner.calls_to_failure;
+    return false;
+  }
+  --owner.failing_calls;
+  owner.has_failed_call = true;
+  return true;
+}
+
+void fail_calls_after(std::size_t successes, std::size_t count) {
+  const std::lock_guard lock(device().mutex);
+  device().calls_to_failure = successes;
+  device().failing_calls = count;
+  device().has_failed_call = false;
+}
+
+bool has_failed_call() {
+  const std::lock_guard lock(device().mutex);
+  return device().has_failed_call;
+}
+
+std::size_t calls() {
+  const std::lock_guard lock(device().mutex);
+  return device().calls;
+}
+
 void clear_failures() {
   const std::lock_guard lock(device().mutex);
+  device().failing_calls = 0;
   device().launch_failure.reset();
   device().allocations_to_failure.reset();
 }

@@ -70,6 +70,10 @@ struct device_state {
   std::unordered_map<const void*, int> shared_limits;
   std::optional<cudaError_t> launch_failure;
   std::optional<std::size_t> allocations_to_failure;
+  std::size_t calls_to_failure = 0;  // once `failing_calls` is not 0
+  std::size_t failing_calls = 0;     // how many are to fail
+  bool has_failed_call = false;
+  std::size_t calls = 0;
   std::size_t launches = 0;
 };
 
@@ -79,14 +83,25 @@ bool valid(const device_state& owner, cudaStream_t stream);
 bool valid(const device_state& owner, cudaEvent_t event);
 bool valid(const device_state& owner, cudaMemPool_t pool);
 
-// Runs a call's work on the locked device and remembers its error.
+// Whether the call that is being made is to fail.
+bool is_to_fail(device_state& owner);
+
+// Runs the work of a call that frees something, or cannot fail for another reason, on the locked
+// device and remembers its error.
 template <typename Work>
-cudaError_t call(Work work) {
+cudaError_t sure_call(Work work) {
   device_state& locked = device();
   const std::lock_guard lock(locked.mutex);
   const cudaError_t error = work(locked);
   if (error != cudaSuccess) locked.last_error = error;
   return error;
+}
+
+// The same for a call that fails at will.
+template <typename Work>
+cudaError_t call(Work work) {
+  return sure_call(
+      [&](device_state& owner) { return is_to_fail(owner) ? cudaErrorUnknown : work(owner); });
 }
 
 // Calls that have nothing to do but to check their handle.

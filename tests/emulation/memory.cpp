@@ -204,6 +204,7 @@ using emulation::fill;
 using emulation::find;
 using emulation::memory_place;
 using emulation::release;
+using emulation::sure_call;
 using emulation::valid;
 
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
@@ -222,7 +223,8 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return call([&](device_state& owner) { return release(owner, pointer, memory_place::device); });
+  return sure_call(
+      [&](device_state& owner) { return release(owner, pointer, memory_place::device); });
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
@@ -244,7 +246,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return call([&](device_state& owner) {
+  return sure_call([&](device_state& owner) {
     if (!valid(owner, stream)) return cudaErrorInvalidResourceHandle;
     if (pointer == nullptr) return cudaErrorInvalidValue;
     return release(owner, pointer, memory_place::device);
@@ -262,7 +264,8 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags)
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return call([&](device_state& owner) { return release(owner, pointer, memory_place::host); });
+  return sure_call(
+      [&](device_state& owner) { return release(owner, pointer, memory_place::host); });
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
@@ -321,7 +324,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  return call([&](device_state& owner) {
+  return sure_call([&](device_state& owner) {
     if (!valid(owner, pool) || pool == &owner.default_pool) return cudaErrorInvalidValue;
     // As in CUDA, it goes when its last allocation does.
     pool->destroyed = true;

@@ -24,6 +24,7 @@ cudaError_t create_stream(cudaStream_t* stream) {
 using emulation::call;
 using emulation::check;
 using emulation::device_state;
+using emulation::sure_call;
 using emulation::valid;
 
 cudaError_t cudaDeviceSynchronize() {
@@ -45,7 +46,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call([&](device_state& owner) {
+  return sure_call([&](device_state& owner) {
     if (owner.streams.erase(stream) == 0) return cudaErrorInvalidResourceHandle;
     delete stream;
     return cudaSuccess;
@@ -80,7 +81,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return call([&](device_state& owner) {
+  return sure_call([&](device_state& owner) {
     if (owner.events.erase(event) == 0) return cudaErrorInvalidResourceHandle;
     delete event;
     return cudaSuccess;

@@ -334,8 +334,9 @@ void scene::refit(shapes where_to) {
   try {
     for (std::size_t part = 0; part < s.parts.size(); ++part)
       s.move_part(part);
-    if (s.top == nullptr) return;
-    rtcReleaseScene(std::exchange(s.top, nullptr));
+    if (!s.made_of.joined) return;
+    // There is none yet where it could not be made the last time.
+    if (s.top != nullptr) rtcReleaseScene(std::exchange(s.top, nullptr));
     s.join();
   } catch (...) {
     std::swap(s.where, where_to);  // the others may not live on

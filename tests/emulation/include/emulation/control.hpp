@@ -23,8 +23,16 @@ std::size_t live_handles();
 void fail_next_launch(cudaError_t error = cudaErrorLaunchFailure);
 // The allocation after `successes` further ones returns cudaErrorMemoryAllocation, once.
 void fail_allocation_after(std::size_t successes);
-// Takes back both of the above.
+// After `successes` further calls of the runtime, `count` return cudaErrorUnknown and do nothing;
+// calls that free or destroy something are not among them.
+void fail_calls_after(std::size_t successes, std::size_t count = 1);
+// Whether one of these has failed.
+bool has_failed_call();
+// Takes back all of the above.
 void clear_failures();
+
+// Calls of the runtime, those aside that free or destroy something.
+std::size_t calls();
 
 // Launches that have run.
 std::size_t launches();

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indexes over keys where calls fail: the error is one of raydex, nothing leaks, and the index
+// answers as before, until the same call succeeds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "failures/sweep.hpp"
+#include "raydex/raydex.hpp"
+
+namespace raydex::test {
+namespace {
+
+using key = std::uint64_t;
+using row = std::uint32_t;
+using entries = std::vector<std::pair<key, row>>;
+
+// A structure and its options.
+struct subject {
+  std::string structure;
+  option_map options;
+};
+void PrintTo(const subject& tested, std::ostream* out) {
+  *out << tested.structure;
+  for (const auto& [name, value] : tested.options)
+    *out << ' ' << name << '=' << value;
+}
+
+// All structures of the backend, with options that allocate in other ways.
+std::vector<subject> subjects() {
+  const std::multimap<std::string, option_map> more{
+      {"sorted_array", {{"layout", "row"}}},
+      {"eytzinger", {{"layout", "column"}, {"k", "3"}}},
+      {"pivot_tree", {{"nodes", "quantised"}}},
+      {"pivot_tree", {{"search", "groups"}, {"reorder", "double"}}},
+      {"rx", {{"hits", "any"}, {"order", "sorted"}}},
+      {"rx", {{"top", "instances"}, {"parts", "3"}, {"update", "refit"}}},
+      {"rx", {{"primitive", "sphere"}, {"order", "tiles"}, {"update", "refit"}}},
+      {"rx", {{"primitive", "box"}, {"inverse", "on"}}},
+      {"cgrx", {{"bucket", "4"}, {"order", "sorted"}, {"layout", "packed"}}},
+      {"cgrx", {{"mapping", "bits"}, {"parts", "3"}, {"order", "tiles"}, {"rebuild", "2"}}},
+      {"cgrx", {{"bucket", "4"}, {"node", "16"}}},
+      {"cgrx", {{"bucket", "4"}, {"node", "4"}, {"rebuild", "2"}}}};
+  std::vector<subject> all;
+  for (const capability& one : capabilities()) {
+    if (one.where != tested_backend()) continue;
+    all.push_back({one.structure, {}});
+    const auto [begin, end] = more.equal_range(one.structure);
+    for (auto it = begin; it != end; ++it)
+      all.push_back({one.structure, it->second});
+  }
+  return all;
+}
+
+// What queries of all kinds answer.
+struct answers {
+  std::vector<row> first;
+  std::vector<std::uint64_t> counts;
+  std::vector<std::uint64_t> sums;
+  std::vector<std::uint64_t> offsets;
+  std::vector<row> rows;
+  friend bool operator==(const answers&, const answers&) = default;
+};
+
+class failing_keys : public failures, public testing::WithParamInterface<subject> {
+ protected:
+  void SetUp() override {
+    failures::SetUp();
+    if (IsSkipped()) return;
+    meter_.emplace(context(at()).memory);
+    for (row i = 0; i < size; ++i)
+      first_.push_back({3 * below(random_, size / 2), i});
+    lower_ = probes_near();
+    upper_ = probes_near();
+  }
+
+  // Keys of the column and their neighbours.
+  std::vector<key> probes_near() {
+    std::vector<key> all(probes_size);
+    for (key& one : all)
+      one = below(random_, 3 * size / 2 + 5);
+    return all;
+  }
+
+  // An index whose memory is counted.
+  std::unique_ptr<index> make() const {
+    const auto keys = at().upload(keys_of(first_));
+    return make(column(keys));
+  }
+  std::unique_ptr<index> make(const column& keys) const {
+    const context plain = at();
+    return build(GetParam().structure, at().where(), {*meter_, plain.stream}, keys, std::nullopt,
+                 GetParam().options);
+  }
+
+  static std::vector<key> keys_of(const entries& all) {
+    std::vector<key> keys;
+    for (const auto& one : all)
+      keys.push_back(one.first);
+    return keys;
+  }
+  static std::vector<row> rows_of(const entries& all) {
+    std::vector<row> rows;
+    for (const auto& one : all)
+      rows.push_back(one.second);
+    return rows;
+  }
+
+  // What an index of these entries is to answer.
+  answers expect(entries held, bool as_points) const {
+    std::sort(held.begin(), held.end());
+    answers all;
+    all.offsets.push_back(0);
+    for (std::size_t i = 0; i < lower_.size(); ++i) {
+      const key last = as_points ? lower_[i] : upper_[i];
+      auto it = std::lower_bound(held.begin(), held.end(), std::pair(lower_[i], row{0}));
+      row smallest = not_found<row>;
+      std::uint64_t sum = 0;
+      const std::size_t before = all.rows.size();
+      for (; it != held.end() && it->first <= last; ++it) {
+        smallest = std::min(smallest, it->second);
+        sum += it->second;
+        all.rows.push_back(it->second);
+      }
+      all.first.push_back(smallest);
+      all.counts.push_back(all.rows.size() - before);
+      all.sums.push_back(sum);
+      all.offsets.push_back(all.rows.size());
+    }
+    return all;
+  }
+
+  // Checks all answers of an index that is to hold these entries.
+  void check(const index& tested, const entries& held) const {
+    ASSERT_EQ(tested.info().entries, held.size());
+    const auto lower = at().upload(lower_);
+    const auto upper = at().upload(upper_);
+    for (const bool as_points : {true, false}) {
+      SCOPED_TRACE(as_points ? "points" : "ranges");
+      const probes batch = as_points ? points(column(lower)) : ranges(column(lower), column(upper));
+      answers got;
+      buffer<row> firsts(at(), batch.size());
+      tested.first(at(), batch, std::span(firsts.data(), firsts.size()));
+      got.first = at().download(firsts);
+      buffer<std::uint64_t> numbers(at(), batch.size());
+      tested.count(at(), batch, std::span(numbers.data(), numbers.size()));
+      got.counts = at().download(numbers);
+      tested.sum(at(), batch, std::span(numbers.data(), numbers.size()));
+      got.sums = at().download(numbers);
+      const matches found = tested.rows(at(), batch);
+      got.offsets = at().download(found.offsets);
+      got.rows.resize(found.total);
+      at().copy_out(got.rows.data(), found.rows.data(), found.rows.bytes());
+      ASSERT_TRUE(got == expect(held, as_points));
+    }
+  }
+
+  // Has an operation fail that makes an index with `before` one with `after`.
+  template <class Operation>
+  void check_change(const std::string& name, const entries& before, const entries& after,
+                    Operation&& operation) {
+    std::unique_ptr<index> changed = make();
+    const index_info info = changed->info();
+    const std::size_t bytes = meter_->current();
+    fail_in_turn(
+        name, [&] { operation(*changed); },
+        [&] {
+          EXPECT_EQ(meter_->current(), bytes);
+          EXPECT_EQ(changed->info().n, info.n);
+          EXPECT_EQ(changed->info().max_row_id, info.max_row_id);
+          check(*changed, before);
+        },
+        [&] {
+          check(*changed, after);
+          changed = make();
+        });
+  }
+
+  static constexpr row size = 1500;
+  static constexpr std::size_t probes_size = 300;
+
+  std::mt19937_64 random_ = generator();
+  mutable std::optional<tracking_resource> meter_;
+  entries first_;
+  std::vector<key> lower_;
+  std::vector<key> upper_;
+};
+
+INSTANTIATE_TEST_SUITE_P(all, failing_keys, testing::ValuesIn(subjects()));
+
+TEST_P(failing_keys, build) {
+  const auto keys = at().upload(keys_of(first_));
+  std::unique_ptr<index> built;
+  fail_in_turn(
+      "build", [&] { built = make(column(keys)); }, [&] { EXPECT_EQ(meter_->current(), 0); },
+      [&] {
+        check(*built, first_);
+        built.reset();
+      });
+}
+
+TEST_P(failing_keys, queries) {
+  const auto built = make();
+  const auto lower = at().upload(lower_);
+  const auto upper = at().upload(upper_);
+  for (const bool as_points : {true, false}) {
+    SCOPED_TRACE(as_points ? "points" : "ranges");
+    const probes batch = as_points ? points(column(lower)) : ranges(column(lower), column(upper));
+    const answers expected = expect(first_, as_points);
+    const context plain = at();
+    const context where{*meter_, plain.stream};
+    const std::size_t bytes = meter_->current();
+    const auto asks = [&]<class T>(const std::string& name, const std::vector<T>& wanted,
+                                   const auto& ask) {
+      // What a failed call must not touch.
+      const std::vector<T> untouched(wanted.size(), T{77});
+      buffer<T> out = at().upload(untouched);
+      fail_in_turn(
+          name, [&] { ask(where, std::span<T>(out.data(), out.size())); },
+          [&] {
+            EXPECT_EQ(meter_->current(), bytes);
+            // On a device, what was queued before may have been done.
+            if (!tested_by_emulation()) {
+              EXPECT_EQ(at().download(out), untouched);
+            }
+          },
+          [&] {
+            EXPECT_EQ(at().download(out), wanted);
+            out = at().upload(untouched);
+          });
+      check(*built, first_);
+    };
+    asks("first", expected.first,
+         [&](const context& on, auto out) { built->first(on, batch, out); });
+    asks("count", expected.counts,
+         [&](const context& on, auto out) { built->count(on, batch, out); });
+    asks("sum", expected.sums, [&](const context& on, auto out) { built->sum(on, batch, out); });
+    asks("offsets", expected.offsets,
+         [&](const context& on, auto out) { built->offsets(on, batch, out); });
+    const auto offsets = at().upload(expected.offsets);
+    asks("rows", expected.rows, [&](const context& on, auto out) {
+      built->rows(on, batch, std::span(offsets.data(), offsets.size()), out);
+    });
+    fail_in_turn(
+        "all rows", [&] { EXPECT_EQ(built->rows(where, batch).total, expected.rows.size()); },
+        [&] { EXPECT_EQ(meter_->current(), bytes); }, [] {});
+  }
+}
+
+TEST_P(failing_keys, changes) {
+  const auto built = make();
+  const stream_t stream = context(at()).stream;
+  if (dynamic_cast<rx*>(built.get()) != nullptr) {
+    // As many distinct keys, so that a scene may be refit.
+    entries after = first_;
+    for (auto& one : after)
+      one.first += one.first / 7;
+    const auto keys = at().upload(keys_of(after));
+    check_change("update", first_, after,
+                 [&](index& changed) { dynamic_cast<rx&>(changed).update(stream, column(keys)); });
+    entries fewer(first_.begin(), first_.begin() + size / 2);
+    const auto fewer_keys = at().upload(keys_of(fewer));
+    check_change("update by fewer", first_, fewer, [&](index& changed) {
+      dynamic_cast<rx&>(changed).update(stream, column(fewer_keys));
+    });
+  } else if (dynamic_cast<cgrx*>(built.get()) != nullptr) {
+    entries insert;
+    for (row i = 0; i < size; ++i)
+      insert.push_back({below(random_, 2 * size), size + i});
+    entries erase(first_.begin(), first_.begin() + size / 3);
+    const auto insert_keys = at().upload(keys_of(insert));
+    const auto insert_rows = at().upload(rows_of(insert));
+    const auto erase_keys = at().upload(keys_of(erase));
+    const auto erase_rows = at().upload(rows_of(erase));
+    edits batch{.insert = column(insert_keys), .insert_rows = column(insert_rows)};
+    entries after = first_;
+    after.insert(after.end(), insert.begin(), insert.end());
+    check_change("insertions", first_, after, [&](index& changed) { changed.edit(stream, batch); });
+    batch.erase = column(erase_keys);
+    batch.erase_rows = column(erase_rows);
+    after.erase(after.begin(), after.begin() + size / 3);
+    check_change("pairs", first_, after, [&](index& changed) { changed.edit(stream, batch); });
+    batch.erase_rows.reset();
+    std::vector<key> gone = keys_of(erase);
+    std::sort(gone.begin(), gone.end());
+    std::erase_if(after, [&](const auto& one) {
+      return one.second < size && std::binary_search(gone.begin(), gone.end(), one.first);
+    });
+    check_change("keys", first_, after, [&](index& changed) { changed.edit(stream, batch); });
+    check_change("rebuild", first_, first_,
+                 [&](index& changed) { dynamic_cast<cgrx&>(changed).rebuild(stream); });
+  } else {
+    GTEST_SKIP() << "takes no changes";
+  }
+}
+
+}  // namespace
+}  // namespace raydex::test

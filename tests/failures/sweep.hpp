@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Has each call that an operation makes fail in turn.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <string>
+
+#include "failures/failure.hpp"
+#include "raydex/error.hpp"
+#include "support/random.hpp"
+#include "support/tested_backend.hpp"
+
+namespace raydex::test {
+
+// Ends the program where an operation does not end.
+class failures : public backend_test {
+ protected:
+  void SetUp() override {
+    alarm(120);
+    backend_test::SetUp();
+  }
+  void TearDown() override { alarm(0); }
+};
+
+// Whether an operation throws as raydex is to.
+template <class Operation>
+bool throws(Operation&& operation) {
+  try {
+    operation();
+  } catch (const error&) {
+    return true;
+  } catch (const std::bad_alloc&) {
+    return true;
+  }
+  return false;
+}
+
+// Has the calls of an operation fail, each in its turn or, where there are many, some of them from
+// a random one on; then calls `failed()` if it threw and `done()` if it did not. At the end it is
+// done once more, with nothing failing.
+template <class Operation, class Failed, class Done>
+void fail_in_turn(const std::string& name, Operation&& operation, Failed&& failed, Done&& done) {
+  SCOPED_TRACE(name);
+  constexpr std::uint64_t most = 40;
+  const std::uint64_t before = calls_so_far();
+  operation();
+  const std::uint64_t calls = calls_so_far() - before;
+  done();
+  const std::uint64_t stride = std::max<std::uint64_t>(1, calls / most);
+  auto random = generator(calls);
+  for (const shortage kind : {shortage::once, shortage::lasting}) {
+    for (std::uint64_t point = below(random, stride);; point += stride) {
+      SCOPED_TRACE("call " + std::to_string(point) + " of " + std::to_string(calls) +
+                   (kind == shortage::once ? " fails" : " and all that follow fail"));
+      bool happened = false;
+      const bool threw = [&] {
+        const failure failing(point, kind);
+        const bool thrown = throws(operation);
+        happened = failing.happened();
+        return thrown;
+      }();
+      ASSERT_TRUE(happened || !threw) << "an error though nothing failed";
+      if (threw) {
+        failed();
+      } else {
+        done();
+      }
+      if (testing::Test::HasFatalFailure() || testing::Test::HasNonfatalFailure()) return;
+      if (!happened) break;
+    }
+  }
+  operation();
+  done();
+}
+
+}  // namespace raydex::test
