@@ -77,5 +77,21 @@ TEST_F(failures, a_session_leaves_no_streams_or_pools) {
   EXPECT_EQ(emulation::live_handles(), before);
 }
 
+TEST_F(failures, a_session_that_fails_to_open_leaves_none_either) {
+  const std::size_t before = emulation::live_handles();
+  bool failed = true;
+  for (std::size_t successes = 0; failed; ++successes) {
+    emulation::fail_calls_after(successes);
+    try {
+      const session other(backend::cuda);
+      failed = false;
+    } catch (const error&) {
+    }
+    emulation::clear_failures();
+    ASSERT_EQ(emulation::live_handles(), before) << successes;
+    ASSERT_LT(successes, 100);
+  }
+}
+
 }  // namespace
 }  // namespace raydex
