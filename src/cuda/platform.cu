@@ -13,7 +13,7 @@ namespace {
 // system again, and gives all back when it goes.
 class pool_resource final : public memory_resource {
  public:
-  explicit pool_resource(int device) {
+  explicit pool_resource(int device) : pool_resource() {  // so that it is destroyed if this throws
     cudaMemPoolProps properties{};
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location = {cudaMemLocationTypeDevice, device};
@@ -22,7 +22,9 @@ class pool_resource final : public memory_resource {
     check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep),
           "cudaMemPoolSetAttribute");
   }
-  ~pool_resource() override { cudaMemPoolDestroy(pool_); }
+  ~pool_resource() override {
+    if (pool_ != nullptr) cudaMemPoolDestroy(pool_);
+  }
 
   void* allocate(std::size_t bytes, stream_t stream) override {
     void* memory = nullptr;
@@ -43,6 +45,8 @@ class pool_resource final : public memory_resource {
   memory_space space() const noexcept override { return memory_space::device; }
 
  private:
+  pool_resource() = default;
+
   cudaMemPool_t pool_ = nullptr;
 };
 
