@@ -19,7 +19,7 @@ failure::~failure() {
   emulation::clear_failures();
 }
 
-bool failure::happened() const {
+bool has_failed() {
   return emulation::has_failed_call();
 }
 

@@ -21,10 +21,10 @@ class failure {
   ~failure();
   failure(const failure&) = delete;
   failure& operator=(const failure&) = delete;
-
-  // Whether one has failed.
-  bool happened() const;
 };
+
+// Whether a call has failed since the last `failure` began.
+bool has_failed();
 
 // How many calls there were.
 std::uint64_t calls_so_far();

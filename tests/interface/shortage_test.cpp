@@ -1,69 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the C++ heap is exhausted, calls throw `out_of_memory`, as where a memory resource is; and
 // what else the C++ library throws does not leave the hierarchy of raydex either.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
+#include <cstdint>
 #include <functional>
 #include <new>
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "failures/failure.hpp"
 #include "raydex/raydex.hpp"
-
-namespace {
-
-// How many allocations from the heap go well before all fail; below 0, all go well.
-std::atomic<long> left{-1};
-
-// Whether it is Embree or oneTBB that allocates. They are left alone: Embree 3.13 reads freed
-// memory in a build that follows one that failed.
-bool is_foreign(void* caller) {
-  Dl_info found{};
-  if (dladdr(caller, &found) == 0) return false;
-  const std::string_view library = found.dli_fname;
-  return library.find("libembree") != library.npos || library.find("libtbb") != library.npos;
-}
-
-void* take(std::size_t bytes, void* caller) {
-  if (left >= 0 && !is_foreign(caller) && left-- <= 0) {
-    left = 0;
-    return nullptr;
-  }
-  return std::malloc(bytes != 0 ? bytes : 1);  // NOLINT(*-no-malloc)
-}
-
-}  // namespace
-
-// Aligned memory, which is what resources of raydex take, is left alone.
-void* operator new(std::size_t bytes) {
-  if (void* const memory = take(bytes, __builtin_return_address(0))) return memory;
-  throw std::bad_alloc();
-}
-void* operator new[](std::size_t bytes) {
-  if (void* const memory = take(bytes, __builtin_return_address(0))) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, const std::nothrow_t& /*unused*/) noexcept {
-  return take(bytes, __builtin_return_address(0));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);  // NOLINT(*-no-malloc)
-}
-void operator delete[](void* memory) noexcept {
-  operator delete(memory);
-}
-void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
-  operator delete(memory);
-}
-void operator delete[](void* memory, std::size_t /*bytes*/) noexcept {
-  operator delete(memory);
-}
 
 namespace raydex {
 namespace {
@@ -72,18 +21,15 @@ namespace {
 void exhaust(const char* name, const std::function<void()>& call) {
   SCOPED_TRACE(name);
   call();  // what is made once and kept is there
-  for (long good = 0; good < 2000; ++good) {
+  for (std::uint64_t good = 0; good < 2000; ++good) {
     std::string problem;
-    left = good;
     try {
+      const test::failure failing(good, test::shortage::lasting);
       call();
-      left = -1;
       EXPECT_GT(good, 0) << "it allocates nothing";
       return;
     } catch (const out_of_memory&) {
-      left = -1;
     } catch (const std::exception& other) {
-      left = -1;
       problem = other.what();
     }
     ASSERT_EQ(problem, "") << "after " << good << " allocations";
