@@ -42,7 +42,7 @@ class interview {
         b.first_row = total;
         total += b.rows;
       }
-      values_ = buffer<std::byte>(memory, total * row_bytes());
+      values_ = buffer<std::byte>(memory, saturated_product(total, row_bytes()));
     } else {
       values_ = buffer<std::byte>(memory, what.probes * value_bytes());
     }

@@ -92,6 +92,7 @@ void check(const rmq_workload& what) {
           raydex::to_string(what.value));
   require(what.probes == 0 || what.keys != 0, "{} ranges of an array without values: must be 0",
           what.probes);
+  require(what.probes <= most_cells, "{} ranges: must be at most 2^48", what.probes);
   require(what.keys < std::uint64_t{1} << 38, "{} values: must be fewer than 2^38", what.keys);
   require(what.period != 0, "period 0: must be at least 1");
   require(what.position_bits == 32 || what.position_bits == 64,

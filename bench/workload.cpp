@@ -207,6 +207,8 @@ probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_v
 }
 
 void check(const workload& what) {
+  require(what.keys <= most_cells, "{} keys: must be at most 2^48", what.keys);
+  require(what.probes <= most_cells, "{} probes: must be at most 2^48", what.probes);
   make_probe_set(what, make_key_set(what), {});
   if (what.updated_from) make_key_set(before_update(what));
   if (what.waves != 0) check_waves(what);

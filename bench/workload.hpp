@@ -55,6 +55,10 @@ struct workload {
   friend bool operator==(const workload&, const workload&) = default;
 };
 
+/// Keys and probes of a workload at most: more than any memory holds, and few enough that their
+/// bytes can be counted.
+inline constexpr std::uint64_t most_cells = std::uint64_t{1} << 48;
+
 /// Throws `invalid_argument` where no such workload can be made; says why and what would be legal.
 void check(const workload& what);
 

@@ -182,6 +182,11 @@ def test_waves(program):
         ["--waves", "2", "--structure", "cgrx", "--growth", "0.5"],
         ["--waves", "2", "--structure", "cgrx", "--multiplicity", "2"],
         ["--waves", "2", "--structure", "cgrx", "--distribution", "steps"],
+        ["--keys", "2^10", "--probes", "2^62"],
+        ["--keys", "2^10", "--probes", "18446744073709551615"],
+        ["--keys", "2^10", "--probes", "2^62", "--batches", "2^62"],
+        ["--keys", "2^62", "--key-bits", "64"],
+        ["--keys", "2^10", "--probes", "2^61", "--structure", "rmq_scan"],
         ["--structure", "rmq_scan", "--zipf", "1"],
         ["--structure", "rmq_scan", "--array", "fractal"],
         ["--structure", "rmq_scan", "--array", "sawtooth", "--period", "0"],
@@ -199,3 +204,11 @@ def test_waves(program):
 )
 def test_refusals(program, arguments):
     program.refuse("bench", "--backend", BACKEND, "--json", "out.json", *arguments)
+
+
+@pytest.mark.parametrize("structure", ["auto", "rmq_cover"])
+def test_more_probes_than_memory_holds(program, structure):
+    done = program.run("bench", "--backend", BACKEND, "--json", "out.json", "--structure",
+                       structure, "--keys", "2^10", "--probes", "2^47")
+    assert done.returncode == 1
+    assert "out of memory: " in done.stderr and done.stderr.count("\n") == 1

@@ -159,6 +159,9 @@ TEST(probe_set, refuses_what_cannot_be_made) {
   refused([](workload& w) { w.zipf = std::nan(""); }, "zipf");
   refused([](workload& w) { w.batches = 0; }, "batches");
   refused([](workload& w) { w.batches = 11; }, "batches");
+  refused([](workload& w) { w.probes = (std::uint64_t{1} << 48) + 1; }, "at most 2^48");
+  refused([](workload& w) { w.probes = ~std::uint64_t{0}; }, "at most 2^48");
+  refused([](workload& w) { w.key_bits = 64, w.keys = std::uint64_t{1} << 62; }, "at most 2^48");
   refused([](workload& w) { w.range_hits = 4; }, "uniformity");
   refused([](workload& w) { w.range_hits = 5, w.uniformity = 0, w.multiplicity = 2; }, "multiple");
   refused([](workload& w) { w.range_hits = 1001, w.uniformity = 0; }, "at most");
