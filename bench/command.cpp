@@ -3,15 +3,18 @@
 #include "bench/command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bench/backend_choice.hpp"
 #include "bench/experiments.hpp"
 #include "bench/floors.hpp"
 #include "bench/generated.hpp"
@@ -53,19 +56,28 @@ experiment anonymous(const settings& s) {
   return {.trials = {only}, .repetitions = 5};
 }
 
-// Of named experiments only what is measured on these structures.
-void keep(std::vector<experiment>& chosen, const std::vector<std::string>& structures,
-          const char* option) {
+std::string structure_of(const std::string& candidate) {
+  return candidate.substr(0, candidate.find(' '));
+}
+
+// Of named experiments only what is measured on these structures; returns the others.
+std::set<std::string> keep(std::vector<experiment>& chosen,
+                           const std::vector<std::string>& structures, const char* option) {
   bool any = false;
+  std::set<std::string> others;
   for (experiment& e : chosen) {
     for (trial& part : e.trials) {
       std::erase_if(part.candidates, [&](const std::string& text) {
-        return std::ranges::find(structures, text.substr(0, text.find(' '))) == structures.end();
+        const std::string structure = structure_of(text);
+        const bool is_other = std::ranges::find(structures, structure) == structures.end();
+        if (is_other) others.insert(structure);
+        return is_other;
       });
       any = any || !part.candidates.empty();
     }
   }
   if (!any) throw invalid_argument(fmt::format("{}: the experiments measure others", option));
+  return others;
 }
 
 // The structures that a backend has: an experiment may compare those of several.
@@ -78,7 +90,23 @@ std::vector<std::string> structures_of(backend where) {
   return names;
 }
 
-std::vector<experiment> choose(const settings& s, backend where) {
+// The backend that is named, or where the structure is that comes first: an experiment on rays
+// compares them with what is on another one.
+backend backend_of(const settings& s, const std::vector<experiment>& chosen) {
+  for (const experiment& e : chosen) {
+    for (const trial& part : e.trials) {
+      if (part.candidates.empty()) continue;
+      const std::string first = structure_of(part.candidates.front());
+      const bool updates =
+          std::ranges::any_of(part.workloads.waves, [](const auto& n) { return n != "0"; });
+      return choose_backend(s.backend_name, first.starts_with("rmq_") ? rmq_offers() : key_offers(),
+                            first, updates);
+    }
+  }
+  return parse_backend(s.backend_name);
+}
+
+std::vector<experiment> choose(const settings& s) {
   std::vector<experiment> chosen;
   if (s.experiments.empty()) {
     chosen.push_back(anonymous(s));
@@ -88,7 +116,6 @@ std::vector<experiment> choose(const settings& s, backend where) {
     }
     chosen = find_experiments(s.experiments);
     if (!s.structures.empty()) keep(chosen, s.structures, "--structure");
-    keep(chosen, structures_of(where), "--backend");
   }
   for (experiment& e : chosen) {
     if (s.repetitions) e.repetitions = *s.repetitions;
@@ -209,8 +236,10 @@ void measure_all(const std::vector<scene>& scenes, machine& bench, floors& all_f
 
 void run(const settings& s) {
   if (s.list_experiments) return list_experiments();
-  const backend where = parse_backend(s.backend_name);
-  const std::vector<experiment> chosen = choose(s, where);
+  std::vector<experiment> chosen = choose(s);
+  const backend where = backend_of(s, chosen);
+  std::set<std::string> left_out;
+  if (!s.experiments.empty()) left_out = keep(chosen, structures_of(where), "--backend");
   const std::vector<scene> scenes = plan(chosen);
   const std::vector<rmq_scene> rmq_scenes = rmq_plan(chosen);
   const int repetitions = std::ranges::max(chosen, {}, &experiment::repetitions).repetitions;
@@ -235,6 +264,10 @@ void run(const settings& s) {
   const device_info device = here.device();
   recorder record(total);
   record.print(fmt::format("{}: {}", to_string(where), device.name));
+  if (!left_out.empty()) {
+    record.print(
+        fmt::format("left out, as {} has none: {}", to_string(where), fmt::join(left_out, ", ")));
+  }
   measure_all(scenes, *bench, all_floors, device, repetitions, record);
   measure_all(rmq_scenes, *bench, all_floors, device, repetitions, record);
   if (file) {
@@ -312,7 +345,9 @@ void add_bench_command(CLI::App& app) {
        "structures to measure [auto], those named rmq_ for minima; of an experiment's only these "
        "[all]",
        "S[,S...]");
-  bench.add_option("--backend", s->backend_name, "cpu, cuda, optix or auto [auto]")
+  bench
+      .add_option("--backend", s->backend_name,
+                  "cpu, cuda, optix, or auto: where the first structure is [auto]")
       ->type_name("BACKEND");
   bench.add_option("--option", s->options, "an option of the structures; repeatable")
       ->type_name("NAME=VALUE[,...]")

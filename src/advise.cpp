@@ -289,6 +289,12 @@ advice advise(const use_case& what, const speed_table& measured,
   const std::vector<std::string_view> able = find_able(what, offered);
   std::vector<candidate> fitting = find_candidates(what, measured, able);
   estimate(what, measured, fitting);
+  if (fitting.empty() && able.size() == 1 && what.memory_limit == 0) {
+    return {.structure = std::string(able.front()),
+            .options = {},
+            .reason = fmt::format("on {} it is the only one that takes {}; it was not measured",
+                                  to_string(what.where), needs(what))};
+  }
   if (fitting.empty()) {
     throw unsupported(fmt::format(
         "nothing that takes {} was measured on backend {}; choose by name ({}), or give "

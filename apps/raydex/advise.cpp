@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/backend_choice.hpp"
 #include "bench/speed_cache.hpp"
 #include "bench/sweep.hpp"
 #include "raydex/advise.hpp"
@@ -62,7 +63,7 @@ std::uint64_t parse_positive(const char* option, const std::string& text) {
 use_case parse(const advise_arguments& given) {
   return {.n = bench::parse_number("--keys-count", given.keys_count),
           .key = parse_key(given.key),
-          .where = parse_backend(given.backend),
+          .where = bench::choose_backend(given.backend, bench::key_offers(), "auto", given.updates),
           .ordered = given.ordered,
           .range_hits = parse_positive("--ranges", given.ranges),
           .sorted_probes = given.sorted_probes,

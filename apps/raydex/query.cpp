@@ -13,6 +13,7 @@
 
 #include "answers.hpp"
 #include "batches.hpp"
+#include "bench/backend_choice.hpp"
 #include "bench/speed_cache.hpp"
 #include "build_arguments.hpp"
 #include "io/dtype.hpp"
@@ -158,7 +159,8 @@ void run(const query_arguments& given) {
   io::output_file out(given.out);
   std::optional<io::output_file> report_file;
   if (!given.report.empty()) report_file.emplace(given.report);
-  const session where(parse_backend(given.backend));
+  const session where(bench::choose_backend(given.backend, bench::key_offers(), given.structure,
+                                            given.has_edits()));
   const bench::auto_choice choose(where, given.structure == "auto");
   progress bar;
 
@@ -225,10 +227,11 @@ void add_query_command(CLI::App& app) {
       ->type_name(result_names);
   file("--values", given->values, "For sum: the column to add up; without it, row ids");
   add_build_options(*command, *given, "The answers, .npy; for rows .npz with offsets and rows");
-  file("--insert", given->insert, "Keys to insert after the build; updatable structures only");
+  file("--insert", given->insert,
+       "Keys to insert after the build; `auto` takes a structure that is updatable");
   file("--insert-rows", given->insert_rows,
        "The row ids of the inserted keys, u4 or u8 as those of the index");
-  file("--erase", given->erase, "Keys to erase after the build; updatable structures only");
+  file("--erase", given->erase, "Keys to erase after the build, likewise");
   file("--erase-rows", given->erase_rows,
        "Of the erased keys only these rows; without it, all of them");
   command->footer(
@@ -245,7 +248,7 @@ void add_query_command(CLI::App& app) {
       "      --values flights.csv:distance --out miles.npy\n"
       "  raydex query --structure sorted_array --option layout=row --backend cpu \\\n"
       "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz\n"
-      "  raydex query --structure cgrx --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"
+      "  raydex query --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"
       "      --erase gone.npy --points probes.npy --result count --out counts.npy");
   command->callback([given] { run(*given); });
 }

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "batches.hpp"
+#include "bench/backend_choice.hpp"
 #include "build_arguments.hpp"
 #include "io/dtype.hpp"
 #include "io/npy.hpp"
@@ -158,7 +159,8 @@ void run(const rmq_arguments& given) {
   io::output_file out(given.out);
   std::optional<io::output_file> report_file;
   if (!given.report.empty()) report_file.emplace(given.report);
-  const session where(parse_backend(given.backend));
+  const session where(bench::choose_backend(given.backend, bench::rmq_offers(), given.structure,
+                                            !given.set.empty()));
   progress bar;
 
   bar.phase("read");

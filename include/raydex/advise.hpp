@@ -33,8 +33,9 @@ struct advice {
   std::string structure;             ///< its name, as `build` takes it
   option_map options;                ///< its options, as `build` takes them
   std::string reason;                ///< why, in one sentence
-  double lookups_per_s = 0;          ///< the speed to expect of a device as it was measured on
-  std::uint64_t resident_bytes = 0;  ///< bytes that the index will hold, about
+  double lookups_per_s = 0;          ///< the speed to expect of a device as it was measured on;
+                                     ///< 0 where the structure was not measured
+  std::uint64_t resident_bytes = 0;  ///< bytes that the index will hold, about; 0 likewise
 };
 
 /// Names the structure for a use case: of those that can do what is needed and fit the memory limit
@@ -45,7 +46,8 @@ struct advice {
 /// ranges, with a tree on top where n is large.
 ///
 /// @param what the use case
-/// @param measured the measurements to decide by; a structure without any is never advised. Where
+/// @param measured the measurements to decide by; a structure without any is advised only where it
+///        is the only one that can do what is needed, and no memory limit asks for its size. Where
 ///        a structure was not measured with keys of that width, or with sorted probes, the other
 ///        width or unsorted probes stand in; where none was with ranges, points do.
 /// @param offered what may be advised: by default, all that this build of raydex offers

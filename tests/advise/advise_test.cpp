@@ -180,8 +180,26 @@ TEST(advise, names_what_is_missing) {
                             {"optix", "a does on cpu"});
   offered.push_back(offer("c", backend::cuda));
   expect_error<unsupported>([&] { ask({.n = 1, .ordered = true}); }, {"c does on cuda"});
+  offered.push_back(offer("d", backend::cuda));
   expect_error<unsupported>([&] { ask({.n = 1, .where = backend::cuda}); },
-                            {"cuda", "measured", "by name (c)"});
+                            {"cuda", "measured", "by name (c, d)"});
+}
+
+TEST(advise, needs_no_measurement_of_the_only_one_that_can_do_it) {
+  std::vector<capability> offered = both;
+  offered.push_back(offer("c", backend::cpu));
+  offered.back().updates = true;
+  const speed_table table = table_of({row("a", 1000, 1), row("b", 1000, 2)});
+  const advice advised = advise({.n = 1000, .updates = true}, table, offered);
+  EXPECT_EQ(advised.structure, "c");
+  EXPECT_TRUE(mentions(advised, "the only one that takes uint32 keys and updates"));
+  EXPECT_TRUE(mentions(advised, "not measured"));
+  EXPECT_EQ(advised.lookups_per_s, 0);
+  EXPECT_EQ(advised.resident_bytes, 0);
+  // Whether it fits is not known.
+  expect_error<unsupported>(
+      [&] { advise({.n = 1000, .updates = true, .memory_limit = 1 << 20}, table, offered); },
+      {"measured", "by name (c)"});
 }
 
 TEST(advise, prefers_no_structure_that_cannot_do_it) {

@@ -2,6 +2,7 @@
 // What is advised can be built, and `auto` builds it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -52,6 +53,20 @@ TEST_F(advised_structures, can_be_built) {
     EXPECT_EQ(built->info().structure, advised.structure);
     EXPECT_FALSE(advised.reason.empty());
     EXPECT_GT(advised.lookups_per_s, 0);
+  }
+}
+
+TEST_F(advised_structures, take_updates_where_a_structure_does) {
+  const std::vector<capability> all = capabilities();
+  for (const backend where : {backend::cpu, backend::optix}) {
+    for (use_case what : use_cases(where)) {
+      what.updates = true;
+      what.memory_limit = 0;
+      const std::string advised = advise(what).structure;
+      EXPECT_TRUE(std::ranges::any_of(all, [&](const capability& one) {
+        return one.structure == advised && one.where == where && one.updates;
+      })) << advised;
+    }
   }
 }
 

@@ -111,7 +111,6 @@ def test_advice_for_a_backend_that_is_not_here(program, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--updates"], ["updates", BACKEND]),
         (["--memory-limit", "1000"], ["memory limit", "1000 bytes", "fewest"]),
         (["--memory-limit", "0"], ["--memory-limit", "at least 1"]),
         (["--ranges", "0"], ["--ranges", "at least 1"]),
@@ -123,6 +122,31 @@ def test_what_cannot_be_advised(program, tmp_path, arguments, parts):
     line = program.refuse("advise", *KEYS, *arguments, env=environment(tmp_path))
     for part in parts:
         assert part in line
+
+
+@pytest.mark.skipif(BACKEND == "cuda", reason="nothing there takes updates")
+def test_updates(program, tmp_path):
+    advised = advise(program, environment(tmp_path), *KEYS, "--updates")
+    assert advised["structure"] == "cgrx"
+    words = ["--keys-count", "2^20", "--key", "uint32", "--updates"]
+    assert advise(program, environment(tmp_path), *words)["structure"] == "cgrx"
+
+
+@pytest.mark.skipif(BACKEND == "cuda", reason="nothing there takes updates")
+def test_auto_takes_updates_on_a_tuned_machine(program, tuned):
+    column = program.file("K.npy", np.arange(10, dtype="<u4"))
+    words = query_arguments(
+        structure="auto", keys=column, points=column, result="count", erase=column, report="r.json"
+    )
+    done = program.run(*words, env=environment(tuned.parent))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((program.folder / "r.json").read_text())["structure"] == "cgrx"
+
+
+@pytest.mark.skipif(BACKEND != "cuda", reason="others have a structure that takes updates")
+def test_updates_where_nothing_takes_them(program, tmp_path):
+    line = program.refuse("advise", *KEYS, "--updates", env=environment(tmp_path))
+    assert "updates" in line and BACKEND in line
 
 
 def test_bad_keys(program):

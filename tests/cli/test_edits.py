@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import BACKEND
+from conftest import BACKEND, query_arguments
 from oracle import KEY_TYPES, Oracle, assert_equal, random_bits, random_keys, random_points
 from test_query import check_all_results
 
@@ -139,13 +139,22 @@ def test_report(program):
     assert after["resident_bytes"] > before["resident_bytes"]
 
 
-@pytest.mark.skipif(BACKEND == "optix", reason="cgrx was measured there")
-def test_auto_names_what_takes_edits(program):
-    column = program.file("K.npy", NUMBERS)
-    line = program.refuse_query(
-        structure="auto", keys=column, points=column, result="first", erase=column
+@pytest.mark.parametrize("backend", [BACKEND, "auto"])
+def test_auto_takes_what_takes_edits(program, backend):
+    keys = program.file("K.npy", NUMBERS)
+    gone = program.file("K3.npy", NUMBERS[1:3])
+    more = {"insert": keys, "insert_rows": program.file("I2.npy", ROWS)}
+    query = query_arguments(
+        structure="auto", backend=backend, keys=keys, points=keys, result="count", erase=gone,
+        report="r.json", **more
     )
-    assert "uint32 keys and updates" in line and "cgrx" in line
+    assert program.load("out.npy", *query).tolist() == [2, 1, 1, 2]
+    report = json.loads((program.folder / "r.json").read_text())
+    assert report["structure"] == "cgrx"
+    line = program.refuse_query(
+        structure="sorted_array", keys=keys, points=keys, result="count", erase=gone
+    )
+    assert "sorted_array takes no updates" in line and "cgrx" in line
 
 
 @pytest.mark.skipif(BACKEND != "optix", reason="nothing that takes edits was measured there")

@@ -163,6 +163,51 @@ def test_waves(program):
     assert rows[3]["resident_bytes"] > rows[7]["resident_bytes"]
 
 
+def test_what_a_backend_has_not_is_said(program):
+    structures = json.loads(program.run("structures", "--json").stdout)
+    here = {entry["structure"] for entry in structures if entry["backend"] == BACKEND}
+    done = program.run(
+        "bench", "--experiment", "rx/t7", "--backend", BACKEND, "--keys", "2^10", "--probes",
+        "2^10", "--zipf", "0", "--repetitions", "1", "--json", "out.json",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads((program.folder / "out.json").read_text())
+    wanted = {"rx", "sorted_array", "pivot_tree"}
+    assert {row["structure"] for row in rows} == wanted & here
+    said = [line for line in done.stdout.splitlines() if line.startswith("left out")]
+    missing = ", ".join(sorted(wanted - here))
+    assert said == ([f"left out, as {BACKEND} has none: {missing}"] if missing else [])
+
+
+def test_auto_is_where_rays_are(program):
+    structures = json.loads(program.run("structures", "--json").stdout)
+    there = {
+        entry["backend"] for entry in structures
+        if entry["available"] and entry["structure"] == "rx"
+    }
+    for words in (["--experiment", "rx/t5"], ["--structure", "rx"]):
+        done = program.run(
+            "bench", *words, "--keys", "2^10", "--probes", "2^10", "--repetitions", "1", "--json",
+            "out.json",
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        (row,) = json.loads((program.folder / "out.json").read_text())
+        assert row["structure"] == "rx"
+        assert row["backend"] == ("optix" if "optix" in there else "cpu")
+
+
+@pytest.mark.parametrize("backend", ["auto", BACKEND])
+@pytest.mark.skipif(BACKEND == "cuda", reason="nothing there takes updates")
+def test_waves_on_auto(program, backend):
+    done = program.run(
+        "bench", "--backend", backend, "--keys", "1000", "--probes", "1000", "--waves", "2",
+        "--repetitions", "1", "--json", "out.json",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads((program.folder / "out.json").read_text())
+    assert {row["structure"] for row in rows} == {"cgrx"}
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
