@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/experiments.hpp"
 #include "bench/generated.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
@@ -120,6 +121,11 @@ std::uint64_t bytes_of(const workload& what) {
   return what.keys * (key_bytes + 4 * (key_bytes + 4)) + what.probes * (2 * key_bytes + 8);
 }
 
+std::string name(const contender& one) {
+  return fmt::format("{}{}{}", one.able.structure, one.options.empty() ? "" : " ",
+                     to_text(one.options));
+}
+
 measured_speed measure_one(machine& where, const generated& data, const contender& one,
                            const std::string& device, int repetitions) {
   const workload& what = data.description();
@@ -142,6 +148,24 @@ measured_speed measure_one(machine& where, const generated& data, const contende
           .lookups_per_s = static_cast<double>(what.probes) / seconds,
           .bytes_per_key =
               static_cast<double>(found.info.resident_bytes) / static_cast<double>(what.keys)};
+}
+
+// All who can answer a workload; `step` is what is under way.
+std::vector<measured_speed> measure_all(machine& where, const workload& what,
+                                        const std::vector<contender>& contenders,
+                                        const std::string& device, int repetitions,
+                                        std::string& step) try {
+  step = "its data";
+  const generated data(what, where);
+  std::vector<measured_speed> measured;
+  for (const contender& one : contenders) {
+    if (!can_answer(one, what)) continue;
+    step = name(one);
+    measured.push_back(measure_one(where, data, one, device, repetitions));
+  }
+  return measured;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace
@@ -171,10 +195,14 @@ tuning tune(const session& where, bool quick, const std::function<void(std::uint
         continue;
       }
       const steady_clock::time_point then = steady_clock::now();
-      const generated data(what, *here);
-      for (const contender& one : contenders) {
-        if (!can_answer(one, what)) continue;
-        found.table.add(measure_one(*here, data, one, device.name, all.repetitions));
+      std::string step;
+      try {
+        for (measured_speed& row :
+             measure_all(*here, what, contenders, device.name, all.repetitions, step))
+          found.table.add(std::move(row));
+      } catch (const out_of_memory& e) {
+        found.shortages.push_back(fmt::format("{}: {}: {}", describe(what), step, e.what()));
+        continue;
       }
       seconds_per_row.at(i) = seconds_since(then) / rows;
     }

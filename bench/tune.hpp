@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "raydex/session.hpp"
 #include "raydex/speed_table.hpp"
@@ -15,12 +17,13 @@ namespace raydex::bench {
 struct tuning {
   speed_table table;           ///< the measurements
   std::uint64_t left_out = 0;  ///< workloads that would have taken too long or too much memory
+  std::vector<std::string> shortages;  ///< those that ran out of memory: which, of whom, and how
 };
 
 /// Measures within about two minutes, or a few seconds if `quick`: fewer sizes, each once. Every
 /// workload is measured with all structures that can answer it, so that none is judged by an easier
-/// one. Tells `advance` about each measurement, with their number. Throws `error` where an answer
-/// was wrong.
+/// one; where one of them runs out of memory, none is, and the next workload follows. Tells
+/// `advance` about each measurement, with their number. Throws `error` where an answer was wrong.
 tuning tune(const session& where, bool quick, const std::function<void(std::uint64_t)>& advance);
 
 }  // namespace raydex::bench

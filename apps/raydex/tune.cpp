@@ -3,6 +3,7 @@
 #include "tune.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -64,6 +65,11 @@ void run(const std::string& backend_name, bool quick) {
       begun = true;
     });
   }
+  if (found.table.rows().empty()) {
+    throw error(fmt::format(
+        "tune: nothing could be measured{}{}",
+        found.shortages.empty() ? "" : "; left out: ", fmt::join(found.shortages, "; ")));
+  }
   const std::string text = bench::to_cache_text(found.table, where.where(), device.name);
   file.write(std::as_bytes(std::span(text)));
   file.commit();
@@ -72,6 +78,8 @@ void run(const std::string& backend_name, bool quick) {
     fmt::print("left out, for lack of time or memory: {} workloads of larger columns\n",
                found.left_out);
   }
+  for (const std::string& shortage : found.shortages)
+    fmt::print("left out: {}\n", shortage);
 }
 
 }  // namespace
