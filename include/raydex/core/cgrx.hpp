@@ -211,7 +211,8 @@ struct cgrx_scene {
       corner = grid.place(last);
   }
 
-  // Section 3.2, algorithm 1.
+  // Section 3.2, algorithm 1; but markers of planes stand in a column of their own, not below the
+  // rows of another, where floats have no room for what lies a quarter beside them.
   RAYDEX_HD placed apart(const part& of, Position bucket, unsigned layer) const {
     const cell at = cell_in(of, representative(bucket));
     const bool leads = bucket == of.first_bucket;
@@ -219,7 +220,7 @@ struct cgrx_scene {
     if (layer == 0) return {at, leads || !same(at, before), false};
     const bool marks_rows = layer == 1;  // there are no planes without rows
     if (marks_rows) return {{-1, at.y, at.z}, leads || !same_row(at, before), false};
-    return {{-1, -1, at.z}, leads || at.z != before.z, false};
+    return {{-2, 0, at.z}, leads || at.z != before.z, false};
   }
   // Section 3.3, algorithm 3.
   RAYDEX_HD placed within(const part& of, Position bucket, unsigned layer) const {
@@ -274,7 +275,7 @@ struct cgrx_scene {
       if (!of.rows) return false;
       const cell last = grid.last_cell();
       if (from.y == last.y || !cast({-1, from.y + 1, from.z}, 1)) {
-        if (!of.planes || from.z == last.z || !cast({-1, -1, from.z + 1}, 2)) return false;
+        if (!of.planes || from.z == last.z || !cast({-2, 0, from.z + 1}, 2)) return false;
         if (!cast({-1, 0, met_apart(of, primitive).at.z}, 1)) return false;
       }
       const cell row = met_apart(of, primitive).at;

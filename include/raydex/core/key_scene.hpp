@@ -18,7 +18,7 @@ struct point3 {
   float z;  ///< along the third
 };
 
-/// Where a key lies, in steps: x, y and z as its bits say; -1 is one before all keys.
+/// Where a key lies, in steps: x, y and z as its bits say; an x below 0 lies before all keys.
 struct cell {
   std::int32_t x;  ///< along the first axis
   std::int32_t y;  ///< the row within its plane
@@ -51,11 +51,15 @@ enum class point_ray : std::uint8_t {
 };
 
 /// Where keys lie. In a grid the lowest bits of a key are x, the next ones y, the highest ones z,
-/// each moved so that 0 is in the middle: then coordinates and the gaps between them, halves, are
-/// exact floats. Steps along y and z may be longer than 1, powers of 2 (cgRX paper, key mapping):
-/// what is built over the scene then divides it along z first. Stretched (the paper's extended
-/// mode), key k is the float of bit pattern 2k + `first_pattern`, so that a float is left between
-/// neighbours.
+/// each moved so that 0 is in the middle of all: then coordinates, which are halves, and what lies
+/// a quarter beside them are exact floats. Steps along y and z may be longer than 1, powers of 2
+/// (cgRX paper, key mapping): what is built over the scene then divides it along z first. Stretched
+/// (the paper's extended mode), key k is the float of bit pattern 2k + `first_pattern`, so that a
+/// float is left between neighbours.
+///
+/// Engines round the distances that they compute. What a ray is to meet lies half a step within its
+/// ends: four floats or more at the distance, and millions of them but for rays along a segment.
+/// From zero it may be one float, as it is between stretched keys.
 struct key_grid {
   std::uint8_t x_bits = 23;         ///< at most 23
   std::uint8_t y_bits = 23;         ///< at most 23
@@ -86,11 +90,16 @@ struct key_grid {
     const auto bits = static_cast<unsigned>(x_bits + y_bits + z_bits);
     return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   }
-  /// The row of a key, all keys that differ in x alone; rows ascend with keys.
-  RAYDEX_HD std::uint64_t row(std::uint64_t key) const { return stretched ? 0 : key >> x_bits; }
-  /// The largest key of a row.
-  RAYDEX_HD std::uint64_t last_of_row(std::uint64_t row) const {
-    return stretched ? largest() : (row << x_bits) | ((std::uint64_t{1} << x_bits) - 1);
+  /// A ray along a row passes 2 to this power keys of it at most, a segment.
+  static constexpr unsigned segment_bits = 20;
+  /// The segment of a key; segments ascend with keys.
+  RAYDEX_HD std::uint64_t segment(std::uint64_t key) const {
+    return stretched ? 0 : key >> bits_of_segment();
+  }
+  /// The largest key of a segment.
+  RAYDEX_HD std::uint64_t last_of_segment(std::uint64_t segment) const {
+    const unsigned bits = bits_of_segment();
+    return stretched ? largest() : (segment << bits) | ((std::uint64_t{1} << bits) - 1);
   }
 
   /// The cell of a key, in a grid.
@@ -104,14 +113,10 @@ struct key_grid {
   RAYDEX_HD point3 place(cell at) const {
     return {middle(at.x, x_bits), y_step * middle(at.y, y_bits), z_step * middle(at.z, z_bits)};
   }
-  /// The triangle of a cell: rays along any axis that pass through the cell's point meet it there,
-  /// from behind if it is flipped. All corners are halves away, so that those of cells at -1, which
-  /// lie beyond the keys, are exact floats, too.
+  /// The triangle of a cell, met from behind if it is flipped.
   RAYDEX_HD void triangle(cell at, bool flipped, point3 (&corners)[3]) const {
     const point3 middle = place(at);
-    corners[0] = {middle.x + 0.5F, middle.y - 0.5F * y_step, middle.z};
-    corners[1] = {middle.x - 0.5F, middle.y, middle.z + 0.5F * z_step};
-    corners[2] = {middle.x, middle.y + 0.5F * y_step, middle.z - 0.5F * z_step};
+    triangle(middle, middle.x - 0.5F, middle.x + 0.5F, corners);
     if (!flipped) return;
     const point3 first = corners[0];
     corners[0] = corners[1];
@@ -130,14 +135,16 @@ struct key_grid {
   }
   /// The ray across a row, along z, that meets what is in a cell.
   RAYDEX_HD axis_ray ray_across(cell at) const { return across(place(at)); }
-  /// The ray along an axis that meets all cells from one to the last of its line.
+  /// The ray along an axis that meets all cells from one to the last of its line. Nothing lies
+  /// behind that: the ray goes as far again, so that whatever is in the last cell is well within
+  /// it.
   RAYDEX_HD axis_ray ray_from(cell at, unsigned axis) const {
     const cell end = last_cell();
     point3 from = place(at);
     const float step = axis == 0 ? 1 : axis == 1 ? y_step : z_step;
     const std::int32_t cells = axis == 0 ? end.x - at.x : axis == 1 ? end.y - at.y : end.z - at.z;
     (axis == 0 ? from.x : axis == 1 ? from.y : from.z) -= 0.5F * step;
-    return {from, axis, 0, step * (static_cast<float>(cells) + 1)};
+    return {from, axis, 0, 2 * step * (static_cast<float>(cells) + 1)};
   }
 
   /// Where a key lies.
@@ -158,13 +165,9 @@ struct key_grid {
   /// are whole numbers up to 2^23, and those to keys halves below it, which floats hold exactly.
   RAYDEX_HD float start() const { return stretched ? 0 : coordinate(0, x_bits) - 0.5F; }
 
-  /// The triangle of a key: it reaches into the gaps around the key and no further, and rays along
-  /// any axis meet it in the key's own point, of which its corners are exact distances away.
+  /// The triangle of a key: it reaches into the gaps around the key and no further.
   RAYDEX_HD void triangle(std::uint64_t key, point3 (&corners)[3]) const {
-    const point3 at = place(key);
-    corners[0] = {after(key), at.y - 0.5F * y_step, at.z};
-    corners[1] = {before(key), at.y, at.z + 0.5F * z_step};
-    corners[2] = {at.x, at.y + 0.25F * y_step, at.z - 0.25F * z_step};
+    triangle(place(key), before(key), after(key), corners);
   }
   /// The radius of all spheres, which leaves the gaps free (RX paper, section 3.5). Where steps are
   /// longer than 1, it is too small for the floats around.
@@ -191,7 +194,7 @@ struct key_grid {
     if (how != point_ray::perpendicular) return ray_along(key, key, how == point_ray::zero);
     return across(place(key));
   }
-  /// The ray that looks for the keys from `lower` to `upper` of a row.
+  /// The ray that looks for the keys from `lower` to `upper` of a segment.
   RAYDEX_HD axis_ray ray_along(std::uint64_t lower, std::uint64_t upper, bool from_zero) const {
     const point3 at = place(lower);
     const float origin = from_zero || stretched ? start() : before(lower);
@@ -199,6 +202,17 @@ struct key_grid {
   }
 
  private:
+  // Rays along any axis that pass through a point meet its triangle there: the point is a quarter,
+  // a quarter and a half of the corners. Seen along an axis, twice the triangle's area is half the
+  // product of the steps. That is a power of 2, so that engines divide by it without rounding.
+  RAYDEX_HD void triangle(point3 at, float left, float right, point3 (&corners)[3]) const {
+    corners[0] = {right, at.y - 0.5F * y_step, at.z};
+    corners[1] = {left, at.y, at.z + 0.5F * z_step};
+    corners[2] = {at.x, at.y + 0.25F * y_step, at.z - 0.25F * z_step};
+  }
+  RAYDEX_HD unsigned bits_of_segment() const {
+    return x_bits < segment_bits ? x_bits : segment_bits;
+  }
   RAYDEX_HD axis_ray across(point3 at) const {
     return {{at.x, at.y, at.z - 0.5F * z_step}, 2, 0, z_step};
   }
@@ -210,7 +224,7 @@ struct key_grid {
   }
   // 0 is in the middle.
   RAYDEX_HD static float middle(std::int32_t field, unsigned bits) {
-    return static_cast<float>(field - static_cast<std::int32_t>((std::uint32_t{1} << bits) / 2));
+    return 0.5F * static_cast<float>(2 * field + 1 - (std::int32_t{1} << bits));
   }
   RAYDEX_HD static float coordinate(std::uint64_t bits_from_it, unsigned bits) {
     return middle(field(bits_from_it, bits), bits);

@@ -112,9 +112,10 @@ struct rx_scene {
         if (hits == ray_hits::closest) return {part_begin(part), 0};
         first = begin;
       }
-      for (std::uint64_t row = grid.row(first);; ++row) {
+      for (std::uint64_t segment = grid.segment(first);; ++segment) {
         if (rays++ == most_rays) return {traced<Position>::gave_up, 0};
-        const auto end = static_cast<Key>(row == grid.row(last) ? last : grid.last_of_row(row));
+        const bool ends = segment == grid.segment(last);
+        const auto end = static_cast<Key>(ends ? last : grid.last_of_segment(segment));
         const axis_ray ray =
             is_point ? grid.ray_to(first, points) : grid.ray_along(first, end, ranges_from_zero);
         if (hits == ray_hits::any) {
