@@ -11,7 +11,6 @@
 #include "bench/key_span.hpp"
 #include "bench/median.hpp"
 #include "bench/wall_clock.hpp"
-#include "raydex/cgrx.hpp"
 #include "raydex/rx.hpp"
 
 namespace raydex::bench {
@@ -21,7 +20,11 @@ namespace {
 class interview {
  public:
   interview(machine& where, const generated& data, result asked, const index& who)
-      : machine_(&where), data_(&data), asked_(asked), index_(&who) {
+      : machine_(&where),
+        data_(&data),
+        asked_(asked),
+        index_(&who),
+        memory_(context(where.where()).memory) {
     const workload& what = data.description();
     std::uint64_t begin = 0;
     for (std::uint64_t i = 0; i < what.batches; ++i) {
@@ -52,7 +55,7 @@ class interview {
 
   // Queues all batches.
   void ask() {
-    const context work = machine_->where();
+    const context work{memory_, context(machine_->where()).stream};
     for (std::uint64_t i = 0; i < batches_.size(); ++i) {
       const batch& b = batches_[i];
       const probes asked = probes_of(b);
@@ -68,6 +71,9 @@ class interview {
       }
     }
   }
+
+  // The most memory that the index took for it at once.
+  std::uint64_t peak_bytes() const { return memory_.peak(); }
 
   // Counts the wrong answers of the last time.
   std::uint64_t count_wrong() {
@@ -118,6 +124,7 @@ class interview {
   const generated* data_;
   result asked_;
   const index* index_;
+  tracking_resource memory_;  // of lookups
   std::vector<batch> batches_;
   buffer<std::uint64_t> offsets_;
   buffer<std::byte> values_;
@@ -125,14 +132,18 @@ class interview {
 
 struct answered {
   double ms;
+  std::uint64_t peak_bytes;
+  std::uint64_t repairs;
   std::uint64_t wrong;
 };
 
 answered ask(machine& where, const generated& data, result asked, const index& who,
              int repetitions) {
+  const stream_t stream = context(where.where()).stream;
+  const std::uint64_t repaired = who.repairs(stream);
   interview talk(where, data, asked, who);
   const double ms = median_of(repetitions, [&] { return where.milliseconds([&] { talk.ask(); }); });
-  return {ms, talk.count_wrong()};
+  return {ms, talk.peak_bytes(), who.repairs(stream) - repaired, talk.count_wrong()};
 }
 
 // Inserts what a wave brings, or erases it by pair; returns the milliseconds.
@@ -153,12 +164,6 @@ double send(const session& here, const generated& data, std::uint64_t wave, inde
     }
     return wall_milliseconds(here, [&] { to.edit(context(here).stream, batch); });
   });
-}
-
-std::optional<std::uint64_t> repairs_of(const session& here, const index& of) {
-  const auto* const repaired = dynamic_cast<const cgrx*>(&of);
-  return repaired != nullptr ? std::optional(repaired->repairs(context(here).stream))
-                             : std::nullopt;
 }
 
 }  // namespace
@@ -188,7 +193,8 @@ measurement measure(machine& where, const generated& data, result asked,
 
   const answered lookups = ask(where, data, asked, *built, repetitions);
   found.lookup_ms = lookups.ms;
-  found.repairs = repairs_of(here, *built);
+  found.lookup_peak_bytes = lookups.peak_bytes;
+  found.repairs = lookups.repairs;
   found.wrong = lookups.wrong;
   return found;
 }
@@ -218,11 +224,10 @@ std::vector<measurement> measure_waves(machine& where, generated& data, result a
       measurement& found = all.emplace_back();
       found.info = edited->info();
       found.build_ms = build_ms;
-      const std::optional<std::uint64_t> repaired = repairs_of(here, *edited);
       const answered lookups = ask(where, data, asked, *edited, repetitions);
       found.lookup_ms = lookups.ms;
-      found.repairs = repairs_of(here, *edited);
-      if (found.repairs) *found.repairs -= *repaired;
+      found.lookup_peak_bytes = lookups.peak_bytes;
+      found.repairs = lookups.repairs;
       std::unique_ptr<index> rebuilt;
       const double rebuild_ms = median_of(repetitions, [&] { return build_anew(rebuilt); });
       const answered others = ask(where, data, asked, *rebuilt, repetitions);

@@ -30,7 +30,8 @@ struct measurement {
   std::optional<double> update_ms{};  ///< its update, likewise, where the workload has one
   std::optional<wave_times> wave{};   ///< the wave that led to it, if any
   double lookup_ms = 0;               ///< all batches
-  std::optional<std::uint64_t> repairs{};  ///< lookups of all runs that `cgrx` had to repair
+  std::uint64_t lookup_peak_bytes = 0;  ///< most bytes that lookups took at once
+  std::uint64_t repairs = 0;            ///< lookups of all runs that rays did not answer rightly
   std::uint64_t wrong = 0;  ///< answers of the last run that differ from the expected ones
 };
 

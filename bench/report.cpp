@@ -93,7 +93,7 @@ std::string table_line(const report_row& row) {
         fmt::format("; wave {}: edit {:.3f} ms, rebuild {:.3f} ms, lookups then {:.3f} ms",
                     m.wave->number, m.wave->edit_ms, m.wave->rebuild_ms, m.wave->rebuilt_lookup_ms);
   }
-  if (m.repairs && *m.repairs != 0) text += fmt::format("; {} lookups repaired", *m.repairs);
+  if (m.repairs != 0) text += fmt::format("; {} lookups repaired", m.repairs);
   if (row.references.sort_probes_ms) {
     text += fmt::format("; sorting them {:.3f} ms", *row.references.sort_probes_ms);
   }
@@ -134,6 +134,8 @@ nlohmann::ordered_json to_json(const report_row& row) {
       {"copy_bytes_per_s", row.floor.copy_bytes_per_s},
       {"resident_bytes", m.info.resident_bytes},
       {"build_peak_bytes", m.info.build_peak_bytes},
+      {"lookup_peak_bytes", m.lookup_peak_bytes},
+      {"repairs", m.repairs},
       {"correct", m.wrong == 0},
       {"wrong", m.wrong},
   };
@@ -145,7 +147,6 @@ nlohmann::ordered_json to_json(const report_row& row) {
     object["rebuild_ms"] = m.wave->rebuild_ms;
     object["rebuilt_lookup_ms"] = m.wave->rebuilt_lookup_ms;
   }
-  if (m.repairs) object["repairs"] = *m.repairs;
   if (row.references.sort_probes_ms) {
     object["sort_probes_ms"] = *row.references.sort_probes_ms;
     object["lookup_with_sort_ms"] = m.lookup_ms + *row.references.sort_probes_ms;

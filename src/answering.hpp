@@ -78,6 +78,11 @@ class answering_as : public Base {
                                      static_cast<row_id*>(out)});
   }
 
+  template <class Operation>
+  void run(const context& where, const Operation& operation) const {
+    static_cast<const Self*>(this)->run(where, operation);
+  }
+
   std::uint64_t do_read(const context& where, const std::uint64_t* number) const final {
     return Executor::read(where, number);
   }
@@ -89,10 +94,6 @@ class answering_as : public Base {
                                          probes_of<key>(batch),
                                          {cells_of(what.values)},
                                          static_cast<typename Sum::result*>(what.out)});
-  }
-  template <class Operation>
-  void run(const context& where, const Operation& operation) const {
-    static_cast<const Self*>(this)->run(where, operation);
   }
 };
 

@@ -73,7 +73,7 @@ class bucket_scene {
   // Places the representatives of a sorted column, which must stay where it is unless the scene is
   // told where to read instead. What the engine itself allocates is counted in `memory`; `repairs`
   // counts lookups that were led astray. Synchronises.
-  bucket_scene(const context& where, tracking_resource& memory, const Key* keys, std::uint64_t size,
+  bucket_scene(const context& where, memory_resource& memory, const Key* keys, std::uint64_t size,
                const cgrx_options& options, std::uint64_t* repairs)
       : column_(describe_keys<executor>(where, keys, size)),
         sorted_bits_(bits_to_sort<executor>(where, column_)) {

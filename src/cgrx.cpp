@@ -15,10 +15,6 @@ namespace raydex {
 cgrx::cgrx(memory_resource& upstream) : index(upstream) {}
 cgrx::~cgrx() = default;
 
-std::uint64_t cgrx::repairs(stream_t stream) const {
-  return do_repairs(stream);
-}
-
 void cgrx::rebuild(stream_t stream) try { do_rebuild(stream); } catch (...) {
   rethrow_as_error();
 }

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "answering.hpp"
+#include "answering_by_rays.hpp"
 #include "bucket_entries.hpp"
 #include "bucket_scene.hpp"
 #include "edited.hpp"
@@ -72,9 +72,9 @@ struct find_large_bucket {
 
 template <class Key, class RowId, class Engine>
 class built_cgrx final
-    : public answering_as<built_cgrx<Key, RowId, Engine>, cgrx,
-                          core::sorted_array_view<core::strided_entries<Key, RowId>>,
-                          typename Engine::executor> {
+    : public answering_by_rays<built_cgrx<Key, RowId, Engine>, cgrx,
+                               core::sorted_array_view<core::strided_entries<Key, RowId>>, RowId,
+                               typename Engine::executor> {
   using view = core::sorted_array_view<core::strided_entries<Key, RowId>>;
   using executor = typename Engine::executor;
   using sorted = sorted_column<Key, RowId>;
@@ -85,11 +85,10 @@ class built_cgrx final
  public:
   built_cgrx(const index_info& info, const context& where_to, const column& keys,
              const std::optional<column>& row_ids, const cgrx_options& options)
-      : built_cgrx::answering_as(where_to.memory), options_(options) {
+      : built_cgrx::answering_by_rays(where_to, {.cooperative_scan = options.cooperative_scan}),
+        options_(options) {
     this->info_ = info;
     const context where{this->memory(), where_to.stream};
-    repairs_ = {where, 1};
-    executor::clear(where, repairs_.data());
     held_entries entries(where, Engine::template sort_column<Key, RowId>(where, keys, row_ids),
                          options_.entries);
     scene_ = place(where, entries.column(), entries);
@@ -102,7 +101,7 @@ class built_cgrx final
   // The scene of a column, which is read where these entries are.
   scene place(const context& where, const sorted& column, const held_entries& entries) {
     scene made(where, this->memory(), column.keys.data(), column.keys.size(), options_,
-               repairs_.data());
+               this->repairs());
     made.read(entries.entries().keys);
     return made;
   }
@@ -207,18 +206,12 @@ class built_cgrx final
                              scene_.column(),
                              scene_.sorted_bits(),
                              options_.order,
-                             {.cooperative_scan = options_.cooperative_scan}},
+                             this->plan()},
                          operation);
-  }
-
-  std::uint64_t do_repairs(stream_t stream) const override {
-    // Nothing is allocated for it.
-    return executor::read({const_cast<built_cgrx*>(this)->memory(), stream}, repairs_.data());
   }
 
   cgrx_options options_;
   held_entries entries_;
-  buffer<std::uint64_t> repairs_;
   scene scene_;
 };
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "answering.hpp"
+#include "answering_by_rays.hpp"
 #include "bucket_scene.hpp"
 #include "edited.hpp"
 #include "raydex/cgrx.hpp"
@@ -153,9 +153,9 @@ class node_store {
 };
 
 template <class Key, class RowId, class Engine>
-class built_node_cgrx final
-    : public answering_as<built_node_cgrx<Key, RowId, Engine>, cgrx,
-                          core::node_lists_view<Key, RowId>, typename Engine::executor> {
+class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowId, Engine>, cgrx,
+                                                       core::node_lists_view<Key, RowId>,
+                                                       std::uint64_t, typename Engine::executor> {
   using view = core::node_lists_view<Key, RowId>;
   using executor = typename Engine::executor;
   using sorted = sorted_column<Key, RowId>;
@@ -164,11 +164,11 @@ class built_node_cgrx final
  public:
   built_node_cgrx(const index_info& info, const context& where_to, const column& keys,
                   const std::optional<column>& row_ids, const cgrx_options& options)
-      : built_node_cgrx::answering_as(where_to.memory), options_(options) {
+      : built_node_cgrx::answering_by_rays(where_to,
+                                           {.cooperative_scan = options.cooperative_scan}),
+        options_(options) {
     this->info_ = info;
     const context where{this->memory(), where_to.stream};
-    repairs_ = {where, 1};
-    executor::clear(where, repairs_.data());
     describe([&]() -> facts {
       const sorted entries = Engine::template sort_column<Key, RowId>(where, keys, row_ids);
       held_ = hold(where, entries);
@@ -189,7 +189,7 @@ class built_node_cgrx final
   held_buckets hold(const context& where, const sorted& entries) {
     held_buckets made;
     made.scene = {where,    this->memory(), entries.keys.data(), entries.keys.size(),
-                  options_, repairs_.data()};
+                  options_, this->repairs()};
     const std::uint64_t buckets = made.scene.buckets();
     made.scene.keep_representatives(made.scene.copy_representatives(where));
     // Nothing of the column is looked at any more.
@@ -312,24 +312,18 @@ class built_node_cgrx final
   template <class Operation>
   void run(const context& where, const Operation& operation) const {
     const core::cgrx_scene<Key, RowId>& of = held_.scene.scene();
-    trace_probes<Engine>(where, held_.scene.rays(),
-                         traced_index<core::cgrx_scene<Key, RowId>, Key, node_entries>{
-                             of,
-                             {of, operation.view},
-                             held_.scene.column(),
-                             held_.scene.sorted_bits(),
-                             options_.order,
-                             {.cooperative_scan = options_.cooperative_scan}},
-                         operation);
-  }
-
-  std::uint64_t do_repairs(stream_t stream) const override {
-    // Nothing is allocated for it.
-    return executor::read({const_cast<built_node_cgrx*>(this)->memory(), stream}, repairs_.data());
+    trace_probes<Engine>(
+        where, held_.scene.rays(),
+        traced_index<core::cgrx_scene<Key, RowId>, Key, node_entries>{of,
+                                                                      {of, operation.view},
+                                                                      held_.scene.column(),
+                                                                      held_.scene.sorted_bits(),
+                                                                      options_.order,
+                                                                      this->plan()},
+        operation);
   }
 
   cgrx_options options_;
-  buffer<std::uint64_t> repairs_;
   held_buckets held_;
 };
 

@@ -147,6 +147,12 @@ void index::rows(const context& where, const probes& batch, std::span<const std:
 
 matches index::rows(const context& where, const probes& batch) const try {
   check(where, batch, batch.size());
+  return do_matches(where, batch);
+} catch (...) {
+  rethrow_as_error();
+}
+
+matches index::do_matches(const context& where, const probes& batch) const {
   matches found{
       .offsets = {where, batch.size() + 1}, .rows = {}, .type = info_.row_ids, .total = 0};
   do_offsets(where, batch, found.offsets.data());
@@ -154,8 +160,14 @@ matches index::rows(const context& where, const probes& batch) const try {
   found.rows = buffer<std::byte>(where, saturated_product(found.total, row_id_bytes(found.type)));
   if (batch.size() != 0) do_rows(where, batch, found.offsets.data(), found.rows.data());
   return found;
-} catch (...) {
+}
+
+std::uint64_t index::repairs(stream_t stream) const try { return do_repairs(stream); } catch (...) {
   rethrow_as_error();
+}
+
+std::uint64_t index::do_repairs(stream_t /*stream*/) const {
+  return 0;
 }
 
 void index::edit(stream_t stream, const edits& batch) try {

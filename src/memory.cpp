@@ -25,6 +25,8 @@ constexpr std::uint64_t largest_object = std::numeric_limits<std::ptrdiff_t>::ma
 
 memory_resource::~memory_resource() = default;
 
+void memory_resource::adopt(std::ptrdiff_t /*bytes*/) noexcept {}
+
 void* allocate(const context& where, std::uint64_t bytes) try {
   if (bytes > largest_object) throw out_of_memory(bytes, 0);
   return where.memory.allocate(bytes, where.stream);
@@ -55,16 +57,21 @@ void host_memory_resource::deallocate(void* memory, std::size_t bytes,
 
 void* tracking_resource::allocate(std::size_t bytes, stream_t stream) {
   void* memory = upstream_->allocate(bytes, stream);
-  adopt(static_cast<std::ptrdiff_t>(bytes));
+  count(static_cast<std::ptrdiff_t>(bytes));
   return memory;
 }
 
 void tracking_resource::deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept {
   upstream_->deallocate(memory, bytes, stream);
-  adopt(-static_cast<std::ptrdiff_t>(bytes));
+  count(-static_cast<std::ptrdiff_t>(bytes));
 }
 
 void tracking_resource::adopt(std::ptrdiff_t bytes) noexcept {
+  count(bytes);
+  upstream_->adopt(bytes);
+}
+
+void tracking_resource::count(std::ptrdiff_t bytes) noexcept {
   const std::size_t now = current_ += static_cast<std::size_t>(bytes);  // below 0: modulo
   std::size_t peak = peak_;
   while (bytes > 0 && peak < now && !peak_.compare_exchange_weak(peak, now)) {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "answering.hpp"
+#include "answering_by_rays.hpp"
 #include "double_buffer.hpp"
 #include "raydex/core/rx.hpp"
 #include "raydex/core/sorted_array.hpp"
@@ -49,9 +49,9 @@ struct tell_equal_points {
 
 template <class Key, class RowId, class Engine>
 class built_rx final
-    : public answering_as<built_rx<Key, RowId, Engine>, rx,
-                          core::sorted_array_view<core::column_entries<Key, RowId>>,
-                          typename Engine::executor> {
+    : public answering_by_rays<built_rx<Key, RowId, Engine>, rx,
+                               core::sorted_array_view<core::column_entries<Key, RowId>>, RowId,
+                               typename Engine::executor> {
   using view = core::sorted_array_view<core::column_entries<Key, RowId>>;
   using executor = typename Engine::executor;
   using scene = built_scene<Key, RowId, Engine>;
@@ -61,7 +61,7 @@ class built_rx final
  public:
   built_rx(const index_info& info, const context& where_to, const column& keys,
            const std::optional<column>& row_ids, const rx_options& options)
-      : built_rx::answering_as(where_to.memory), options_(options) {
+      : built_rx::answering_by_rays(where_to), options_(options) {
     this->info_ = info;
     fill(where_to.stream, keys, row_ids);
   }
@@ -85,7 +85,7 @@ class built_rx final
     scene::check(options_, column.largest);
     std::optional<scene> made;
     if (options_.inverse == rx_inverse::off) {
-      made.emplace(where, column, options_);
+      made.emplace(where, column, options_, this->repairs());
       if (scene_ && made->can_take_over(where, *scene_)) {
         made->take_over(where, *scene_);
       } else {
@@ -116,9 +116,8 @@ class built_rx final
                (options_.inverse == rx_inverse::on || probes.size < column_.size)) {
       trace_keys(where, operation);
     } else {
-      tracking_resource counted(where.memory);
-      scene made(where, column_, options_);
-      made.build(where, counted);
+      scene made(where, column_, options_, this->repairs());
+      made.build(where, where.memory);
       trace_probes<Engine>(where, made, traced_by(made), operation);
     }
   }
@@ -132,12 +131,12 @@ class built_rx final
   template <class Operation>
   void trace_keys(const context& where, const Operation& operation) const {
     const core::probe_set<Key>& probes = operation.probes;
-    tracking_resource counted(where.memory);
     core::trace_job<rx_scene> job;
     job.probes = probes;
     // What was found is settled as if each entry had a primitive.
     job.scene.keys = column_.keys;
     job.scene.entries = job.scene.primitives = static_cast<RowId>(column_.size);
+    job.scene.repairs = this->repairs();
     const scene_entries entries{job.scene, entries_.row_ids.data()};
     for (; job.begin < probes.size; job.begin += job.size) {
       job.size = std::min(most_at_once, probes.size - job.begin);
@@ -146,8 +145,9 @@ class built_rx final
       buffer<RowId> of_first(where, job.size);
       executor::for_each(where, put_none<RowId>{of_first.data()}, job.size);
       {
-        scene made(where, {points, job.size, column_.smallest, column_.largest}, options_);
-        made.build(where, counted);
+        scene made(where, {points, job.size, column_.smallest, column_.largest}, options_,
+                   this->repairs());
+        made.build(where, where.memory);
         core::inverse_job<rx_scene> keys;
         keys.points = made.scene();
         keys.keys = column_.keys;

@@ -89,8 +89,9 @@ class built_scene {
 
  public:
   // Lays the scene out; `build` or `take_over` comes next. The column must stay as long as it is
-  // traced.
-  built_scene(const context& where, const key_column<Key>& column, const rx_options& options) {
+  // traced, as must `repairs`, which counts lookups that rays did not answer rightly.
+  built_scene(const context& where, const key_column<Key>& column, const rx_options& options,
+              std::uint64_t* repairs) {
     plan_.primitive = Engine::primitive_of(options.primitive);
     plan_.compact = options.compact.value_or(!options.fast_build);
     plan_.fast_build = options.fast_build;
@@ -102,6 +103,7 @@ class built_scene {
     scene.hits = options.hits;
     scene.trusts_misses = trusts_misses(options);
     scene.joined = options.instances;
+    scene.repairs = repairs;
     scene.keys = column.keys;
     scene.entries = static_cast<RowId>(column.size);
     scene.grid = grid_of(options, column.largest);
@@ -115,7 +117,7 @@ class built_scene {
   static void check(const rx_options& options, Key largest) { bits_of(options, largest); }
 
   // Has the engine build it. What the engine itself allocates is counted in `memory`.
-  void build(const context& where, tracking_resource& memory) {
+  void build(const context& where, memory_resource& memory) {
     tracer_ = std::make_unique<tracer>(where, memory, plan_);
     stream_ = where.stream;
   }

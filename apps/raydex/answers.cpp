@@ -50,6 +50,8 @@ result_kind parse_result(std::string_view name) {
 answers::answers(const session& where, const index& source, result_kind kind,
                  const std::optional<column>& values)
     : where_(where),
+      memory_(context(where).memory),
+      lookups_{memory_, context(where).stream},
       source_(source),
       kind_(kind),
       values_(values),
@@ -67,9 +69,9 @@ void answers::add_cells(const probes& batch) {
   buffer<std::byte> out(where_, batch.size() * format_.width);
   lookup_ms_ += milliseconds(where_, [&] {
     if (kind_ == result_kind::first) {
-      source_.first(where_, batch, {source_.info().row_ids, out.data(), batch.size()});
+      source_.first(lookups_, batch, {source_.info().row_ids, out.data(), batch.size()});
     } else if (kind_ == result_kind::count) {
-      source_.count(where_, batch, as<std::uint64_t>(out));
+      source_.count(lookups_, batch, as<std::uint64_t>(out));
     } else {
       add_sums(batch, out);
     }
@@ -79,21 +81,21 @@ void answers::add_cells(const probes& batch) {
   where_.copy_out(cells_.data() + before, out.data(), out.bytes());
 }
 
-void answers::add_sums(const probes& batch, buffer<std::byte>& out) const {
+void answers::add_sums(const probes& batch, buffer<std::byte>& out) {
   if (!values_) {
-    source_.sum(where_, batch, as<std::uint64_t>(out));
+    source_.sum(lookups_, batch, as<std::uint64_t>(out));
   } else if (is_signed(values_->format.type)) {
-    source_.sum(where_, batch, *values_, as<std::int64_t>(out));
+    source_.sum(lookups_, batch, *values_, as<std::int64_t>(out));
   } else if (is_floating(values_->format.type)) {
-    source_.sum(where_, batch, *values_, as<double>(out));
+    source_.sum(lookups_, batch, *values_, as<double>(out));
   } else {
-    source_.sum(where_, batch, *values_, as<std::uint64_t>(out));
+    source_.sum(lookups_, batch, *values_, as<std::uint64_t>(out));
   }
 }
 
 void answers::add_rows(const probes& batch) {
   matches found;
-  lookup_ms_ += milliseconds(where_, [&] { found = source_.rows(where_, batch); });
+  lookup_ms_ += milliseconds(where_, [&] { found = source_.rows(lookups_, batch); });
   const std::uint64_t base = offsets_.back();
   const std::vector<std::uint64_t> local = where_.download(found.offsets);
   offsets_.reserve(offsets_.size() + batch.size());

@@ -41,13 +41,17 @@ class answers {
   const std::vector<std::uint64_t>& offsets() const noexcept { return offsets_; }
   // Time spent in the index.
   double lookup_ms() const noexcept { return lookup_ms_; }
+  // The most memory that the index took for it at once; of `rows`, with the rows.
+  std::uint64_t lookup_peak_bytes() const noexcept { return memory_.peak(); }
 
  private:
   void add_cells(const probes& batch);
   void add_rows(const probes& batch);
-  void add_sums(const probes& batch, buffer<std::byte>& out) const;
+  void add_sums(const probes& batch, buffer<std::byte>& out);
 
   const session& where_;
+  tracking_resource memory_;  // of lookups
+  context lookups_;
   const index& source_;
   result_kind kind_;
   std::optional<column> values_;

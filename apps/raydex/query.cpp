@@ -176,11 +176,11 @@ void run(const query_arguments& given) {
 
   bar.phase("build");
   std::unique_ptr<index> built;
-  query_times times;
+  query_costs costs;
   {
     const placed_column keys(where, in.keys.view());
     const auto row_ids = place(where, in.row_ids);
-    times.build_ms = milliseconds(where, [&] {
+    costs.build_ms = milliseconds(where, [&] {
       built = build(chosen.structure, where.where(), where, keys.view(), view_of(row_ids),
                     chosen.options);
     });
@@ -188,7 +188,7 @@ void run(const query_arguments& given) {
 
   if (given.has_edits()) {
     bar.phase("edit");
-    times.edit_ms = edit(where, in, *built);
+    costs.edit_ms = edit(where, in, *built);
   }
 
   bar.phase("lookup", batch.size());
@@ -197,12 +197,14 @@ void run(const query_arguments& given) {
   for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
     found.add(placed_probes(where, slice(batch, first, count)).view());
   });
-  times.lookup_ms = found.lookup_ms();
+  costs.lookup_ms = found.lookup_ms();
+  costs.lookup_peak_bytes = found.lookup_peak_bytes();
+  costs.repairs = built->repairs(context(where).stream);
 
   bar.phase("write");
   write(out, found, kind == result_kind::rows);
   if (report_file) {
-    const std::string text = report(where, built->info(), batch.size(), times);
+    const std::string text = report(where, built->info(), batch.size(), costs);
     report_file->write(std::as_bytes(std::span(text)));
     report_file->commit();
   }

@@ -22,7 +22,7 @@ nlohmann::ordered_json options_object(const std::string& options) {
 
 template <class Info>
 std::string report_on(const session& where, const Info& source, key_format key,
-                      std::uint64_t probes, const query_times& times) {
+                      std::uint64_t probes, const query_costs& costs) {
   const device_info device = where.device();
   nlohmann::ordered_json object{{"structure", source.structure},
                                 {"options", options_object(source.options)},
@@ -32,24 +32,26 @@ std::string report_on(const session& where, const Info& source, key_format key,
                                 {"key", to_string(key)},
                                 {"n", source.n},
                                 {"probes", probes},
-                                {"build_ms", times.build_ms},
-                                {"lookup_ms", times.lookup_ms},
+                                {"build_ms", costs.build_ms},
+                                {"lookup_ms", costs.lookup_ms},
                                 {"resident_bytes", source.resident_bytes},
                                 {"build_peak_bytes", source.build_peak_bytes}};
-  if (times.edit_ms) object["edit_ms"] = *times.edit_ms;
+  if (costs.lookup_peak_bytes) object["lookup_peak_bytes"] = *costs.lookup_peak_bytes;
+  if (costs.repairs) object["repairs"] = *costs.repairs;
+  if (costs.edit_ms) object["edit_ms"] = *costs.edit_ms;
   return object.dump(2) + "\n";
 }
 
 }  // namespace
 
 std::string report(const session& where, const index_info& source, std::uint64_t probes,
-                   const query_times& times) {
-  return report_on(where, source, source.key, probes, times);
+                   const query_costs& costs) {
+  return report_on(where, source, source.key, probes, costs);
 }
 
 std::string report(const session& where, const rmq_info& source, std::uint64_t probes,
-                   const query_times& times) {
-  return report_on(where, source, source.value, probes, times);
+                   const query_costs& costs) {
+  return report_on(where, source, source.value, probes, costs);
 }
 
 }  // namespace raydex::cli

@@ -13,16 +13,18 @@
 namespace raydex::cli {
 
 // What a query spent in the structure.
-struct query_times {
+struct query_costs {
   double build_ms = 0;
   std::optional<double> edit_ms{};  // where something changed after the build
   double lookup_ms = 0;
+  std::optional<std::uint64_t> lookup_peak_bytes{};  // taken at once by lookups
+  std::optional<std::uint64_t> repairs{};            // lookups that rays did not answer rightly
 };
 
 // A report's JSON text.
 std::string report(const session& where, const index_info& source, std::uint64_t probes,
-                   const query_times& times);
+                   const query_costs& costs);
 std::string report(const session& where, const rmq_info& source, std::uint64_t probes,
-                   const query_times& times);
+                   const query_costs& costs);
 
 }  // namespace raydex::cli

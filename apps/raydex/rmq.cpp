@@ -176,14 +176,14 @@ void run(const rmq_arguments& given) {
   bar.phase("build");
   placed_column values(where, in.values.view());
   std::unique_ptr<rmq> built;
-  query_times times;
-  times.build_ms = milliseconds(where, [&] {
+  query_costs costs;
+  costs.build_ms = milliseconds(where, [&] {
     built = build_rmq(given.structure, where.where(), where, values.view(), options);
   });
 
   if (in.set) {
     bar.phase("set");
-    times.edit_ms = set_values(where, in, writable, values, *built);
+    costs.edit_ms = set_values(where, in, writable, values, *built);
   }
 
   bar.phase("lookup", all_ranges.size());
@@ -195,7 +195,7 @@ void run(const rmq_arguments& given) {
     const probes part = placed.view();
     if (given.check) built->check(where, part, first);
     buffer<std::byte> answers(where, count * cell.width);
-    times.lookup_ms += milliseconds(where, [&] {
+    costs.lookup_ms += milliseconds(where, [&] {
       if (wants_position) {
         built->position(where, part, {reinterpret_cast<std::uint64_t*>(answers.data()), count});
       } else {
@@ -207,7 +207,7 @@ void run(const rmq_arguments& given) {
 
   bar.phase("write");
   if (report_file) {
-    const std::string text = report(where, built->info(), all_ranges.size(), times);
+    const std::string text = report(where, built->info(), all_ranges.size(), costs);
     report_file->write(std::as_bytes(std::span(text)));
     report_file->commit();
   }

@@ -84,10 +84,6 @@ class RAYDEX_EXPORT cgrx : public index {
  public:
   ~cgrx() override;
 
-  /// How many lookups were led to a wrong bucket and repaired so far; `rows` looks up twice.
-  /// Synchronises. Queries must not run at the same time.
-  std::uint64_t repairs(stream_t stream) const;
-
   /// Builds the scene anew over what the index holds, so that buckets are of equal size again, as
   /// after a build. Stream, memory and errors as for `edit`; no sort.
   void rebuild(stream_t stream);
@@ -96,8 +92,6 @@ class RAYDEX_EXPORT cgrx : public index {
   /// For implementations.
   explicit cgrx(memory_resource& upstream);
 
-  /// Does `repairs`.
-  virtual std::uint64_t do_repairs(stream_t stream) const = 0;
   /// Does `rebuild`.
   virtual void do_rebuild(stream_t stream) = 0;
 };

@@ -131,6 +131,12 @@ class RAYDEX_EXPORT index {
   /// All matching row ids of each probe. Synchronises the stream once, to learn the size.
   matches rows(const context& where, const probes& batch) const;
 
+  /// How many lookups rays did not answer rightly, so that a search had to, since the build; 0 for
+  /// structures without rays. Answers are right in any case; a number that grows tells of rays that
+  /// pass beside what they should meet. Lookups that are left to a search by design do not count,
+  /// such as ranges of too many rays. Synchronises. Queries must not run at the same time.
+  std::uint64_t repairs(stream_t stream) const;
+
   /// Inserts and erases entries; cost and memory: see the structure. Only where
   /// `capability::updates` says so; otherwise throws `unsupported`.
   ///
@@ -165,6 +171,10 @@ class RAYDEX_EXPORT index {
   /// Answers `rows`.
   virtual void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
                        void* out) const = 0;
+  /// Answers `rows` where no offsets are given. By default by those above.
+  virtual matches do_matches(const context& where, const probes& batch) const;
+  /// Answers `repairs`. By default 0.
+  virtual std::uint64_t do_repairs(stream_t stream) const;
   /// Does `edit`. By default, throws `unsupported`.
   virtual void do_edit(stream_t stream, const edits& batch);
   /// Returns a number of the backend's memory; synchronises.

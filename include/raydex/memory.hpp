@@ -42,6 +42,10 @@ class RAYDEX_EXPORT memory_resource {
 
   /// Where the memory is.
   virtual memory_space space() const noexcept = 0;
+
+  /// Learns of memory that somebody else allocates (or frees, below 0) for those who use this
+  /// resource, as a ray tracer on a CPU does. Nothing by default: it is for those that count.
+  virtual void adopt(std::ptrdiff_t bytes) noexcept;
 };
 
 /// Host memory from the C++ heap. Ignores streams.
@@ -62,8 +66,8 @@ class RAYDEX_EXPORT tracking_resource final : public memory_resource {
   void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override;
   memory_space space() const noexcept override { return upstream_->space(); }
 
-  /// Counts memory that somebody else allocates (or frees, below 0) for the same owner.
-  void adopt(std::ptrdiff_t bytes) noexcept;
+  /// Counts it, and passes it on.
+  void adopt(std::ptrdiff_t bytes) noexcept override;
 
   /// Bytes held now.
   std::size_t current() const noexcept { return current_; }
@@ -71,6 +75,8 @@ class RAYDEX_EXPORT tracking_resource final : public memory_resource {
   std::size_t peak() const noexcept { return peak_; }
 
  private:
+  void count(std::ptrdiff_t bytes) noexcept;
+
   memory_resource* upstream_;
   std::atomic<std::size_t> current_ = 0;
   std::atomic<std::size_t> peak_ = 0;

@@ -100,16 +100,20 @@ struct rx_options {
 ///
 /// Primitives stand in the order of the sorted column, which the index keeps: so the first hit of a
 /// range leads to all of its matches, and every hit is checked against the keys before it counts.
+/// Lookups whose rays met what they should not are searched for, and counted in `repairs`. So are
+/// ranges whose rays met nothing where something is, and points with `mode=extended` or
+/// `points=zero`; otherwise a point that its ray does not meet is taken for missing.
 ///
 /// *Cost*: build: the sort of `sorted_array`, a primitive a key, and the engine's build. A point: a
-/// ray. A range: a ray a row of 2^x_bits keys, 16 at most, beyond which it is searched; then the
-/// scan of its matches. *Memory*: resident: key bytes + row-id bytes per entry, a row id per
-/// distinct key where keys repeat, and what the engine builds: per primitive about 112 bytes for
-/// triangles and 76 for boxes on `optix`. *Stream*: the build synchronises, since the sizes of
-/// compacted structures and of the distinct keys are known on the device first. With `inverse` on
-/// or `auto` the index keeps no scene: each batch builds one, of the size above, out of its
-/// context, and synchronises; it pays where an index serves few batches, as in a join. Ranges have
-/// no inverse: their scene is built over the keys.
+/// ray. A range: a ray a row of 2^x_bits keys, or for 2^20 keys of one, until one hits or, with
+/// `hits=any`, all of them; 16 at most, beyond which it is searched; then the scan of its matches.
+/// *Memory*: resident: key bytes + row-id bytes per entry, a row id per distinct key where keys
+/// repeat, and what the engine builds: per primitive about 112 bytes for triangles and 76 for boxes
+/// on `optix`. *Stream*: the build synchronises, since the sizes of compacted structures and of the
+/// distinct keys are known on the device first. With `inverse` on or `auto` the index keeps no
+/// scene: each batch builds one, of the size above, out of its context, and synchronises; it pays
+/// where an index serves few batches, as in a join. Ranges have no inverse: their scene is built
+/// over the keys.
 class RAYDEX_EXPORT rx : public index {
  public:
   ~rx() override;

@@ -67,7 +67,7 @@ struct ray_engine {
     using position = typename Scene::position_type;
 
    public:
-    tracer(const context& where, tracking_resource& memory, const scene_plan<Scene>& plan)
+    tracer(const context& where, memory_resource& memory, const scene_plan<Scene>& plan)
         : scene_(where, memory,
                  {plan.primitive, plan.part_begins, plan.scene.joined, plan.refittable},
                  shapes_of(plan)) {}

@@ -150,7 +150,7 @@ struct ray_engine {
   template <class Scene>
   class tracer {
    public:
-    tracer(const context& where, tracking_resource& /*memory*/, const scene_plan<Scene>& plan)
+    tracer(const context& where, memory_resource& /*memory*/, const scene_plan<Scene>& plan)
         : flags_(flags_of(plan)) {
       if (plan.part_begins.back() != 0) {
         part_builder builder(where, plan);

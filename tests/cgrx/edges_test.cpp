@@ -11,6 +11,7 @@
 #include "conformance/oracle.hpp"
 #include "raydex/raydex.hpp"
 #include "support/random.hpp"
+#include "support/repairs.hpp"
 #include "support/tested_backend.hpp"
 
 namespace raydex {
@@ -69,10 +70,7 @@ class cgrx_edges : public test::backend_test {
             << lower[i] << " to " << upper[i];
       }
     }
-    // Embree is exact; in software OptiX passes what is far away a little beside it.
-    if (at().where() == backend::cpu) {
-      ASSERT_EQ(built->repairs(context(at()).stream), 0);
-    }
+    ASSERT_LE(built->repairs(context(at()).stream), test::most_repairs(*built, 4 * lower.size()));
   }
 
   template <class Key>

@@ -162,7 +162,8 @@ def test_report(program, layout):
     report = json.loads((program.folder / "report.json").read_text())
     assert list(report) == [
         "structure", "options", "backend", "device", "rt_core_version", "key", "n", "probes",
-        "build_ms", "lookup_ms", "resident_bytes", "build_peak_bytes",
+        "build_ms", "lookup_ms", "resident_bytes", "build_peak_bytes", "lookup_peak_bytes",
+        "repairs",
     ]
     assert report["structure"] == "sorted_array"
     assert report["options"] == {"layout": layout}
@@ -173,6 +174,8 @@ def test_report(program, layout):
     assert report["build_ms"] > 0 and report["lookup_ms"] > 0
     assert report["resident_bytes"] == 8000
     assert report["build_peak_bytes"] >= report["resident_bytes"]
+    assert report["lookup_peak_bytes"] >= 0
+    assert report["repairs"] == 0
 
 
 @pytest.mark.skipif(SMALL, reason="a large batch")

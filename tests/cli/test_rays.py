@@ -56,6 +56,19 @@ def test_answers(program, rng, structure, option):
     assert report["backend"] == BACKEND
     assert dict(word.split("=") for word in option.split()).items() <= report["options"].items()
     assert report["rt_core_version"] >= 0
+    assert report["repairs"] == 0 or BACKEND == "optix"
+
+
+def test_the_scene_of_a_batch_is_reported(program):
+    keys = program.file("K.npy", np.arange(10_000, dtype="<u4"))
+    files = ["--keys", keys, "--points", keys]
+    reports = []
+    for option in ["inverse=off", "inverse=on"]:
+        ask(program, "count", files, option)
+        reports.append(json.loads((program.folder / "report.json").read_text()))
+    kept, none = reports
+    scene = kept["resident_bytes"] - none["resident_bytes"]
+    assert none["lookup_peak_bytes"] - kept["lookup_peak_bytes"] > 0.9 * scene
 
 
 @pytest.mark.parametrize("mode", ["naive", "extended"])

@@ -11,6 +11,7 @@
 
 #include "conformance/oracle.hpp"
 #include "raydex/raydex.hpp"
+#include "support/repairs.hpp"
 #include "support/tested_backend.hpp"
 
 namespace raydex::test {
@@ -329,6 +330,7 @@ void check_column(const subject& tested, const session& at, content what, row_id
     check.sum_of_values<std::int64_t>(values, random);
     check.sum_of_values<float>(values, random);
   }
+  ASSERT_LE(built->repairs(context(at).stream), most_repairs(*built, 2 * probe_count));
 }
 
 // Sizes around 0, tiles and blocks; a larger one where that is not too slow.

@@ -9,6 +9,7 @@
 #include "raydex/raydex.hpp"
 #include "support/expect_error.hpp"
 #include "support/random.hpp"
+#include "support/repairs.hpp"
 #include "support/tested_backend.hpp"
 
 namespace raydex {
@@ -68,6 +69,7 @@ class rx_edges : public test::backend_test {
                                << (as_points ? lower[i] : upper[i]);
       }
     }
+    ASSERT_LE(built->repairs(context(at()).stream), test::most_repairs(*built, 2 * lower.size()));
   }
 
   template <class Key>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "raydex/raydex.hpp"
@@ -37,6 +38,60 @@ TEST_F(rx_memory, counts_what_the_engine_holds) {
   EXPECT_GT(bytes({.primitive = rx_primitive::box}), 20'000U * (8 + 24));
   const auto equal = at().upload(std::vector<std::uint32_t>(20'000, 7));
   EXPECT_LT(build(at(), column(equal), {})->info().resident_bytes, 20'000U * 12);
+}
+
+// Bytes that a query asks for in all.
+class counting_resource final : public memory_resource {
+ public:
+  explicit counting_resource(memory_resource& upstream) : upstream_(upstream) {}
+  void* allocate(std::size_t bytes, stream_t stream) override {
+    bytes_ += bytes;
+    return upstream_.allocate(bytes, stream);
+  }
+  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override {
+    upstream_.deallocate(memory, bytes, stream);
+  }
+  memory_space space() const noexcept override { return upstream_.space(); }
+  void adopt(std::ptrdiff_t bytes) noexcept override {
+    if (bytes > 0) bytes_ += static_cast<std::size_t>(bytes);
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  memory_resource& upstream_;
+  std::atomic<std::size_t> bytes_ = 0;
+};
+
+TEST_F(rx_memory, the_scene_of_a_batch_is_counted_by_its_memory) {
+  const context plain = at();
+  const auto keys = random_keys(20'000);
+  const auto kept = build(plain, column(keys), {});
+  const auto none = build(plain, column(keys), {.inverse = rx_inverse::on});
+  const std::uint64_t scene = kept->info().resident_bytes - none->info().resident_bytes;
+  buffer<std::uint64_t> counts(plain, keys.size());
+  for (const probes& batch : {points(column(keys)), ranges(column(keys), column(keys))}) {
+    tracking_resource meter(plain.memory);
+    none->count({meter, plain.stream}, batch, std::span(counts.data(), counts.size()));
+    EXPECT_GT(meter.peak(), scene * 9 / 10);
+    EXPECT_EQ(meter.current(), 0);
+  }
+}
+
+TEST_F(rx_memory, rows_build_the_scene_of_a_batch_once) {
+  const context plain = at();
+  const auto keys = random_keys(20'000);
+  const auto built = build(plain, column(keys), {.inverse = rx_inverse::on});
+  buffer<std::uint64_t> counts(plain, keys.size());
+  for (const probes& batch : {points(column(keys)), ranges(column(keys), column(keys))}) {
+    counting_resource of_counts(plain.memory);
+    built->count({of_counts, plain.stream}, batch, std::span(counts.data(), counts.size()));
+    counting_resource of_rows(plain.memory);
+    {
+      const matches found = built->rows({of_rows, plain.stream}, batch);
+      EXPECT_GE(found.total, keys.size());
+    }
+    EXPECT_LT(of_rows.bytes(), of_counts.bytes() * 3 / 2);
+  }
 }
 
 TEST_F(rx_memory, parts_lower_the_peak_of_a_build) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "conformance/oracle.hpp"
@@ -157,12 +158,12 @@ TEST_F(rx_update_test, an_update_that_runs_out_leaves_the_index_as_it_was) {
   const auto after = at().upload(random_keys(3000));
   for (const rx_update on_update : {rx_update::refit, rx_update::rebuild}) {
     const rx_options options = {.parts = 2, .on_update = on_update};
-    tracking_resource meter(plain.memory);
+    test::limited_resource plenty(plain.memory, std::numeric_limits<std::size_t>::max());
     {
-      const auto built = build({meter, plain.stream}, at().upload(before), options);
+      const auto built = build({plenty, plain.stream}, at().upload(before), options);
       built->update(plain.stream, column(after));
     }
-    const std::size_t peak = meter.peak();
+    const std::size_t peak = plenty.peak();
     std::size_t failures = 0;
     for (std::size_t limit = peak / 4; limit < peak; limit += peak / 13 + 1) {
       test::limited_resource scarce(plain.memory, limit);

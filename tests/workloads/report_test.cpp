@@ -71,6 +71,8 @@ TEST(bench_command, writes_a_row_for_every_combination) {
     EXPECT_EQ(row["workload_axes"]["hit_rate"], 70);
     EXPECT_EQ(row["correct"], true);
     EXPECT_EQ(row["wrong"], 0);
+    EXPECT_EQ(row["repairs"], 0);
+    EXPECT_GE(row["lookup_peak_bytes"], 0);
     for (const char* positive :
          {"n", "build_ms", "lookup_ms", "lookups_per_s", "floor_per_s", "ratio", "sort_floor_ms",
           "build_ratio", "copy_bytes_per_s", "resident_bytes", "build_peak_bytes", "sort_probes_ms",

@@ -67,7 +67,7 @@ struct cgrx_scene {
   const Position* begins = nullptr;      ///< and where each begins, and the last one ends
   const part* parts = nullptr;           ///< ascending
   unsigned part_count = 0;               ///< how many
-  std::uint64_t* repairs = nullptr;      ///< how many rays led to wrong buckets
+  std::uint64_t* repairs = nullptr;      ///< how many lookups were led to wrong buckets
 
   static constexpr ray_hits hits = ray_hits::closest;  ///< the first triangle that a ray meets
   static constexpr bool joined = false;                ///< each part is a scene of its own
@@ -171,7 +171,7 @@ struct cgrx_scene {
     if (in_order && found + 1 == buckets) return found;
     // A representative that was moved stands for what lies before the next key, too.
     if (in_order && !(key_after(found) < key)) return found + 1;
-    if (!in_order || !shares_place(found, key)) count_repair();
+    if (!in_order || !shares_place(found, key)) add_atomically(repairs, 1);
     const Key wanted[1] = {key};
     Position first[1];
     if (!in_order) {
@@ -334,10 +334,6 @@ struct cgrx_scene {
     const cell a = cell_in(of, representative(bucket));
     return same(a, cell_in(of, key));
   }
-  RAYDEX_HD void count_repair() const {
-    if (repairs != nullptr) add_atomically(repairs, 1);
-  }
-
   RAYDEX_HD Position search_bucket(Position bucket, Key key) const {
     const Position begin = bucket_begin(bucket);
     const Position size = (bucket + 1 == buckets ? entries : bucket_begin(bucket + 1)) - begin;
@@ -351,15 +347,18 @@ struct cgrx_scene {
     if (search == bucket_search::interpolated && size > 1) {
       const Key low = bucket == 0 ? keys(0) : representative(bucket - 1);
       const Key high = representative(bucket);
-      const float share = low < key && low < high
-                              ? static_cast<float>(static_cast<Key>(key - low)) /
-                                    static_cast<float>(static_cast<Key>(high - low))
-                              : 0;
+      Position guess = low < key ? size - 1 : 0;
+      if (low < key && key < high) {
+        // In steps of 2^-24, as fine as floats are: what a float holds of a large size may be more.
+        const float share = static_cast<float>(static_cast<Key>(key - low)) /
+                            static_cast<float>(static_cast<Key>(high - low));
+        constexpr unsigned share_bits = 24;
+        const auto steps = static_cast<std::uint64_t>(share * static_cast<float>(1U << share_bits));
+        guess = static_cast<Position>(steps * size >> share_bits);
+      }
       // Even keys are about half a root of their number away from where they would lie.
       const Position step = Position{1} << (floor_log2(size) / 2);
-      return begin + lower_bound_near(key_at, size,
-                                      static_cast<Position>(share * static_cast<float>(size)),
-                                      step > 1 ? step / 2 : step, key);
+      return begin + lower_bound_near(key_at, size, guess, step > 1 ? step / 2 : step, key);
     }
     const Key wanted[1] = {key};
     Position found[1];

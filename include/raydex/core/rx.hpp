@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/interval.hpp"
 #include "raydex/core/key_scene.hpp"
@@ -54,6 +55,7 @@ struct rx_scene {
   unsigned parts = 1;                       ///< how many parts
   bool joined = false;        ///< whether one ray meets the primitives of all parts (by instances)
   bool trusts_misses = true;  ///< whether a ray that meets nothing means that nothing is there
+  std::uint64_t* repairs = nullptr;  ///< how many lookups rays did not answer rightly
 
   /// Rays that one lookup may need; beyond, it is left to a search.
   static constexpr unsigned most_rays = 16;
@@ -97,7 +99,14 @@ struct rx_scene {
     met_primitives<Position> met;
     unsigned rays = 0;
     const unsigned traced_parts = joined ? 1 : parts;
-    for (unsigned part = part_of(wanted.lower, traced_parts); part < traced_parts; ++part) {
+    const unsigned first_part = part_of(wanted.lower, traced_parts);
+    if (hits == ray_hits::any && !is_point) {
+      // All rays will be cast: if they are too many, none need be. A new part begins a new ray.
+      const std::uint64_t all = grid.segment(wanted.upper) - grid.segment(wanted.lower) + 1 +
+                                (part_of(wanted.upper, traced_parts) - first_part);
+      if (all > most_rays) return {traced<Position>::gave_up, 0};
+    }
+    for (unsigned part = first_part; part < traced_parts; ++part) {
       // What a part holds begins with the key of its first primitive.
       Key first = wanted.lower;
       Key last = wanted.upper;
@@ -133,28 +142,37 @@ struct rx_scene {
   }
 
   /// The entries [begin, end) of what tracing found, or only the first of them. Rays are taken at
-  /// their word only where the keys around what they met bear them out.
+  /// their word only where the keys around what they met bear them out; else the lookup is searched
+  /// for, and counted. Lookups that were given up are left to a search by design, and not counted.
   RAYDEX_HD void settle(const traced<Position>& found, interval<Key> wanted, bool is_point,
                         bool first_only, Position& begin, Position& end) const {
     begin = end = 0;
     if (entries == 0) return;
     const auto key_at = [this](Position i) { return load(keys + i); };
-    if (found.first == traced<Position>::none || found.first == traced<Position>::gave_up) {
+    bool wrong = false;
+    if (found.first == traced<Position>::none) {
       // Most points that rays do not meet are not there. A range without hits is rare, and a
       // search costs less than its rays did.
-      if (is_point && trusts_misses && found.first == traced<Position>::none) return;
+      if (is_point && trusts_misses) return;
+      begin = search(wanted.lower);
+      wrong = begin < entries && !(wanted.upper < key_at(begin));
+    } else if (found.first == traced<Position>::gave_up) {
       begin = search(wanted.lower);
     } else {
       begin = first_entry(found.first);
-      const bool low = key_at(begin) < wanted.lower;
-      if (low || (begin > 0 && !(key_at(begin - 1) < wanted.lower))) begin = search(wanted.lower);
+      wrong = key_at(begin) < wanted.lower || (begin > 0 && !(key_at(begin - 1) < wanted.lower));
+      if (wrong) begin = search(wanted.lower);
     }
-    if (!first_only && found.count != 0 && found.count <= primitives - found.first) {
-      end = first_entry(found.first + found.count);
-      const bool right = end > begin && !(wanted.upper < key_at(end - 1)) &&
-                         (end == entries || wanted.upper < key_at(end));
-      if (right) return;
+    if (!first_only && found.count != 0) {
+      if (found.count <= primitives - found.first) {
+        end = first_entry(found.first + found.count);
+        const bool right = end > begin && !(wanted.upper < key_at(end - 1)) &&
+                           (end == entries || wanted.upper < key_at(end));
+        if (right && !wrong) return;
+      }
+      wrong = true;
     }
+    if (wrong) add_atomically(repairs, 1);
     end = end_of_matches(key_at, entries, begin, wanted.upper, first_only);
   }
 

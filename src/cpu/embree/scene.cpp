@@ -303,7 +303,7 @@ struct scene::state {
   RTCScene traced(unsigned part) const { return top != nullptr ? top : parts[part]; }
 };
 
-scene::scene(const context& where, tracking_resource& memory, const scene_parts& parts,
+scene::scene(const context& where, memory_resource& memory, const scene_parts& parts,
              shapes where_from)
     : state_(std::make_unique<state>()) {
   state& s = *state_;
@@ -312,7 +312,7 @@ scene::scene(const context& where, tracking_resource& memory, const scene_parts&
   s.device = rtcNewDevice(nullptr);
   if (s.device == nullptr) fail("rtcNewDevice", rtcGetDeviceError(nullptr));
   const auto count = [](void* counted, ssize_t bytes, bool /*post*/) {
-    static_cast<tracking_resource*>(counted)->adopt(bytes);
+    static_cast<memory_resource*>(counted)->adopt(bytes);
     return true;
   };
   rtcSetDeviceMemoryMonitorFunction(s.device, count, &memory);

@@ -34,8 +34,7 @@ class scene {
  public:
   // Shapes are asked for as long as the scene lives. What Embree allocates is counted in `memory`.
   // Throws `unavailable` where Embree cannot be used, and `out_of_memory`.
-  scene(const context& where, tracking_resource& memory, const scene_parts& parts,
-        shapes where_from);
+  scene(const context& where, memory_resource& memory, const scene_parts& parts, shapes where_from);
   ~scene();
   scene(const scene&) = delete;
   scene& operator=(const scene&) = delete;
