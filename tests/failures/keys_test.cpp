@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <ostream>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,10 +28,11 @@ struct subject {
   std::string structure;
   option_map options;
 };
-void PrintTo(const subject& tested, std::ostream* out) {
-  *out << tested.structure;
+std::ostream& operator<<(std::ostream& out, const subject& tested) {
+  out << tested.structure;
   for (const auto& [name, value] : tested.options)
-    *out << ' ' << name << '=' << value;
+    out << ' ' << name << '=' << value;
+  return out;
 }
 
 // All structures of the backend, with options that allocate in other ways.
@@ -256,7 +258,7 @@ TEST_P(failing_keys, queries) {
 
 TEST_P(failing_keys, changes) {
   const auto built = make();
-  const stream_t stream = context(at()).stream;
+  stream_t stream = context(at()).stream;
   if (dynamic_cast<rx*>(built.get()) != nullptr) {
     // As many distinct keys, so that a scene may be refit.
     entries after = first_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,10 +24,11 @@ struct minima_subject {
   option_map options;
   bool updates;
 };
-void PrintTo(const minima_subject& tested, std::ostream* out) {
-  *out << tested.structure;
+std::ostream& operator<<(std::ostream& out, const minima_subject& tested) {
+  out << tested.structure;
   for (const auto& [name, value] : tested.options)
-    *out << ' ' << name << '=' << value;
+    out << ' ' << name << '=' << value;
+  return out;
 }
 
 std::vector<minima_subject> minima_subjects() {
@@ -160,7 +162,7 @@ TEST_P(failing_minima, refresh) {
   if (!GetParam().updates) GTEST_SKIP() << "takes no changes";
   const auto built = make();
   const std::size_t bytes = meter_->current();
-  const stream_t stream = context(at()).stream;
+  stream_t stream = context(at()).stream;
   std::vector<std::uint32_t> changed(200);
   for (std::uint32_t& position : changed)
     position = static_cast<std::uint32_t>(below(random_, size));
