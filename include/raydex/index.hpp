@@ -134,7 +134,8 @@ class RAYDEX_EXPORT index {
   /// How many lookups rays did not answer rightly, so that a search had to, since the build; 0 for
   /// structures without rays. Answers are right in any case; a number that grows tells of rays that
   /// pass beside what they should meet. Lookups that are left to a search by design do not count,
-  /// such as ranges of too many rays. Synchronises. Queries must not run at the same time.
+  /// such as ranges of too many rays, nor, of `rx`, those without matches. Synchronises. Queries
+  /// must not run at the same time.
   std::uint64_t repairs(stream_t stream) const;
 
   /// Inserts and erases entries; cost and memory: see the structure. Only where

@@ -143,37 +143,42 @@ struct rx_scene {
 
   /// The entries [begin, end) of what tracing found, or only the first of them. Rays are taken at
   /// their word only where the keys around what they met bear them out; else the lookup is searched
-  /// for, and counted. Lookups that were given up are left to a search by design, and not counted.
+  /// for, and counted if there are matches. Lookups that were given up are left to a search by
+  /// design, and not counted.
   RAYDEX_HD void settle(const traced<Position>& found, interval<Key> wanted, bool is_point,
                         bool first_only, Position& begin, Position& end) const {
     begin = end = 0;
     if (entries == 0) return;
     const auto key_at = [this](Position i) { return load(keys + i); };
-    bool wrong = false;
+    bool right = true;
     if (found.first == traced<Position>::none) {
       // Most points that rays do not meet are not there. A range without hits is rare, and a
       // search costs less than its rays did.
       if (is_point && trusts_misses) return;
       begin = search(wanted.lower);
-      wrong = begin < entries && !(wanted.upper < key_at(begin));
+      right = false;
     } else if (found.first == traced<Position>::gave_up) {
       begin = search(wanted.lower);
     } else {
       begin = first_entry(found.first);
-      wrong = key_at(begin) < wanted.lower || (begin > 0 && !(key_at(begin - 1) < wanted.lower));
-      if (wrong) begin = search(wanted.lower);
+      const Key met = key_at(begin);
+      if (met < wanted.lower || (begin > 0 && !(key_at(begin - 1) < wanted.lower))) {
+        begin = search(wanted.lower);
+        // Of primitives that share a place, a ray may meet any.
+        right = begin < entries && key_at(begin) == met;
+      }
     }
     if (!first_only && found.count != 0) {
-      if (found.count <= primitives - found.first) {
+      if (right && found.count <= primitives - found.first) {
         end = first_entry(found.first + found.count);
-        const bool right = end > begin && !(wanted.upper < key_at(end - 1)) &&
-                           (end == entries || wanted.upper < key_at(end));
-        if (right && !wrong) return;
+        if (end > begin && !(wanted.upper < key_at(end - 1)) &&
+            (end == entries || wanted.upper < key_at(end)))
+          return;
       }
-      wrong = true;
+      right = false;
     }
-    if (wrong) add_atomically(repairs, 1);
     end = end_of_matches(key_at, entries, begin, wanted.upper, first_only);
+    if (!right && begin < end) add_atomically(repairs, 1);
   }
 
  private:

@@ -32,6 +32,7 @@ constexpr auto filters_by_query = RTC_SCENE_FLAG_CONTEXT_FILTER_FUNCTION;
 struct query {
   query_context context;
   const core::axis_ray* ray;
+  bool of_spheres;                       // which a ray that goes on meets twice
   const std::uint64_t* instance_begins;  // the first primitive of each instance; null: none
   void (*visit)(void*, std::uint64_t);   // null: only the closest hit counts
   void* visitor;
@@ -51,9 +52,14 @@ std::uint64_t number_of(const query& asked, unsigned primitive, unsigned instanc
 // Tells the visitor of a hit and has the ray go on.
 void pass_by(const RTCFilterFunctionNArguments* arguments) {
   const query& asked = query_of(arguments->context);
+  arguments->valid[0] = 0;
+  const float normal[] = {RTCHitN_Ng_x(arguments->hit, arguments->N, 0),
+                          RTCHitN_Ng_y(arguments->hit, arguments->N, 0),
+                          RTCHitN_Ng_z(arguments->hit, arguments->N, 0)};
+  const bool leaves = normal[asked.ray->axis] > 0;
+  if (asked.of_spheres && leaves) return;
   asked.visit(asked.visitor, number_of(asked, RTCHitN_primID(arguments->hit, arguments->N, 0),
                                        RTCHitN_instID(arguments->hit, arguments->N, 0, 0)));
-  arguments->valid[0] = 0;
 }
 
 void trace(RTCScene scene, query& asked, RTCRayHit& hit) {
@@ -298,7 +304,12 @@ struct scene::state {
   }
 
   query ask(const core::axis_ray& ray) const {
-    return {{}, &ray, top != nullptr ? made_of.begins.data() : nullptr, nullptr, nullptr};
+    return {{},
+            &ray,
+            made_of.primitive == core::primitive_kind::sphere,
+            top != nullptr ? made_of.begins.data() : nullptr,
+            nullptr,
+            nullptr};
   }
   RTCScene traced(unsigned part) const { return top != nullptr ? top : parts[part]; }
 };
