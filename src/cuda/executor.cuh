@@ -181,7 +181,7 @@ struct executor {
 
     batch_layout layout{};
     layout.group = group_of(operation.view, plan.group);
-    const unsigned threads = threads_for(size, plan.threads);
+    unsigned threads = threads_for(size, plan.threads);
     layout.at_once = team::at_once(threads, layout.group);
     layout.rounds = rounds_for(size, layout.at_once * team::in_step, plan.lookups);
     layout.cooperative_scan = plan.cooperative_scan;
@@ -195,9 +195,16 @@ struct executor {
       const std::size_t each = sizeof(key) + sizeof(std::uint32_t) +
                                (layout.restore_order ? sizeof(typename Operation::result) : 0);
       const auto sorted_bytes = [&] { return std::bit_ceil(per_part()) * each; };
-      // Fewer rounds where a block has no room to sort what all of them answer.
-      while (layout.rounds > 1 && sorted_bytes() + reserved_bytes > fast_memory())
-        layout.rounds /= 2;
+      // Fewer rounds, then fewer threads, where a block has no room to sort what all of them
+      // answer.
+      while (sorted_bytes() + reserved_bytes > fast_memory()) {
+        if (layout.rounds > 1) {
+          layout.rounds /= 2;
+        } else {
+          threads /= 2;
+          layout.at_once = team::at_once(threads, layout.group);
+        }
+      }
       layout.sorted = std::bit_ceil(per_part());
       bytes = sorted_bytes();
     }

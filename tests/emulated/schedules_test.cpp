@@ -9,18 +9,20 @@
 #include <utility>
 #include <vector>
 
+#include "emulation/control.hpp"
 #include "raydex/raydex.hpp"
 #include "support/random.hpp"
 
 namespace raydex {
 namespace {
 
-using key = std::uint32_t;
-
 // A column with duplicates, and ranges and points in no order.
-class schedules : public testing::Test {
+template <class Key>
+class schedules_of : public testing::Test {
  protected:
-  schedules() {
+  using key = Key;
+
+  explicit schedules_of(std::size_t probes = test::small_scale() ? 700 : 2500) {
     auto random = test::generator();
     std::vector<key> cells(3000);
     for (key& cell : cells)
@@ -29,7 +31,7 @@ class schedules : public testing::Test {
       sorted_.emplace_back(cells[row], row);
     std::sort(sorted_.begin(), sorted_.end());
     keys_ = at_.upload(cells);
-    for (std::size_t i = 0; i < (test::small_scale() ? 700 : 2500); ++i) {
+    for (std::size_t i = 0; i < probes; ++i) {
       const auto lower = static_cast<key>(test::below(random, 3300));
       const auto length = static_cast<key>(test::below(random, i % 50 == 0 ? 1000 : 20));
       lower_.push_back(i % 40 == 0 ? not_found<key> : lower);
@@ -104,6 +106,20 @@ class schedules : public testing::Test {
   std::vector<key> upper_;
 };
 
+using schedules = schedules_of<std::uint32_t>;
+
+// With less room to sort in than a block would take, as on Turing.
+class schedules_in_little_room : public schedules_of<std::uint64_t> {
+ protected:
+  // Enough probes for a block of 1024 threads on each multiprocessor.
+  schedules_in_little_room() : schedules_of(1500) {
+    emulation::set_shared_memory(std::size_t{64} << 10);
+  }
+  ~schedules_in_little_room() override {
+    emulation::set_shared_memory(emulation::usual_shared_bytes);
+  }
+};
+
 // Each structure, with options of its own.
 const std::vector<std::pair<std::string, option_map>>& structures() {
   static const std::vector<std::pair<std::string, option_map>> all{
@@ -166,6 +182,18 @@ TEST_F(schedules, trees_are_pinned_in_part_in_whole_or_not) {
   for (const auto& [structure, own] : structures()) {
     for (const char* pin : {"none", "steps", "full"}) {
       check(structure, with(own, {{"pin", pin}, {"scan", "single"}}));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(schedules_in_little_room, blocks_sort_what_they_have_room_for) {
+  for (const char* structure : {"sorted_array", "eytzinger", "pivot_tree"}) {
+    for (const char* pin : {"none", "full"}) {
+      option_map options{{"reorder", "double"}, {"threads", "1024"}, {"pin", pin}};
+      if (structure != std::string("sorted_array")) options["k"] = "2";
+      if (structure == std::string("pivot_tree")) options["search"] = "groups";
+      check(structure, options);
       if (HasFatalFailure()) return;
     }
   }

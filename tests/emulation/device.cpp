@@ -27,6 +27,11 @@ bool valid(const device_state& owner, cudaMemPool_t pool) {
   return pool == &owner.default_pool || (owner.pools.contains(pool) && !pool->destroyed);
 }
 
+void set_shared_memory(std::size_t bytes) {
+  const std::lock_guard lock(device().mutex);
+  device().block_shared_bytes = bytes;
+}
+
 void set_device_memory(std::size_t bytes) {
   const std::lock_guard lock(device().mutex);
   device().memory = bytes;

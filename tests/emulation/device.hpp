@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "cuda_runtime_api.h"
+#include "emulation/control.hpp"
 
 struct CUstream_st {};
 
@@ -38,8 +39,7 @@ inline constexpr int max_block_threads = 1024;
 inline constexpr unsigned int max_block_z = 64;
 inline constexpr unsigned int max_grid_yz = 65535;
 inline constexpr std::size_t default_shared_bytes = std::size_t{48} << 10;
-inline constexpr std::size_t optin_shared_bytes = std::size_t{227} << 10;
-inline constexpr std::size_t multiprocessor_shared_bytes = std::size_t{228} << 10;
+inline constexpr std::size_t reserved_shared_bytes = std::size_t{1} << 10;  // of every block
 inline constexpr int multiprocessor_threads = 2048;
 inline constexpr int multiprocessor_blocks = 32;
 inline constexpr int multiprocessors = 2;
@@ -62,6 +62,7 @@ struct device_state {
   cudaError_t last_error = cudaSuccess;
   std::size_t memory = std::size_t{1} << 30;
   std::size_t used = 0;
+  std::size_t block_shared_bytes = usual_shared_bytes;
   allocation_map allocations;
   std::set<cudaStream_t> streams;
   std::set<cudaEvent_t> events;

@@ -84,7 +84,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
     if (function == nullptr) return cudaErrorInvalidDeviceFunction;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
-        static_cast<std::size_t>(value) > emulation::optin_shared_bytes) {
+        static_cast<std::size_t>(value) > owner.block_shared_bytes) {
       return cudaErrorInvalidValue;
     }
     owner.shared_limits[function] = value;
@@ -110,19 +110,20 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
                                                           int block_size,
                                                           std::size_t dynamic_shared_bytes) {
-  return call([&](device_state&) {
+  return call([&](device_state& owner) {
     if (blocks == nullptr || block_size < 1) return cudaErrorInvalidValue;
     if (function == nullptr) return cudaErrorInvalidDeviceFunction;
     if (block_size > emulation::max_block_threads ||
-        dynamic_shared_bytes > emulation::optin_shared_bytes) {
+        dynamic_shared_bytes > owner.block_shared_bytes) {
       *blocks = 0;
       return cudaSuccess;
     }
     const int threads = (block_size + warpSize - 1) / warpSize * warpSize;
-    const std::size_t shared = dynamic_shared_bytes + 1024;
+    const std::size_t shared = dynamic_shared_bytes + emulation::reserved_shared_bytes;
+    const std::size_t all = owner.block_shared_bytes + emulation::reserved_shared_bytes;
     *blocks =
         std::min({emulation::multiprocessor_blocks, emulation::multiprocessor_threads / threads,
-                  static_cast<int>(emulation::multiprocessor_shared_bytes / shared)});
+                  static_cast<int>(all / shared)});
     return cudaSuccess;
   });
 }

@@ -13,7 +13,7 @@
 namespace emulation {
 namespace {
 
-std::optional<int> attribute_value(cudaDeviceAttr attribute) {
+std::optional<int> attribute_value(const device_state& owner, cudaDeviceAttr attribute) {
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
     case cudaDevAttrMaxBlockDimX:
@@ -41,15 +41,15 @@ std::optional<int> attribute_value(cudaDeviceAttr attribute) {
     case cudaDevAttrComputeCapabilityMinor:
       return compute_minor;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      return static_cast<int>(multiprocessor_shared_bytes);
+      return static_cast<int>(owner.block_shared_bytes + reserved_shared_bytes);
     case cudaDevAttrCooperativeLaunch:
       return 0;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      return static_cast<int>(optin_shared_bytes);
+      return static_cast<int>(owner.block_shared_bytes);
     case cudaDevAttrMaxBlocksPerMultiprocessor:
       return multiprocessor_blocks;
     case cudaDevAttrReservedSharedMemoryPerBlock:
-      return 1024;
+      return static_cast<int>(reserved_shared_bytes);
     case cudaDevAttrMemoryPoolsSupported:
       return 1;
   }
@@ -132,8 +132,8 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return call([&](device_state&) {
-    const std::optional<int> known = emulation::attribute_value(attribute);
+  return call([&](device_state& owner) {
+    const std::optional<int> known = emulation::attribute_value(owner, attribute);
     if (device != 0) return cudaErrorInvalidDevice;
     if (value == nullptr || !known.has_value()) return cudaErrorInvalidValue;
     *value = *known;
@@ -159,8 +159,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
         .multiProcessorCount = emulation::multiprocessors,
         .l2CacheSize = emulation::l2_bytes,
         .maxThreadsPerMultiProcessor = emulation::multiprocessor_threads,
-        .sharedMemPerMultiprocessor = emulation::multiprocessor_shared_bytes,
-        .sharedMemPerBlockOptin = emulation::optin_shared_bytes,
+        .sharedMemPerMultiprocessor = owner.block_shared_bytes + emulation::reserved_shared_bytes,
+        .sharedMemPerBlockOptin = owner.block_shared_bytes,
         .maxBlocksPerMultiProcessor = emulation::multiprocessor_blocks,
         .memoryPoolsSupported = 1,
     };

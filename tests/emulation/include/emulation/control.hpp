@@ -14,6 +14,11 @@ namespace emulation {
 void set_device_memory(std::size_t bytes);
 std::size_t device_memory_in_use();
 
+// The shared memory that a block may have at most, as much at first as on Hopper. One such block
+// fits a multiprocessor.
+inline constexpr std::size_t usual_shared_bytes = std::size_t{227} << 10;
+void set_shared_memory(std::size_t bytes);
+
 // Allocations of device and of pinned host memory that have not been freed.
 std::size_t live_allocations();
 // Streams, events and memory pools that have not been destroyed.
