@@ -70,6 +70,14 @@ TEST_F(failures, a_failed_launch_is_reported_and_leaves_the_index_as_it_was) {
   EXPECT_EQ(at_.download(counts), std::vector<std::uint64_t>(10'000, 10'000));
 }
 
+TEST_F(failures, a_launch_without_memory_is_a_shortage_of_memory) {
+  const auto built = build();
+  buffer<std::uint64_t> counts(at_, keys_.size());
+  emulation::fail_next_launch(cudaErrorMemoryAllocation);
+  EXPECT_THROW(built->count(at_, points(column(keys_)), std::span(counts.data(), counts.size())),
+               out_of_memory);
+}
+
 TEST_F(failures, a_session_leaves_no_streams_or_pools) {
   const std::size_t before = emulation::live_handles();
   EXPECT_GT(before, handles_);
