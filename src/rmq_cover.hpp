@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "built_rmq.hpp"
 #include "raydex/rmq_cover.hpp"
@@ -52,21 +53,27 @@ struct rmq_cover_plan {
   }
 };
 
-// Which block of 2^shift places a position is in; `none` if it is beyond the array.
-struct block_of_position {
+// The places of positions whose values have changed; `none` where they are beyond the array.
+struct changed_places {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   core::cells positions;
-  std::uint64_t first;  // place of the array
-  std::uint64_t size;
-  unsigned shift;
+  std::uint64_t size;      // how many
+  std::uint64_t first;     // place of the array
+  std::uint64_t in_array;  // values
 
   RAYDEX_HD std::uint64_t operator()(std::uint64_t i) const {
     const std::uint64_t position = core::position_of(positions, i);
-    return position < size ? (position + first) >> shift : none;
+    return position < in_array ? position + first : none;
   }
 };
 
+// On an executor that also has
+// - `put_level(where, put)`, `put_parts(where, put)` and `put_first_cover(where, put)`, by functors
+//   that write an entry, or what those of a block tell of one another;
+// - `changed_blocks(where, places)`, with `for_each(where, shift, f)`: calls `f(block)` for the
+//   blocks of 2^shift places that hold some of them;
+// - `entries_per_change`: a level that has fewer of them for a changed value is written anew.
 template <class Value, class Place, class Executor>
 class built_rmq_cover final
     : public built_rmq<core::rmq_cover_view<Value, Place>, Executor, rmq_cover> {
@@ -107,10 +114,8 @@ class built_rmq_cover final
                                   ? std::numeric_limits<Place>::max()
                                   : static_cast<Place>(Place{3} << (plan.tables.least - 2));
     this->set_view(view);
-    for (unsigned level = 1; level <= levels.levels; ++level) {
-      Executor::put_level(where, level_put(level));
-      Executor::put_parts(where, parts_put(level));
-    }
+    for (unsigned level = 1; level <= levels.levels; ++level)
+      put_level(where, level);
     put_tables(where);
     this->measure();
   }
@@ -128,6 +133,11 @@ class built_rmq_cover final
             masks_.data(),
             {least_beside_[0].data(), least_beside_[1].data()},
             {end_entries_[0].data(), end_entries_[1].data()}};
+  }
+
+  void put_level(const context& where, unsigned level) {
+    Executor::put_level(where, level_put(level));
+    Executor::put_parts(where, parts_put(level));
   }
 
   void put_tables(const context& where) {
@@ -148,12 +158,22 @@ class built_rmq_cover final
   void do_refresh(stream_t stream, const column& positions) override {
     const context where{this->memory(), stream};
     const view_type& view = this->view();
+    const auto changes_little = [&](unsigned level) {
+      return positions.size < view.layout.padded_entries(level) / Executor::entries_per_change;
+    };
+    // What it needs is allocated before anything is written.
+    std::optional<typename Executor::changed_blocks> changed;
+    if (view.layout.levels != 0 && changes_little(1)) {
+      changed.emplace(where, changed_places{cells_of(positions), positions.size, view.array.first(),
+                                            view.array.size()});
+    }
     for (unsigned level = 1; level <= view.layout.levels; ++level) {
-      block_of_position changed{cells_of(positions), view.array.first(), view.array.size(),
-                                view.layout.shift(level)};
-      Executor::for_each_block(where, changed, level_put(level), positions.size);
-      changed.shift = view.layout.shift(level + 1);
-      Executor::for_each_block(where, changed, parts_put(level), positions.size);
+      if (changes_little(level)) {
+        changed->for_each(where, view.layout.shift(level), level_put(level));
+        changed->for_each(where, view.layout.shift(level + 1), parts_put(level));
+      } else {
+        put_level(where, level);
+      }
     }
     put_tables(where);
   }

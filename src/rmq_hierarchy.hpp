@@ -41,7 +41,8 @@ struct planned_hierarchy : core::rmq_hierarchy_view<Value, Place> {
 };
 
 // On an executor that also has `for_each_group(where, group_bits, f, size)`, which calls
-// `f(group, i)` by groups of up to 2^group_bits threads. The options are all given.
+// `f(group, i)` by groups of up to 2^group_bits threads, and `entries_per_change`: a level that has
+// fewer of them for a changed value is made anew. The options are all given.
 template <class Value, class Place, class Executor>
 class built_rmq_hierarchy final
     : public built_rmq<planned_hierarchy<Value, Place>, Executor, rmq_hierarchy> {
@@ -91,7 +92,7 @@ class built_rmq_hierarchy final
     const context where{this->memory(), stream};
     const auto& levels = this->view().levels;
     for (unsigned number = 1; number <= levels.count; ++number) {
-      if (positions.size < levels.size(number)) {
+      if (positions.size < levels.size(number) / Executor::entries_per_change) {
         Executor::for_each_group(
             where, group_bits(),
             core::refresh_level<Value, Place>{level(number), cells_of(positions)}, positions.size);

@@ -18,6 +18,7 @@
 #include "cuda/rmq_executor.cuh"
 #include "cuda/shared_memory.cuh"
 #include "raydex/core/rmq_cover.hpp"
+#include "rmq_cover.hpp"
 
 namespace raydex::cuda {
 
@@ -465,14 +466,15 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads)
   if (threadIdx.x < room) put.put(begin + threadIdx.x, least[threadIdx.x]);
 }
 
-// Calls f for the block of a position, if that is in the array.
-template <class BlockOf, class Function>
+// Calls f for the block of 2^shift places that a changed one is in, if that is in the array.
+template <class Function>
 struct rmq_block_call {
-  BlockOf block_of;
+  changed_places changed;
+  unsigned shift;
   Function f;
   __device__ void operator()(std::uint64_t i) const {
-    const std::uint64_t block = block_of(i);
-    if (block != BlockOf::none) f(block);
+    const std::uint64_t place = changed(i);
+    if (place != changed_places::none) f(place >> shift);
   }
 };
 
@@ -491,13 +493,19 @@ struct rmq_cover_executor : rmq_executor {
     answer_by_covers(where, view, ranges, out_type{out}, size);
   }
 
-  // Calls f(block) for the blocks of `size` positions, for each of these: all that are in a block
-  // write the same.
-  template <class BlockOf, class Function>
-  static void for_each_block(const context& where, const BlockOf& block_of, const Function& f,
-                             std::uint64_t size) {
-    for_each(where, rmq_block_call<BlockOf, Function>{block_of, f}, size);
-  }
+  // Calls f for each place: all that are in a block write the same.
+  class changed_blocks {
+   public:
+    changed_blocks(const context& /*where*/, const changed_places& changed) : changed_(changed) {}
+
+    template <class Function>
+    void for_each(const context& where, unsigned shift, const Function& f) const {
+      rmq_executor::for_each(where, rmq_block_call<Function>{changed_, shift, f}, changed_.size);
+    }
+
+   private:
+    changed_places changed_;
+  };
 
   template <class Value, class Place>
   static void put_parts(const context& where, const core::put_parts<Value, Place>& put) {

@@ -27,6 +27,10 @@ __global__ void __launch_bounds__(rmq_policy::threads)
 }
 
 struct rmq_executor {
+  // A level with fewer entries for a changed value is written anew, by reads next to one another:
+  // of those all over the memory there are fewer in the same time.
+  static constexpr std::uint64_t entries_per_change = 8;
+
   template <class Function>
   static void for_each(const context& where, const Function& f, std::uint64_t size) {
     // A grid has fewer than 2^31 blocks.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "raydex/raydex.hpp"
 #include "rmq/oracle.hpp"
 #include "support/expect_error.hpp"
+#include "support/limited_resource.hpp"
 #include "support/tested_backend.hpp"
 
 namespace raydex {
@@ -25,7 +27,8 @@ class rmq_refresh : public test::backend_test {
       if (able.where == test::tested_backend() && able.updates) f(able.structure);
   }
 
-  // Values change, first one of them, then a few, then nearly all.
+  // Values change, first one of them, then a few, then nearly all: at each level so few that their
+  // blocks are written, or so many that the level is.
   template <class T, class Position>
   void check(const std::string& structure, const option_map& options) const {
     SCOPED_TRACE(structure);
@@ -36,7 +39,7 @@ class rmq_refresh : public test::backend_test {
       value = static_cast<T>(test::below(random, 1000));
     auto array = at().upload(host);
     const auto built = build_rmq(structure, at().where(), at(), column(array), options);
-    for (const std::size_t changes : {std::size_t{1}, std::size_t{40}, size}) {
+    for (const std::size_t changes : {std::size_t{1}, std::size_t{10}, std::size_t{40}, size}) {
       std::vector<Position> positions;
       for (std::size_t i = 0; i < changes; ++i) {
         const std::size_t position = test::below(random, size);
@@ -113,6 +116,57 @@ TEST_F(rmq_refresh, positions_are_integers_and_not_missing) {
                                          {"positions", "missing"});
     built->refresh(stream, column(format_of<std::uint32_t>, nullptr, 0));
   });
+}
+
+// On cpu changed positions are sorted, in memory of the resource of the build.
+class rmq_refresh_memory : public testing::Test {
+ protected:
+  std::unique_ptr<rmq> build(memory_resource& memory) const {
+    return build_rmq("rmq_cover", backend::cpu, context{memory}, cells(values_));
+  }
+  template <class T>
+  static column cells(const std::vector<T>& host) {
+    return column(std::span<const T>(host));
+  }
+
+  host_memory_resource host_;
+  std::vector<std::int32_t> values_ = std::vector<std::int32_t>(100'000, 9);
+  std::vector<std::uint32_t> few_ = std::vector<std::uint32_t>(500, 77'777);
+  std::vector<std::uint32_t> nearly_all_ = std::vector<std::uint32_t>(100'000, 77'777);
+};
+
+TEST_F(rmq_refresh_memory, few_changes_take_eight_bytes_each) {
+  tracking_resource meter(host_);
+  const auto built = build(meter);
+  const std::size_t resident = meter.current();
+  built->refresh(nullptr, cells(few_));
+  EXPECT_EQ(meter.peak(), resident + 8 * few_.size());
+  EXPECT_EQ(meter.current(), resident);
+}
+
+TEST_F(rmq_refresh_memory, so_many_that_levels_are_written_anew_take_none) {
+  tracking_resource meter(host_);
+  const auto built = build(meter);
+  built->refresh(nullptr, cells(nearly_all_));
+  EXPECT_EQ(meter.peak(), built->info().build_peak_bytes);
+}
+
+TEST_F(rmq_refresh_memory, one_that_runs_out_changes_nothing_and_can_be_made_again) {
+  test::limited_resource scarce(host_, build(host_)->info().build_peak_bytes);
+  const auto built = build(scarce);
+  const auto least = [&] {
+    const std::vector<std::uint32_t> lower{0, 70'000};
+    const std::vector<std::uint32_t> upper{99'999, 80'000};
+    std::vector<std::uint64_t> found(2);
+    built->position({host_}, ranges(cells(lower), cells(upper)), found);
+    return found;
+  };
+  EXPECT_EQ(least(), (std::vector<std::uint64_t>{0, 70'000}));
+  values_[77'777] = 3;
+  EXPECT_THROW(built->refresh(nullptr, cells(few_)), out_of_memory);
+  EXPECT_EQ(least(), (std::vector<std::uint64_t>{0, 70'000}));
+  built->refresh(nullptr, cells(nearly_all_));
+  EXPECT_EQ(least(), (std::vector<std::uint64_t>{77'777, 77'777}));
 }
 
 }  // namespace
