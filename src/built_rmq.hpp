@@ -12,9 +12,9 @@
 
 namespace raydex {
 
-// Whether places of 32 bits suffice for an array and a little beyond it.
+// Whether places of 32 bits suffice for an array.
 inline bool has_narrow_places(std::uint64_t size) {
-  return size < (std::uint64_t{1} << 32) - 1024;
+  return size <= core::most_narrow_values;
 }
 
 // Calls `make.template operator()<Value, Place>()` for an array: unsigned values are compared as

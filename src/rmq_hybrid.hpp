@@ -82,7 +82,8 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
       : built_rmq_hybrid::executed_rmq(info, where_to.memory),
         values_(values),
         ties_(options.ties),
-        levels_(Engine::build_levels(info, {this->memory(), where_to.stream}, values, options)) {
+        levels_(Engine::build_levels(info, {this->memory(), where_to.stream}, values, options)),
+        repairs_({this->memory(), where_to.stream}) {
     place_top(where_to.stream);
     this->measure();
   }
@@ -103,7 +104,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   void place_top(stream_t stream) {
     rays_.reset();  // so that queries scan, if it cannot be placed
     rays_.emplace(context{this->memory(), stream}, this->memory(), top(),
-                  rmq_rx_options{.ties = ties_});
+                  rmq_rx_options{.ties = ties_}, repairs_.number());
   }
 
   // Has a batch answered by `Answer`, a stretch of it at a time.
@@ -135,6 +136,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     if (rays_) {
       answer<traced_minimum>(where, ranges, static_cast<Value*>(out));
     } else {
+      repairs_.add(where, ranges.size());
       levels_->minimum(where, ranges, value_span(this->info_.value, out, ranges.size()));
     }
   }
@@ -142,6 +144,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     if (rays_) {
       answer<traced_position>(where, ranges, out);
     } else {
+      repairs_.add(where, ranges.size());
       levels_->position(where, ranges, std::span(out, ranges.size()));
     }
   }
@@ -149,10 +152,12 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     levels_->refresh(stream, positions);
     place_top(stream);
   }
+  std::uint64_t do_repairs(stream_t stream) const override { return repairs_.read(stream); }
 
   column values_;
   rmq_ties ties_;
   std::unique_ptr<rmq_hierarchy> levels_;
+  repair_counter<executor> repairs_;
   std::optional<rays> rays_;
 };
 

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "built_rmq.hpp"
+#include "raydex/core/atomic.hpp"
 #include "raydex/core/bits.hpp"
 #include "raydex/core/rmq_rx.hpp"
 #include "raydex/rmq_rx.hpp"
@@ -43,6 +44,34 @@ struct put_value {
   }
 };
 
+struct add_repairs {
+  std::uint64_t* number;
+  std::uint64_t what;
+  RAYDEX_HD void operator()(std::uint64_t) const { core::add_atomically(number, what); }
+};
+
+// How many lookups took a search instead of rays, in the backend's memory.
+template <class Executor>
+class repair_counter {
+ public:
+  explicit repair_counter(const context& where)
+      : memory_(where.memory), number_(where, 1), at_(number_.data()) {
+    Executor::set(where, at_, 0);
+  }
+
+  // What counts while rays are traced.
+  std::uint64_t* number() const { return at_; }
+  void add(const context& where, std::uint64_t lookups) const {
+    Executor::for_each(where, add_repairs{at_, lookups}, 1);
+  }
+  std::uint64_t read(stream_t stream) const { return Executor::read({memory_, stream}, at_); }
+
+ private:
+  memory_resource& memory_;
+  buffer<std::uint64_t> number_;
+  std::uint64_t* at_;
+};
+
 // The scene over an array, which must stay where it is: positions of minima by rays.
 template <class Engine>
 class minima_by_rays {
@@ -53,9 +82,11 @@ class minima_by_rays {
   // Ranges that are traced at once.
   static constexpr std::uint64_t most_at_once = std::uint64_t{1} << 26;
 
-  // What the engine itself allocates is counted in `memory`.
+  // What the engine itself allocates is counted in `memory`, and in `repairs` the lookups that took
+  // a search.
   minima_by_rays(const context& where, tracking_resource& memory, const column& values,
-                 const rmq_rx_options& options) {
+                 const rmq_rx_options& options, std::uint64_t* repairs)
+      : repairs_(repairs) {
     scene_plan<core::rmq_ray_scene> plan;
     plan.compact = options.compact.value_or(!options.fast_build);
     plan.fast_build = options.fast_build;
@@ -75,6 +106,7 @@ class minima_by_rays {
   // Runs a job, which need not know the scene.
   void trace(const context& where, core::rmq_ray_job job) const {
     job.scene = scene_;
+    job.repairs = repairs_;
     const std::uint64_t end = job.begin + job.size;
     for (; job.begin < end; job.begin += job.size, job.out += job.size) {
       job.size = std::min(most_at_once, end - job.begin);
@@ -124,6 +156,7 @@ class minima_by_rays {
     return chunks;
   }
 
+  std::uint64_t* repairs_;
   core::rmq_ray_scene scene_;
   buffer<std::uint64_t> positions_;
   std::unique_ptr<tracer> rays_;
@@ -139,7 +172,9 @@ class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
                const rmq_rx_options& options)
       : built_rmq_rx::executed_rmq(info, where_to.memory),
         values_(values),
-        rays_({this->memory(), where_to.stream}, this->memory(), values, options) {
+        repairs_({this->memory(), where_to.stream}),
+        rays_({this->memory(), where_to.stream}, this->memory(), values, options,
+              repairs_.number()) {
     this->measure();
   }
 
@@ -174,7 +209,10 @@ class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
     return made;
   }
 
+  std::uint64_t do_repairs(stream_t stream) const override { return repairs_.read(stream); }
+
   column values_;
+  repair_counter<executor> repairs_;
   rays rays_;
 };
 

@@ -205,6 +205,8 @@ void run(const rmq_arguments& given) {
     out.write(where.download(answers));
   });
 
+  times.repairs = built->repairs(context(where).stream);
+
   bar.phase("write");
   if (report_file) {
     const std::string text = report(where, built->info(), all_ranges.size(), costs);
@@ -234,7 +236,7 @@ void add_rmq_command(CLI::App& app) {
       ->type_name("min|argmin");
   add_build_options(*command, *given, "The answers, .npy");
   command->add_flag("--check", given->check,
-                    "Refuse ranges that are empty or reach beyond the array");
+                    "Refuse ranges that are empty or not wholly in the array");
   file("--set", given->set, "Positions whose values change after the build");
   file("--set-values", given->set_values, "Their new values; of equal positions the last counts");
   command->footer(
@@ -244,9 +246,12 @@ void add_rmq_command(CLI::App& app) {
       "after all other values, -0.0 equals 0.0. With --option ties=rightmost equal values count\n"
       "from the right.\n"
       "\n"
-      "A range's part beyond the array is not there. Without --check, a range of which nothing is\n"
-      "left, or an end of which is missing, has the last value in the order, NaN or the largest\n"
-      "integer, and the position 2^64 - 1. The ranges of an .npy file may be larger than memory.\n"
+      "A range is cut to the array on both sides: of 3 values, [-4, 1] has the first two. Without\n"
+      "--check, a range of which nothing is left, whose lower end is greater than the upper one, "
+      "or\n"
+      "an end of which is missing, has the last value in the order, NaN or the largest integer, "
+      "and\n"
+      "the position 2^64 - 1. The ranges of an .npy file may be larger than memory.\n"
       "\n"
       "Examples:\n"
       "  raydex rmq --values lcp.npy --ranges pairs.npy --result min --check --out lce.npy\n"

@@ -66,10 +66,11 @@ struct rmq_info {
 /// equals itself.
 ///
 /// *Ranges* are `ranges(lower, upper)` of positions, both ends included, counted from 0; columns of
-/// uint32, uint64, int32 or int64. A range's part beyond the array is not there. A range that is
-/// empty, missing, or wholly beyond the array has no minimum: its value is the last one in the
-/// order (NaN, or the largest of the type), its position `no_position`. Whether there are such
-/// ranges, `check` tells.
+/// uint32, uint64, int32 or int64. A range is cut to the array on both sides: of 3 values, [-4, 1]
+/// has the first two and [1, 9] the last two. A range of which nothing is left has no minimum, nor
+/// one whose lower end is greater than the upper one, such as [0, -1], or one that is missing: its
+/// value is the last one in the order (NaN, or the largest of the type), its position
+/// `no_position`. `check` refuses ranges that are not wholly in the array.
 ///
 /// *Streams*: work is queued on the stream of the context; on `cuda` and `optix` a call returns
 /// before it is done and never synchronises, unless its comment says so. On `cpu` a call returns
@@ -98,8 +99,9 @@ class RAYDEX_EXPORT rmq {
   void position(const context& where, const probes& ranges, std::span<std::uint64_t> out) const;
 
   /// Refuses ranges whose lower end is greater than the upper one, or an end of which is not in the
-  /// array: throws `invalid_argument`, which names the first of them and its ends. Of a part of a
-  /// longer batch, `first` is the number of its first range there. Synchronises.
+  /// array, on either side: throws `invalid_argument`, which names the first of them and its ends.
+  /// Missing ones are legal. Of a part of a longer batch, `first` is the number of its first range
+  /// there. Synchronises.
   void check(const context& where, const probes& ranges, std::uint64_t first = 0) const;
 
   /// Takes in values of the array that have changed, at these positions (uint32, uint64, int32 or
@@ -109,6 +111,10 @@ class RAYDEX_EXPORT rmq {
   /// Work goes to `stream` and does not synchronise. Queries of the same time must be on this
   /// stream, or wait for it. Scratch comes from the resource of the build.
   void refresh(stream_t stream, const column& positions);
+
+  /// How many lookups since the build rays did not answer rightly, so that a search had to; 0 for
+  /// structures without rays. Synchronises. Queries must not run at the same time.
+  std::uint64_t repairs(stream_t stream) const;
 
  protected:
   /// For implementations: a structure over memory that is counted on its way to `upstream`.
@@ -129,6 +135,8 @@ class RAYDEX_EXPORT rmq {
                        std::size_t bytes) const = 0;
   /// Does `refresh`. By default, throws `unsupported`.
   virtual void do_refresh(stream_t stream, const column& positions);
+  /// Does `repairs`. By default, there are none.
+  virtual std::uint64_t do_repairs(stream_t stream) const;
   /// @}
 
   /// Checks the types of values and places that a view is asked for.

@@ -36,7 +36,8 @@ struct rmq_cover_options {
 /// at most two or three reads of each level and end, and the values of a block at each end; near
 /// ranges scan at most 33 entries of level 1. *Memory*: see `rmq_memory`. *Build*: one read of the
 /// array, and passes over its tables; does not synchronise. *Refresh* writes the blocks of changed
-/// positions, and all tables anew.
+/// positions, or all of a level where that is faster, and all tables anew: it costs no more than a
+/// build. On `cpu` it takes 8 bytes of scratch for each of few positions.
 ///
 /// Beyond the GPU-RMQ paper, whose levels (section 4.1) it has.
 class RAYDEX_EXPORT rmq_cover : public rmq {
@@ -46,7 +47,7 @@ class RAYDEX_EXPORT rmq_cover : public rmq {
   /// A view to ask from the user's own code, inside a kernel on `cuda`.
   ///
   /// @tparam T the type of the array's values
-  /// @tparam Place `std::uint32_t`, or `std::uint64_t` where n >= 2^32 - 1024
+  /// @tparam Place `std::uint32_t`, or `std::uint64_t` where n > 2^32 - 2^23
   ///
   /// Throws `invalid_argument` if these are not the structure's own.
   template <class T, class Place = std::uint32_t>

@@ -69,10 +69,11 @@ struct rmq_hierarchy_options {
 /// level. A range of m values: up to 2c entries of each of log_c m levels, and `cutoff` of the last
 /// one; or, with `top=rays`, the rays of an `rmq_rx` over that level, and then a thread a range,
 /// with 8 bytes of scratch a range, for up to 2^26 ranges. *Memory*: about n / (c - 1) minima and
-/// as many positions, 4 bytes each, or 8 where n >= 2^32 - 1024; with `top=rays` an `rmq_rx` over
+/// as many positions, 4 bytes each, or 8 where n > 2^32 - 2^23; with `top=rays` an `rmq_rx` over
 /// the last level besides. *Updates*: `refresh` makes the chunks again that hold changed positions,
-/// level by level, for no more than the build costs; the scene of rays is built anew. *Stream*:
-/// neither build nor refresh synchronises.
+/// or all of a level where that is faster, for no more than the build costs; the scene of rays is
+/// built anew. If there is no memory for it, `refresh` throws, and levels alone answer until another
+/// one succeeds; such lookups count as repairs. *Stream*: neither build nor refresh synchronises.
 class RAYDEX_EXPORT rmq_hierarchy : public rmq {
  public:
   ~rmq_hierarchy() override;
@@ -81,7 +82,7 @@ class RAYDEX_EXPORT rmq_hierarchy : public rmq {
   /// rays.
   ///
   /// @tparam T the type of the array's values
-  /// @tparam Place `std::uint32_t`, or `std::uint64_t` where n >= 2^32 - 1024
+  /// @tparam Place `std::uint32_t`, or `std::uint64_t` where n > 2^32 - 2^23
   ///
   /// Throws `invalid_argument` if these are not the structure's own.
   template <class T, class Place = std::uint32_t>

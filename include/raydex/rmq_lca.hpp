@@ -22,10 +22,10 @@ struct rmq_lca_options {
 ///
 /// *Cost* of a range of any size, in any array: 2 random reads of a position's width, then 2 of a
 /// value and its position; those of a short range are near each other. *Memory*: 12 bytes a value;
-/// 20 for 64-bit values, 24 where also positions need 64 bits (from 2^32 - 1024 values). The build
-/// needs no more. It does O(n) reads for random arrays and O(n log n) for any, in 2 log2(n) + 2
-/// steps that are parallel each, and does not synchronise. There is no `refresh`: one changed value
-/// may change the tree as a whole.
+/// 20 for 64-bit values, 24 where also positions need 64 bits (beyond 2^32 - 2^23 values). The
+/// build needs no more. It does O(n) reads for random arrays and O(n log n) for any, in 2 log2(n) +
+/// 2 steps that are parallel each, and does not synchronise. There is no `refresh`: one changed
+/// value may change the tree as a whole.
 RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq_lca(backend where, const context& where_to,
                                                  const column& values,
                                                  const rmq_lca_options& options = {});

@@ -28,6 +28,7 @@ struct one_thread {
 template <bool Blind>
 struct plain_engine {
   using executor = one_thread;
+  static inline std::uint64_t lookups_by_rays = 0;  // how many cast some
 
   template <class Scene>
   class tracer {
@@ -43,10 +44,17 @@ struct plain_engine {
     template <class Job>
     void trace(const context& where, const Job& job) const {
       executor::for_each(
-          where, [&](std::uint64_t i) { job.run(*this, i); }, job.size);
+          where,
+          [&](std::uint64_t i) {
+            has_cast_ = false;
+            job.run(*this, i);
+            lookups_by_rays += has_cast_ ? 1 : 0;
+          },
+          job.size);
     }
 
     bool closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive) const {
+      has_cast_ = true;
       double nearest = ray.end;
       bool hit = false;
       for (std::size_t i = 0; i < parts_[part].size() && !Blind; ++i) {
@@ -76,6 +84,7 @@ struct plain_engine {
     }
 
     std::vector<std::vector<triangle>> parts_;
+    mutable bool has_cast_ = false;  // for the lookup at hand
   };
 };
 
@@ -88,9 +97,10 @@ void check_scene(std::uint64_t values_up_to, std::size_t size, rmq_ties ties) {
   host_memory_resource memory;
   tracking_resource counted(memory);
   const context where{counted};
-  const minima_by_rays<plain_engine<Blind>> rays(where, counted,
-                                                 column(std::span<const std::int32_t>(values)),
-                                                 {.ties = ties, .block = 32, .compact = false});
+  std::uint64_t repairs = 0;
+  const minima_by_rays<plain_engine<Blind>> rays(
+      where, counted, column(std::span<const std::int32_t>(values)),
+      {.ties = ties, .block = 32, .compact = false}, &repairs);
   const test::rmq_oracle<std::int32_t> oracle(values, ties);
 
   std::vector<std::uint32_t> ends;
@@ -108,7 +118,11 @@ void check_scene(std::uint64_t values_up_to, std::size_t size, rmq_ties ties) {
   job.array_size = size;
   job.size = count;
   job.out = found.data();
+  const std::uint64_t before = plain_engine<Blind>::lookups_by_rays;
   rays.trace(where, job);
+  const std::uint64_t by_rays = plain_engine<Blind>::lookups_by_rays - before;
+  EXPECT_TRUE(by_rays != 0 || size == 1);
+  EXPECT_EQ(repairs, Blind ? by_rays : 0);
   for (std::size_t i = 0; i < count; ++i)
     ASSERT_EQ(found[i], oracle.position(ends[2 * i], ends[2 * i + 1]))
         << ends[2 * i] << " to " << ends[2 * i + 1];
@@ -123,7 +137,7 @@ TEST(rmq_rx_scene, rays_meet_the_minimum_first) {
   }
 }
 
-TEST(rmq_rx_scene, what_rays_miss_is_scanned) {
+TEST(rmq_rx_scene, what_rays_miss_is_scanned_and_counted) {
   check_scene<true>(10, 100, rmq_ties::leftmost);
 }
 
@@ -171,6 +185,7 @@ TEST_F(rmq_rx_parts, ranges_across_parts_are_answered) {
   buffer<std::uint64_t> out(at(), lower.size());
   built->position(at(), ranges(column(lower_cells), column(upper_cells)),
                   std::span(out.data(), out.size()));
+  EXPECT_EQ(built->repairs(context(at()).stream), 0);
   const auto found = at().download(out);
   for (std::size_t i = 0; i < lower.size(); ++i) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(lower[i]);

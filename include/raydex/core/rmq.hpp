@@ -62,6 +62,11 @@ RAYDEX_HD inline Value smaller(Value a, Value b) {
 }
 /// @}
 
+/// The longest array whose places have 32 bits. A range of a longer one may need a table of
+/// `rmq_cover` whose intervals have 2^32 places.
+inline constexpr std::uint64_t most_narrow_values =
+    (std::uint64_t{1} << 32) - (std::uint64_t{1} << 23);
+
 /// A minimum and its place.
 template <class Value, class Place>
 struct placed_minimum {
@@ -179,7 +184,8 @@ class value_array {
   word flip_ = 0;
 };
 
-/// The position in cell `i`: uint32, uint64, int32 or int64. Negative ones are beyond all arrays.
+/// The position in cell `i`: uint32, uint64, int32 or int64. Negative ones become so large that
+/// they are beyond all arrays.
 RAYDEX_HD inline std::uint64_t position_of(const cells& positions, std::uint64_t i) {
   const std::byte* at = positions.data + i * positions.stride;
   switch (positions.format.type) {
@@ -205,6 +211,7 @@ class range_source {
              upper.data == lower.data + 4 && address % 8 == 0 &&
              lower.format.type == key_type::uint32 && lower.validity == nullptr &&
              upper.validity == nullptr;
+    signed_ = lower.format.type == key_type::int32 || lower.format.type == key_type::int64;
   }
 
   /// The ranges from one on, a multiple of 8.
@@ -230,7 +237,20 @@ class range_source {
     return lower_.valid(i) && upper_.valid(i);
   }
 
-  /// The part of a range that is in an array, as places of it. False if there is none.
+  /// The part of a range that is in an array of so many values, as positions: it is cut on both
+  /// sides. False if there is none.
+  RAYDEX_HD bool within(std::uint64_t i, std::uint64_t size, std::uint64_t& lower,
+                        std::uint64_t& upper) const {
+    if (!ends(i, lower, upper)) return false;
+    if (signed_) {
+      if (static_cast<std::int64_t>(upper) < 0) return false;
+      if (static_cast<std::int64_t>(lower) < 0) lower = 0;
+    }
+    if (upper >= size) upper = size - 1;
+    return lower <= upper && lower < size;
+  }
+
+  /// The same as places of the array.
   template <class Value, class Place>
   RAYDEX_HD bool read(std::uint64_t i, const value_array<Value>& array, Place& first,
                       Place& last) const {
@@ -245,18 +265,17 @@ class range_source {
     }
     std::uint64_t lower = 0;
     std::uint64_t upper = 0;
-    if (!ends(i, lower, upper)) return false;
-    const std::uint64_t size = array.size();
-    if (upper >= size) upper = size - 1;
+    const bool is_any = within(i, array.size(), lower, upper);
     first = static_cast<Place>(lower + array.first());
     last = static_cast<Place>(upper + array.first());
-    return lower <= upper && lower < size;
+    return is_any;
   }
 
  private:
   cells lower_;
   cells upper_;
-  bool pairs_ = false;  // both ends of a range are one aligned read
+  bool pairs_ = false;   // both ends of a range are one aligned read
+  bool signed_ = false;  // positions may be negative
 };
 
 }  // namespace raydex::core

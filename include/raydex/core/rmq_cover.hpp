@@ -62,6 +62,12 @@ struct cover_layout {
   }
 };
 
+// The intervals of the longest table of 32-bit places have 2^31 of them. Two, one of their
+// distances apart from the ends, cover any range of the longest array that has such places.
+static_assert(most_narrow_values <=
+              (std::uint64_t{1} << 32) -
+                  (std::uint64_t{2} << (32 - cover_layout<std::uint32_t>::fine)));
+
 /// The tables of an array.
 template <class Value, class Place>
 struct cover_tables {

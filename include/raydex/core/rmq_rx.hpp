@@ -19,6 +19,7 @@
 
 #include <cstdint>
 
+#include "raydex/core/atomic.hpp"
 #include "raydex/core/column.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/key.hpp"
@@ -160,21 +161,24 @@ struct rmq_ray_scene {
 
   // ---- queries
 
-  /// The position of the minimum of the values [first, last], by up to two rays a level.
+  /// The position of the minimum of the values [first, last], by up to two rays a level. `searched`
+  /// becomes true if one of them does not lead to it, and a search does.
   template <class Tracer>
-  RAYDEX_HD std::uint64_t find(const Tracer& tracer, std::uint64_t first,
-                               std::uint64_t last) const {
+  RAYDEX_HD std::uint64_t find(const Tracer& tracer, std::uint64_t first, std::uint64_t last,
+                               bool& searched) const {
     const std::uint64_t within = block() - 1;
     std::uint64_t best = none;
     for (unsigned level = 0;; ++level) {
       const std::uint64_t first_block = first >> block_bits;
       const std::uint64_t last_block = last >> block_bits;
-      if (first_block == last_block) return better(best, find(tracer, level, first, last));
+      if (first_block == last_block)
+        return better(best, find(tracer, level, first, last, searched));
       // The next level has the minima of whole blocks.
       const bool begins_within = (first & within) != 0;
       const bool ends_within = last + 1 != block_end(level, last_block);
-      if (begins_within) best = better(best, find(tracer, level, first, first | within));
-      if (ends_within) best = better(best, find(tracer, level, last_block << block_bits, last));
+      if (begins_within) best = better(best, find(tracer, level, first, first | within, searched));
+      if (ends_within)
+        best = better(best, find(tracer, level, last_block << block_bits, last, searched));
       first = first_block + (begins_within ? 1 : 0);
       last = last_block - (ends_within ? 1 : 0);
       if (first > last) return best;
@@ -213,7 +217,7 @@ struct rmq_ray_scene {
   // The position of the minimum of elements of one block, by one ray.
   template <class Tracer>
   RAYDEX_HD std::uint64_t find(const Tracer& tracer, unsigned level, std::uint64_t first,
-                               std::uint64_t last) const {
+                               std::uint64_t last, bool& searched) const {
     if (first == last) return position(level, first);
     const std::uint64_t number = first >> block_bits;
     const std::uint64_t part = first >> part_bits;
@@ -229,8 +233,9 @@ struct rmq_ray_scene {
         tracer.closest(levels[level].first_part + static_cast<unsigned>(part), ray, primitive);
     const std::uint64_t element = (part << part_bits) + primitive;
     // Whatever an engine says, the answer is within the range.
-    if (!hit || element < first || element > last) return scan(level, first, last);
-    return position(level, element);
+    if (hit && element >= first && element <= last) return position(level, element);
+    searched = true;
+    return scan(level, first, last);
   }
 };
 
@@ -248,16 +253,18 @@ struct rmq_ray_job {
   std::uint64_t size = 0;         ///< how many
   std::uint64_t* out = nullptr;   ///< the position of the minimum of each, counted from `begin`, or
                                   ///< `rmq_ray_scene::none`
+  std::uint64_t* repairs = nullptr;  ///< how many of them took a search
 
   /// Traces one range, counted from `begin`.
   template <class Tracer>
   RAYDEX_HD void run(const Tracer& tracer, std::uint64_t number) const {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
-    const bool exists = ranges.ends(begin + number, first, last);
-    if (last >= array_size) last = array_size - 1;
-    const bool is_any = exists && first <= last && first < array_size && climb(first, last);
-    out[number] = is_any ? scene.find(tracer, first, last) : rmq_ray_scene::none;
+    const bool is_any =
+        ranges.within(begin + number, array_size, first, last) && climb(first, last);
+    bool searched = false;
+    out[number] = is_any ? scene.find(tracer, first, last, searched) : rmq_ray_scene::none;
+    if (searched) add_atomically(repairs, 1);
   }
 
  private:
