@@ -338,6 +338,11 @@ void add_bench_command(CLI::App& app) {
   list("--ranges", given.ranges, "minima: large, medium, small or mixed [mixed]", "R[,R...]");
   list("--position-bits", given.position_bits,
        "minima: of the ends of ranges, 32 or 64 [32 below 2^31 values]", number);
+  list(
+      "--changes", given.changes,
+      "minima: so many positions, where the first ranges begin, are said to have changed after the "
+      "build [0]",
+      number);
   list("--seed", given.seed, "of all that is random [1]", number);
   list("--result", s->results, "first, count, sum or rows [first]; minima: min or argmin [min]",
        "RESULT[,...]");

@@ -43,6 +43,11 @@ void check_able(const std::vector<rmq_scene>& scenes, backend where) {
           throw unsupported(fmt::format("{} does not take values of {}; rmq_scan does",
                                         who.structure, to_string(here.what.value)));
         }
+        if (here.what.changes != 0 && !able.updates) {
+          throw unsupported(
+              fmt::format("--changes: {} takes no changed values; rmq_cover and rmq_hierarchy do",
+                          who.structure));
+        }
       }
     }
   }

@@ -21,11 +21,18 @@ rmq_measurement measure(machine& where, const rmq_generated& data, rmq_result as
         here, [&] { built = build_rmq(structure, here.where(), here, data.array(), options); });
   });
   found.info = built->info();
+  const probes ranges = data.ranges();
+  if (what.changes != 0) {
+    column changed = ranges.lower;
+    changed.size = what.changes;
+    found.refresh_ms = median_of(repetitions, [&] {
+      return wall_milliseconds(here, [&] { built->refresh(context(here).stream, changed); });
+    });
+  }
 
   const std::uint64_t width = asked == rmq_result::argmin ? 8 : what.value.width;
   buffer<std::byte> answers(here, what.probes * width);
   where.poison(answers.data(), answers.bytes());
-  const probes ranges = data.ranges();
   found.lookup_ms = median_of(repetitions, [&] {
     return where.milliseconds([&] {
       if (asked == rmq_result::argmin) {
@@ -36,6 +43,7 @@ rmq_measurement measure(machine& where, const rmq_generated& data, rmq_result as
       }
     });
   });
+  found.repairs = built->repairs(context(here).stream);
   found.wrong = where.count_wrong(data.reference(), {.asked = asked,
                                                      .position_bits = what.position_bits,
                                                      .size = what.probes,

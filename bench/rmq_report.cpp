@@ -35,7 +35,8 @@ nlohmann::ordered_json workload_json(const rmq_workload& what) {
           {"period", what.shape == array_shape::sawtooth ? what.period : 0},
           {"values", to_string(what.value)},
           {"ranges", to_string(what.ranges)},
-          {"position_bits", what.position_bits}};
+          {"position_bits", what.position_bits},
+          {"changes", what.changes}};
 }
 
 }  // namespace
@@ -49,8 +50,10 @@ std::string to_options(const rmq_workload& what) {
     text += fmt::format(" --array {} --values {}", to_string(what.shape), to_string(what.value));
   }
   if (what.shape == array_shape::sawtooth) text += fmt::format(" --period {}", what.period);
-  return text + fmt::format(" --ranges {} --position-bits {} --seed {}", to_string(what.ranges),
-                            what.position_bits, what.seed);
+  text +=
+      fmt::format(" --ranges {} --position-bits {}", to_string(what.ranges), what.position_bits);
+  if (what.changes != 0) text += fmt::format(" --changes {}", size_text(what.changes));
+  return text + fmt::format(" --seed {}", what.seed);
 }
 
 std::string rmq_table_head() {
@@ -72,6 +75,8 @@ std::string table_line(const rmq_row& row) {
                                  .wrong = m.wrong,
                                  .workload = describe(row.what)});
   if (!row.options.empty()) text += "; " + row.options;
+  if (m.refresh_ms) text += fmt::format("; refreshed in {:.3f} ms", *m.refresh_ms);
+  if (m.repairs != 0) text += fmt::format("; {} lookups repaired", m.repairs);
   return text;
 }
 
@@ -107,9 +112,11 @@ nlohmann::ordered_json to_json(const rmq_row& row) {
       {"build_peak_bytes", m.info.build_peak_bytes},
       {"bytes_per_value",
        ratio(static_cast<double>(m.info.resident_bytes), static_cast<double>(m.info.n))},
+      {"repairs", m.repairs},
       {"correct", m.wrong == 0},
       {"wrong", m.wrong},
   };
+  if (m.refresh_ms) object["refresh_ms"] = *m.refresh_ms;
   if (!row.experiment.empty()) object["experiment"] = row.experiment;
   object["commit"] = commit;
   object["date"] = date_text();

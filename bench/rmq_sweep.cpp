@@ -73,6 +73,7 @@ std::vector<rmq_workload> rmq_sweep(const axes& given) {
   for (rmq_workload& what : all)
     what.position_bits = usual_position_bits(what.keys);
   multiply(all, "--position-bits", &rmq_workload::position_bits, given.position_bits);
+  multiply(all, "--changes", &rmq_workload::changes, given.changes);
   multiply(all, "--seed", &rmq_workload::seed, given.seed);
   for (const rmq_workload& what : all)
     check(what);

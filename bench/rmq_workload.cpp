@@ -102,6 +102,8 @@ void check(const rmq_workload& what) {
           what.keys);
   require(!what.file || what.keys <= what.file->size, "{} values: {} has {}", what.keys,
           what.file ? what.file->name : "", what.file ? what.file->size : 0);
+  require(what.changes <= what.probes, "{} changes: must be at most as many as ranges, {}",
+          what.changes, what.probes);
   const std::uint64_t different = different_values(what);
   const auto [first, usual, last] = codes_of(what.value.type);
   require(different == 0 || different - 1 <= last - first,
@@ -180,6 +182,7 @@ std::string describe(const rmq_workload& what) {
   }
   if (what.position_bits != usual_position_bits(what.keys))
     text += fmt::format(", {}-bit positions", what.position_bits);
+  if (what.changes != 0) text += fmt::format(", {} changes", size_text(what.changes));
   return text;
 }
 

@@ -36,7 +36,9 @@ struct rmq_workload {
   key_format value = format_of<float>;            ///< the type of the values
   range_kind ranges = range_kind::mixed;          ///< how long the ranges are
   int position_bits = 32;                         ///< of the ends of ranges
-  std::uint64_t seed = 1;                         ///< of everything
+  std::uint64_t changes = 0;  ///< positions that a refresh is told of: where the
+                              ///< first ranges begin
+  std::uint64_t seed = 1;     ///< of everything
 
   friend bool operator==(const rmq_workload&, const rmq_workload&) = default;
 };

@@ -39,7 +39,7 @@ void replace(axes& all, const axes& given) {
       &axes::miss,         &axes::zipf,         &axes::range_hits,  &axes::updated_from,
       &axes::waves,        &axes::growth,       &axes::array,       &axes::array_file,
       &axes::period,       &axes::values,       &axes::ranges,      &axes::position_bits,
-      &axes::seed};
+      &axes::changes,      &axes::seed};
   static_assert(sizeof every / sizeof *every == sizeof(axes) / sizeof(std::vector<std::string>));
   for (const auto axis : every) {
     if (!(given.*axis).empty()) all.*axis = given.*axis;
@@ -53,7 +53,8 @@ std::vector<workload> sweep(const axes& given) {
           {"--period", &axes::period},
           {"--values", &axes::values},
           {"--ranges", &axes::ranges},
-          {"--position-bits", &axes::position_bits}});
+          {"--position-bits", &axes::position_bits},
+          {"--changes", &axes::changes}});
   std::vector<workload> all(1);
   multiply(all, "--range-hits", &workload::range_hits, given.range_hits);
   for (workload& what : all) {

@@ -19,7 +19,7 @@ struct axes {
   std::vector<std::string> keys{}, probes{}, batches{}, key_bits{}, uniformity{}, distribution{},
       stride{}, value_bits{}, multiplicity{}, insert_order{}, probe_order{}, hit_rate{}, miss{},
       zipf{}, range_hits{}, updated_from{}, waves{}, growth{}, array{}, array_file{}, period{},
-      values{}, ranges{}, position_bits{}, seed{};
+      values{}, ranges{}, position_bits{}, changes{}, seed{};
 };
 
 /// Replaces the values of each axis that is given.

@@ -207,9 +207,12 @@ TEST(bench_command, minima) {
     EXPECT_EQ(row["probes"], 500);
     EXPECT_EQ(row["correct"], true);
     EXPECT_EQ(row["wrong"], 0);
+    EXPECT_EQ(row["repairs"], 0);
     EXPECT_EQ(row["resident_bytes"], 0);
     EXPECT_EQ(row["bytes_per_value"], 0);
     EXPECT_EQ(row["workload_axes"]["position_bits"], 32);
+    EXPECT_EQ(row["workload_axes"]["changes"], 0);
+    EXPECT_FALSE(row.contains("refresh_ms"));
     for (const char* positive : {"n", "lookup_ms", "lookups_per_s", "floor_per_s", "ratio",
                                  "batch_floor_per_s", "read_floor_ms", "copy_bytes_per_s"}) {
       EXPECT_GT(row[positive], 0) << positive;
@@ -221,6 +224,23 @@ TEST(bench_command, minima) {
   EXPECT_EQ(rows[0]["key"], "double");
   EXPECT_EQ(rows[31]["key"], "uint32");
   EXPECT_EQ(rows[31]["result"], "argmin");
+}
+
+TEST(bench_command, changed_values_of_minima) {
+  const folder here;
+  const auto path = here / "out.json";
+  run("--structure rmq_cover,rmq_hierarchy --keys 2^12 --probes 500 --changes 1,500 "
+      "--repetitions 1 --json " +
+      path.string());
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 4u);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["correct"], true);
+    EXPECT_GT(row["refresh_ms"], 0);
+    EXPECT_GT(row["workload_axes"]["changes"], 0);
+    EXPECT_NE(row["command"].get<std::string>().find("--changes "), std::string::npos);
+  }
+  EXPECT_THROW(run("--structure rmq_lca --keys 2^12 --probes 500 --changes 1"), unsupported);
 }
 
 TEST(bench_command, minima_of_a_file) {

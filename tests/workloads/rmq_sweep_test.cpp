@@ -28,11 +28,12 @@ TEST(rmq_sweep, all_axes) {
   given.values = {"float", "double", "int32", "uint32", "int64", "uint64"};
   given.ranges = {"large", "medium", "small", "mixed"};
   given.position_bits = {"64"};
+  given.changes = {"5"};
   given.seed = {"9"};
   const auto all = rmq_sweep(given);
   ASSERT_EQ(all.size(), 2u * 2 * 6 * 4);
-  EXPECT_EQ(describe(all[0]), "7 large ranges on 2^10 sawtooth float, period 10, 64-bit positions");
-  EXPECT_EQ(describe(all.back()), "7 mixed ranges on 1000 lcp uint64, 64-bit positions");
+  EXPECT_EQ(describe(all[0]), "7 large ranges on 2^10 sawtooth float, period 10, 64-bit positions, 5 changes");
+  EXPECT_EQ(describe(all.back()), "7 mixed ranges on 1000 lcp uint64, 64-bit positions, 5 changes");
   EXPECT_EQ(all.back().seed, 9u);
 }
 
@@ -67,6 +68,7 @@ TEST(rmq_sweep, names_the_bad_value) {
   refused(&axes::values, "bytes4", "float, double, int32, uint32, int64, uint64");
   refused(&axes::ranges, "tiny", "large, medium, small, mixed");
   refused(&axes::position_bits, "16", "32 or 64");
+  refused(&axes::changes, "2^27", "at most as many as ranges");
   refused(&axes::zipf, "1", "--zipf");
   refused(&axes::batches, "2", "--batches");
   EXPECT_THROW(parse_rmq_results({"min", "sum"}), invalid_argument);
@@ -76,7 +78,7 @@ TEST(rmq_sweep, names_the_bad_value) {
 
 TEST(rmq_sweep, keys_have_other_axes) {
   for (const auto axis : {&axes::array, &axes::array_file, &axes::period, &axes::values,
-                          &axes::ranges, &axes::position_bits}) {
+                          &axes::ranges, &axes::position_bits, &axes::changes}) {
     axes given;
     given.*axis = {"1"};
     EXPECT_THROW(sweep(given), invalid_argument);
