@@ -205,7 +205,7 @@ void run(const rmq_arguments& given) {
     out.write(where.download(answers));
   });
 
-  times.repairs = built->repairs(context(where).stream);
+  costs.repairs = built->repairs(context(where).stream);
 
   bar.phase("write");
   if (report_file) {
