@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases drawn at random.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "random/case.hpp"
+
+namespace raydex::test {
+
+// The structures that a backend has and raydex tells of.
+std::vector<std::string> structures_of(backend where);
+
+// The case of a seed. `only`: the structure, if it is not to be drawn.
+test_case draw_case(std::uint64_t seed, const subject& tested, std::string_view only = {});
+
+}  // namespace raydex::test

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of which a chosen allocation fails.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "failures/failure.hpp"
+#include "random/case.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex::test {
+
+// Counts the bytes that it has handed out, and refuses an allocation when it is told to.
+class failing_resource final : public memory_resource {
+ public:
+  explicit failing_resource(memory_resource& upstream) : upstream_(upstream) {}
+  void* allocate(std::size_t bytes, stream_t stream) override;
+  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override;
+  memory_space space() const noexcept override { return upstream_.space(); }
+
+  std::size_t held() const { return held_; }
+
+ private:
+  friend class armed_fault;
+
+  memory_resource& upstream_;
+  std::atomic<std::size_t> held_ = 0;
+  std::atomic<std::int64_t> until_failure_ = 0;  // allocations, the one that fails included
+};
+
+// Has what a case says fail as long as this object lives, on whatever thread.
+class armed_fault {
+ public:
+  armed_fault(failing_resource& memory, const fault& what);
+  armed_fault(const armed_fault&) = delete;
+  armed_fault& operator=(const armed_fault&) = delete;
+  ~armed_fault();
+
+  // Whether it has.
+  bool has_struck() const;
+
+ private:
+  failing_resource& memory_;
+  fault::source of_;
+  std::optional<failure> call_;
+};
+
+}  // namespace raydex::test

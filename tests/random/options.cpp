@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "random/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+
+#include "support/random.hpp"
+
+namespace raydex::test {
+
+namespace {
+
+using words = std::vector<std::string>;
+
+// Numbers from a to b.
+words numbers(unsigned a, unsigned b, words others = {}) {
+  for (unsigned i = a; i <= b; ++i)
+    others.push_back(std::to_string(i));
+  return others;
+}
+
+std::vector<drawn_option> with_schedule(std::vector<drawn_option> own) {
+  const std::vector<drawn_option> schedule{{"schedule", {"dynamic", "static"}},
+                                           {"threads", {"128", "256", "512", "1024"}},
+                                           {"lookups", numbers(1, 16)},
+                                           {"pin", {"none", "steps", "full"}},
+                                           {"reorder", {"none", "single", "double"}},
+                                           {"group", {"exact", "power"}},
+                                           {"scan", {"multi", "single"}}};
+  own.insert(own.end(), schedule.begin(), schedule.end());
+  return own;
+}
+
+// What `rx` and `cgrx` share.
+std::vector<drawn_option> with_build(std::vector<drawn_option> own) {
+  const std::vector<drawn_option> build{{"bits",
+                                         {"23/23/18", "18/23/23", "23/20/21", "23/23/23",
+                                          "10/11/11", "16/16/0", "0/0/23", "3/5/7", "0/0/0"}},
+                                        {"compact", {"auto", "on", "off"}},
+                                        {"build", {"fast", "trace"}},
+                                        {"parts", {"auto", "1", "2", "3", "5", "16", "4096"}},
+                                        {"order", {"auto", "batch", "tiles", "sorted"}}};
+  own.insert(own.end(), build.begin(), build.end());
+  return own;
+}
+
+std::string word(const option_map& options, std::string_view name, const char* usual) {
+  const auto at = options.find(name);
+  return at != options.end() ? at->second : usual;
+}
+
+// Numbers with slashes between them.
+std::array<unsigned, 3> parse(const std::string& text) {
+  std::array<unsigned, 3> parts{};
+  std::sscanf(text.c_str(), "%u/%u/%u", &parts[0], &parts[1], &parts[2]);
+  return parts;
+}
+
+// Whether the steps of a grid are not too long for its bits.
+bool fits(const std::string& bits, const std::string& scale) {
+  constexpr unsigned most = 39;
+  const auto [x, y, z] = parse(bits);
+  const auto steps = parse(scale);
+  return steps[0] + y <= most && steps[1] + z <= most;
+}
+
+bool is_legal_rx(const option_map& options) {
+  const bool grid = word(options, "mode", "3d") == "3d";
+  if (!grid && (options.contains("bits") || options.contains("scale"))) return false;
+  const std::string scale = word(options, "scale", "auto");
+  if (scale != "auto" && !fits(word(options, "bits", "23/23/18"), scale)) return false;
+  if (word(options, "primitive", "auto") != "sphere") return true;
+  return word(options, "mode", "3d") != "extended" && (scale == "auto" || scale == "0/0");
+}
+
+bool is_legal_cgrx(const option_map& options) {
+  if (word(options, "node", "off") != "off") {
+    // A node has room for a bucket.
+    if (std::stoul(word(options, "node", "")) < std::stoul(word(options, "bucket", "16")))
+      return false;
+    if (word(options, "layout", "column") != "column") return false;
+  }
+  if (word(options, "mapping", "fit") == "fit")
+    return !options.contains("bits") && !options.contains("scale");
+  return word(options, "scene", "auto") != "spans" &&
+         fits(word(options, "bits", "23/23/18"), word(options, "scale", "15/21"));
+}
+
+bool is_legal_hierarchy(backend where, const option_map& options) {
+  const std::string top = word(options, "top", "auto");
+  if ((where == backend::cuda && top == "rays") || (where == backend::optix && top == "scan"))
+    return false;
+  // A thread that loads vectors answers alone.
+  const std::string group = word(options, "group", "auto");
+  return word(options, "load", "auto") != "vector" || group == "auto" || group == "1";
+}
+
+}  // namespace
+
+const std::vector<drawn_structure>& drawn_structures() {
+  static const std::vector<drawn_structure> all{
+      {"sorted_array", with_schedule({{"layout", {"column", "row"}}})},
+      {"eytzinger", with_schedule({{"layout", {"row", "column"}}, {"k", numbers(2, 33)}})},
+      {"pivot_tree", with_schedule({{"layout", {"row", "column"}},
+                                    {"search", {"lines", "groups"}},
+                                    {"nodes", {"auto", "exact", "quantised"}},
+                                    {"k", numbers(2, 33)},
+                                    {"levels", numbers(1, 4, {"all", "40"})}})},
+      {"rx", with_build({{"mode", {"3d", "naive", "extended"}},
+                         {"scale", {"auto", "0/0", "15/20", "15/21", "9/18", "16/1", "39/16"}},
+                         {"primitive", {"auto", "triangle", "sphere", "box"}},
+                         {"points", {"perpendicular", "offset", "zero"}},
+                         {"ranges", {"offset", "zero"}},
+                         {"hits", {"closest", "any"}},
+                         {"duplicates", {"compress", "keep"}},
+                         {"top", {"table", "instances"}},
+                         {"inverse", {"off", "on", "auto"}},
+                         {"update", {"rebuild", "refit"}}})},
+      {"cgrx", with_build({{"bucket", {"2", "3", "4", "5", "8", "13", "16", "32", "100", "65536"}},
+                           {"node", {"off", "2", "4", "6", "8", "16", "32", "100", "256"}},
+                           {"layout", {"column", "aligned", "packed"}},
+                           {"scene", {"auto", "spans", "optimised", "naive"}},
+                           {"mapping", {"fit", "bits"}},
+                           {"scale", {"0/0", "15/20", "15/21", "9/18", "16/1", "39/16"}},
+                           {"search", {"auto", "binary", "linear", "interpolated"}},
+                           {"scan", {"multi", "single"}},
+                           {"rebuild", {"never", "2", "3", "8", "1024"}}})},
+      {"rmq_cover", {{"memory", {"fast", "small"}}, {"ties", {"leftmost", "rightmost"}}}},
+      {"rmq_hierarchy",
+       {{"chunk", {"auto", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"}},
+        {"cutoff", {"auto", "2", "3", "9", "100", "4294967295"}},
+        {"top", {"auto", "scan", "rays"}},
+        {"load", {"auto", "vector", "coalesced"}},
+        {"group", {"auto", "1", "2", "4", "8", "16", "32"}},
+        {"assign", {"queue", "multi"}},
+        {"ties", {"leftmost", "rightmost"}}}},
+      {"rmq_lca", {{"ties", {"leftmost", "rightmost"}}}},
+      {"rmq_rx",
+       {{"ties", {"leftmost", "rightmost"}},
+        {"block", {"32", "64", "128", "256", "512", "1024", "2048", "4096"}},
+        {"compact", {"auto", "on", "off"}},
+        {"build", {"fast", "trace"}}}},
+      {"rmq_scan", {{"ties", {"leftmost", "rightmost"}}}},
+  };
+  return all;
+}
+
+bool is_legal(std::string_view structure, backend where, const option_map& options) {
+  if (structure == "pivot_tree") {
+    return word(options, "search", "lines") == "lines"
+               ? !options.contains("k") && !options.contains("levels")
+               : !options.contains("nodes");
+  }
+  if (structure == "rx") return is_legal_rx(options);
+  if (structure == "cgrx") return is_legal_cgrx(options);
+  if (structure == "rmq_hierarchy") return is_legal_hierarchy(where, options);
+  return true;
+}
+
+option_map draw_options(const drawn_structure& structure, backend where, std::mt19937_64& random) {
+  const std::uint64_t given = below(random, 4);  // of four options
+  for (;;) {
+    option_map options;
+    for (const auto& [name, values] : structure.options)
+      if (below(random, 4) < given) options[name] = values[below(random, values.size())];
+    if (is_legal(structure.name, where, options)) return options;
+  }
+}
+
+std::optional<std::uint64_t> largest_place(std::string_view structure, const option_map& options) {
+  unsigned bits = 64;
+  const auto of_grid = [&] {
+    const auto [x, y, z] = parse(word(options, "bits", "23/23/18"));
+    return x + y + z;
+  };
+  if (structure == "rx") {
+    const std::string mode = word(options, "mode", "3d");
+    bits = mode == "3d" ? of_grid() : mode == "naive" ? 23 : 29;
+  } else if (structure == "cgrx" && word(options, "mapping", "fit") == "bits") {
+    bits = of_grid();
+  }
+  if (bits >= 64) return std::nullopt;
+  return (std::uint64_t{1} << bits) - 1;
+}
+
+}  // namespace raydex::test

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that are drawn: one table of all structures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "random/case.hpp"
+
+namespace raydex::test {
+
+struct drawn_option {
+  std::string name;
+  std::vector<std::string> values;
+};
+struct drawn_structure {
+  std::string name;
+  std::vector<drawn_option> options;
+};
+const std::vector<drawn_structure>& drawn_structures();
+
+// Whether a backend takes these values of options together.
+bool is_legal(std::string_view structure, backend where, const option_map& options);
+
+// Legal options; most are left out.
+option_map draw_options(const drawn_structure& structure, backend where, std::mt19937_64& random);
+
+// The largest rank of a key that has a place in the scene; nothing where all have one.
+std::optional<std::uint64_t> largest_place(std::string_view structure, const option_map& options);
+
+}  // namespace raydex::test

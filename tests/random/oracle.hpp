@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the answers ought to be, by std:: algorithms over decoded numbers. Shares nothing with the
+// library.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "random/bits.hpp"
+#include "random/case.hpp"
+
+namespace raydex::test {
+
+// What an index holds: by key, then by row id.
+class held_keys {
+ public:
+  struct entry {
+    number key;
+    std::uint64_t row;
+  };
+
+  // Missing keys are left out; a row id is a position where there are no explicit ones.
+  held_keys(key_format format, const std::vector<cell>& column, bool explicit_rows);
+
+  // The entries that a range matches.
+  std::span<const entry> matches(const range& wanted) const;
+  // Deletions first, but for pairs that are both inserted and erased: these are left alone.
+  void edit(const step& batch);
+
+  const std::vector<entry>& entries() const { return entries_; }
+
+ private:
+  key_format format_;
+  std::vector<entry> entries_;
+};
+
+// A cell of the values that sums add up, as if it were in an array: a number that long double adds
+// up exactly, or bits of any kind for integers, which are added modulo 2^64.
+cell value_at(key_type type, std::uint64_t row, bool masked);
+
+// Where the minimum of an array's values in a range is; nothing where there are none.
+std::optional<std::uint64_t> minimum_of(const std::vector<number>& values, key_format position,
+                                        const range& wanted, bool rightmost);
+// Whether all of a range is in the array, or it is missing.
+bool is_within(std::uint64_t size, key_format position, const range& wanted);
+
+}  // namespace raydex::test

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program that draws cases: it draws all that there is, and finds, shrinks and names what goes
+// wrong.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "random/draw.hpp"
+#include "random/options.hpp"
+#include "random/search.hpp"
+#include "random/trial.hpp"
+#include "support/random.hpp"
+
+namespace raydex::test {
+namespace {
+
+using options_and_values = std::map<std::string, std::set<std::string>>;
+
+// The options of a structure and their values, as the message says that refuses another one; of a
+// range of numbers its ends.
+template <class Build>
+options_and_values told_options(Build&& build) {
+  std::string text;
+  try {
+    build(option_map{{"nosuch", ""}});
+  } catch (const invalid_argument& e) {
+    text = e.what();
+  }
+  options_and_values options;
+  const std::regex option("([a-z]+)=([a-zA-Z0-9_|./]+)");
+  for (std::sregex_iterator at(text.begin(), text.end(), option), end; at != end; ++at) {
+    std::set<std::string>& values = options[(*at)[1]];
+    const std::string list = (*at)[2];
+    const std::regex word("[a-zA-Z0-9_]+");
+    // X/Y/Z stands for numbers.
+    if (list.find('/') == list.npos) {
+      values.insert(std::sregex_token_iterator(list.begin(), list.end(), word), {});
+    } else if (const auto bar = list.find('|'); bar != list.npos) {
+      values.insert(list.substr(0, bar));
+    }
+  }
+  return options;
+}
+
+options_and_values options_in_table(const std::string& structure) {
+  options_and_values options;
+  for (const drawn_structure& one : drawn_structures()) {
+    if (one.name != structure) continue;
+    for (const drawn_option& option : one.options)
+      options[option.name].insert(option.values.begin(), option.values.end());
+  }
+  return options;
+}
+
+void expect_drawn(const std::string& structure, const options_and_values& told) {
+  ASSERT_FALSE(told.empty()) << structure;
+  const options_and_values drawn = options_in_table(structure);
+  for (const auto& [option, values] : told) {
+    const auto own = drawn.find(option);
+    ASSERT_NE(own, drawn.end()) << structure << " " << option << "= is not drawn";
+    for (const std::string& value : values)
+      EXPECT_TRUE(own->second.contains(value))
+          << structure << " " << option << "=" << value << " is not drawn";
+  }
+  for (const auto& [option, values] : drawn)
+    EXPECT_TRUE(told.contains(option)) << structure << " has no " << option << "=";
+}
+
+TEST(random_cases, draw_every_structure_and_option_of_the_registry) {
+  const session cpu(backend::cpu);
+  const column nothing(format_of<std::uint32_t>, nullptr, 0);
+  for (const capability& one : capabilities()) {
+    expect_drawn(one.structure, told_options([&](const option_map& options) {
+                   build(one.structure, one.where, cpu, nothing, {}, options);
+                 }));
+  }
+  for (const rmq_capability& one : rmq_capabilities()) {
+    expect_drawn(one.structure, told_options([&](const option_map& options) {
+                   build_rmq(one.structure, one.where, cpu, nothing, options);
+                 }));
+  }
+}
+
+TEST(random_cases, draw_every_value_of_the_table) {
+  auto random = generator();
+  for (const drawn_structure& structure : drawn_structures()) {
+    options_and_values left = options_in_table(structure.name);
+    for (int i = 0; i < 20'000; ++i) {
+      for (const auto& [option, value] : draw_options(structure, backend::cpu, random))
+        left[option].erase(value);
+    }
+    for (const auto& [option, values] : left)
+      EXPECT_TRUE(values.empty()) << structure.name << " " << option << "=" << *values.begin();
+  }
+}
+
+TEST(random_cases, follow_from_their_seed) {
+  const subject cpu{backend::cpu, false};
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    EXPECT_EQ(draw_case(seed, cpu), draw_case(seed, cpu));
+}
+
+// Searches with a check until a case fails; returns what was printed.
+std::string search_failing(const std::string& only, const check& differs) {
+  std::ostringstream out;
+  const search_limits limits{.seed = generator()()};
+  EXPECT_FALSE(search({backend::cpu, false}, only, limits, "program", differs, out));
+  // The seed that is printed leads to a case that fails.
+  const std::string text = out.str();
+  std::smatch seed;
+  EXPECT_TRUE(std::regex_search(text, seed, std::regex("program --seed ([0-9]+) --cases 1\n")));
+  EXPECT_TRUE(differs(draw_case(std::stoull(seed[1]), {backend::cpu, false}, only)));
+  return text;
+}
+
+TEST(random_cases, a_wrong_answer_is_found_shrunk_and_printed) {
+  // A library for which no key is missing.
+  const place where({backend::cpu, false},
+                    [](std::string_view structure, backend on, const context& with, column keys,
+                       const std::optional<column>& rows, const option_map& options) {
+                      keys.validity = nullptr;
+                      return build(structure, on, with, keys, rows, options);
+                    });
+  const std::string text = search_failing("sorted_array", [&](test_case tried) {
+    tried.build_fails = {};
+    for (step& one : tried.steps)
+      one.fails = {};
+    return try_case(where, tried);
+  });
+  EXPECT_NE(text.find("Shrinking ...\n"
+                      "  sorted_array\n"
+                      "  1 keys of uint32, row ids are their positions: missing(0)\n"
+                      "build: count of [0, 4294967295]: 1, expected 0\n"),
+            text.npos)
+      << text;
+}
+
+TEST(random_cases, a_failing_sequence_of_edits_is_shrunk) {
+  // An edit after another one pretends to fail where it erases a pair that the column holds twice.
+  const auto differs = [](const test_case& tried) -> std::optional<std::string> {
+    bool is_edited = false;
+    for (const step& one : tried.steps) {
+      for (const cell& erased : one.erase_pairs&& is_edited ? one.erase : std::vector<cell>{}) {
+        if (std::count(tried.keys.begin(), tried.keys.end(), erased) == 2) return "pretended";
+      }
+      is_edited = is_edited || one.what == action::edit;
+    }
+    return std::nullopt;
+  };
+  const std::string text = search_failing("cgrx", differs);
+  const std::regex least(
+      "Shrinking ...\n"
+      "  cgrx\n"
+      "  2 keys of uint32, row ids are their positions: 0\\*2\n"
+      "  step 1: edit\n    insert: none\n    erase keys: none\n"
+      "  step 2: edit\n    insert: none\n    erase pairs: 0/0\n"
+      "pretended\n");
+  EXPECT_TRUE(std::regex_search(text, least)) << text;
+}
+
+TEST(random_cases, a_crash_names_its_case) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto crash = [](const test_case& /*tried*/) -> std::optional<std::string> { std::abort(); };
+  EXPECT_EXIT(search({backend::cpu, false}, "", {.seed = 17}, "program", crash, std::cout),
+              testing::KilledBySignal(SIGABRT), "in flight: program --seed 17 --cases 1");
+}
+
+TEST(random_cases, a_case_that_does_not_end_is_named) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto hang = [](const test_case& /*tried*/) -> std::optional<std::string> {
+    for (;;)
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+  };
+  const search_limits limits{.seed = 18, .seconds_a_case = 1};
+  EXPECT_EXIT(search({backend::cpu, false}, "", limits, "program", hang, std::cout),
+              testing::KilledBySignal(SIGABRT),
+              "does not end\n.*in flight: program --seed 18 --cases 1");
+}
+
+}  // namespace
+}  // namespace raydex::test

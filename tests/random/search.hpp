@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws cases until one fails or the time is over.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+#include "random/case.hpp"
+
+namespace raydex::test {
+
+struct search_limits {
+  std::uint64_t seed = 0;                   // of the first case; those that follow count up
+  std::uint64_t cases = ~std::uint64_t{0};  // at most
+  std::chrono::seconds time{3600};          // in which cases begin
+  std::chrono::seconds shrinking{20};       // at most
+  unsigned seconds_a_case = 120;            // after which it is said not to end
+};
+
+// What differed in a case; nothing where all was as it should be.
+using check = std::function<std::optional<std::string>(const test_case&)>;
+
+// Returns whether all cases passed. Says on `out` how many there were; or, where one failed, what
+// is left of it once it is shrunk, and the `command` that repeats it.
+bool search(const subject& tested, const std::string& only, const search_limits& limits,
+            const std::string& command, const check& differs, std::ostream& out);
+
+}  // namespace raydex::test

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a case on a backend and compares all that it answers with the oracle.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "random/case.hpp"
+#include "random/failing_memory.hpp"
+#include "raydex/raydex.hpp"
+
+namespace raydex::test {
+
+// The backend, opened once for all cases, with a stream for each of the threads that ask at once.
+class place {
+ public:
+  static constexpr unsigned most_threads = 4;
+  // Builds an index as `raydex::build` does; a test may have it built wrongly.
+  using builder =
+      std::function<std::unique_ptr<index>(std::string_view, backend, const context&, const column&,
+                                           const std::optional<column>&, const option_map&)>;
+
+  explicit place(const subject& tested, builder build = raydex::build);
+  const subject& tested() const { return tested_; }
+  const builder& build() const { return build_; }
+  const session& at() const { return *sessions_.front(); }
+  // The session of a thread.
+  const session& at(unsigned thread) const { return *sessions_[thread]; }
+
+ private:
+  subject tested_;
+  builder build_;
+  std::vector<std::unique_ptr<session>> sessions_;
+};
+
+// What was answered is not what the oracle says, or something else is wrong.
+class disagreement : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Parts>
+void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
+  if (!holds) throw disagreement(fmt::format(text, std::forward<Parts>(parts)...));
+}
+
+// Does a part of a case, which is named where it goes wrong.
+template <class Do>
+void do_part(const std::string& name, Do&& part) {
+  try {
+    part();
+  } catch (const disagreement& difference) {
+    throw disagreement(fmt::format("{}: {}", name, difference.what()));
+  } catch (const std::exception& e) {
+    throw disagreement(fmt::format("{}: it throws {}: {}", name, typeid(e).name(), e.what()));
+  }
+}
+
+// What differed; nothing where all is as it should be.
+std::optional<std::string> try_case(const place& where, const test_case& tried);
+
+// The two kinds of cases. Throw `disagreement`.
+void try_keys(const place& where, const test_case& tried);
+void try_minima(const place& where, const test_case& tried);
+
+// Cells in the backend's memory.
+class placed_column {
+ public:
+  placed_column(const session& at, key_format format, const std::vector<cell>& cells,
+                const placing& lie, bool masked, std::uint64_t cell::*what = &cell::bits);
+  const column& view() const { return view_; }
+
+ private:
+  buffer<std::byte> cells_;
+  buffer<std::uint8_t> bits_;
+  column view_;
+};
+
+// The ends of a step's ranges.
+class placed_ranges {
+ public:
+  placed_ranges(const session& at, const test_case& of, const std::vector<range>& all,
+                bool as_points);
+  const probes& view() const { return view_; }
+
+ private:
+  std::vector<placed_column> ends_;
+  probes view_;
+};
+
+// Makes a call of the library, and nothing else, of which an allocation is to fail. Returns whether
+// it went through; if it did not, it threw an error of the library.
+template <class Call>
+bool survives(failing_resource& memory, const fault& what, Call&& call) {
+  const armed_fault armed(memory, what);
+  try {
+    call();
+    return true;
+  } catch (const unsupported&) {
+    throw;
+  } catch (const error& e) {
+    if (armed.has_struck()) return false;
+    throw;
+  }
+}
+
+// Makes a query that may fail, and then again.
+template <class Call>
+void query(failing_resource& memory, const fault& what, Call&& call) {
+  const std::size_t before = memory.held();
+  if (survives(memory, what, call)) return;
+  require(memory.held() == before, "a failed query leaks {} bytes", memory.held() - before);
+  call();
+}
+
+}  // namespace raydex::test
