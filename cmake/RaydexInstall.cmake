@@ -4,6 +4,14 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(raydex_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/raydex)
 
+# What is installed is linked as it will be there. Where CMake is left to replace RPATHs, it pads the
+# first ones with colons, and an empty entry is the current folder.
+foreach(target raydex raydex_cli)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
+  endif()
+endforeach()
+
 install(TARGETS raydex EXPORT raydexTargets)
 install(DIRECTORY include/raydex DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 
@@ -17,7 +25,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/raydexConfig.cmake
 
 if(TARGET raydex_cli)
   file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-  set_target_properties(raydex_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+  set(rpath $ORIGIN/${bin_to_lib} $ORIGIN/../lib)  # installed, and in the build tree
+  list(REMOVE_DUPLICATES rpath)
+  set_target_properties(raydex_cli PROPERTIES INSTALL_RPATH "${rpath}")
   install(TARGETS raydex_cli)
   # The program writes its own completion, so that it never lags behind the options.
   set(completion ${PROJECT_BINARY_DIR}/completion/raydex)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs and libraries look for others in fixed places only, and are hardened."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+BUILD = pathlib.Path(os.environ["RAYDEX_BUILD_DIR"])
+FORTIFIED = os.environ["RAYDEX_FORTIFIED"] == "1"
+
+
+def binaries(*folders):
+    """The programs and shared libraries in folders."""
+    found = []
+    for path in sorted(path for folder in folders for path in folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            with open(path, "rb") as file:
+                if file.read(4) == b"\x7fELF":
+                    found.append(path)
+    assert "raydex" in [path.name for path in found]
+    return found
+
+
+def read_elf(path, *options):
+    """What readelf says."""
+    command = ["readelf", "--wide", *options, path]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def built():
+    """What this build has made."""
+    return binaries(BUILD / "bin", BUILD / "lib")
+
+
+@pytest.fixture(scope="module", name="installed")
+def install(tmp_path_factory):
+    """Where this build is installed."""
+    prefix = tmp_path_factory.mktemp("prefix")
+    command = ["cmake", "--install", BUILD, "--prefix", prefix]
+    subprocess.run(command, capture_output=True, check=True)
+    return prefix
+
+
+def assert_fixed_places(paths):
+    """An empty place, or one without a slash in front, is seen from the current folder."""
+    for path in paths:
+        for places in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", read_elf(path, "--dynamic")):
+            for place in places.split(":"):
+                assert re.match(r"/|\$ORIGIN(/|$)", place), (path, places)
+
+
+def test_places_of_libraries():
+    assert_fixed_places(built())
+
+
+def test_places_of_installed_libraries(installed):
+    assert_fixed_places(binaries(installed))
+
+
+def test_what_is_installed_finds_its_library(installed):
+    subprocess.run([installed / "bin" / "raydex", "structures"], check=True)
+
+
+def test_relocations_are_read_only():
+    for path in built():
+        assert "GNU_RELRO" in read_elf(path, "--segments"), path
+        assert re.search(r"\(FLAGS_1\).*\bNOW\b", read_elf(path, "--dynamic")), path
+
+
+@pytest.mark.parametrize("name", ["bin/raydex", "bin/raydex_demo", "bin/longest_common_extension"])
+def test_checks_of_the_stack_and_of_copies(name):
+    symbols = read_elf(BUILD / name, "--dyn-syms")
+    assert "__stack_chk_fail" in symbols
+    assert ("__memcpy_chk" in symbols) == FORTIFIED
+
+
+def test_checks_of_the_library():
+    for path in built():
+        if path.name.startswith("libraydex.so"):
+            assert "__stack_chk_fail" in read_elf(path, "--dyn-syms")
