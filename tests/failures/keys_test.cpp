@@ -170,11 +170,12 @@ class failing_keys : public failures, public testing::WithParamInterface<subject
                     Operation&& operation) {
     std::unique_ptr<index> changed = make();
     const index_info info = changed->info();
-    const std::size_t bytes = meter_->current();
+    std::size_t bytes = meter_->current();
     fail_in_turn(
         name, [&] { operation(*changed); },
         [&] {
-          EXPECT_EQ(meter_->current(), bytes);
+          // Embree may hold less of a scene that was to be refit.
+          EXPECT_LE(meter_->current(), bytes);
           EXPECT_EQ(changed->info().n, info.n);
           EXPECT_EQ(changed->info().max_row_id, info.max_row_id);
           check(*changed, before);
@@ -182,6 +183,7 @@ class failing_keys : public failures, public testing::WithParamInterface<subject
         [&] {
           check(*changed, after);
           changed = make();
+          bytes = meter_->current();
         });
   }
 

@@ -161,7 +161,7 @@ TEST_P(failing_minima, queries) {
 TEST_P(failing_minima, refresh) {
   if (!GetParam().updates) GTEST_SKIP() << "takes no changes";
   const auto built = make();
-  const std::size_t bytes = meter_->current();
+  std::size_t bytes = meter_->current();
   stream_t stream = context(at()).stream;
   std::vector<std::uint32_t> changed(200);
   for (std::uint32_t& position : changed)
@@ -179,10 +179,12 @@ TEST_P(failing_minima, refresh) {
         // Without its rays a hierarchy scans.
         EXPECT_LE(meter_->current(), bytes);
         built->refresh(stream, column(positions));
+        bytes = meter_->current();
         check(*built);
         change();
       },
       [&] {
+        bytes = meter_->current();
         check(*built);
         change();
       });
