@@ -2,7 +2,9 @@
 #include "ray_options.hpp"
 
 #include <fmt/format.h>
+#include <array>
 
+#include "choice_name.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex {

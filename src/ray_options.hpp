@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "choice_name.hpp"
 #include "raydex/rx.hpp"
 
 namespace raydex {
