@@ -35,14 +35,13 @@ class csv_reader {
   std::vector<host_column> read(std::istream& stream) {
     // Line by line, so that the parser's callbacks know where they are.
     std::string text;
-    while (std::getline(stream, text)) {
+    while (read_line(stream, name_, text)) {
       ++line_;
       if (!stream.eof()) text.push_back('\n');
       constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
       const bool marked = line_ == 1 && text.starts_with(byte_order_mark);
       parse(std::string_view(text).substr(marked ? byte_order_mark.size() : 0));
     }
-    if (stream.bad()) throw invalid_argument(fmt::format("{}: cannot be read to its end", name_));
     if (csv_fini(&parser_, field_callback, row_callback, this) != 0) fail_to_parse();
     rethrow();
     if (names_.empty()) throw invalid_argument(fmt::format("{}: it is empty", name_));

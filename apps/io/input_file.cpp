@@ -12,6 +12,22 @@
 
 namespace raydex::io {
 
+namespace {
+
+template <class Work>
+bool read(std::istream& stream, const std::string& name, Work&& work) {
+  // Otherwise a shortage of memory would look like a failure to read.
+  stream.exceptions(std::ios::badbit);
+  try {
+    work();
+  } catch (const std::ios_base::failure&) {
+    throw invalid_argument(fmt::format("{}: cannot be read to its end", name));
+  }
+  return !stream.fail();
+}
+
+}  // namespace
+
 input_file open_input(const std::string& path) {
   std::error_code failure;
   // Sizes are checked against the file's own before memory is asked for, and a pipe has none.
@@ -26,6 +42,15 @@ input_file open_input(const std::string& path) {
   }
   file.size = std::filesystem::file_size(path);
   return file;
+}
+
+bool read_line(std::istream& stream, const std::string& name, std::string& line) {
+  return read(stream, name, [&] { std::getline(stream, line); });
+}
+
+bool read_bytes(std::istream& stream, const std::string& name, void* to, std::uint64_t count) {
+  return read(stream, name,
+              [&] { stream.read(static_cast<char*>(to), static_cast<std::streamsize>(count)); });
 }
 
 }  // namespace raydex::io

@@ -39,8 +39,7 @@ void npy_reader::fail(const std::string& what) const {
 }
 
 void npy_reader::take(void* to, std::uint64_t count) {
-  if (count > left_ || !stream_.read(static_cast<char*>(to), static_cast<std::streamsize>(count)))
-    fail("it is truncated");
+  if (count > left_ || !read_bytes(stream_, name_, to, count)) fail("it is truncated");
   left_ -= count;
 }
 

@@ -17,12 +17,12 @@ std::string read_fasta(const std::string& path) {
     throw invalid_argument(fmt::format("{}: {}", path, what));
   };
   std::string line;
-  if (!std::getline(file.stream, line) || !line.starts_with('>')) {
+  if (!io::read_line(file.stream, path, line) || !line.starts_with('>')) {
     fail("it is not a FASTA file: it does not begin with >");
   }
   std::string letters;
   letters.reserve(file.size);
-  while (std::getline(file.stream, line)) {
+  while (io::read_line(file.stream, path, line)) {
     if (line.starts_with('>')) fail("it holds several sequences; give a file of one");
     for (const char c : line) {
       if (std::isspace(static_cast<unsigned char>(c)) == 0) letters += c;

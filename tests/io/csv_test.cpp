@@ -8,11 +8,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "expect_error.hpp"
+#include "failing_stream.hpp"
 #include "io/dtype.hpp"
 #include "temporary_folder.hpp"
 
@@ -129,6 +131,17 @@ TEST(Csv, SeveralColumnsInOnePass) {
   ASSERT_EQ(columns.size(), 2U);
   EXPECT_EQ(cells<double>(columns[0]), (doubles{1.5, 2.5}));
   EXPECT_EQ(cells<std::int64_t>(columns[1]), (ints{1, 2}));
+}
+
+TEST(Csv, FailuresToReadAndShortageOfMemory) {
+  const auto read_failing = [](auto error) {
+    test::failing_buffer buffer("a\n1\n2", error);
+    std::istream stream(&buffer);
+    read_csv(stream, "t.csv", std::array{std::string("a")}, std::nullopt);
+  };
+  expect_error([&] { read_failing(std::ios_base::failure("broken")); },
+               "t.csv: cannot be read to its end");
+  EXPECT_THROW(read_failing(std::bad_alloc()), std::bad_alloc);
 }
 
 TEST(Csv, TextAmongNumbers) {

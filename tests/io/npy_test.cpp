@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "expect_error.hpp"
+#include "failing_stream.hpp"
 #include "io/dtype.hpp"
 #include "io/npy_header.hpp"
 #include "support/random.hpp"
@@ -53,6 +55,20 @@ std::string with(const std::string& descr, const std::string& order, const std::
   return with_dictionary(
       "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }\n",
       cells);
+}
+
+TEST(Npy, FailuresToReadAndShortageOfMemory) {
+  const std::string text = with("'<u4'", "False", "(2,)", "abcdefgh");
+  const auto read_failing = [&](std::size_t before, auto error) {
+    test::failing_buffer buffer(text.substr(0, before), error);
+    std::istream stream(&buffer);
+    read_npy(stream, text.size(), "K.npy");
+  };
+  for (const std::size_t before : {std::size_t{0}, std::size_t{20}, text.size() - 1}) {
+    expect_error([&] { read_failing(before, std::ios_base::failure("broken")); },
+                 "K.npy: cannot be read to its end");
+    EXPECT_THROW(read_failing(before, std::bad_alloc()), std::bad_alloc);
+  }
 }
 
 TEST(Npy, RoundTripOfEveryFormat) {
