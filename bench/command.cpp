@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,6 +25,7 @@
 #include "bench/report.hpp"
 #include "bench/rmq_command.hpp"
 #include "bench/speed_cache.hpp"
+#include "io/file_arguments.hpp"
 #include "io/output_file.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
@@ -234,6 +236,15 @@ void measure_all(const std::vector<scene>& scenes, machine& bench, floors& all_f
   }
 }
 
+// Refuses before any work a file that cannot be written or is also read.
+void check_output(const settings& s) {
+  std::vector<io::file_argument> inputs;
+  for (const std::string& name : s.given.array_file)
+    inputs.push_back({"--array-file", name});
+  io::check_outputs(std::array{io::file_argument{"--json", s.json}}, inputs);
+  const io::output_file attempt(s.json);
+}
+
 void run(const settings& s) {
   if (s.list_experiments) return list_experiments();
   std::vector<experiment> chosen = choose(s);
@@ -255,14 +266,13 @@ void run(const settings& s) {
   for (const rmq_scene& here : rmq_scenes)
     total += here.tasks.size();
   check_able(rmq_scenes, where);
-  std::optional<io::output_file> file;
-  if (!s.json.empty()) file.emplace(s.json);
+  if (!s.json.empty()) check_output(s);
 
   const session here(where);
   const std::unique_ptr<machine> bench = make_machine(here);
   floors all_floors(*bench, repetitions);
   const device_info device = here.device();
-  recorder record(total);
+  recorder record(total, s.json);
   record.print(fmt::format("{}: {}", to_string(where), device.name));
   if (!left_out.empty()) {
     record.print(
@@ -270,11 +280,6 @@ void run(const settings& s) {
   }
   measure_all(scenes, *bench, all_floors, device, repetitions, record);
   measure_all(rmq_scenes, *bench, all_floors, device, repetitions, record);
-  if (file) {
-    const std::string text = record.rows().dump(1) + "\n";
-    file->write(std::as_bytes(std::span(text)));
-    file->commit();
-  }
   if (record.wrong() != 0) {
     throw error(fmt::format("bench: {} answers were wrong", record.wrong()));
   }
@@ -361,7 +366,10 @@ void add_bench_command(CLI::App& app) {
       .add_option("--repetitions", s->repetitions,
                   "measurements, of which the median counts [5; 3]")
       ->type_name("N");
-  bench.add_option("--json", s->json, "file for all figures: a list, one object per table line")
+  bench
+      .add_option(
+          "--json", s->json,
+          "file for all figures: a list, one object per table line; holds what was measured so far")
       ->type_name("FILE");
   bench.footer(
       "Lists are swept: all combinations are measured. Examples:\n"

@@ -148,7 +148,8 @@ std::string to_cache_text(const speed_table& table, backend where, const std::st
 auto_choice::auto_choice(const session& where, bool needed) {
   if (!needed) return;
   known_speeds known = load_speeds(where.where(), where.device().name);
-  if (!known.problem.empty()) fmt::print(stderr, "raydex: warning: {}\n", known.problem);
+  if (!known.problem.empty())
+    std::fputs(fmt::format("raydex: warning: {}\n", known.problem).c_str(), stderr);
   table_ = std::move(known.table);
 }
 

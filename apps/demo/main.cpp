@@ -18,6 +18,7 @@
 
 #include "demo/plain_scan.hpp"
 #include "demo/resident_column.hpp"
+#include "io/program.hpp"
 #include "io/read.hpp"
 #include "raydex/raydex.hpp"
 
@@ -258,10 +259,11 @@ bool run(const std::string& data) {
 
 int main(int argc, char** argv) {
   try {
+    raydex::io::begin_program();
     if (argc != 2) throw raydex::invalid_argument("usage: raydex_demo DATA_DIR");
     return raydex::demo::run(argv[1]) ? 0 : 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "raydex_demo: {}\n", error.what());
+    std::fputs(fmt::format("raydex_demo: {}\n", error.what()).c_str(), stderr);
     return 2;
   }
 }

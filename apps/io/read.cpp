@@ -85,6 +85,10 @@ bool is_csv(std::string_view name) {
   return name.find(csv_mark) != std::string_view::npos;
 }
 
+std::string path_of(const std::string& name) {
+  return is_csv(name) ? split(name).path : name;
+}
+
 host_column read_column(const std::string& name) {
   if (is_csv(name)) {
     const csv_name parts = split(name);

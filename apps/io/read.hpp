@@ -16,6 +16,9 @@ namespace raydex::io {
 // Whether a name is that of a CSV column.
 bool is_csv(std::string_view name);
 
+// The file of such a name.
+std::string path_of(const std::string& name);
+
 // Reads a column. Throws `invalid_argument` with one line that names the file.
 host_column read_column(const std::string& name);
 

@@ -52,7 +52,8 @@ void progress::draw() const {
     bar = fmt::format(" [{}{}] {:3.0f} %", std::string(filled, '#'),
                       std::string(width - filled, '.'), 100 * share);
   }
-  fmt::print(stderr, "\r{:<8}{} {:.1f} s\x1b[K", name_.load(), bar, elapsed.count());
+  std::fputs(fmt::format("\r{:<8}{} {:.1f} s\x1b[K", name_.load(), bar, elapsed.count()).c_str(),
+             stderr);
 }
 
 }  // namespace raydex

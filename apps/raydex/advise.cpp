@@ -107,7 +107,8 @@ void run(const advise_arguments& given) {
   const use_case what = parse(given);
   const bench::known_speeds known = speeds_on(what.where);
   const advice advised = advise(what, known.table);
-  if (!known.problem.empty()) fmt::print(stderr, "raydex: warning: {}\n", known.problem);
+  if (!known.problem.empty())
+    std::fputs(fmt::format("raydex: warning: {}\n", known.problem).c_str(), stderr);
   if (given.as_json) {
     print_json(what, advised, known);
   } else {

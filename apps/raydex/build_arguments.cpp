@@ -5,11 +5,25 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 
 #include "io/dtype.hpp"
 #include "io/read.hpp"
 
 namespace raydex::cli {
+
+namespace {
+
+// --out, if both outputs are files of their own.
+const std::string& checked(const build_arguments& given,
+                           std::span<const io::file_argument> inputs) {
+  io::check_outputs(std::array{io::file_argument{"--out", given.out},
+                               io::file_argument{"--report", given.report}},
+                    inputs);
+  return given.out;
+}
+
+}  // namespace
 
 CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* what) {
   return command.add_option(name, path, what)->type_name("FILE");
@@ -27,6 +41,10 @@ void add_build_options(CLI::App& command, build_arguments& given, const char* ou
   command.add_option("--option", given.options, "An option of the structure; can be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+}
+
+void explain_outputs(CLI::App& command) {
+  command.footer(fmt::format("{}\n\n{}", command.get_footer(), io::output_rules));
 }
 
 option_map parse_options(const std::vector<std::string>& given) {
@@ -52,10 +70,9 @@ void check_same_type(const typed_file& one, const typed_file& other) {
                   from_csv ? " (a type can be given to a CSV column: file.csv:column:i8)" : ""));
 }
 
-void check_outputs(const build_arguments& given) {
-  if (!given.report.empty() && given.report == given.out) {
-    throw invalid_argument(fmt::format("--out and --report are the same file, {}", given.out));
-  }
+outputs::outputs(const build_arguments& given, std::span<const io::file_argument> inputs)
+    : answers_(checked(given, inputs)) {
+  if (!given.report.empty()) report_.emplace(given.report);
 }
 
 }  // namespace raydex::cli

@@ -11,6 +11,7 @@
 #include "advise.hpp"
 #include "bench/command.hpp"
 #include "completion.hpp"
+#include "io/program.hpp"
 #include "query.hpp"
 #include "rmq.hpp"
 #include "structures.hpp"
@@ -65,6 +66,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    raydex::io::begin_program();
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
     print_error("out of memory");

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "answers.hpp"
 #include "batches.hpp"
@@ -41,6 +42,17 @@ struct query_arguments : build_arguments {
   std::string keys, row_ids, points, ranges, result, values;
   std::string insert, insert_rows, erase, erase_rows;
 
+  std::vector<io::file_argument> inputs() const {
+    return {{"--keys", keys},
+            {"--row-ids", row_ids},
+            {"--points", points},
+            {"--ranges", ranges},
+            {"--values", values},
+            {"--insert", insert},
+            {"--insert-rows", insert_rows},
+            {"--erase", erase},
+            {"--erase-rows", erase_rows}};
+  }
   bool has_edits() const {
     return !(insert.empty() && insert_rows.empty() && erase.empty() && erase_rows.empty());
   }
@@ -67,7 +79,6 @@ void check(const query_arguments& given) {
   if (!given.values.empty() && parse_result(given.result) != result_kind::sum) {
     throw invalid_argument(fmt::format("--values goes with --result sum, not {}", given.result));
   }
-  check_outputs(given);
   if (given.has_edits()) {
     check_updatable(capabilities(), given.structure, "--insert and no --erase");
   }
@@ -156,9 +167,7 @@ void run(const query_arguments& given) {
   const option_map options = parse_options(given.options);
   check(given);
   // What would fail late is tried early: outputs and the backend.
-  io::output_file out(given.out);
-  std::optional<io::output_file> report_file;
-  if (!given.report.empty()) report_file.emplace(given.report);
+  outputs files(given, given.inputs());
   const session where(bench::choose_backend(given.backend, bench::key_offers(), given.structure,
                                             given.has_edits()));
   const bench::auto_choice choose(where, given.structure == "auto");
@@ -202,13 +211,8 @@ void run(const query_arguments& given) {
   costs.repairs = built->repairs(context(where).stream);
 
   bar.phase("write");
-  write(out, found, kind == result_kind::rows);
-  if (report_file) {
-    const std::string text = report(where, built->info(), batch.size(), costs);
-    report_file->write(std::as_bytes(std::span(text)));
-    report_file->commit();
-  }
-  out.commit();
+  write(files.answers(), found, kind == result_kind::rows);
+  files.commit([&] { return report(where, built->info(), batch.size(), costs); });
 }
 
 }  // namespace
@@ -252,6 +256,7 @@ void add_query_command(CLI::App& app) {
       "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz\n"
       "  raydex query --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"
       "      --erase gone.npy --points probes.npy --result count --out counts.npy");
+  explain_outputs(*command);
   command->callback([given] { run(*given); });
 }
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "batches.hpp"
 #include "bench/backend_choice.hpp"
@@ -38,6 +39,11 @@ namespace {
 struct rmq_arguments : build_arguments {
   std::string values, ranges, result, set, set_values;
   bool check = false;
+
+  std::vector<io::file_argument> inputs() const {
+    return {
+        {"--values", values}, {"--ranges", ranges}, {"--set", set}, {"--set-values", set_values}};
+  }
 };
 
 // The columns that the arguments name, in host memory; ranges are read when they are asked for.
@@ -53,7 +59,6 @@ bool asks_for_position(const rmq_arguments& given) {
 }
 
 void check(const rmq_arguments& given) {
-  check_outputs(given);
   if (given.set.empty() != given.set_values.empty()) {
     throw invalid_argument("--set and --set-values go together: positions and their new values");
   }
@@ -156,9 +161,7 @@ void run(const rmq_arguments& given) {
   const option_map options = parse_options(given.options);
   check(given);
   // What would fail late is tried early: outputs and the backend.
-  io::output_file out(given.out);
-  std::optional<io::output_file> report_file;
-  if (!given.report.empty()) report_file.emplace(given.report);
+  outputs files(given, given.inputs());
   const session where(bench::choose_backend(given.backend, bench::rmq_offers(), given.structure,
                                             !given.set.empty()));
   progress bar;
@@ -188,7 +191,7 @@ void run(const rmq_arguments& given) {
 
   bar.phase("lookup", all_ranges.size());
   const key_format cell = wants_position ? format_of<std::uint64_t> : in.values.format;
-  io::begin_npy(out, cell, all_ranges.size());
+  io::begin_npy(files.answers(), cell, all_ranges.size());
   for_each_batch(all_ranges.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
     const io::host_ranges host = all_ranges.next(count);
     const placed_probes placed(where, ranges(host.lower.view(), host.upper.view()));
@@ -202,18 +205,13 @@ void run(const rmq_arguments& given) {
         built->minimum(where, part, {cell, answers.data(), count});
       }
     });
-    out.write(where.download(answers));
+    files.answers().write(where.download(answers));
   });
 
   costs.repairs = built->repairs(context(where).stream);
 
   bar.phase("write");
-  if (report_file) {
-    const std::string text = report(where, built->info(), all_ranges.size(), costs);
-    report_file->write(std::as_bytes(std::span(text)));
-    report_file->commit();
-  }
-  out.commit();
+  files.commit([&] { return report(where, built->info(), all_ranges.size(), costs); });
 }
 
 }  // namespace
@@ -259,6 +257,7 @@ void add_rmq_command(CLI::App& app) {
       "      --out lows.npy --report report.json\n"
       "  raydex rmq --structure rmq_scan --backend cpu --option ties=rightmost --values v.npy \\\n"
       "      --set changed.npy --set-values new.npy --ranges r.npy --result argmin --out last.npy");
+  explain_outputs(*command);
   command->callback([given] { run(*given); });
 }
 

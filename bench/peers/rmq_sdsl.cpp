@@ -34,6 +34,7 @@
 #include "bench/rmq_values.hpp"
 #include "bench/rmq_workload.hpp"
 #include "bench/wall_clock.hpp"
+#include "io/program.hpp"
 #include "raydex/error.hpp"
 #include "raydex/session.hpp"
 
@@ -168,9 +169,10 @@ int parse_and_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    raydex::io::begin_program();
     return raydex::bench::parse_and_run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "raydex_rmq_sdsl: {}\n", error.what());
+    std::fputs(fmt::format("raydex_rmq_sdsl: {}\n", error.what()).c_str(), stderr);
     return 2;
   }
 }

@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -18,8 +20,10 @@
 
 #include "common_extensions.hpp"
 #include "fasta.hpp"
+#include "io/file_arguments.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "io/program.hpp"
 #include "raydex/raydex.hpp"
 #include "suffixes.hpp"
 
@@ -106,6 +110,11 @@ bool ask(const char* what, common_extensions& extensions, std::string_view text,
 }
 
 bool run(const arguments& given) {
+  // A file that cannot be written is found before the work.
+  io::check_outputs(std::array{io::file_argument{"--lcp", given.lcp}},
+                    std::array{io::file_argument{"genome", given.genome}});
+  std::optional<io::output_file> lcp;
+  if (!given.lcp.empty()) lcp.emplace(given.lcp);
   const std::string text = read_fasta(given.genome);
   if (text.empty()) throw invalid_argument(fmt::format("{}: it has no letters", given.genome));
   if (given.pairs == 0) throw invalid_argument("--pairs: 0; at least 1 is needed");
@@ -113,10 +122,9 @@ bool run(const arguments& given) {
   const sorted_suffixes suffixes(text);
   fmt::print("{}: {} letters; suffix array, ranks and LCP array in {:.0f} ms\n", given.genome,
              text.size(), milliseconds_since(begin));
-  if (!given.lcp.empty()) {
-    io::output_file file(given.lcp);
-    io::write_npy(file, format_of<std::uint32_t>, std::as_bytes(std::span(suffixes.common)));
-    file.commit();
+  if (lcp) {
+    io::write_npy(*lcp, format_of<std::uint32_t>, std::as_bytes(std::span(suffixes.common)));
+    lcp->commit();
   }
   const auto longest = std::ranges::max_element(suffixes.common);
   const std::size_t rank = static_cast<std::size_t>(longest - suffixes.common.begin());
@@ -168,9 +176,10 @@ int parse_and_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    raydex::io::begin_program();
     return raydex::examples::parse_and_run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "longest_common_extension: {}\n", error.what());
+    std::fputs(fmt::format("longest_common_extension: {}\n", error.what()).c_str(), stderr);
     return 2;
   }
 }

@@ -234,7 +234,7 @@ def test_full_disk(program, result):
     column = program.file("K.npy", np.arange(10000, dtype="<u4"))
     query = query_arguments(keys=column, points=column, result=result, report="report.json")
     line = program.refuse(*query, **limit(resource.RLIMIT_FSIZE, 4096))
-    assert line == "raydex: out.npy: cannot be written: File too large\n" or result == "rows"
+    assert line == "raydex: out.npy: cannot be written: File too large\n"
 
 
 def test_a_failure_keeps_what_was_there(program):
@@ -242,6 +242,24 @@ def test_a_failure_keeps_what_was_there(program):
     program.file("out.npy", "precious")
     program.refuse_query(keys=good, points="none.npy", result="first", report="report.json")
     assert (program.folder / "out.npy").read_text() == "precious"
+
+
+def test_files_that_cannot_be_read_to_their_end(program):
+    good = program.file("good.npy", NUMBERS)
+    (program.folder / "t.csv").symlink_to("/proc/self/mem")  # nothing is at its beginning
+    line = program.refuse_query(keys="t.csv:a", points=good, result="count")
+    assert line == "raydex: t.csv: cannot be read to its end\n"
+
+
+def test_lines_that_do_not_fit_into_memory(program):
+    limits = limit(resource.RLIMIT_AS, 1 << 30)
+    if BACKEND != "cpu" or program.run("--version", **limits).returncode != 0:
+        pytest.skip("the program needs address space for other things")
+    good = program.file("good.npy", NUMBERS)
+    program.file("t.csv", "a\n1\n")
+    os.truncate(program.folder / "t.csv", 1 << 30)
+    query = query_arguments(keys="t.csv:a", points=good, result="count")
+    assert program.refuse(*query, **limits) == "raydex: out of memory\n"
 
 
 def test_exhausted_memory(program):

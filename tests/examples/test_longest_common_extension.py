@@ -32,10 +32,11 @@ def common_letters(a, b):
     return length
 
 
-def run(folder, *arguments):
+def run(folder, *arguments, **settings):
     return subprocess.run(
         [os.environ["RAYDEX_EXAMPLE"], *arguments, "--backend", BACKEND],
         cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+        **settings,
     )
 
 
@@ -59,6 +60,30 @@ def test_extensions(tmp_path, text):
     assert lcp.dtype == "<u4" and lcp.tolist() == expected
     if max(expected) > 0:
         assert f"The longest repeat: {max(expected)} letters" in done.stdout
+
+
+@pytest.mark.parametrize("closed", [[], [0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]])
+def test_what_is_printed_gets_into_no_file(tmp_path, closed):
+    def close():
+        for descriptor in closed:
+            os.close(descriptor)
+
+    (tmp_path / "t.fna").write_text(">a\nACGACG\n")
+    done = run(tmp_path, "t.fna", "--pairs", "10", "--lcp", "lcp.npy", preexec_fn=close)
+    assert done.returncode == 0
+    assert np.load(tmp_path / "lcp.npy").tolist() == [0, 3, 0, 2, 0, 1]
+    assert run(tmp_path, "none.fna", preexec_fn=close).returncode == 2
+
+
+def test_the_genome_is_no_output(tmp_path):
+    text = ">a\nACGACG\n"
+    (tmp_path / "t.fna").write_text(text)
+    os.link(tmp_path / "t.fna", tmp_path / "hard")
+    for name in ["t.fna", "./t.fna", "hard"]:
+        done = run(tmp_path, "t.fna", "--lcp", name)
+        assert done.returncode == 2
+        assert "same file" in done.stderr
+    assert (tmp_path / "t.fna").read_text() == text
 
 
 @pytest.mark.parametrize(

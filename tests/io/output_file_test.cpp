@@ -2,8 +2,11 @@
 // Output files are there when they are complete, and otherwise not at all.
 #include "io/output_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -13,6 +16,23 @@
 #include "expect_error.hpp"
 #include "io/npz.hpp"
 #include "temporary_folder.hpp"
+
+namespace {
+
+// What the files' code asks of the system, in this order.
+std::string asked;
+
+}  // namespace
+
+// In place of those of the C library.
+extern "C" int fsync(int descriptor) {
+  asked += "fsync ";
+  return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
+extern "C" int rename(const char* from, const char* to) noexcept {
+  asked += "rename ";
+  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
 
 namespace raydex::io {
 namespace {
@@ -35,6 +55,57 @@ TEST(OutputFile, AppearsWhenCommitted) {
   file.commit();
   EXPECT_EQ(read_file(path), "abcd");
   EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(OutputFile, IsOnTheDiskBeforeItTakesItsPlace) {
+  const temporary_folder folder;
+  output_file one(folder.path("one"));
+  output_file other(folder.path("other"));
+  asked.clear();
+  one.commit();
+  EXPECT_EQ(asked, "fsync rename ");
+  other.finish();
+  other.commit();
+  EXPECT_EQ(asked, "fsync rename fsync rename ");
+}
+
+TEST(OutputFile, FollowsLinks) {
+  const temporary_folder folder;
+  const std::string target = folder.write("target", "before");
+  std::filesystem::create_symlink("target", folder.path("link"));
+  write_text(folder.path("link"), "after");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  EXPECT_EQ(read_file(target), "after");
+}
+
+TEST(OutputFile, KeepsTheMode) {
+  const temporary_folder folder;
+  const std::string path = folder.write("o.npy", "before");
+  ::chmod(path.c_str(), 0604);
+  write_text(path, "after");
+  EXPECT_EQ(read_file(path), "after");
+  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms{0604});
+}
+
+TEST(OutputFile, RefusesReadOnlyFiles) {
+  const temporary_folder folder;
+  const std::string path = folder.write("o.npy", "before");
+  ::chmod(path.c_str(), 0444);
+  expect_error([&] { output_file file(path); }, "o.npy: cannot be written: it is read-only");
+  EXPECT_EQ(read_file(path), "before");
+}
+
+TEST(OutputFile, IsWrittenInPieces) {
+  const temporary_folder folder;
+  const std::string path = folder.path("o.npy");
+  output_file file(path);
+  file.write(bytes("abcd"));
+  file.seek(1);
+  file.write(bytes("BC"));
+  file.seek(4);
+  file.write(bytes("e"));
+  file.commit();
+  EXPECT_EQ(read_file(path), "aBCde");
 }
 
 TEST(OutputFile, HasThePermissionsOfAnyFile) {
