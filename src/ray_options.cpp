@@ -2,6 +2,7 @@
 #include "ray_options.hpp"
 
 #include <fmt/format.h>
+
 #include <array>
 
 #include "choice_name.hpp"
