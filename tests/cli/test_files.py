@@ -221,10 +221,15 @@ def test_minima_that_become_too_large(program):
 
 
 def test_benchmarks_that_become_too_large(program):
-    done = program.run(
-        "bench", "--backend", BACKEND, "--structure", "sorted_array", "--keys", "2^10,2^11",
-        "--probes", "2^10", "--json", "out.json", **limit(resource.RLIMIT_FSIZE, 3000),
-    )
+    def measure(keys, **settings):
+        return program.run(
+            "bench", "--backend", BACKEND, "--structure", "sorted_array", "--keys", keys,
+            "--probes", "2^10", "--json", "out.json", **settings,
+        )
+
+    assert measure("2^10").returncode == 0
+    size = (program.folder / "out.json").stat().st_size
+    done = measure("2^10,2^11", **limit(resource.RLIMIT_FSIZE, size * 3 // 2))
     assert done.returncode == 1
     assert done.stderr == "raydex: out.json: cannot be written: File too large\n"
     assert [row["n"] for row in rows_on_disk(program)] == [1 << 10]
