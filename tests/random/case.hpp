@@ -57,6 +57,7 @@ enum class answer : std::uint8_t {
   sum,
   sum_of_values,
   rows,
+  offsets,  // and the rows there
   // of minima
   minimum,
   position,

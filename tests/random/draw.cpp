@@ -199,7 +199,8 @@ class drawer {
   }
 
   void draw_key_ranges(step& made, std::size_t size) {
-    std::vector<answer> all{answer::first, answer::count, answer::sum, answer::rows};
+    std::vector<answer> all{answer::first, answer::count, answer::sum, answer::rows,
+                            answer::offsets};
     if (!large_rows_) all.push_back(answer::sum_of_values);
     made.answers = draw_answers(all);
     made.summed = one_of(number_formats()).type;

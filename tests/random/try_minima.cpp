@@ -41,6 +41,10 @@ class minima_trial {
       do_part(fmt::format("step {}", i + 1),
               [&] { one.what == action::refresh ? refresh(one) : ask(one); });
     }
+    if (where_.tested().where == backend::cpu) {
+      const std::uint64_t repairs = built_->repairs(own().stream);
+      require(repairs == 0, "{} lookups were repaired", repairs);
+    }
     built_.reset();
     require(memory_.held() == 0, "{} bytes leak", memory_.held());
   }
