@@ -117,6 +117,17 @@ keys64 edges(unsigned x_bits, unsigned y_bits, unsigned z_bits) {
   return keys;
 }
 
+TEST_F(rx_edges, copies_of_a_key_in_several_parts) {
+  for (const std::uint64_t key : {0ULL, 1ULL, 1ULL << 23, ~0ULL}) {
+    keys64 keys(9, key);
+    keys.insert(keys.end(), {key / 2, key, key - 1, key + 1});
+    for (const char* hits : {"any", "closest"}) {
+      for (const char* parts : {"3", "13"})
+        check(keys, {{"hits", hits}, {"duplicates", "keep"}, {"parts", parts}}, ~0ULL);
+    }
+  }
+}
+
 TEST_F(rx_edges, rows_and_planes_of_64_bit_keys) {
   check_all(edges(23, 23, 18), {}, true);
   check_all(edges(18, 23, 23), {{"bits", "18/23/23"}}, true);

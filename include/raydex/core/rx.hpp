@@ -108,18 +108,20 @@ struct rx_scene {
     }
     for (unsigned part = first_part; part < traced_parts; ++part) {
       // What a part holds begins with the key of its first primitive.
-      Key first = wanted.lower;
-      Key last = wanted.upper;
-      if (part + 1 < traced_parts) {
-        const Key next = load(part_keys + part + 1);
-        if (next <= last) last = static_cast<Key>(next - 1);
-      }
       const Key begin = load(part_keys + part);
-      if (begin > wanted.upper) break;
+      Key first = wanted.lower;
       if (begin > first) {
         // Nothing lay between the lower end and this part: its first key is the first match.
         if (hits == ray_hits::closest) return {part_begin(part), 0};
         first = begin;
+      }
+      Key last = wanted.upper;
+      bool goes_on = false;
+      if (part + 1 < traced_parts) {
+        const Key next = load(part_keys + part + 1);
+        goes_on = next <= wanted.upper;
+        // Where keys are kept as often as they are there, this part may end with copies of it.
+        if (goes_on) last = first_entries == nullptr ? next : static_cast<Key>(next - 1);
       }
       for (std::uint64_t segment = grid.segment(first);; ++segment) {
         if (rays++ == most_rays) return {traced<Position>::gave_up, 0};
@@ -135,7 +137,7 @@ struct rx_scene {
         if (end == last) break;
         first = static_cast<Key>(end + 1);
       }
-      if (last == wanted.upper) break;
+      if (!goes_on) break;
     }
     if (met.count != 0) found = {met.first, met.count};
     return found;
