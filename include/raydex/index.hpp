@@ -66,7 +66,7 @@ struct index_info {
   row_id_type row_ids;             ///< type of its row ids
   std::uint64_t n;                 ///< rows of the column
   std::uint64_t entries;           ///< rows that are not missing
-  std::uint64_t max_row_id;        ///< the largest row id; 0 where there are no entries
+  std::uint64_t max_row_id;        ///< the largest row id that it was given, of missing keys, too
   std::string options;             ///< the options in force, as `name=value` separated by spaces
   std::uint64_t resident_bytes;    ///< bytes held by the index, measured
   std::uint64_t build_peak_bytes;  ///< most bytes allocated at once during its build, measured
