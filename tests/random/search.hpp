@@ -18,7 +18,7 @@ struct search_limits {
   std::uint64_t cases = ~std::uint64_t{0};  // at most
   std::chrono::seconds time{3600};          // in which cases begin
   std::chrono::seconds shrinking{20};       // at most
-  unsigned seconds_a_case = 120;            // after which it is said not to end
+  unsigned seconds_a_case = 300;            // after which it is said not to end
 };
 
 // What differed in a case; nothing where all was as it should be.
