@@ -32,7 +32,8 @@ TEST(rmq_sweep, all_axes) {
   given.seed = {"9"};
   const auto all = rmq_sweep(given);
   ASSERT_EQ(all.size(), 2u * 2 * 6 * 4);
-  EXPECT_EQ(describe(all[0]), "7 large ranges on 2^10 sawtooth float, period 10, 64-bit positions, 5 changes");
+  EXPECT_EQ(describe(all[0]),
+            "7 large ranges on 2^10 sawtooth float, period 10, 64-bit positions, 5 changes");
   EXPECT_EQ(describe(all.back()), "7 mixed ranges on 1000 lcp uint64, 64-bit positions, 5 changes");
   EXPECT_EQ(all.back().seed, 9u);
 }
