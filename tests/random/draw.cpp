@@ -318,9 +318,11 @@ class drawer {
     const bool tidy = one_in(3);  // all within the array
     for (std::size_t left = draw_size(false); left > 0; --left) {
       std::int64_t lower = draw_position(size);
-      std::int64_t upper =
-          one_in(2) ? draw_position(size)
-                    : lower + static_cast<std::int64_t>(draw(std::uint64_t{2} << draw(10)));
+      std::int64_t upper = one_in(2)
+                               ? draw_position(size)
+                               // From the largest position on to the smallest ones.
+                               : static_cast<std::int64_t>(static_cast<std::uint64_t>(lower) +
+                                                           draw(std::uint64_t{2} << draw(10)));
       if (tidy && size != 0) {
         lower = static_cast<std::int64_t>(static_cast<std::uint64_t>(lower) % size);
         upper = static_cast<std::int64_t>(static_cast<std::uint64_t>(upper) % size);
