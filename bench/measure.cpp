@@ -139,7 +139,7 @@ struct answered {
 
 answered ask(machine& where, const generated& data, result asked, const index& who,
              int repetitions) {
-  const stream_t stream = context(where.where()).stream;
+  stream_t stream = context(where.where()).stream;
   const std::uint64_t repaired = who.repairs(stream);
   interview talk(where, data, asked, who);
   const double ms = median_of(repetitions, [&] { return where.milliseconds([&] { talk.ask(); }); });
