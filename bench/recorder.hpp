@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/output_file.hpp"
+#include "files/output_file.hpp"
 
 namespace raydex::bench {
 

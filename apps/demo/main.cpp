@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "demo/plain_scan.hpp"
-#include "demo/resident_column.hpp"
-#include "io/program.hpp"
-#include "io/read.hpp"
+#include "apps/demo/plain_scan.hpp"
+#include "apps/demo/resident_column.hpp"
+#include "files/program.hpp"
+#include "files/read.hpp"
 #include "raydex/raydex.hpp"
 
 namespace raydex::demo {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "io/host_column.hpp"
+#include "files/host_column.hpp"
 
 namespace raydex::demo {
 

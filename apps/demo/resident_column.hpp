@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "io/host_column.hpp"
+#include "files/host_column.hpp"
 #include "raydex/raydex.hpp"
 
 namespace raydex::demo {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far a text reads the same from two of its positions on.
-#include "common_extensions.hpp"
+#include "examples/longest_common_extension/common_extensions.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "examples/longest_common_extension/suffixes.hpp"
 #include "raydex/raydex.hpp"
-#include "suffixes.hpp"
 
 namespace raydex::examples {
 

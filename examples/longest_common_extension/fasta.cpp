@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Genomes in FASTA files: a line that begins with >, then lines of letters.
-#include "fasta.hpp"
+#include "examples/longest_common_extension/fasta.hpp"
 
 #include <fmt/format.h>
 
 #include <cctype>
 
-#include "io/input_file.hpp"
+#include "files/input_file.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::examples {

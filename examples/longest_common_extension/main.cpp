@@ -18,14 +18,14 @@
 #include <string_view>
 #include <vector>
 
-#include "common_extensions.hpp"
-#include "fasta.hpp"
-#include "io/file_arguments.hpp"
-#include "io/npy.hpp"
-#include "io/output_file.hpp"
-#include "io/program.hpp"
+#include "examples/longest_common_extension/common_extensions.hpp"
+#include "examples/longest_common_extension/fasta.hpp"
+#include "examples/longest_common_extension/suffixes.hpp"
+#include "files/file_arguments.hpp"
+#include "files/npy.hpp"
+#include "files/output_file.hpp"
+#include "files/program.hpp"
 #include "raydex/raydex.hpp"
-#include "suffixes.hpp"
 
 namespace raydex::examples {
 namespace {

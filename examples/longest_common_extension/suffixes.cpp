@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The suffix array by libdivsufsort; the LCP array by the algorithm of Kasai et al. (2001).
-#include "suffixes.hpp"
+#include "examples/longest_common_extension/suffixes.hpp"
 
 #include <divsufsort.h>
 #include <fmt/format.h>

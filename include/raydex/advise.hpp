@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "raydex/capability.hpp"
-#include "raydex/core/key.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/speed_table.hpp"

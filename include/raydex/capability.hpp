@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "raydex/core/key.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/export.hpp"
 
 namespace raydex {

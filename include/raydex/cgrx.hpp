@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "raydex/core/cgrx.hpp"
+#include "raydex/core/rays/cgrx.hpp"
 #include "raydex/index.hpp"
 #include "raydex/rx.hpp"
 

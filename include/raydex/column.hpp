@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "raydex/core/key.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/export.hpp"
 #include "raydex/memory.hpp"
 

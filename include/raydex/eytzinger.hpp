@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "raydex/core/eytzinger.hpp"
+#include "raydex/core/lookups/eytzinger.hpp"
 #include "raydex/index.hpp"
 #include "raydex/layout.hpp"
 #include "raydex/schedule.hpp"

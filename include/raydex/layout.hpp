@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "raydex/core/entries.hpp"
+#include "raydex/core/keys/entries.hpp"
 
 namespace raydex {
 

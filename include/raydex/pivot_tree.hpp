@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "raydex/core/pivot_tree.hpp"
+#include "raydex/core/lookups/pivot_tree.hpp"
 #include "raydex/index.hpp"
 #include "raydex/layout.hpp"
 #include "raydex/schedule.hpp"

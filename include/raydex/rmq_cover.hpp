@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "raydex/core/rmq_cover.hpp"
+#include "raydex/core/minima/rmq_cover.hpp"
 #include "raydex/rmq.hpp"
 #include "raydex/rmq_view.hpp"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "raydex/core/rmq_hierarchy.hpp"
+#include "raydex/core/minima/rmq_hierarchy.hpp"
 #include "raydex/rmq.hpp"
 #include "raydex/rmq_view.hpp"
 

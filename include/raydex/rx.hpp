@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "raydex/core/key_scene.hpp"
-#include "raydex/core/rx.hpp"
+#include "raydex/core/rays/key_scene.hpp"
+#include "raydex/core/rays/rx.hpp"
 #include "raydex/index.hpp"
 
 namespace raydex {

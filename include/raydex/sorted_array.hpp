@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "raydex/core/sorted_array.hpp"
+#include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/index.hpp"
 #include "raydex/layout.hpp"
 #include "raydex/schedule.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform.hpp"
+#include "src/interface/platform.hpp"
 
 #include <unistd.h>
 

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "cuda/check.hpp"
 #include "raydex/memory.hpp"
+#include "src/cuda/check.hpp"
 
 namespace raydex::cuda {
 

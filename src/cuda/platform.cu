@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform.hpp"
+#include "src/interface/platform.hpp"
 
 #include <string>
 
-#include "cuda/check.hpp"
+#include "src/cuda/check.hpp"
 
 namespace raydex::cuda {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform.hpp"
+#include "src/interface/platform.hpp"
 
 #include <memory>
 #include <string>
 
-#include "optix/driver.hpp"
+#include "src/optix/engine/driver.hpp"
 
 namespace raydex::optix {
 

@@ -9,10 +9,10 @@
 #include <numeric>
 #include <utility>
 
-#include "conformance/oracle.hpp"
 #include "raydex/raydex.hpp"
-#include "support/repairs.hpp"
-#include "support/tested_backend.hpp"
+#include "tests/conformance/oracle.hpp"
+#include "tests/support/repairs.hpp"
+#include "tests/support/tested_backend.hpp"
 
 namespace raydex::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/keys.hpp"
+#include "tests/support/keys.hpp"
 
 namespace raydex::test {
 

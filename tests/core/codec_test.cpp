@@ -2,8 +2,8 @@
 // The codec keeps order and equality, and decodes what it encodes.
 #include <gtest/gtest.h>
 
-#include "raydex/core/column.hpp"
-#include "support/keys.hpp"
+#include "raydex/core/keys/column.hpp"
+#include "tests/support/keys.hpp"
 
 namespace raydex {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which entries of a list another one names, and how much of that a thread does.
-#include "raydex/core/edits.hpp"
+#include "raydex/core/keys/edits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/random.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::core {
 namespace {

@@ -2,7 +2,7 @@
 // Where rays meet primitives, exactly, and how far that is from where they begin and end. Engines
 // round: what a ray is to meet lies a few floats inside of it, counted at its distance, and what it
 // is not to meet as many outside.
-#include "raydex/core/key_scene.hpp"
+#include "raydex/core/rays/key_scene.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/meeting.hpp"
-#include "support/random.hpp"
+#include "tests/core/meeting.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::core {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "raydex/core/key_scene.hpp"
+#include "raydex/core/rays/key_scene.hpp"
 
 namespace raydex::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU's radix sort agrees with std::stable_sort.
-#include "cpu/radix_sort.hpp"
+#include "src/cpu/keys/radix_sort.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/random.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::cpu {
 namespace {

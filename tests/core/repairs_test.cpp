@@ -7,10 +7,10 @@
 #include <limits>
 #include <vector>
 
-#include "core/meeting.hpp"
-#include "raydex/core/cgrx.hpp"
-#include "raydex/core/rx.hpp"
-#include "support/random.hpp"
+#include "raydex/core/rays/cgrx.hpp"
+#include "raydex/core/rays/rx.hpp"
+#include "tests/core/meeting.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::core {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "raydex/core/search.hpp"
-#include "support/random.hpp"
+#include "raydex/core/lookups/search.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::core {
 namespace {

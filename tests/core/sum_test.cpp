@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "raydex/core/sum.hpp"
-#include "support/random.hpp"
+#include "raydex/core/keys/sum.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::core {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector kernels of every instruction set that this machine has.
-#include "cpu/simd_kernels.hpp"
+#include "src/cpu/lookups/simd_kernels.hpp"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "raydex/core/pivot_tree.hpp"
-#include "support/random.hpp"
+#include "raydex/core/lookups/pivot_tree.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::cpu {
 namespace {

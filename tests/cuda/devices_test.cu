@@ -9,11 +9,11 @@
 #include <thread>
 #include <vector>
 
-#include "cuda/check.hpp"
 #include "raydex/raydex.hpp"
-#include "support/answers.hpp"
-#include "support/random.hpp"
-#include "support/tested_backend.hpp"
+#include "src/cuda/check.hpp"
+#include "tests/support/answers.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/tested_backend.hpp"
 
 namespace raydex::test {
 namespace {

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/launch.cuh"
 #include "raydex/raydex.hpp"
-#include "rmq/oracle.hpp"
-#include "support/random.hpp"
-#include "support/tested_backend.hpp"
+#include "src/cuda/launch.cuh"
+#include "tests/minima/oracle.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/tested_backend.hpp"
 
 namespace raydex::test {
 namespace {

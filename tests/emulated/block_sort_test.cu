@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorting in a block: every size, with fewer and with more threads than pairs, and equal keys.
-#include "cuda/block_sort.cuh"
+#include "src/cuda/lookups/block_sort.cuh"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/launch.cuh"
-#include "cuda/shared_memory.cuh"
 #include "emulation/control.hpp"
 #include "raydex/raydex.hpp"
-#include "support/random.hpp"
+#include "src/cuda/launch.cuh"
+#include "src/cuda/shared_memory.cuh"
+#include "tests/support/random.hpp"
 
 namespace raydex {
 namespace {

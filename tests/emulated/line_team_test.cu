@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "answering.hpp"
-#include "cuda/executor.cuh"
-#include "pivot_tree/hard_keys.hpp"
-#include "pivot_tree/line_tree.hpp"
 #include "raydex/raydex.hpp"
+#include "src/cuda/lookups/executor.cuh"
+#include "src/lookups/answering.hpp"
+#include "tests/lookups/pivot_tree/hard_keys.hpp"
+#include "tests/lookups/pivot_tree/line_tree.hpp"
 
 namespace raydex {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ascending points are merged with the entries: what the merging kernel takes upon itself, that its
 // answers are right, and that the search kernel answers all that is left.
-#include "cuda/merge.cuh"
+#include "src/cuda/keys/merge.cuh"
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "answering.hpp"
 #include "emulation/control.hpp"
 #include "raydex/raydex.hpp"
-#include "support/keys.hpp"
+#include "src/lookups/answering.hpp"
+#include "tests/support/keys.hpp"
 
 namespace raydex {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What primitives.cu takes from CUB, by std:: algorithms in kernels of one thread: device memory is
 // out of the host's reach here, too.
-#include "cuda/primitives.hpp"
+#include "src/cuda/keys/primitives.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "cuda/launch.cuh"
+#include "src/cuda/launch.cuh"
 
 namespace raydex::cuda {
 

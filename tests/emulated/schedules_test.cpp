@@ -11,7 +11,7 @@
 
 #include "emulation/control.hpp"
 #include "raydex/raydex.hpp"
-#include "support/random.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex {
 namespace {

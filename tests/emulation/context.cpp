@@ -2,7 +2,7 @@
 //
 // Switching between stacks. swapcontext makes a system call each time, which costs more than most
 // of what threads do between barriers, so that x86-64 has a few instructions of its own.
-#include "context.hpp"
+#include "tests/emulation/context.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <new>
 
-#include "sanitizer.hpp"
+#include "tests/emulation/sanitizer.hpp"
 
 #if defined(__x86_64__)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device's one instance, its handles, and what tests may set and ask of it.
-#include "device.hpp"
+#include "tests/emulation/device.hpp"
 
 #include <algorithm>
 

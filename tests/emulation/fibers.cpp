@@ -22,9 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "context.hpp"
 #include "emulation/control.hpp"
-#include "static_shared.hpp"
+#include "tests/emulation/context.hpp"
+#include "tests/emulation/static_shared.hpp"
 
 namespace emulation::detail {
 namespace {

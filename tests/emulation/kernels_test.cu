@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "launch_test.hpp"
+#include "tests/emulation/launch_test.hpp"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <climits>
 #include <cstddef>
 
-#include "device.hpp"
 #include "emulation/fibers.hpp"
-#include "memory.hpp"
+#include "tests/emulation/device.hpp"
+#include "tests/emulation/memory.hpp"
 
 namespace emulation {
 namespace {

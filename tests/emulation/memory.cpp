@@ -4,7 +4,7 @@
 //
 // Under AddressSanitizer device memory may be touched only by kernels and by the calls here, so
 // that host code which follows a device pointer is caught.
-#include "memory.hpp"
+#include "tests/emulation/memory.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,8 +13,8 @@
 #include <functional>
 #include <new>
 
-#include "device.hpp"
-#include "sanitizer.hpp"
+#include "tests/emulation/device.hpp"
+#include "tests/emulation/sanitizer.hpp"
 
 namespace emulation {
 namespace {

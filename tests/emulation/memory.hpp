@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "device.hpp"
+#include "tests/emulation/device.hpp"
 
 namespace emulation {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "cuda_runtime_api.h"
-#include "device.hpp"
 #include "emulation/fibers.hpp"
+#include "tests/emulation/device.hpp"
 
 namespace emulation {
 namespace {

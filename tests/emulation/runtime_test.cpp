@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "launch_test.hpp"
-#include "sanitizer.hpp"
+#include "tests/emulation/launch_test.hpp"
+#include "tests/emulation/sanitizer.hpp"
 
 namespace {
 

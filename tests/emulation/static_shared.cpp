@@ -3,7 +3,7 @@
 // __shared__ variables are static ones whose symbols carry a tag (see qualifiers.hpp). The symbol
 // tables of the program and of its libraries tell where they are; a stripped file keeps its
 // variables unspoiled.
-#include "static_shared.hpp"
+#include "tests/emulation/static_shared.hpp"
 
 #include <elf.h>
 #include <link.h>
@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sanitizer.hpp"
+#include "tests/emulation/sanitizer.hpp"
 
 namespace emulation::detail {
 namespace {

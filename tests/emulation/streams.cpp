@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "cuda_runtime_api.h"
-#include "device.hpp"
+#include "tests/emulation/device.hpp"
 
 namespace emulation {
 namespace {

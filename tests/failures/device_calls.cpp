@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "emulation/control.hpp"
-#include "failures/failure.hpp"
+#include "tests/failures/failure.hpp"
 
 namespace raydex::test {
 

@@ -12,7 +12,7 @@
 #include <new>
 #include <string_view>
 
-#include "failures/failure.hpp"
+#include "tests/failures/failure.hpp"
 
 namespace raydex::test {
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "failures/sweep.hpp"
 #include "raydex/raydex.hpp"
+#include "tests/failures/sweep.hpp"
 
 namespace raydex::test {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "failures/sweep.hpp"
 #include "raydex/raydex.hpp"
-#include "rmq/oracle.hpp"
+#include "tests/failures/sweep.hpp"
+#include "tests/minima/oracle.hpp"
 
 namespace raydex::test {
 namespace {

@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <string>
 
-#include "failures/failure.hpp"
 #include "raydex/error.hpp"
-#include "support/random.hpp"
-#include "support/tested_backend.hpp"
+#include "tests/failures/failure.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/tested_backend.hpp"
 
 namespace raydex::test {
 

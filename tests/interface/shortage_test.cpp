@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "failures/failure.hpp"
 #include "raydex/raydex.hpp"
+#include "tests/failures/failure.hpp"
 
 namespace raydex {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "support/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace raydex {
 namespace {

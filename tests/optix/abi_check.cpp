@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-#include "optix/abi.hpp"
-#include "raydex/core/key_scene.hpp"
+#include "raydex/core/rays/key_scene.hpp"
+#include "src/optix/abi.hpp"
 
 namespace abi = raydex::optix::abi;
 

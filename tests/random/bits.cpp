@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random/bits.hpp"
+#include "tests/random/bits.hpp"
 
 #include <array>
 #include <cstring>

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "random/bits.hpp"
-#include "random/case.hpp"
+#include "tests/random/bits.hpp"
+#include "tests/random/case.hpp"
 
 namespace raydex::test {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random/draw.hpp"
+#include "tests/random/draw.hpp"
 
 #include <algorithm>
 #include <array>
 #include <random>
 
-#include "random/bits.hpp"
-#include "random/options.hpp"
-#include "random/trial.hpp"
-#include "support/random.hpp"
+#include "tests/random/bits.hpp"
+#include "tests/random/options.hpp"
+#include "tests/random/trial.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::test {
 

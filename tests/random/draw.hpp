@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "random/case.hpp"
+#include "tests/random/case.hpp"
 
 namespace raydex::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random/failing_memory.hpp"
+#include "tests/random/failing_memory.hpp"
 
 #include "raydex/error.hpp"
 

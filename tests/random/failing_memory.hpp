@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "failures/failure.hpp"
-#include "random/case.hpp"
 #include "raydex/memory.hpp"
+#include "tests/failures/failure.hpp"
+#include "tests/random/case.hpp"
 
 namespace raydex::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random/flight.hpp"
+#include "tests/random/flight.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "random/draw.hpp"
-#include "random/search.hpp"
-#include "random/trial.hpp"
+#include "tests/random/draw.hpp"
+#include "tests/random/search.hpp"
+#include "tests/random/trial.hpp"
 #if defined(RAYDEX_RANDOM_EMULATED)
 #include "emulation/control.hpp"
 #endif

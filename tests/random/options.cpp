@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random/options.hpp"
+#include "tests/random/options.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>
 
-#include "support/random.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::test {
 

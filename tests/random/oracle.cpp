@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random/oracle.hpp"
+#include "tests/random/oracle.hpp"
 
 #include <algorithm>
 #include <cstring>

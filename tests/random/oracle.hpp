@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "random/bits.hpp"
-#include "random/case.hpp"
+#include "tests/random/bits.hpp"
+#include "tests/random/case.hpp"
 
 namespace raydex::test {
 

@@ -12,11 +12,11 @@
 #include <sstream>
 #include <thread>
 
-#include "random/draw.hpp"
-#include "random/options.hpp"
-#include "random/search.hpp"
-#include "random/trial.hpp"
-#include "support/random.hpp"
+#include "tests/random/draw.hpp"
+#include "tests/random/options.hpp"
+#include "tests/random/search.hpp"
+#include "tests/random/trial.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::test {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random/search.hpp"
+#include "tests/random/search.hpp"
 
 #include <fmt/format.h>
 
 #include <ostream>
 
-#include "random/draw.hpp"
-#include "random/flight.hpp"
-#include "random/shrink.hpp"
+#include "tests/random/draw.hpp"
+#include "tests/random/flight.hpp"
+#include "tests/random/shrink.hpp"
 
 namespace raydex::test {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "random/case.hpp"
+#include "tests/random/case.hpp"
 
 namespace raydex::test {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random/shrink.hpp"
+#include "tests/random/shrink.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
 
-#include "random/bits.hpp"
-#include "random/options.hpp"
+#include "tests/random/bits.hpp"
+#include "tests/random/options.hpp"
 
 namespace raydex::test {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <functional>
 
-#include "random/case.hpp"
+#include "tests/random/case.hpp"
 
 namespace raydex::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random/trial.hpp"
+#include "tests/random/trial.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "random/case.hpp"
-#include "random/failing_memory.hpp"
 #include "raydex/raydex.hpp"
+#include "tests/random/case.hpp"
+#include "tests/random/failing_memory.hpp"
 
 namespace raydex::test {
 

@@ -5,11 +5,11 @@
 #include <set>
 #include <utility>
 
-#include "random/bits.hpp"
-#include "random/options.hpp"
-#include "random/oracle.hpp"
-#include "random/trial.hpp"
-#include "support/repairs.hpp"
+#include "tests/random/bits.hpp"
+#include "tests/random/options.hpp"
+#include "tests/random/oracle.hpp"
+#include "tests/random/trial.hpp"
+#include "tests/support/repairs.hpp"
 
 namespace raydex::test {
 

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <future>
 
-#include "random/bits.hpp"
-#include "random/oracle.hpp"
-#include "random/trial.hpp"
+#include "tests/random/bits.hpp"
+#include "tests/random/oracle.hpp"
+#include "tests/random/trial.hpp"
 
 namespace raydex::test {
 

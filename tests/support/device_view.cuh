@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda/launch.cuh"
 #include "raydex/raydex.hpp"
+#include "src/cuda/launch.cuh"
 
 namespace raydex::test {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "raydex/column.hpp"
-#include "support/random.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::test {
 

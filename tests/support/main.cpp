@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "support/random.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::test {
 

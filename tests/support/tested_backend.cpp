@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/tested_backend.hpp"
+#include "tests/support/tested_backend.hpp"
 
 #include <string_view>
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "support/answers.hpp"
-#include "support/random.hpp"
+#include "tests/support/answers.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::test {
 namespace {

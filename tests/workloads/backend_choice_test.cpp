@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--backend auto` is where the structure is.
-#include "bench/backend_choice.hpp"
+#include "files/backend_choice.hpp"
 
 #include <gtest/gtest.h>
 

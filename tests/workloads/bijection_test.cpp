@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bijection is one, for any size.
-#include "bench/bijection.hpp"
+#include "bench/workloads/bijection.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-#include "support/random.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::bench {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "bench/floors.hpp"
-#include "bench/generated.hpp"
-#include "bench/machine.hpp"
-#include "bench/measure.hpp"
+#include "bench/lookups/measure.hpp"
+#include "bench/machine/floors.hpp"
+#include "bench/machine/machine.hpp"
+#include "bench/workloads/keys/generated.hpp"
 #include "raydex/session.hpp"
-#include "workloads/samples.hpp"
+#include "tests/workloads/samples.hpp"
 
 namespace raydex::bench {
 namespace {

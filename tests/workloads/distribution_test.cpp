@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/probe_set.hpp"
+#include "bench/workloads/keys/probe_set.hpp"
 #include "raydex/error.hpp"
-#include "workloads/samples.hpp"
+#include "tests/workloads/samples.hpp"
 
 namespace raydex::bench {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the place of bench/sort_device.cu where kernels are emulated: one thread sorts, since CUB
+// Takes the place of bench/machine/sort_device.cu where kernels are emulated: one thread sorts, since CUB
 // cannot be emulated.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "bench/sort_device.hpp"
-#include "cuda/launch.cuh"
+#include "bench/machine/sort_device.hpp"
+#include "src/cuda/launch.cuh"
 
 namespace raydex::bench {
 namespace {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "bench/generated.hpp"
-#include "bench/machine.hpp"
+#include "bench/machine/machine.hpp"
+#include "bench/workloads/keys/generated.hpp"
 #include "raydex/session.hpp"
-#include "workloads/samples.hpp"
+#include "tests/workloads/samples.hpp"
 
 namespace raydex::bench {
 namespace {

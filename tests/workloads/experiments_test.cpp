@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of experiments: every entry can be run, and is measured once.
-#include "bench/experiments.hpp"
+#include "bench/papers/experiments.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,16 +10,16 @@
 #include <utility>
 #include <vector>
 
-#include "bench/generated.hpp"
-#include "bench/machine.hpp"
-#include "bench/measure.hpp"
-#include "bench/rmq_generated.hpp"
-#include "bench/rmq_measure.hpp"
+#include "bench/lookups/measure.hpp"
+#include "bench/machine/machine.hpp"
+#include "bench/minima/rmq_measure.hpp"
+#include "bench/workloads/keys/generated.hpp"
+#include "bench/workloads/minima/rmq_generated.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
 #include "raydex/rmq.hpp"
 #include "raydex/session.hpp"
-#include "workloads/samples.hpp"
+#include "tests/workloads/samples.hpp"
 
 namespace raydex::bench {
 namespace {

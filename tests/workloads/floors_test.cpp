@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floors are measured, named, and right about what they move.
-#include "bench/floors.hpp"
+#include "bench/machine/floors.hpp"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
 
-#include "bench/median.hpp"
+#include "bench/machine/median.hpp"
 #include "raydex/session.hpp"
-#include "workloads/samples.hpp"
+#include "tests/workloads/samples.hpp"
 
 namespace raydex::bench {
 namespace {

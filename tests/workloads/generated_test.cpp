@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generation is a function of the seed, and batches are parts of it.
-#include "bench/generated.hpp"
+#include "bench/workloads/keys/generated.hpp"
 
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "raydex/session.hpp"
-#include "workloads/samples.hpp"
+#include "tests/workloads/samples.hpp"
 
 namespace raydex::bench {
 namespace {

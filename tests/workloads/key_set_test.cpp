@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Key sets: no repetition, the promised share of drawn keys, rows that are a permutation.
-#include "bench/key_set.hpp"
+#include "bench/workloads/keys/key_set.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "raydex/error.hpp"
-#include "workloads/samples.hpp"
+#include "tests/workloads/samples.hpp"
 
 namespace raydex::bench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Probes: the promised share of hits, misses where they should be, ranges of the promised size.
-#include "bench/probe_set.hpp"
+#include "bench/workloads/keys/probe_set.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "raydex/error.hpp"
-#include "workloads/samples.hpp"
+#include "tests/workloads/samples.hpp"
 
 namespace raydex::bench {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scaling of random numbers against wide arithmetic, and what they look like.
-#include "bench/random.hpp"
+#include "bench/workloads/random.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "support/random.hpp"
+#include "tests/support/random.hpp"
 
 namespace raydex::bench {
 namespace {

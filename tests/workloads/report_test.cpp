@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command from its options to its file.
-#include "bench/report.hpp"
+#include "bench/lookups/report.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "bench/command.hpp"
-#include "bench/experiments.hpp"
-#include "io/npy.hpp"
-#include "io/output_file.hpp"
+#include "bench/papers/experiments.hpp"
+#include "files/npy.hpp"
+#include "files/output_file.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {

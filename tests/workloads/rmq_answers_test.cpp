@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference finds what a scan finds, and the judge counts what is wrong.
-#include "bench/rmq_answers.hpp"
+#include "bench/workloads/minima/rmq_answers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <limits>
 #include <vector>
 
-#include "bench/rmq_generated.hpp"
-#include "bench/rmq_measure.hpp"
+#include "bench/minima/rmq_measure.hpp"
+#include "bench/workloads/minima/rmq_generated.hpp"
 #include "raydex/session.hpp"
-#include "workloads/rmq_samples.hpp"
+#include "tests/workloads/rmq_samples.hpp"
 
 namespace raydex::bench {
 namespace {

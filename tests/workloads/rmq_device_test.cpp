@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "bench/machine.hpp"
-#include "bench/rmq_generated.hpp"
-#include "bench/rmq_measure.hpp"
+#include "bench/machine/machine.hpp"
+#include "bench/minima/rmq_measure.hpp"
+#include "bench/workloads/minima/rmq_generated.hpp"
 #include "raydex/session.hpp"
-#include "workloads/rmq_samples.hpp"
+#include "tests/workloads/rmq_samples.hpp"
 
 namespace raydex::bench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranges lie in the array, are as long as their kind says, and begin anywhere.
-#include "bench/rmq_ranges.hpp"
+#include "bench/workloads/minima/rmq_ranges.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "workloads/rmq_samples.hpp"
+#include "tests/workloads/rmq_samples.hpp"
 
 namespace raydex::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bench/rmq_workload.hpp"
+#include "bench/workloads/minima/rmq_workload.hpp"
 
 namespace raydex::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of values become all their combinations; bad values, and those of keys, are named.
-#include "bench/rmq_sweep.hpp"
+#include "bench/minima/rmq_sweep.hpp"
 
 #include <gtest/gtest.h>
 

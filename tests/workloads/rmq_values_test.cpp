@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays are what their names say, in every type of values.
-#include "bench/rmq_values.hpp"
+#include "bench/workloads/minima/rmq_values.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "bench/rmq_workload.hpp"
+#include "bench/workloads/minima/rmq_workload.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bench/workload.hpp"
+#include "bench/workloads/keys/workload.hpp"
 
 namespace raydex::test {
 

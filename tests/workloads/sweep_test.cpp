@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of values become all their combinations; bad values are named.
-#include "bench/sweep.hpp"
+#include "bench/lookups/sweep.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frequencies against the true law.
-#include "bench/zipf.hpp"
+#include "bench/workloads/zipf.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// `raydex advise`: which structure to build for a use case, and why.
+#include "apps/cli/advise.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/lookups/sweep.hpp"
+#include "files/backend_choice.hpp"
+#include "files/speed_cache.hpp"
+#include "raydex/advise.hpp"
+#include "raydex/column.hpp"
+#include "raydex/error.hpp"
+#include "raydex/session.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+struct advise_arguments {
+  std::string keys_count, key, ranges, memory_limit;
+  std::string backend = "auto";
+  bool ordered = false;
+  bool sorted_probes = false;
+  bool updates = false;
+  bool as_json = false;
+};
+
+constexpr const char* key_type_names =
+    "uint32|uint64|int32|int64|float|double|bytes1|bytes2|bytes3|bytes4|bytes5|bytes6|bytes7|"
+    "bytes8";
+
+key_format parse_key(const std::string& name) {
+  std::vector<key_format> all{format_of<std::uint32_t>, format_of<std::uint64_t>,
+                              format_of<std::int32_t>,  format_of<std::int64_t>,
+                              format_of<float>,         format_of<double>};
+  for (std::uint8_t width = 1; width <= 8; ++width)
+    all.push_back(key_format::bytes(width));
+  for (const key_format format : all) {
+    if (to_string(format) == name) return format;
+  }
+  throw invalid_argument(fmt::format(
+      "--key: '{}' is not one of uint32, uint64, int32, int64, float, double, bytes1 .. bytes8",
+      name));
+}
+
+// A number whose absence says something else than 0.
+std::uint64_t parse_positive(const char* option, const std::string& text) {
+  if (text.empty()) return 0;
+  const std::uint64_t number = bench::parse_number(option, text);
+  if (number == 0) throw invalid_argument(fmt::format("{}: 0: must be at least 1", option));
+  return number;
+}
+
+use_case parse(const advise_arguments& given) {
+  return {.n = bench::parse_number("--keys-count", given.keys_count),
+          .key = parse_key(given.key),
+          .where = bench::choose_backend(given.backend, bench::key_offers(), "auto", given.updates),
+          .ordered = given.ordered,
+          .range_hits = parse_positive("--ranges", given.ranges),
+          .sorted_probes = given.sorted_probes,
+          .updates = given.updates,
+          .memory_limit = parse_positive("--memory-limit", given.memory_limit)};
+}
+
+// Of a backend that is not on this machine no measurements can be kept here.
+bench::known_speeds speeds_on(backend where) {
+  if (!why_unavailable(where).empty()) return {speed_table::built_in(), {}, {}};
+  return bench::load_speeds(where, session(where).device().name);
+}
+
+void print_json(const use_case& what, const advice& advised, const bench::known_speeds& known) {
+  const nlohmann::ordered_json object{
+      {"structure", advised.structure},
+      {"options", nlohmann::ordered_json(advised.options)},
+      {"backend", to_string(what.where)},
+      {"reason", advised.reason},
+      {"lookups_per_s", advised.lookups_per_s},
+      {"resident_bytes", advised.resident_bytes},
+      {"measurements", known.path.empty() ? "built-in" : known.path}};
+  fmt::print("{}\n", object.dump(2));
+}
+
+void print_text(const use_case& what, const advice& advised, const bench::known_speeds& known) {
+  std::string options;
+  for (const auto& [name, value] : advised.options)
+    options += fmt::format(" --option {}={}", name, value);
+  fmt::print("--structure {}{} --backend {}\n", advised.structure, options, to_string(what.where));
+  fmt::print("why: {}\n", advised.reason);
+  if (known.path.empty()) {
+    fmt::print("measurements: built-in; `raydex tune --backend {}` measures this machine\n",
+               to_string(what.where));
+  } else {
+    fmt::print("measurements: {}\n", known.path);
+  }
+}
+
+void run(const advise_arguments& given) {
+  const use_case what = parse(given);
+  const bench::known_speeds known = speeds_on(what.where);
+  const advice advised = advise(what, known.table);
+  if (!known.problem.empty())
+    std::fputs(fmt::format("raydex: warning: {}\n", known.problem).c_str(), stderr);
+  if (given.as_json) {
+    print_json(what, advised, known);
+  } else {
+    print_text(what, advised, known);
+  }
+}
+
+}  // namespace
+
+void add_advise_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("advise", "Name the structure for a use case, and why");
+  const auto given = std::make_shared<advise_arguments>();
+  command->add_option("--keys-count", given->keys_count, "Rows of the column, as 1000 or 2^26")
+      ->required()
+      ->type_name("N");
+  command->add_option("--key", given->key, "What its keys are")
+      ->required()
+      ->type_name(key_type_names);
+  command->add_option("--ranges", given->ranges, "Probes are ranges that match so many rows each")
+      ->type_name("HITS");
+  command->add_flag("--ordered", given->ordered,
+                    "Ranges, or rows in the order of their keys, are needed at times");
+  command->add_flag("--sorted-probes", given->sorted_probes, "Probes come in ascending order");
+  command->add_flag("--updates", given->updates, "Keys are inserted or deleted after the build");
+  command->add_option("--memory-limit", given->memory_limit, "What the index may hold")
+      ->type_name("BYTES");
+  command->add_option("--backend", given->backend, "Who does the work; need not be here")
+      ->type_name("cpu|cuda|optix|auto")
+      ->capture_default_str();
+  command->add_flag("--json", given->as_json, "Print a JSON object");
+  command->footer(
+      "Decided by what `raydex tune` measured on this machine, else by built-in measurements.\n"
+      "`--structure auto` of query and bench decides the same way.\n"
+      "\n"
+      "Examples:\n"
+      "  raydex advise --keys-count 2^26 --key uint32\n"
+      "  raydex advise --keys-count 50000000 --key double --ranges 100 --memory-limit 2^30 --json");
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace raydex::cli

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands that build a structure and ask it are told in the same words.
+#include "apps/cli/build_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+
+#include "files/dtype.hpp"
+#include "files/read.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+// --out, if both outputs are files of their own.
+const std::string& checked(const build_arguments& given,
+                           std::span<const io::file_argument> inputs) {
+  io::check_outputs(std::array{io::file_argument{"--out", given.out},
+                               io::file_argument{"--report", given.report}},
+                    inputs);
+  return given.out;
+}
+
+}  // namespace
+
+CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* what) {
+  return command.add_option(name, path, what)->type_name("FILE");
+}
+
+void add_build_options(CLI::App& command, build_arguments& given, const char* out) {
+  add_file(command, "--out", given.out, out)->required();
+  add_file(command, "--report", given.report, "Times and bytes, as JSON");
+  command.add_option("--structure", given.structure, "What is built; see `raydex structures`")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--backend", given.backend, "Who does the work")
+      ->type_name("cpu|cuda|optix|auto")
+      ->capture_default_str();
+  command.add_option("--option", given.options, "An option of the structure; can be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
+void explain_outputs(CLI::App& command) {
+  command.footer(fmt::format("{}\n\n{}", command.get_footer(), io::output_rules));
+}
+
+option_map parse_options(const std::vector<std::string>& given) {
+  option_map options;
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw invalid_argument(fmt::format("option: '{}' is not of the form name=value", text));
+    }
+    if (!options.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
+      throw invalid_argument(fmt::format("option: '{}' is given twice", text.substr(0, equals)));
+    }
+  }
+  return options;
+}
+
+void check_same_type(const typed_file& one, const typed_file& other) {
+  if (one.format == other.format) return;
+  const bool from_csv = io::is_csv(one.path) || io::is_csv(other.path);
+  throw invalid_argument(
+      fmt::format("{} {} are {}, but {} {} are {}; they must be the same{}", one.what, one.path,
+                  io::dtype_name(one.format), other.what, other.path, io::dtype_name(other.format),
+                  from_csv ? " (a type can be given to a CSV column: file.csv:column:i8)" : ""));
+}
+
+outputs::outputs(const build_arguments& given, std::span<const io::file_argument> inputs)
+    : answers_(checked(given, inputs)) {
+  if (!given.report.empty()) report_.emplace(given.report);
+}
+
+}  // namespace raydex::cli

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands that build a structure and ask it are told in the same words.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "files/file_arguments.hpp"
+#include "files/output_file.hpp"
+#include "raydex/column.hpp"
+#include "raydex/error.hpp"
+#include "raydex/index.hpp"
+
+namespace raydex::cli {
+
+// As given; a file that is not given is empty.
+struct build_arguments {
+  std::string structure = "auto";
+  std::string backend = "auto";
+  std::vector<std::string> options;
+  std::string out, report;
+};
+
+// An option that names a file.
+CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* what);
+
+// Adds --out, --report, --structure, --backend and --option; `out` says what is written there.
+void add_build_options(CLI::App& command, build_arguments& given, const char* out);
+
+// Says at the end of the help what happens to outputs.
+void explain_outputs(CLI::App& command);
+
+// The options by name. Throws `invalid_argument` where one is not of the form name=value, or given
+// twice.
+option_map parse_options(const std::vector<std::string>& given);
+
+// What a file holds, for messages.
+struct typed_file {
+  const char* what;  // as `keys`
+  const std::string& path;
+  key_format format;
+};
+
+// Refuses what is not of the type of `other`.
+void check_same_type(const typed_file& one, const typed_file& other);
+
+// The files that --out and --report name.
+class outputs {
+ public:
+  // Refuses a file that is also read, or named twice, and what cannot be written.
+  outputs(const build_arguments& given, std::span<const io::file_argument> inputs);
+
+  // The answers.
+  io::output_file& answers() { return answers_; }
+  // Ends the run: writes the report, a text that `report` makes, if one is asked for. The answers
+  // come to their place first, so that no report is there without them.
+  template <class Report>
+  void commit(Report&& report) {
+    if (report_) {
+      const std::string text = report();
+      report_->write(std::as_bytes(std::span(text)));
+      report_->finish();
+    }
+    answers_.commit();
+    if (report_) report_->commit();
+  }
+
+ private:
+  io::output_file answers_;
+  std::optional<io::output_file> report_;
+};
+
+// Refuses structures that take no changes, and so not these options. Unknown names are left to the
+// build, which knows what to say about them, and so is `auto`.
+template <class Capability>
+void check_updatable(const std::vector<Capability>& all, const std::string& structure,
+                     std::string_view options) {
+  std::set<std::string> updatable;
+  bool is_fixed = false;
+  for (const Capability& able : all) {
+    if (able.updates) updatable.insert(able.structure);
+    is_fixed = is_fixed || (able.structure == structure && !able.updates);
+  }
+  if (!is_fixed) return;
+  throw unsupported(fmt::format("structure {} takes no updates, so no {}; these do: {}", structure,
+                                options, fmt::join(updatable, ", ")));
+}
+
+}  // namespace raydex::cli

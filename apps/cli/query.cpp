@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// `raydex query`: an index over a column of a file, and its answers in a file.
+#include "apps/cli/query.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/cli/answers.hpp"
+#include "apps/cli/batches.hpp"
+#include "apps/cli/build_arguments.hpp"
+#include "apps/cli/placed_column.hpp"
+#include "apps/cli/report.hpp"
+#include "apps/cli/stopwatch.hpp"
+#include "files/backend_choice.hpp"
+#include "files/dtype.hpp"
+#include "files/npy.hpp"
+#include "files/npz.hpp"
+#include "files/output_file.hpp"
+#include "files/progress.hpp"
+#include "files/read.hpp"
+#include "files/speed_cache.hpp"
+#include "raydex/error.hpp"
+#include "raydex/index.hpp"
+#include "raydex/session.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+// What `auto` takes ranges for: few rows each, where structures differ most.
+constexpr std::uint64_t typical_range_hits = 16;
+
+// The command line as given; a file that is not given is empty.
+struct query_arguments : build_arguments {
+  std::string keys, row_ids, points, ranges, result, values;
+  std::string insert, insert_rows, erase, erase_rows;
+
+  std::vector<io::file_argument> inputs() const {
+    return {{"--keys", keys},
+            {"--row-ids", row_ids},
+            {"--points", points},
+            {"--ranges", ranges},
+            {"--values", values},
+            {"--insert", insert},
+            {"--insert-rows", insert_rows},
+            {"--erase", erase},
+            {"--erase-rows", erase_rows}};
+  }
+  bool has_edits() const {
+    return !(insert.empty() && insert_rows.empty() && erase.empty() && erase_rows.empty());
+  }
+};
+
+// The columns that the arguments name, in host memory.
+struct inputs {
+  io::host_column keys;
+  std::optional<io::host_column> row_ids;
+  io::host_ranges ends;  // of points, the lower ones only
+  std::optional<io::host_column> values;
+  std::optional<io::host_column> insert, insert_rows, erase, erase_rows;
+
+  probes batch() const {
+    return ends.upper.cells == nullptr ? points(ends.lower.view())
+                                       : ranges(ends.lower.view(), ends.upper.view());
+  }
+};
+
+void check(const query_arguments& given) {
+  if (given.points.empty() == given.ranges.empty()) {
+    throw invalid_argument("give either --points or --ranges");
+  }
+  if (!given.values.empty() && parse_result(given.result) != result_kind::sum) {
+    throw invalid_argument(fmt::format("--values goes with --result sum, not {}", given.result));
+  }
+  if (given.has_edits()) {
+    check_updatable(capabilities(), given.structure, "--insert and no --erase");
+  }
+  if (given.insert.empty() != given.insert_rows.empty()) {
+    throw invalid_argument("--insert and --insert-rows go together: keys and their row ids");
+  }
+  if (!given.erase_rows.empty() && given.erase.empty()) {
+    throw invalid_argument("--erase-rows goes with --erase, the keys of these row ids");
+  }
+}
+
+std::optional<io::host_column> read_if_given(const std::string& file) {
+  return file.empty() ? std::nullopt : std::optional(io::read_column(file));
+}
+
+inputs read(const query_arguments& given) {
+  inputs in;
+  in.keys = io::read_column(given.keys);
+  in.row_ids = read_if_given(given.row_ids);
+  if (given.ranges.empty()) {
+    in.ends.lower = io::read_column(given.points);
+  } else {
+    in.ends = io::read_ranges(given.ranges);
+  }
+  in.values = read_if_given(given.values);
+  in.insert = read_if_given(given.insert);
+  in.insert_rows = read_if_given(given.insert_rows);
+  in.erase = read_if_given(given.erase);
+  in.erase_rows = read_if_given(given.erase_rows);
+  const typed_file keys{"keys", given.keys, in.keys.format};
+  const auto check_type = [&](const char* what, const std::string& file,
+                              const io::host_column& read) {
+    check_same_type({what, file, read.format}, keys);
+  };
+  if (given.ranges.empty()) {
+    check_type("points", given.points, in.ends.lower);
+  } else {
+    check_type("ranges", given.ranges, in.ends.lower);
+  }
+  if (in.insert) check_type("inserted keys", given.insert, *in.insert);
+  if (in.erase) check_type("erased keys", given.erase, *in.erase);
+  if (in.values && in.values->format.type == key_type::bytes) {
+    throw invalid_argument(fmt::format("values {} are {}; sums are of numbers", given.values,
+                                       io::dtype_name(in.values->format)));
+  }
+  return in;
+}
+
+std::optional<placed_column> place(const session& where,
+                                   const std::optional<io::host_column>& host) {
+  std::optional<placed_column> placed;
+  if (host) placed.emplace(where, host->view());
+  return placed;
+}
+
+std::optional<column> view_of(const std::optional<placed_column>& placed) {
+  return placed ? std::optional(placed->view()) : std::nullopt;
+}
+
+// Inserts and erases what the arguments name; returns the milliseconds that it takes.
+double edit(const session& where, const inputs& in, index& built) {
+  const auto insert = place(where, in.insert);
+  const auto insert_rows = place(where, in.insert_rows);
+  const auto erase = place(where, in.erase);
+  const auto erase_rows = place(where, in.erase_rows);
+  return milliseconds(where, [&] {
+    built.edit(context(where).stream, {.insert = view_of(insert).value_or(column()),
+                                       .insert_rows = view_of(insert_rows).value_or(column()),
+                                       .erase = view_of(erase).value_or(column()),
+                                       .erase_rows = view_of(erase_rows)});
+  });
+}
+
+void write(io::output_file& file, const answers& found, bool is_rows) {
+  if (!is_rows) {
+    io::write_npy(file, found.format(), found.cells());
+    return;
+  }
+  io::write_npz(file, std::array{io::npz_member{"offsets", format_of<std::uint64_t>,
+                                                std::as_bytes(std::span(found.offsets()))},
+                                 io::npz_member{"rows", found.format(), found.cells()}});
+}
+
+void run(const query_arguments& given) {
+  const result_kind kind = parse_result(given.result);
+  const option_map options = parse_options(given.options);
+  check(given);
+  // What would fail late is tried early: outputs and the backend.
+  outputs files(given, given.inputs());
+  const session where(bench::choose_backend(given.backend, bench::key_offers(), given.structure,
+                                            given.has_edits()));
+  const bench::auto_choice choose(where, given.structure == "auto");
+  progress bar;
+
+  bar.phase("read");
+  const inputs in = read(given);
+  const probes batch = in.batch();
+  const bench::structure_choice chosen =
+      choose({given.structure, options}, {.n = in.keys.view().size,
+                                          .key = in.keys.format,
+                                          .where = where.where(),
+                                          .range_hits = batch.is_points ? 0 : typical_range_hits,
+                                          .updates = given.has_edits()});
+
+  bar.phase("build");
+  std::unique_ptr<index> built;
+  query_costs costs;
+  {
+    const placed_column keys(where, in.keys.view());
+    const auto row_ids = place(where, in.row_ids);
+    costs.build_ms = milliseconds(where, [&] {
+      built = build(chosen.structure, where.where(), where, keys.view(), view_of(row_ids),
+                    chosen.options);
+    });
+  }
+
+  if (given.has_edits()) {
+    bar.phase("edit");
+    costs.edit_ms = edit(where, in, *built);
+  }
+
+  bar.phase("lookup", batch.size());
+  const auto values = place(where, in.values);
+  answers found(where, *built, kind, view_of(values));
+  for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
+    found.add(placed_probes(where, slice(batch, first, count)).view());
+  });
+  costs.lookup_ms = found.lookup_ms();
+  costs.lookup_peak_bytes = found.lookup_peak_bytes();
+  costs.repairs = built->repairs(context(where).stream);
+
+  bar.phase("write");
+  write(files.answers(), found, kind == result_kind::rows);
+  files.commit([&] { return report(where, built->info(), batch.size(), costs); });
+}
+
+}  // namespace
+
+void add_query_command(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("query", "Build an index over a column and answer points or ranges");
+  const auto given = std::make_shared<query_arguments>();
+  const auto file = [&](const char* name, std::string& path, const char* what) {
+    return add_file(*command, name, path, what);
+  };
+  file("--keys", given->keys, "The column to index")->required();
+  file("--row-ids", given->row_ids, "Its row ids, u4 or u8; without them, positions");
+  file("--points", given->points, "Keys to look up");
+  file("--ranges", given->ranges, "Inclusive ranges: an n x 2 array of lower and upper ends");
+  command->add_option("--result", given->result, "What to find out about the matching rows")
+      ->required()
+      ->type_name(result_names);
+  file("--values", given->values, "For sum: the column to add up; without it, row ids");
+  add_build_options(*command, *given, "The answers, .npy; for rows .npz with offsets and rows");
+  file("--insert", given->insert,
+       "Keys to insert after the build; `auto` takes a structure that is updatable");
+  file("--insert-rows", given->insert_rows,
+       "The row ids of the inserted keys, u4 or u8 as those of the index");
+  file("--erase", given->erase, "Keys to erase after the build, likewise");
+  file("--erase-rows", given->erase_rows,
+       "Of the erased keys only these rows; without it, all of them");
+  command->footer(
+      "Columns are .npy arrays of <u4 <u8 <i4 <i8 <f4 <f8 or |S1..|S8, or columns of CSV files:\n"
+      "file.csv:column, with a type file.csv:column:i8, for ranges file.csv:lower,upper. Empty\n"
+      "fields, NA, N/A, null and NULL are missing: they are never matched. `raydex advise` names "
+      "the structure for a use case.\n"
+      "\n"
+      "Examples:\n"
+      "  raydex query --keys keys.npy --points probes.npy --result first --out first.npy\n"
+      "  raydex query --keys flights.csv:tailnum --points planes.csv:tailnum --result count \\\n"
+      "      --out flights_per_plane.npy --report report.json\n"
+      "  raydex query --keys flights.csv:dep_time:f8 --ranges hours.npy --result sum \\\n"
+      "      --values flights.csv:distance --out miles.npy\n"
+      "  raydex query --structure sorted_array --option layout=row --backend cpu \\\n"
+      "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz\n"
+      "  raydex query --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"
+      "      --erase gone.npy --points probes.npy --result count --out counts.npy");
+  explain_outputs(*command);
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace raydex::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// `--report`: what a query took, as JSON.
+#include "apps/cli/report.hpp"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace raydex::cli {
+
+namespace {
+
+// `a=b c=d` as an object.
+nlohmann::ordered_json options_object(const std::string& options) {
+  auto object = nlohmann::ordered_json::object();
+  std::istringstream words(options);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    object[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return object;
+}
+
+template <class Info>
+std::string report_on(const session& where, const Info& source, key_format key,
+                      std::uint64_t probes, const query_costs& costs) {
+  const device_info device = where.device();
+  nlohmann::ordered_json object{{"structure", source.structure},
+                                {"options", options_object(source.options)},
+                                {"backend", to_string(source.where)},
+                                {"device", device.name},
+                                {"rt_core_version", device.rt_core_version},
+                                {"key", to_string(key)},
+                                {"n", source.n},
+                                {"probes", probes},
+                                {"build_ms", costs.build_ms},
+                                {"lookup_ms", costs.lookup_ms},
+                                {"resident_bytes", source.resident_bytes},
+                                {"build_peak_bytes", source.build_peak_bytes}};
+  if (costs.lookup_peak_bytes) object["lookup_peak_bytes"] = *costs.lookup_peak_bytes;
+  if (costs.repairs) object["repairs"] = *costs.repairs;
+  if (costs.edit_ms) object["edit_ms"] = *costs.edit_ms;
+  return object.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::string report(const session& where, const index_info& source, std::uint64_t probes,
+                   const query_costs& costs) {
+  return report_on(where, source, source.key, probes, costs);
+}
+
+std::string report(const session& where, const rmq_info& source, std::uint64_t probes,
+                   const query_costs& costs) {
+  return report_on(where, source, source.value, probes, costs);
+}
+
+}  // namespace raydex::cli

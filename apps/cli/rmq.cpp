@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// `raydex rmq`: minima of ranges of an array in a file, and where they are.
+#include "apps/cli/rmq.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/cli/batches.hpp"
+#include "apps/cli/build_arguments.hpp"
+#include "apps/cli/placed_column.hpp"
+#include "apps/cli/report.hpp"
+#include "apps/cli/stopwatch.hpp"
+#include "files/backend_choice.hpp"
+#include "files/dtype.hpp"
+#include "files/npy.hpp"
+#include "files/output_file.hpp"
+#include "files/progress.hpp"
+#include "files/read.hpp"
+#include "raydex/error.hpp"
+#include "raydex/rmq.hpp"
+#include "raydex/session.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+// The command line as given; a file that is not given is empty.
+struct rmq_arguments : build_arguments {
+  std::string values, ranges, result, set, set_values;
+  bool check = false;
+
+  std::vector<io::file_argument> inputs() const {
+    return {
+        {"--values", values}, {"--ranges", ranges}, {"--set", set}, {"--set-values", set_values}};
+  }
+};
+
+// The columns that the arguments name, in host memory; ranges are read when they are asked for.
+struct rmq_inputs {
+  io::host_column values;
+  std::optional<io::host_column> set, set_values;
+};
+
+bool asks_for_position(const rmq_arguments& given) {
+  if (given.result == "min") return false;
+  if (given.result == "argmin") return true;
+  throw invalid_argument(fmt::format("result: '{}' is not one of min, argmin", given.result));
+}
+
+void check(const rmq_arguments& given) {
+  if (given.set.empty() != given.set_values.empty()) {
+    throw invalid_argument("--set and --set-values go together: positions and their new values");
+  }
+  if (!given.set.empty()) check_updatable(rmq_capabilities(), given.structure, "--set");
+}
+
+void check_positions(const typed_file& positions) {
+  const key_type type = positions.format.type;
+  if (type == key_type::uint32 || type == key_type::uint64 || type == key_type::int32 ||
+      type == key_type::int64) {
+    return;
+  }
+  throw invalid_argument(fmt::format("{} {} are {}; positions are <u4 <u8 <i4 <i8", positions.what,
+                                     positions.path, io::dtype_name(positions.format)));
+}
+
+void check_none_missing(const char* what, const std::string& path, const io::host_column& read) {
+  if (read.validity.empty()) return;
+  throw invalid_argument(fmt::format("{} {}: some are missing; give all of them", what, path));
+}
+
+rmq_inputs read(const rmq_arguments& given) {
+  rmq_inputs in;
+  in.values = io::read_column(given.values);
+  const typed_file values{"values", given.values, in.values.format};
+  if (values.format.type == key_type::bytes) {
+    throw invalid_argument(fmt::format("values {} are {}; minima are of numbers", given.values,
+                                       io::dtype_name(values.format)));
+  }
+  check_none_missing("values", given.values, in.values);
+  if (given.set.empty()) return in;
+
+  in.set = io::read_column(given.set);
+  in.set_values = io::read_column(given.set_values);
+  check_positions({"set positions", given.set, in.set->format});
+  check_same_type({"set values", given.set_values, in.set_values->format}, values);
+  check_none_missing("set positions", given.set, *in.set);
+  check_none_missing("set values", given.set_values, *in.set_values);
+  if (in.set->size != in.set_values->size) {
+    throw invalid_argument(fmt::format("set values {}: there are {}, but {} positions",
+                                       given.set_values, in.set_values->size, in.set->size));
+  }
+  return in;
+}
+
+// Positions of any type; negative ones are beyond all arrays.
+std::uint64_t position_at(const io::host_column& positions, std::uint64_t i) {
+  const auto as = [&]<class T>(T position) {
+    std::memcpy(&position, positions.cells.get() + i * sizeof position, sizeof position);
+    return static_cast<std::uint64_t>(position);
+  };
+  switch (positions.format.type) {
+    case key_type::uint32:
+      return as(std::uint32_t{});
+    case key_type::int32:
+      return as(std::int32_t{});
+    default:
+      return as(std::uint64_t{});
+  }
+}
+
+void check_inside(const rmq_arguments& given, const rmq_inputs& in) {
+  for (std::uint64_t i = 0; i < in.set->size; ++i) {
+    const std::uint64_t position = position_at(*in.set, i);
+    if (position < in.values.size) continue;
+    throw invalid_argument(
+        fmt::format("set positions {}: position {} is {}; the array has {} values", given.set, i,
+                    in.set->format.type == key_type::uint64
+                        ? fmt::format("{}", position)
+                        : fmt::format("{}", static_cast<std::int64_t>(position)),
+                    in.values.size));
+  }
+}
+
+// The values in memory of their own, where they can be set.
+std::byte* make_writable(io::host_column& values) {
+  const std::size_t bytes = values.size * values.format.width;
+  std::shared_ptr<std::byte[]> own = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  std::copy_n(values.cells.get(), bytes, own.get());
+  values.cells = {own, own.get()};
+  return own.get();
+}
+
+// Sets what the arguments name, of equal positions the last, and tells the structure; returns the
+// milliseconds that it takes to learn of it.
+double set_values(const session& where, const rmq_inputs& in, std::byte* cells,
+                  placed_column& values, rmq& built) {
+  const std::uint64_t width = in.values.format.width;
+  for (std::uint64_t i = 0; i < in.set->size; ++i) {
+    std::copy_n(in.set_values->cells.get() + i * width, width,
+                cells + position_at(*in.set, i) * width);
+  }
+  values.reload(where, in.values.view());
+  const placed_column positions(where, in.set->view());
+  return milliseconds(where, [&] { built.refresh(context(where).stream, positions.view()); });
+}
+
+void run(const rmq_arguments& given) {
+  const bool wants_position = asks_for_position(given);
+  const option_map options = parse_options(given.options);
+  check(given);
+  // What would fail late is tried early: outputs and the backend.
+  outputs files(given, given.inputs());
+  const session where(bench::choose_backend(given.backend, bench::rmq_offers(), given.structure,
+                                            !given.set.empty()));
+  progress bar;
+
+  bar.phase("read");
+  rmq_inputs in = read(given);
+  io::range_reader all_ranges(given.ranges);
+  check_positions({"ranges", given.ranges, all_ranges.format()});
+  std::byte* writable = nullptr;
+  if (in.set) {
+    check_inside(given, in);
+    writable = make_writable(in.values);
+  }
+
+  bar.phase("build");
+  placed_column values(where, in.values.view());
+  std::unique_ptr<rmq> built;
+  query_costs costs;
+  costs.build_ms = milliseconds(where, [&] {
+    built = build_rmq(given.structure, where.where(), where, values.view(), options);
+  });
+
+  if (in.set) {
+    bar.phase("set");
+    costs.edit_ms = set_values(where, in, writable, values, *built);
+  }
+
+  bar.phase("lookup", all_ranges.size());
+  const key_format cell = wants_position ? format_of<std::uint64_t> : in.values.format;
+  io::begin_npy(files.answers(), cell, all_ranges.size());
+  for_each_batch(all_ranges.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
+    const io::host_ranges host = all_ranges.next(count);
+    const placed_probes placed(where, ranges(host.lower.view(), host.upper.view()));
+    const probes part = placed.view();
+    if (given.check) built->check(where, part, first);
+    buffer<std::byte> answers(where, count * cell.width);
+    costs.lookup_ms += milliseconds(where, [&] {
+      if (wants_position) {
+        built->position(where, part, {reinterpret_cast<std::uint64_t*>(answers.data()), count});
+      } else {
+        built->minimum(where, part, {cell, answers.data(), count});
+      }
+    });
+    files.answers().write(where.download(answers));
+  });
+
+  costs.repairs = built->repairs(context(where).stream);
+
+  bar.phase("write");
+  files.commit([&] { return report(where, built->info(), all_ranges.size(), costs); });
+}
+
+}  // namespace
+
+void add_rmq_command(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("rmq", "Find the minima of ranges of an array, or where they are");
+  const auto given = std::make_shared<rmq_arguments>();
+  const auto file = [&](const char* name, std::string& path, const char* what) {
+    return add_file(*command, name, path, what);
+  };
+  file("--values", given->values, "The array")->required();
+  file("--ranges", given->ranges,
+       "Inclusive ranges of positions: an n x 2 array of lower and upper ends")
+      ->required();
+  command
+      ->add_option("--result", given->result,
+                   "The smallest value of each range, or its leftmost position")
+      ->required()
+      ->type_name("min|argmin");
+  add_build_options(*command, *given, "The answers, .npy");
+  command->add_flag("--check", given->check,
+                    "Refuse ranges that are empty or not wholly in the array");
+  file("--set", given->set, "Positions whose values change after the build");
+  file("--set-values", given->set_values, "Their new values; of equal positions the last counts");
+  command->footer(
+      "The array is an .npy file of <u4 <u8 <i4 <i8 <f4 <f8, ranges and positions are of <u4 <u8\n"
+      "<i4 <i8; or columns of CSV files: file.csv:column, with a type file.csv:column:i8, for\n"
+      "ranges file.csv:lower,upper. Positions count from 0, both ends are included. NaN comes\n"
+      "after all other values, -0.0 equals 0.0. With --option ties=rightmost equal values count\n"
+      "from the right.\n"
+      "\n"
+      "A range is cut to the array on both sides: of 3 values, [-4, 1] has the first two. Without\n"
+      "--check, a range of which nothing is left, whose lower end is greater than the upper one, "
+      "or\n"
+      "an end of which is missing, has the last value in the order, NaN or the largest integer, "
+      "and\n"
+      "the position 2^64 - 1. The ranges of an .npy file may be larger than memory.\n"
+      "\n"
+      "Examples:\n"
+      "  raydex rmq --values lcp.npy --ranges pairs.npy --result min --check --out lce.npy\n"
+      "  raydex rmq --values prices.csv:low:f8 --ranges trades.csv:buy,sell --result argmin \\\n"
+      "      --out lows.npy --report report.json\n"
+      "  raydex rmq --structure rmq_scan --backend cpu --option ties=rightmost --values v.npy \\\n"
+      "      --set changed.npy --set-values new.npy --ranges r.npy --result argmin --out last.npy");
+  explain_outputs(*command);
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace raydex::cli

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// `raydex structures`: what this build and this machine can do, as a table or as JSON.
+#include "apps/cli/structures.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "raydex/capability.hpp"
+#include "raydex/column.hpp"
+#include "raydex/rmq.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+// A structure on a backend, be it an index over keys or one for minima of an array.
+struct offer {
+  std::string structure;
+  backend where;
+  bool available;
+  std::string reason;
+  bool points, ranges, minima, duplicates, updates;
+  std::vector<key_type> keys;
+};
+
+std::vector<offer> offers() {
+  std::vector<offer> all;
+  for (const capability& what : capabilities()) {
+    all.push_back({.structure = what.structure,
+                   .where = what.where,
+                   .available = what.available,
+                   .reason = what.reason,
+                   .points = what.points,
+                   .ranges = what.ranges,
+                   .minima = false,
+                   .duplicates = what.duplicates,
+                   .updates = what.updates,
+                   .keys = what.keys});
+  }
+  for (const rmq_capability& what : rmq_capabilities()) {
+    all.push_back({.structure = what.structure,
+                   .where = what.where,
+                   .available = what.available,
+                   .reason = what.reason,
+                   .points = false,
+                   .ranges = false,
+                   .minima = true,
+                   .duplicates = true,
+                   .updates = what.updates,
+                   .keys = what.values});
+  }
+  return all;
+}
+
+std::vector<std::string> key_names(const offer& what) {
+  std::vector<std::string> names;
+  for (const key_type type : what.keys)
+    names.push_back(type == key_type::bytes ? "bytes" : to_string(key_format(type)));
+  return names;
+}
+
+void print_json(const std::vector<offer>& all) {
+  auto list = nlohmann::ordered_json::array();
+  for (const offer& what : all) {
+    list.push_back({{"structure", what.structure},
+                    {"backend", to_string(what.where)},
+                    {"available", what.available},
+                    {"reason", what.reason},
+                    {"points", what.points},
+                    {"ranges", what.ranges},
+                    {"minima", what.minima},
+                    {"duplicates", what.duplicates},
+                    {"updates", what.updates},
+                    {"keys", key_names(what)}});
+  }
+  fmt::print("{}\n", list.dump(2));
+}
+
+void print_table(const std::vector<offer>& all) {
+  using row = std::array<std::string, 9>;
+  const auto yes_no = [](bool yes) { return yes ? "yes" : "no"; };
+  std::vector<row> table{{"structure", "backend", "available", "points", "ranges", "minima",
+                          "duplicates", "updates", "keys"}};
+  std::map<std::string_view, std::string> reasons;
+  for (const offer& what : all) {
+    table.push_back({what.structure, std::string(to_string(what.where)), yes_no(what.available),
+                     yes_no(what.points), yes_no(what.ranges), yes_no(what.minima),
+                     yes_no(what.duplicates), yes_no(what.updates),
+                     fmt::format("{}", fmt::join(key_names(what), " "))});
+    if (!what.available) reasons[to_string(what.where)] = what.reason;
+  }
+  std::array<std::size_t, std::tuple_size_v<row>> widths{};
+  for (const row& cells : table) {
+    for (std::size_t i = 0; i + 1 < cells.size(); ++i)
+      widths.at(i) = std::max(widths.at(i), cells.at(i).size());
+  }
+  for (const row& cells : table) {
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      fmt::print("{}{:<{}}", i == 0 ? "" : "  ", cells.at(i), widths.at(i));
+    fmt::print("\n");
+  }
+  for (const auto& [name, reason] : reasons)
+    fmt::print("\n{} is not available: {}\n", name, reason);
+}
+
+}  // namespace
+
+void add_structures_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("structures", "List the structures and what each can do");
+  const auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "Print a JSON list");
+  command->footer(
+      "Points and ranges are answered by `raydex query`, minima by `raydex rmq`; there, keys are\n"
+      "the types of values, and duplicates values that are equal.\n"
+      "\n"
+      "Examples:\n"
+      "  raydex structures\n"
+      "  raydex structures --json | jq '.[] | select(.available and .points) | .structure'");
+  command->callback([as_json] {
+    if (*as_json) {
+      print_json(offers());
+    } else {
+      print_table(offers());
+    }
+  });
+}
+
+}  // namespace raydex::cli

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generation, checking and the clock on a CUDA device; its floors are in floors_device.cu, its
+// side of minima in rmq_device.cu.
+#include "bench/machine/device_machine.hpp"
+
+#include "bench/machine/for_each.cuh"
+#include "bench/machine/sort_device.hpp"
+#include "src/cuda/check.hpp"
+
+namespace raydex::bench {
+namespace {
+
+template <class Key>
+struct write_key {
+  key_set keys;
+  Key* out;
+  RAYDEX_HD void operator()(std::uint64_t slot) const {
+    out[keys.row(slot)] = static_cast<Key>(keys.key_in(slot));
+  }
+};
+
+template <class Key>
+struct write_slot {
+  key_set keys;
+  Key* out;
+  std::uint64_t* slots;
+  RAYDEX_HD void operator()(std::uint64_t slot) const {
+    out[slot] = static_cast<Key>(keys.key_in(slot));
+    slots[slot] = slot;
+  }
+};
+
+struct write_position {
+  const std::uint64_t* slots;
+  std::uint64_t* out;
+  RAYDEX_HD void operator()(std::uint64_t row) const { out[slots[row]] = row; }
+};
+
+template <class Key>
+struct write_lower {
+  probe_set probes;
+  Key* out;
+  RAYDEX_HD void operator()(std::uint64_t j) const { out[j] = static_cast<Key>(probes.lower(j)); }
+};
+
+template <class Key>
+struct write_upper {
+  const Key* lower;
+  Key span;
+  Key* out;
+  RAYDEX_HD void operator()(std::uint64_t j) const { out[j] = lower[j] + span; }
+};
+
+struct write_random {
+  std::uint64_t seed;
+  std::uint32_t* out;
+  RAYDEX_HD void operator()(std::uint64_t j) const {
+    out[j] = static_cast<std::uint32_t>(random(seed, stream::floor, j) >> 32);
+  }
+};
+
+__global__ void __launch_bounds__(block_threads)
+    count_wrong_kernel(key_set keys, answered_batch batch, unsigned long long* wrong) {
+  const std::uint64_t i = cuda::global_thread();
+  if (i < batch.size && !is_right(keys, batch, i)) atomicAdd(wrong, 1ull);
+}
+
+// Frees its event whatever happens.
+class event {
+ public:
+  event() { cuda::check(cudaEventCreate(&event_), "cudaEventCreate"); }
+  event(const event&) = delete;
+  event& operator=(const event&) = delete;
+  ~event() { cudaEventDestroy(event_); }
+  void record(stream_t stream) { cuda::check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
+  float since(const event& start) const {
+    cuda::check(cudaEventSynchronize(event_), "cudaEventSynchronize");
+    float ms = 0;
+    cuda::check(cudaEventElapsedTime(&ms, start.event_, event_), "cudaEventElapsedTime");
+    return ms;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace
+
+void device_machine::fill_keys(const key_set& keys, const key_span& out) {
+  with_width(out.bits, [&](auto zero) {
+    using key = decltype(zero);
+    for_each(where(), keys.n, write_key<key>{keys, out.as<key>()});
+  });
+}
+
+void device_machine::fill_positions(const key_set& keys, int key_bits, std::uint64_t* out) {
+  const context memory = where();
+  buffer<std::uint64_t> sorted_slots(memory, keys.n);
+  {
+    buffer<std::byte> column(memory, keys.n * static_cast<std::uint64_t>(key_bits / 8));
+    buffer<std::byte> sorted_column(memory, column.size());
+    buffer<std::uint64_t> slots(memory, keys.n);
+    with_width(key_bits, [&](auto zero) {
+      using key = decltype(zero);
+      for_each(memory, keys.n,
+               write_slot<key>{keys, reinterpret_cast<key*>(column.data()), slots.data()});
+    });
+    const key_span unsorted{column.data(), keys.n, key_bits};
+    const key_span numbers{slots.data(), keys.n, 64};
+    auto* const to = sorted_slots.data();
+    std::size_t bytes = 0;
+    sort_pairs(nullptr, bytes, unsorted, sorted_column.data(), numbers, to, memory.stream);
+    buffer<std::byte> scratch(memory, bytes);
+    sort_pairs(scratch.data(), bytes, unsorted, sorted_column.data(), numbers, to, memory.stream);
+  }
+  for_each(memory, keys.n, write_position{sorted_slots.data(), out});
+  where().synchronize();
+}
+
+void device_machine::fill_lower(const probe_set& probes, const key_span& out) {
+  with_width(out.bits, [&](auto zero) {
+    using key = decltype(zero);
+    for_each(where(), out.size, write_lower<key>{probes, out.as<key>()});
+  });
+}
+
+void device_machine::fill_upper(const key_span& lower, std::uint64_t span, void* out) {
+  with_width(lower.bits, [&](auto zero) {
+    using key = decltype(zero);
+    for_each(where(), lower.size,
+             write_upper<key>{lower.as<key>(), static_cast<key>(span), static_cast<key*>(out)});
+  });
+}
+
+void device_machine::fill_random(std::uint64_t seed, std::uint32_t* out, std::uint64_t size) {
+  for_each(where(), size, write_random{seed, out});
+}
+
+void device_machine::sort(const key_span& keys) {
+  if (keys.size == 0) return;
+  const context memory = where();
+  buffer<std::byte> sorted(memory, keys.size * static_cast<std::uint64_t>(keys.bits / 8));
+  std::size_t bytes = 0;
+  sort_keys(nullptr, bytes, keys, sorted.data(), memory.stream);
+  buffer<std::byte> scratch(memory, bytes);
+  sort_keys(scratch.data(), bytes, keys, sorted.data(), memory.stream);
+  copy(keys.data, sorted.data(), sorted.size());
+  where().synchronize();
+}
+
+void device_machine::poison(void* memory, std::size_t bytes) {
+  const context here = where();
+  if (bytes != 0) {
+    cuda::check(cudaMemsetAsync(memory, 0xa5, bytes, here.stream), "cudaMemsetAsync");
+  }
+}
+
+std::uint64_t device_machine::count_wrong(const key_set& keys, const answered_batch& batch) {
+  const context memory = where();
+  const std::uint64_t zero = 0;
+  buffer<std::uint64_t> wrong = where().upload(std::span(&zero, 1));
+  static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));  // what atomicAdd takes
+  cuda::launch(memory.stream, cuda::blocks_for(batch.size, block_threads), block_threads, 0,
+               count_wrong_kernel, keys, batch,
+               reinterpret_cast<unsigned long long*>(wrong.data()));
+  return where().download(wrong).front();
+}
+
+double device_machine::milliseconds(const std::function<void()>& work) {
+  const context here = where();
+  event start;
+  event end;
+  start.record(here.stream);
+  work();
+  end.record(here.stream);
+  return static_cast<double>(end.since(start));
+}
+
+}  // namespace raydex::bench

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floors out of a machine's raw operations.
+#include "bench/machine/floors.hpp"
+
+#include <algorithm>
+
+#include "bench/machine/median.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex::bench {
+namespace {
+
+std::uint64_t key_bytes(const workload& what) {
+  return static_cast<std::uint64_t>(what.key_bits / 8);
+}
+
+row_id_type row_ids_of(const workload& what) {
+  return what.keys < not_found<std::uint32_t> ? row_id_type::uint32 : row_id_type::uint64;
+}
+
+double per_second(std::uint64_t things, double ms) {
+  return static_cast<double>(things) / ms * 1e3;
+}
+
+}  // namespace
+
+double floors::copy_bytes_per_s() {
+  if (copy_bytes_per_s_ == 0) {
+    // Beyond all caches, yet no burden on a small machine.
+    const bool host = machine_->where().where() == backend::cpu;
+    const std::uint64_t bytes =
+        std::clamp<std::uint64_t>(machine_->where().device().free_bytes / 8, std::uint64_t{1} << 20,
+                                  std::uint64_t{1} << (host ? 28 : 30));
+    const buffer<std::byte> from(machine_->where(), bytes);
+    buffer<std::byte> to(machine_->where(), bytes);
+    const double ms = median_of(repetitions_, [&] {
+      return machine_->milliseconds([&] { machine_->copy(to.data(), from.data(), bytes); });
+    });
+    copy_bytes_per_s_ = per_second(2 * bytes, ms);
+  }
+  return copy_bytes_per_s_;
+}
+
+double floors::gather_per_s(std::uint64_t table_bytes, std::uint64_t probes, bool sorted) {
+  const std::uint64_t slots = std::max<std::uint64_t>(table_bytes / 8, 1);
+  const std::uint64_t size = (probes + 3) / 4 * 4;
+  if (size == 0) return 0;
+  double& known = gathers_[{slots, size, sorted}];
+  if (known == 0) {
+    const context where = machine_->where();
+    buffer<std::uint64_t> table(where, slots);
+    buffer<std::uint32_t> positions(where, size);
+    buffer<std::uint32_t> out(where, size);
+    machine_->poison(table.data(), table.bytes());
+    machine_->fill_random(1, positions.data(), size);
+    if (sorted) machine_->sort({positions.data(), size, 32});
+    const double ms = median_of(repetitions_, [&] {
+      return machine_->milliseconds(
+          [&] { machine_->gather(table.data(), slots, positions.data(), out.data(), size); });
+    });
+    known = per_second(size, ms);
+  }
+  return known;
+}
+
+lookup_floor floors::lookups(const workload& what, result asked) {
+  const bool ordered = what.probe_order == order::sorted;
+  const std::uint64_t row_bytes = row_ids_of(what) == row_id_type::uint32 ? 4 : 8;
+
+  lookup_floor found;
+  found.name = ordered ? "streamed gather, sorted" : "streamed gather";
+  found.copy_bytes_per_s = copy_bytes_per_s();
+  found.per_s = gather_per_s(what.keys * (key_bytes(what) + row_bytes), what.probes, ordered);
+
+  const std::uint64_t rows_per_probe = std::max(what.range_hits, what.multiplicity);
+  if (rows_per_probe > 1 && asked != result::count && found.per_s != 0) {
+    const std::uint64_t moved = rows_per_probe * row_bytes * (asked == result::rows ? 2 : 1);
+    found.name += " and copy";
+    found.per_s = 1 / (1 / found.per_s + static_cast<double>(moved) / found.copy_bytes_per_s);
+  }
+  return found;
+}
+
+lookup_floor floors::minima(std::uint64_t array_bytes, std::uint64_t ranges) {
+  return {.name = "streamed gather",
+          .per_s = gather_per_s(array_bytes, ranges, false),
+          .copy_bytes_per_s = copy_bytes_per_s()};
+}
+
+reference_times floors::references(const generated& data) {
+  const workload& what = data.description();
+  reference_times found;
+  found.sort_ms = machine_->sort_pairs_ms(data.keys(), row_ids_of(what), repetitions_);
+  if (what.probe_order == order::sorted) {
+    buffer<std::byte> memory(machine_->where(), what.probes * key_bytes(what));
+    const key_span unsorted{memory.data(), what.probes, what.key_bits};
+    data.draw_lower(*machine_, unsorted);
+    found.sort_probes_ms = machine_->sort_pairs_ms(unsorted, row_id_type::uint32, repetitions_);
+  }
+  if (what.range_hits == 0) {
+    found.lower_bound_ms = machine_->lower_bound_ms(data.keys(), data.lower(), repetitions_);
+  }
+  return found;
+}
+
+}  // namespace raydex::bench

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a backend to its machine.
+#include "bench/machine/machine.hpp"
+
+#include "bench/machine/host_machine.hpp"
+#if defined(RAYDEX_WITH_CUDA)
+#include "bench/machine/device_machine.hpp"
+#endif
+
+namespace raydex::bench {
+
+std::unique_ptr<machine> make_machine(const session& where) {
+#if defined(RAYDEX_WITH_CUDA)
+  if (where.where() != backend::cpu) return std::make_unique<device_machine>(where);
+#endif
+  return std::make_unique<host_machine>(where);  // without CUDA there is no other session
+}
+
+}  // namespace raydex::bench

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the axes of a workload to its generating functions; what cannot be made is refused here.
+#include "bench/workloads/keys/workload.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "bench/workloads/keys/key_parts.hpp"
+#include "raydex/error.hpp"
+#include "raydex/index.hpp"
+
+namespace raydex::bench {
+namespace {
+
+template <class... Values>
+void require(bool holds, fmt::format_string<Values...> text, Values&&... values) {
+  if (!holds) throw invalid_argument(fmt::format(text, std::forward<Values>(values)...));
+}
+
+std::uint64_t last_of_bits(int bits) {
+  return ~std::uint64_t{0} >> (64 - bits);
+}
+
+// Points start at any key, ranges where enough keys follow.
+std::uint64_t keys_per_probe(const workload& what) {
+  return what.range_hits == 0 ? 1 : what.range_hits / what.multiplicity;
+}
+
+std::uint64_t distinct_keys(const workload& what) {
+  return what.keys / what.multiplicity + (what.keys % what.multiplicity != 0 ? 1 : 0);
+}
+
+// Of such keys the first so many are a set as if drawn by themselves.
+void check_waves(const workload& what) {
+  require(what.waves <= 1024, "{} waves: must be at most 1024", what.waves);
+  require(what.growth > 1 && what.growth <= 1024, "growth {}: must be above 1 and at most 1024",
+          what.growth);
+  require(!what.updated_from, "waves on keys that were updated from others: one of the two");
+  require(what.multiplicity == 1, "waves of keys that come {} times each: must be once",
+          what.multiplicity);
+  require(what.uniformity == 0 || what.uniformity == 100,
+          "waves on keys of uniformity {} %: must be 0 or 100", what.uniformity);
+  require(what.shape == distribution::uniform || what.shape == distribution::clumped,
+          "waves on {} keys: must be uniform or clumped", to_string(what.shape));
+  require(static_cast<double>(what.keys) * what.growth < 0x1p62,
+          "growth {} of {} keys: there must be fewer than 2^62", what.growth, what.keys);
+  workload most = what;
+  most.keys = keys_after(what, what.waves);
+  most.waves = 0;
+  require(most.keys - what.keys >= what.waves,
+          "{} waves that insert {} keys in all: must be at most one for each", what.waves,
+          most.keys - what.keys);
+  // Those that an index begins with, it must go on with; `edit` keeps one in reserve.
+  require(most.keys < not_found<std::uint32_t> - 1 || what.keys >= not_found<std::uint32_t>,
+          "growth {} of {} keys: too many for row ids of 32 bits", what.growth, what.keys);
+  check(most);
+}
+
+}  // namespace
+
+std::uint64_t keys_after(const workload& what, std::uint64_t wave) {
+  if (what.waves == 0) return what.keys;
+  const auto more =
+      static_cast<std::uint64_t>(std::llround(static_cast<double>(what.keys) * (what.growth - 1)));
+  const std::uint64_t there = wave <= what.waves ? wave : 2 * what.waves - wave;
+  return what.keys + more / what.waves * there + more % what.waves * there / what.waves;
+}
+
+workload before_update(const workload& what) {
+  workload before = what;
+  before.shape = what.updated_from.value();
+  before.uniformity = 100;  // dense keys are the same whatever the seed
+  before.updated_from.reset();
+  ++before.seed;
+  return before;
+}
+
+key_set make_key_set(const workload& what) {
+  require(what.key_bits == 32 || what.key_bits == 64, "key bits {}: must be 32 or 64",
+          what.key_bits);
+  const int value_bits = what.value_bits == 0 ? what.key_bits : what.value_bits;
+  require(value_bits >= 1 && value_bits <= what.key_bits, "value bits {}: must be 1 to {}",
+          value_bits, what.key_bits);
+  require(what.stride >= 1 && what.stride <= last_of_bits(value_bits),
+          "stride {}: must be 1 to 2^{} - 1, as keys have {} value bits", what.stride, value_bits,
+          value_bits);
+  require(what.multiplicity >= 1, "multiplicity 0: must be at least 1");
+  require(what.uniformity >= 0 && what.uniformity <= 100, "uniformity {} %: must be 0 to 100",
+          what.uniformity);
+
+  key_set set;
+  set.n = what.keys;
+  set.distinct = distinct_keys(what);
+  set.stride = what.stride;
+  set.last_value = (last_of_bits(value_bits) - (what.stride - 1)) / what.stride;
+  require(
+      set.distinct == 0 || set.distinct - 1 <= set.last_value,
+      "{} different keys at stride {} do not fit into {} value bits: use fewer keys, more value "
+      "bits or a higher multiplicity",
+      set.distinct, what.stride, value_bits);
+  if (what.shape != distribution::uniform) {
+    require(what.uniformity == 100,
+            "{} keys of uniformity {} %: must be 100; ranges need dense keys",
+            to_string(what.shape), what.uniformity);
+    if (what.shape == distribution::clumped) {
+      constexpr std::uint64_t last_of_clump = 63;
+      set.clump_bits = 6;
+      require(set.last_value >= last_of_clump, "clumped keys: a range of {} values holds no clump",
+              set.last_value + 1);
+      set.last_value = (set.last_value - last_of_clump) | last_of_clump;  // whole clumps
+    }
+    require(set.distinct <= set.last_value / 4,
+            "{} different {} keys at stride {}: a quarter of {} value bits holds at most {}",
+            set.distinct, to_string(what.shape), what.stride, value_bits, set.last_value / 4);
+  }
+  const auto drawn = static_cast<std::uint64_t>(
+      std::llround(static_cast<double>(set.distinct) * what.uniformity / 100));
+  set.dense = set.distinct - std::min(drawn, set.distinct);
+  if (!set.is_dense()) {
+    set.values = bijection((set.last_value - set.dense) >> set.clump_bits,
+                           stream_key(what.seed, stream::values));
+  }
+  set.built = set.n;
+  if (set.n != 0) set.shuffle = bijection(set.n - 1, stream_key(what.seed, stream::shuffle));
+  return set;
+}
+
+std::vector<key_part> make_key_parts(const workload& what) {
+  const key_set set = make_key_set(what);
+  if (set.distinct == 0) return {};
+  switch (what.shape) {
+    case distribution::skewed:
+      return fill_parts(skewed_stretches(set.distinct, set.last_value), set, what.seed);
+    case distribution::lognormal:
+      return fill_parts(lognormal_stretches(set.last_value), set, what.seed);
+    case distribution::steps:
+      return fill_parts(step_stretches(set.distinct, set.last_value), set, what.seed);
+    default:
+      return {};
+  }
+}
+
+zipf_table make_zipf_table(const workload& what) {
+  const std::uint64_t distinct = distinct_keys(what);
+  const std::uint64_t taken = keys_per_probe(what);
+  return make_zipf_table(distinct < taken ? 0 : distinct - taken + 1, what.zipf);
+}
+
+probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_view& zipf) {
+  require(what.batches >= 1 && what.batches <= std::max<std::uint64_t>(what.probes, 1),
+          "{} batches: must be 1 to the number of probes, {}", what.batches, what.probes);
+  require(what.hit_rate >= 0 && what.hit_rate <= 100, "hit rate {} %: must be 0 to 100",
+          what.hit_rate);
+  require(what.zipf >= 0 && what.zipf <= 64, "zipf coefficient {}: must be 0 to 64", what.zipf);
+  const bool hits = what.probes != 0 && what.hit_rate > 0;
+  const bool misses = what.probes != 0 && what.hit_rate < 100;
+  require(!hits || keys.n != 0, "hit rate {} %: without keys it must be 0", what.hit_rate);
+
+  probe_set set;
+  set.keys = keys;
+  set.seed = what.seed;
+  set.zipf = zipf;
+  set.hits_in_2_32 = static_cast<std::uint64_t>(std::llround(what.hit_rate / 100 * 0x1p32));
+  set.misses_inside = what.misses == miss::inside;
+  set.starts = keys.distinct;
+  if (what.range_hits != 0) {
+    require(keys.is_dense(), "ranges on keys of uniformity {} %: expected hits need uniformity 0",
+            what.uniformity);
+    require(what.range_hits % what.multiplicity == 0,
+            "{} range hits: must be a multiple of the multiplicity, {}", what.range_hits,
+            what.multiplicity);
+    const std::uint64_t taken = keys_per_probe(what);
+    require(taken <= keys.distinct, "{} range hits: must be at most the number of keys, {}",
+            what.range_hits, keys.n);
+    require(!misses, "hit rate {} % with ranges: must be 100", what.hit_rate);
+    set.starts = keys.distinct - taken + 1;
+    set.span = (taken - 1) * keys.stride;
+  }
+  if (set.starts != 0) {
+    set.popularity = bijection(set.starts - 1, stream_key(what.seed, stream::popularity));
+  }
+  if (!misses) return set;
+
+  if (what.misses == miss::inside) {
+    require(keys.n != 0, "misses inside the value range: without keys there is none; use outside");
+    require(keys.stride > 1 || !keys.is_dense(),
+            "misses inside the value range: dense keys of stride 1 leave no gaps; use a uniformity "
+            "above 0, a stride above 1, or misses outside");
+    require(keys.stride > 1 || keys.distinct <= keys.last_value,
+            "misses inside the value range: the keys fill it; use more value bits or fewer keys");
+  } else {
+    const std::uint64_t largest = last_of_bits(what.key_bits);
+    set.outside_last = largest;
+    if (keys.n != 0) {
+      const std::uint64_t last = keys.is_dense() ? keys.distinct - 1 : keys.last_value;
+      const std::uint64_t end = last * keys.stride + (keys.stride - 1);
+      require(end < largest,
+              "misses outside the value range: it covers all {}-bit keys; use fewer value bits",
+              what.key_bits);
+      set.outside_first = end + 1;
+    }
+  }
+  return set;
+}
+
+void check(const workload& what) {
+  require(what.keys <= most_cells, "{} keys: must be at most 2^48", what.keys);
+  require(what.probes <= most_cells, "{} probes: must be at most 2^48", what.probes);
+  make_probe_set(what, make_key_set(what), {});
+  if (what.updated_from) make_key_set(before_update(what));
+  if (what.waves != 0) check_waves(what);
+}
+
+const char* to_string(order value) {
+  return value == order::sorted ? "sorted" : "unsorted";
+}
+const char* to_string(miss value) {
+  return value == miss::inside ? "inside" : "outside";
+}
+const char* to_string(distribution value) {
+  switch (value) {
+    case distribution::clumped:
+      return "clumped";
+    case distribution::skewed:
+      return "skewed";
+    case distribution::lognormal:
+      return "lognormal";
+    case distribution::steps:
+      return "steps";
+    default:
+      return "uniform";
+  }
+}
+
+const char* to_string(const std::optional<distribution>& value) {
+  return value ? to_string(*value) : "none";
+}
+
+std::string size_text(std::uint64_t size) {
+  return size >= 1024 && std::has_single_bit(size) ? fmt::format("2^{}", std::countr_zero(size))
+                                                   : fmt::format("{}", size);
+}
+
+std::string describe(const workload& what) {
+  const workload usual;
+  std::string text = what.range_hits == 0 ? fmt::format("{} points", size_text(what.probes))
+                                          : fmt::format("{} ranges of {} rows",
+                                                        size_text(what.probes), what.range_hits);
+  text += fmt::format(" on {} {}-bit keys", size_text(what.keys), what.key_bits);
+  const auto add = [&text](bool differs, const std::string& part) {
+    if (differs) text += ", " + part;
+  };
+  add(what.uniformity != usual.uniformity,
+      what.uniformity == 0 ? "dense" : fmt::format("uniformity {} %", what.uniformity));
+  add(what.shape != usual.shape, to_string(what.shape));
+  add(what.stride != usual.stride, fmt::format("stride {}", what.stride));
+  add(what.value_bits != usual.value_bits, fmt::format("value bits {}", what.value_bits));
+  add(what.multiplicity != usual.multiplicity, fmt::format("each {} times", what.multiplicity));
+  add(what.insert_order != usual.insert_order, "inserts sorted");
+  add(what.probe_order != usual.probe_order, "probes sorted");
+  add(what.hit_rate != usual.hit_rate,
+      fmt::format("hits {} %, misses {}", what.hit_rate, to_string(what.misses)));
+  add(what.zipf != usual.zipf, fmt::format("zipf {}", what.zipf));
+  add(what.batches != usual.batches, fmt::format("{} batches", size_text(what.batches)));
+  add(what.updated_from != usual.updated_from,
+      fmt::format("updated from {} ones", to_string(what.updated_from)));
+  add(what.waves != usual.waves,
+      fmt::format("{} waves to {} times as many and back", what.waves, what.growth));
+  return text;
+}
+
+}  // namespace raydex::bench

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/backend_choice.hpp"
+
+#include <algorithm>
+
+#include "raydex/rmq.hpp"
+
+namespace raydex::bench {
+
+namespace {
+
+template <class Capability>
+std::vector<backend_offer> offers_of(const std::vector<Capability>& all) {
+  std::vector<backend_offer> offers;
+  for (const Capability& able : all)
+    offers.push_back({able.structure, able.where, able.available, able.updates});
+  return offers;
+}
+
+}  // namespace
+
+std::vector<backend_offer> key_offers() {
+  return offers_of(capabilities());
+}
+std::vector<backend_offer> rmq_offers() {
+  return offers_of(rmq_capabilities());
+}
+
+backend choose_backend(std::string_view name, const std::vector<backend_offer>& offers,
+                       std::string_view structure, bool updates) {
+  if (name != "auto") return parse_backend(name);
+  for (const backend where : {backend::cuda, backend::optix, backend::cpu}) {
+    const auto serves = [&](const backend_offer& offer) {
+      return offer.where == where && offer.available &&
+             (structure == "auto" || structure == offer.structure) && (offer.updates || !updates);
+    };
+    if (std::ranges::any_of(offers, serves)) return where;
+  }
+  return parse_backend(name);
+}
+
+}  // namespace raydex::bench

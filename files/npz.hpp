@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several arrays in one .npz file.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "files/output_file.hpp"
+#include "raydex/core/keys/key.hpp"
+
+namespace raydex::io {
+
+// An array of one dimension and its name, without `.npy`.
+struct npz_member {
+  std::string name;
+  key_format dtype;
+  std::span<const std::byte> cells;
+};
+
+// Writes the members, uncompressed. Throws `invalid_argument` with one line that names the file.
+void write_npz(output_file& file, std::span<const npz_member> members);
+
+}  // namespace raydex::io

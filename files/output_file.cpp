@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are there only when they are complete.
+#include "files/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "raydex/error.hpp"
+
+namespace raydex::io {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& reason) {
+  throw invalid_argument(fmt::format("{}: cannot be written: {}", path, reason));
+}
+
+[[noreturn]] void fail_with_errno(const std::string& path) {
+  fail(path, std::generic_category().message(errno));
+}
+
+// What is at a path already, or nothing. Refuses what cannot be replaced.
+std::optional<struct stat> existing(const std::string& path, const std::string& target) {
+  struct stat found {};
+  if (::stat(target.c_str(), &found) != 0) {
+    if (errno != ENOENT) fail_with_errno(path);
+    return std::nullopt;
+  }
+  // To move a file onto a device or a pipe would take its place instead of writing to it.
+  if (!S_ISREG(found.st_mode)) fail(path, "not a regular file");
+  constexpr mode_t anybody = S_IWUSR | S_IWGRP | S_IWOTH;
+  if ((found.st_mode & anybody) == 0) fail(path, "it is read-only");
+  if (::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) fail_with_errno(path);
+  return found;
+}
+
+}  // namespace
+
+output_file::output_file(const std::string& path) : path_(path), target_(followed(path)) {
+  if (path.empty()) fail(path, "not a regular file");
+  const std::optional<struct stat> before = existing(path, target_);
+  const int descriptor = temporary_.emplace(fs::path(target_).parent_path()).descriptor();
+  if (descriptor < 0) fail_with_errno(path);
+  if (!before) return;
+  // Only root can give a file away; another's becomes ours.
+  if (::fchown(descriptor, before->st_uid, before->st_gid) != 0 && errno != EPERM)
+    fail_with_errno(path);
+  if (::fchmod(descriptor, before->st_mode & 07777) != 0) fail_with_errno(path);
+}
+
+void output_file::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(temporary_->descriptor(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with_errno(path_);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void output_file::seek(std::uint64_t place) {
+  if (::lseek(temporary_->descriptor(), static_cast<off_t>(place), SEEK_SET) < 0)
+    fail_with_errno(path_);
+}
+
+void output_file::finish() {
+  if (!temporary_->finish()) fail_with_errno(path_);
+}
+
+void output_file::commit() {
+  finish();
+  if (!temporary_->move_to(target_)) fail_with_errno(path_);
+}
+
+std::string followed(const std::string& path) {
+  fs::path end = path;
+  std::error_code absent;
+  // No more than the system follows; what is left then is refused as it does.
+  for (int links = 0; links < 40 && fs::is_symlink(end, absent); ++links)
+    end = end.parent_path() / fs::read_symlink(end, absent);
+  return end;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  output_file file(path);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
+}  // namespace raydex::io

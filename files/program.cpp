@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every program does first, so that its files are safe.
+#include "files/program.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "files/temporary_file.hpp"
+
+namespace raydex::io {
+
+namespace {
+
+// A file gets the lowest number that is free. Through O_PATH nothing can be read or written.
+void occupy_standard_descriptors() {
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(standard, F_GETFD) < 0) ::open("/", O_PATH);
+  }
+}
+
+// SA_RESETHAND: the signal, raised again, now ends the program, so that its status tells of it.
+void clean_up(int signal) {
+  temporary_file::remove_all();
+  ::raise(signal);
+}
+
+void clean_up_on(int signal) {
+  struct sigaction before {};
+  ::sigaction(signal, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;
+  struct sigaction action {};
+  action.sa_handler = clean_up;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void begin_program() {
+  occupy_standard_descriptors();
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU})
+    clean_up_on(signal);
+  ::signal(SIGXFSZ, SIG_IGN);
+}
+
+}  // namespace raydex::io

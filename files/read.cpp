@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns by the names that a command line gives them.
+#include "files/read.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "files/csv.hpp"
+#include "files/dtype.hpp"
+#include "files/npy_header.hpp"
+#include "raydex/error.hpp"
+
+namespace raydex::io {
+
+namespace {
+
+constexpr std::string_view csv_mark = ".csv:";
+
+struct csv_name {
+  std::string path;
+  std::string column;
+  std::optional<key_format> type;
+};
+
+csv_name split(const std::string& name) {
+  const std::size_t colon = name.find(csv_mark) + csv_mark.size() - 1;
+  csv_name parts{name.substr(0, colon), name.substr(colon + 1), std::nullopt};
+  const std::size_t last = parts.column.rfind(':');
+  if (last != std::string::npos) {
+    parts.type = parse_type(std::string_view(parts.column).substr(last + 1));
+    if (parts.type) parts.column.resize(last);
+  }
+  return parts;
+}
+
+// Files whose column is not named.
+void check_is_array(const std::string& name) {
+  if (name.ends_with(".csv")) {
+    throw invalid_argument(fmt::format("{0}: which column? name it: {0}:column", name));
+  }
+}
+
+[[noreturn]] void wrong_shape(const std::string& name, const std::vector<std::uint64_t>& shape,
+                              std::string_view wanted) {
+  throw invalid_argument(
+      fmt::format("{}: its shape is {}; {} is needed", name, to_string(shape), wanted));
+}
+
+host_ranges read_csv_ranges(const std::string& name) {
+  const csv_name parts = split(name);
+  const std::size_t comma = parts.column.find(',');
+  if (comma == std::string::npos) {
+    throw invalid_argument(
+        fmt::format("{}: ranges have two columns: {}:lower,upper", name, parts.path));
+  }
+  const std::array ends{parts.column.substr(0, comma), parts.column.substr(comma + 1)};
+  std::vector<host_column> columns = read_csv(parts.path, ends, parts.type);
+  if (columns[0].format != columns[1].format) {
+    throw invalid_argument(fmt::format("{}: {} is {} and {} is {}; name one type for both: {}:i8",
+                                       name, ends[0], dtype_name(columns[0].format), ends[1],
+                                       dtype_name(columns[1].format), name));
+  }
+  return {std::move(columns[0]), std::move(columns[1])};
+}
+
+// Rows of a column, which shares its cells with them.
+host_column slice(const host_column& all, std::uint64_t begin, std::uint64_t count) {
+  host_column part = all;
+  part.size = count;
+  part.cells = {all.cells, all.cells.get() + begin * all.view().step()};
+  if (!all.validity.empty()) {
+    const auto first = all.validity.begin() + static_cast<std::ptrdiff_t>(begin / 8);
+    part.validity.assign(first, first + static_cast<std::ptrdiff_t>((count + 7) / 8));
+  }
+  return part;
+}
+
+}  // namespace
+
+bool is_csv(std::string_view name) {
+  return name.find(csv_mark) != std::string_view::npos;
+}
+
+std::string path_of(const std::string& name) {
+  return is_csv(name) ? split(name).path : name;
+}
+
+host_column read_column(const std::string& name) {
+  if (is_csv(name)) {
+    const csv_name parts = split(name);
+    return std::move(read_csv(parts.path, std::array{parts.column}, parts.type).front());
+  }
+  check_is_array(name);
+  npy_array array = read_npy(name);
+  if (array.shape.size() != 1) wrong_shape(name, array.shape, "one dimension");
+  return {.format = array.dtype,
+          .size = array.shape[0],
+          .stride = 0,
+          .cells = std::move(array.cells),
+          .validity = {}};
+}
+
+range_reader::range_reader(const std::string& name) {
+  if (is_csv(name)) {
+    columns_ = read_csv_ranges(name);
+    format_ = columns_.lower.format;
+    size_ = columns_.lower.size;
+    return;
+  }
+  check_is_array(name);
+  file_ = open_input(name);
+  array_.emplace(file_->stream, file_->size, name);
+  const npy_header& header = array_->header();
+  if (header.shape.size() != 2 || header.shape[1] != 2) {
+    wrong_shape(name, header.shape, "n x 2, lower and upper ends,");
+  }
+  format_ = header.dtype;
+  size_ = header.shape[0];
+}
+
+host_ranges range_reader::next(std::uint64_t count) {
+  const std::uint64_t begin = done_;
+  done_ += count;
+  if (!array_) return {slice(columns_.lower, begin, count), slice(columns_.upper, begin, count)};
+  const std::uint64_t width = format_.width;
+  host_column lower{.format = format_,
+                    .size = count,
+                    .stride = 2 * width,
+                    .cells = array_->read(2 * width * count),
+                    .validity = {}};
+  host_column upper = lower;
+  upper.cells = {lower.cells, lower.cells.get() + (count != 0 ? width : 0)};
+  return {std::move(lower), std::move(upper)};
+}
+
+host_ranges read_ranges(const std::string& name) {
+  range_reader reader(name);
+  return reader.next(reader.size());
+}
+
+}  // namespace raydex::io

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// How keys and their row ids lie in memory: in an array each, or as entries of both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/keys/column.hpp"
+
+namespace raydex::core {
+
+/// Keys of consecutive entries as they lie in memory, for code that reads several at once: each
+/// begins `Words` 32-bit words after the one before it.
+template <int Words>
+struct key_run {
+  const std::uint32_t* words;  ///< the first key
+  std::uint32_t count;         ///< how many
+};
+
+/// Keys in an array of their own.
+template <class Key>
+RAYDEX_HD inline key_run<sizeof(Key) / 4> run_of(const Key* keys, std::uint64_t count) {
+  return {reinterpret_cast<const std::uint32_t*>(keys), static_cast<std::uint32_t>(count)};
+}
+
+/// Numbers that lie some bytes apart, a multiple of 4 that is known at run time only.
+template <class T>
+struct strided {
+  const void* first = nullptr;     ///< the first one
+  std::uint32_t step = sizeof(T);  ///< bytes from one to the next
+
+  /// Number `i`. Where 64-bit numbers are not aligned to 8 bytes, it is read in halves.
+  RAYDEX_HD T operator()(std::uint64_t i) const {
+    const std::byte* const at = address(i);
+    if constexpr (sizeof(T) == 8) {
+      if (step % 8 != 0) {
+        const auto* const words = reinterpret_cast<const std::uint32_t*>(at);
+        return load(words) | T{load(words + 1)} << 32;
+      }
+    }
+    return load(reinterpret_cast<const T*>(at));
+  }
+  /// The numbers from number `i` on.
+  RAYDEX_HD strided from(std::uint64_t i) const { return {address(i), step}; }
+
+ private:
+  RAYDEX_HD const std::byte* address(std::uint64_t i) const {
+    return static_cast<const std::byte*>(first) + i * step;
+  }
+};
+
+/// Number `i` of an array.
+template <class T>
+RAYDEX_HD inline T load_at(const T* array, std::uint64_t i) {
+  return load(array + i);
+}
+/// Number `i` of those that lie some bytes apart.
+template <class T>
+RAYDEX_HD inline T load_at(const strided<T>& numbers, std::uint64_t i) {
+  return numbers(i);
+}
+
+/// Keys and row ids in an array each.
+template <class Key, class RowId>
+struct column_entries {
+  using key_type = Key;       ///< an encoded key
+  using row_id_type = RowId;  ///< a row id
+
+  const Key* keys = nullptr;       ///< keys
+  const RowId* row_ids = nullptr;  ///< their rows
+
+  /// The entries at two addresses.
+  RAYDEX_HD static column_entries at(const void* keys, const void* row_ids) {
+    return {static_cast<const Key*>(keys), static_cast<const RowId*>(row_ids)};
+  }
+  /// The key of entry `i`.
+  RAYDEX_HD Key key(RowId i) const { return load(keys + i); }
+  /// The row id of entry `i`.
+  RAYDEX_HD RowId row_id(RowId i) const { return load(row_ids + i); }
+  /// The keys of `count` entries from `first` on.
+  RAYDEX_HD auto run(RowId first, std::uint64_t count) const { return run_of(keys + first, count); }
+};
+
+/// Entries of a key followed by its row id, packed: 8, 12 or 16 bytes each.
+template <class Key, class RowId>
+struct row_entries {
+  using key_type = Key;       ///< an encoded key
+  using row_id_type = RowId;  ///< a row id
+
+  /// Entries are made of 32-bit words, because those of 12 bytes align 64-bit members to 4 only.
+  static constexpr int words_per_entry = (sizeof(Key) + sizeof(RowId)) / 4;
+
+  const std::uint32_t* words = nullptr;  ///< the entries
+
+  /// The entries at an address; there is no other.
+  RAYDEX_HD static row_entries at(const void* entries, const void* /*none*/) {
+    return {static_cast<const std::uint32_t*>(entries)};
+  }
+  /// The key of entry `i`.
+  RAYDEX_HD Key key(RowId i) const { return get<Key>(i, 0); }
+  /// The row id of entry `i`.
+  RAYDEX_HD RowId row_id(RowId i) const { return get<RowId>(i, sizeof(Key) / 4); }
+  /// The keys of `count` entries from `first` on.
+  RAYDEX_HD auto run(RowId first, std::uint64_t count) const {
+    return key_run<words_per_entry>{words + std::uint64_t{first} * words_per_entry,
+                                    static_cast<std::uint32_t>(count)};
+  }
+
+  /// Writes entry `i` of an array of entries.
+  RAYDEX_HD static void put(std::uint32_t* entries, std::uint64_t i, Key key, RowId row_id) {
+    std::uint32_t* entry = entries + i * words_per_entry;
+    if constexpr (words_per_entry == 2) {
+      *reinterpret_cast<std::uint64_t*>(entry) = std::uint64_t{row_id} << 32 | key;
+      return;
+    }
+    put_words(entry, key);
+    put_words(entry + sizeof(Key) / 4, row_id);
+  }
+
+ private:
+  template <class T>
+  RAYDEX_HD T get(RowId i, int first_word) const {
+    const std::uint32_t* word = words + std::uint64_t{i} * words_per_entry + first_word;
+    if constexpr (sizeof(T) == 4) {
+      return load(word);
+    } else if constexpr (words_per_entry % 2 == 0) {
+      return load(reinterpret_cast<const T*>(word));
+    } else {
+      return load(word) | T{load(word + 1)} << 32;
+    }
+  }
+  template <class T>
+  RAYDEX_HD static void put_words(std::uint32_t* word, T value) {
+    word[0] = static_cast<std::uint32_t>(value);
+    if constexpr (sizeof(T) == 8) word[1] = static_cast<std::uint32_t>(value >> 32);
+  }
+};
+
+/// Entries in a layout that is known at run time only.
+template <class Key, class RowId>
+struct strided_entries {
+  using key_type = Key;       ///< an encoded key
+  using row_id_type = RowId;  ///< a row id
+
+  strided<Key> keys;       ///< keys
+  strided<RowId> row_ids;  ///< their rows
+
+  /// The key of entry `i`.
+  RAYDEX_HD Key key(RowId i) const { return keys(i); }
+  /// The row id of entry `i`.
+  RAYDEX_HD RowId row_id(RowId i) const { return row_ids(i); }
+};
+
+/// Calls `visit(k, row_at(k))` for every `lanes`-th k from `lane` on, below `size`. Four reads are
+/// under way at a time.
+template <class RowAt, class Visit>
+RAYDEX_HD inline void scan_rows(const RowAt& row_at, std::uint64_t size, unsigned lane,
+                                unsigned lanes, Visit&& visit) {
+  const std::uint64_t step = lanes;
+  for (std::uint64_t k = lane; k < size; k += 4 * step) {
+    decltype(row_at(k)) rows[4] = {};
+    RAYDEX_UNROLL
+    for (std::uint64_t j = 0; j < 4; ++j)
+      if (k + j * step < size) rows[j] = row_at(k + j * step);
+    RAYDEX_UNROLL
+    for (std::uint64_t j = 0; j < 4; ++j)
+      if (k + j * step < size) visit(k + j * step, rows[j]);
+  }
+}
+
+/// Calls `visit(k, row_id)` for every `lanes`-th entry from `begin + lane` on, before `end`; k
+/// counts from `begin`.
+template <class Entries, class Visit>
+RAYDEX_HD inline void scan_ranks(const Entries& entries, typename Entries::row_id_type begin,
+                                 typename Entries::row_id_type end, unsigned lane, unsigned lanes,
+                                 Visit&& visit) {
+  using row_id = typename Entries::row_id_type;
+  const auto row_at = [&](std::uint64_t k) {
+    return entries.row_id(begin + static_cast<row_id>(k));
+  };
+  scan_rows(row_at, end - begin, lane, lanes, visit);
+}
+/// The same, without a product for each row.
+template <class Key, class RowId, class Visit>
+RAYDEX_HD inline void scan_ranks(const strided_entries<Key, RowId>& entries, RowId begin, RowId end,
+                                 unsigned lane, unsigned lanes, Visit&& visit) {
+  scan_rows(entries.row_ids.from(begin), end - begin, lane, lanes, visit);
+}
+
+}  // namespace raydex::core

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// How a batch of probes is answered, written once for all structures and backends. A structure
+/// brings an `ordered_view`; a backend brings teams and runs the operations below for all probes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/keys/column.hpp"
+#include "raydex/core/keys/interval.hpp"
+
+namespace raydex::core {
+
+/// N probes as they are read, not looked at yet.
+template <class Key, std::size_t N>
+struct fetched_probes {
+  Key lower[N];    ///< bits of points or lower ends
+  Key upper[N];    ///< bits of upper ends; none for points
+  bool exists[N];  ///< false if a probe is missing
+};
+
+/// Which probe to answer, and where among the results to put the answer. The two differ only where
+/// a backend answers probes in another order than it writes results.
+struct ticket {
+  std::uint64_t probe;   ///< number of the probe; one that does not exist is passed over
+  std::uint64_t result;  ///< number of the result
+};
+
+/// The probes of a batch. If they are `Plain`, which `are_plain` tells, the compiler leaves out
+/// what missing ones, ranges and byte strings need.
+template <class Key, bool Plain = false>
+struct probe_set {
+  encoded_column<Key> lower;  ///< points, or lower ends
+  encoded_column<Key> upper;  ///< upper ends; not read for points
+  std::uint64_t size;         ///< number of probes
+  bool is_points;             ///< whether these are points
+
+  /// Whether the probes are points, numbers side by side, none of them missing.
+  bool are_plain() const {
+    return is_points && lower.validity == nullptr && lower.format.type != key_type::bytes &&
+           lower.stride == sizeof(Key);
+  }
+
+  /// Reads the probes of N tickets, without waiting for what it reads.
+  template <std::size_t N>
+  RAYDEX_HD fetched_probes<Key, N> fetch(const ticket (&tickets)[N]) const {
+    fetched_probes<Key, N> probes;
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      const std::uint64_t i = tickets[j].probe;
+      probes.exists[j] = i < size && (Plain || (lower.valid(i) && (is_points || upper.valid(i))));
+      probes.lower[j] = probes.exists[j] ? bits_of(lower, i) : 0;
+      probes.upper[j] = probes.exists[j] && !is_points ? bits_of(upper, i) : 0;
+    }
+    return probes;
+  }
+
+  /// Reads probe `i`; false if it matches nothing, being missing or empty.
+  RAYDEX_HD bool read(std::uint64_t i, interval<Key>& probe) const {
+    const ticket one[1] = {{i, i}};
+    interval<Key> wanted[1];
+    bool matches[1];
+    decode(fetch(one), wanted, matches);
+    if (matches[0]) probe = wanted[0];
+    return matches[0];
+  }
+
+  /// What N probes want; what matches nothing becomes a search for key 0.
+  template <std::size_t N>
+  RAYDEX_HD void decode(fetched_probes<Key, N> probes, interval<Key> (&wanted)[N],
+                        bool (&matches)[N]) const {
+    lower.encode_all(probes.lower);
+    if (!is_points) upper.encode_all(probes.upper);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      wanted[j] = {probes.lower[j], is_points ? probes.lower[j] : probes.upper[j]};
+      matches[j] = probes.exists[j] && !wanted[j].empty();
+      if (!matches[j]) wanted[j] = {};
+    }
+  }
+
+ private:
+  RAYDEX_HD static Key bits_of(const encoded_column<Key>& column, std::uint64_t i) {
+    if constexpr (Plain) {
+      return load_once(reinterpret_cast<const Key*>(column.data) + i);
+    } else {
+      return column.raw(i);
+    }
+  }
+};
+
+/// Finds the ranks [begin, end) of the matches of N probes a lane.
+template <std::size_t N, class View, class Team>
+RAYDEX_HD inline void find_matches(Team& team, const View& view,
+                                   const probe_set<typename View::key_type>& batch,
+                                   const fetched_probes<typename View::key_type, N>& probes,
+                                   typename View::row_id_type (&begin)[N],
+                                   typename View::row_id_type (&end)[N]) {
+  using key = typename View::key_type;
+  interval<key> wanted[N];
+  bool matches[N];
+  batch.decode(probes, wanted, matches);
+  view.locate_matches(team, wanted, begin, end);
+  RAYDEX_UNROLL
+  for (std::size_t j = 0; j < N; ++j)
+    if (!matches[j]) end[j] = begin[j];
+}
+
+/// @name Operations. `run(team, tickets, probes, out)` finds the matches of N tickets a lane, whose
+/// probes have been fetched; `answer(team, tickets, begin, end, out)` writes the results of matches
+/// that have been found, those of ranks [begin, end), except for `first_of_points`, whose first
+/// match is the answer. Operations that visit every match gather them in a `partial`, which
+/// `team.scan` may fill in several lanes and then merge.
+/// @{
+
+/// Writes the smallest matching row id of each probe, a range.
+template <class View>
+struct first_rows {
+  using result = typename View::row_id_type;  ///< what is written a probe
+
+  View view;                                  ///< the index
+  probe_set<typename View::key_type> probes;  ///< the batch
+  result* out;                                ///< a row id a probe
+
+  /// The smallest row id so far.
+  struct partial {
+    result smallest = std::numeric_limits<result>::max();  ///< none at first
+    /// Takes over the matches of another lane.
+    RAYDEX_HD void merge(const partial& other) {
+      smallest = other.smallest < smallest ? other.smallest : smallest;
+    }
+  };
+  /// Takes match `k` of a ticket.
+  RAYDEX_HD void add(partial& all, const ticket&, std::uint64_t /*k*/, result row,
+                     result* /*to*/) const {
+    all.merge({row});
+  }
+  /// Writes a ticket's answer.
+  RAYDEX_HD void finish(const ticket& of, const partial& all, result* to) const {
+    if (of.probe < probes.size) to[of.result] = all.smallest;
+  }
+
+  /// Answers N tickets.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
+    result begin[N];
+    result end[N];
+    find_matches(team, view, probes, fetched, begin, end);
+    answer(team, tickets, begin, end, to);
+  }
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team, class Rank>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
+                        const Rank (&end)[N], result* to) const {
+    team.scan(*this, tickets, begin, end, to);
+  }
+};
+
+/// The same where the probes are points: what the search found is the answer.
+template <class View, bool Plain = false>
+struct first_of_points {
+  using result = typename View::row_id_type;      ///< what is written a probe
+  static constexpr bool first_match_only = true;  ///< nobody asks for the others
+
+  View view;                                         ///< the index
+  probe_set<typename View::key_type, Plain> probes;  ///< the batch, of points
+  result* out;                                       ///< a row id a probe
+
+  /// The same for plain probes.
+  first_of_points<View, true> plain() const {
+    return {view, {probes.lower, probes.upper, probes.size, probes.is_points}, out};
+  }
+
+  /// Answers N tickets.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     fetched_probes<typename View::key_type, N> fetched, result* to) const {
+    probes.lower.encode_all(fetched.lower);
+    result rows[N];
+    view.find_rows(team, fetched.lower, rows);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      if (team.owns_lookups() && tickets[j].probe < probes.size) {
+        if constexpr (Plain) {
+          store_once(to + tickets[j].result, rows[j]);
+        } else {
+          to[tickets[j].result] = fetched.exists[j] ? rows[j] : std::numeric_limits<result>::max();
+        }
+      }
+    }
+  }
+};
+
+/// Writes the number of matches of each probe.
+template <class View>
+struct count_rows {
+  using result = std::uint64_t;  ///< what is written a probe
+
+  View view;                                  ///< the index
+  probe_set<typename View::key_type> probes;  ///< the batch
+  result* out;                                ///< a count a probe
+
+  /// Answers N tickets.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
+    typename View::row_id_type begin[N];
+    typename View::row_id_type end[N];
+    find_matches(team, view, probes, fetched, begin, end);
+    answer(team, tickets, begin, end, to);
+  }
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team, class Rank>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
+                        const Rank (&end)[N], result* to) const {
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      if (team.owns_lookups() && tickets[j].probe < probes.size) {
+        to[tickets[j].result] = end[j] - begin[j];
+      }
+    }
+  }
+};
+
+/// Writes the sum over the matches of each probe.
+template <class View, class Sum>
+struct sum_rows {
+  using result = typename Sum::result;  ///< what is written a probe
+  using partial = Sum;                  ///< what the matches are gathered in
+
+  View view;                                  ///< the index
+  probe_set<typename View::key_type> probes;  ///< the batch
+  value_column values;                        ///< what to add up
+  result* out;                                ///< a sum a probe
+
+  /// Takes match `k` of a ticket.
+  RAYDEX_HD void add(Sum& sum, const ticket&, std::uint64_t /*k*/, std::uint64_t row,
+                     result* /*to*/) const {
+    sum.add(values, row);
+  }
+  /// Writes a ticket's answer.
+  RAYDEX_HD void finish(const ticket& of, const Sum& sum, result* to) const {
+    if (of.probe < probes.size) to[of.result] = sum.get();
+  }
+
+  /// Answers N tickets.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
+    typename View::row_id_type begin[N];
+    typename View::row_id_type end[N];
+    find_matches(team, view, probes, fetched, begin, end);
+    answer(team, tickets, begin, end, to);
+  }
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team, class Rank>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
+                        const Rank (&end)[N], result* to) const {
+    team.scan(*this, tickets, begin, end, to);
+  }
+};
+
+/// Writes the matching row ids of each probe, those of probe i from `out[offsets[i]]` on.
+template <class View>
+struct list_rows {
+  using result = typename View::row_id_type;  ///< what is written a match
+
+  /// Rows are written as they are met.
+  struct partial {
+    /// Nothing to take over.
+    RAYDEX_HD void merge(const partial&) {}
+  };
+
+  View view;                                  ///< the index
+  probe_set<typename View::key_type> probes;  ///< the batch
+  const std::uint64_t* offsets;               ///< where the rows of each probe begin
+  result* out;                                ///< the row ids of all probes
+
+  /// Writes match `k` of a ticket.
+  RAYDEX_HD void add(partial&, const ticket& of, std::uint64_t k, result row, result* to) const {
+    to[offsets[of.probe] + k] = row;
+  }
+  /// Nothing is left to write.
+  RAYDEX_HD void finish(const ticket&, const partial&, result* /*to*/) const {}
+
+  /// Answers N tickets.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
+    typename View::row_id_type begin[N];
+    typename View::row_id_type end[N];
+    find_matches(team, view, probes, fetched, begin, end);
+    answer(team, tickets, begin, end, to);
+  }
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team, class Rank>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
+                        const Rank (&end)[N], result* to) const {
+    team.scan(*this, tickets, begin, end, to);
+  }
+};
+/// @}
+
+}  // namespace raydex::core

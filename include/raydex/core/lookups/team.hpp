@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Teams: lanes that search together. A layout's search is written once, for a team; what a team is
+/// made of is the backend's: a thread by itself, threads of a warp that share their lookups, or a
+/// core with vector registers.
+///
+/// A lane brings N lookups of its own. `share` turns what each lane has into the `N * lanes`
+/// lookups of the team, the same in every lane; `keep` picks a lane's own again. Between the two
+/// every lane does the same arithmetic, and the team's reads are divided among its lanes:
+///
+/// - `rank(width, keys, wanted, ranks)`: for each lookup m, how many of the `width` ascending keys
+///   `keys(m, i)` are below `wanted[m]`; `keys` is a `node_keys`;
+/// - `rank_in_lines(pivots, nodes, wanted, ranks)`: the same for nodes that are a 64-byte line of
+///   pivots each;
+/// - `rank_quantised(nodes, node, wanted, ranks)`: the same for `quantised_node`s;
+/// - `search_leaf(entries, leaves, wanted, ranks, own)`: the same for the 8 entries of leaf
+///   `leaves[m]`, and what each lane's own lookups found there;
+/// - `count_in_leaf(entries, leaves, lower, upper, below, not_above)`: of teams of several lanes:
+///   how many of these entries are below `lower[m]`, and how many not above `upper[m]`;
+/// - `match_in_leaf(entries, leaves, wanted, rows, beyond)`: of teams of several lanes, the row ids
+///   that each lane's own lookups found there, and whether all entries of some leaf are below;
+/// - `any(flag)`: whether the flag is set in any lane;
+/// - `many(flag)`: of teams of several lanes, whether it is set in a good part of them;
+/// - `scan(operation, tickets, begin, end, out)`: hands the entries of ranks
+///   `[begin[j], end[j])` to an operation of lookup.hpp;
+/// - `pinned`: what the view has pinned in the team's fast memory;
+/// - `owns_lookups()`: whether this lane writes the results of its lookups, or another one does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/keys/column.hpp"
+#include "raydex/core/lookups/quantised_node.hpp"
+
+namespace raydex::core {
+
+/// What a search has found: the first entry whose key is not below the one wanted.
+template <class RowId>
+struct found_entry {
+  RowId rank;  ///< its place in ascending order; the number of entries if there is none
+  bool hit;    ///< whether there is one and its key is the one wanted
+  RowId row;   ///< its row id if it is a hit; an entry that only pads a leaf has the largest one
+};
+
+/// Fast memory that holds what a view pinned there.
+struct pinned_memory {
+  const void* data = nullptr;  ///< where it begins
+  std::uint32_t bytes = 0;     ///< 0: nothing is pinned
+};
+
+/// Pivots in a node of one line: 16 of 32 bits, 8 of 64 bits.
+template <class Key>
+inline constexpr unsigned line_pivots = 64 / sizeof(Key);
+
+/// Entries in a line of a leaf, 8 whatever their width.
+inline constexpr unsigned line_entries = 8;
+
+/// The keys of a node for each of several lookups: `(m, i)` is key i of lookup m, the largest key
+/// if it does not exist, and `run(m)` those that exist, as they lie in memory.
+template <class KeyAt, class RunAt>
+struct node_keys {
+  KeyAt key_at;  ///< `key_at(m, i)`
+  RunAt run_at;  ///< `run_at(m)`, a `key_run`; for teams of the host
+
+  /// Key i of lookup m.
+  RAYDEX_HD auto operator()(std::size_t m, unsigned i) const { return key_at(m, i); }
+  /// The keys of lookup m that exist.
+  RAYDEX_HD auto run(std::size_t m) const { return run_at(m); }
+};
+/// Made of two functions.
+template <class KeyAt, class RunAt>
+node_keys(KeyAt, RunAt) -> node_keys<KeyAt, RunAt>;
+
+/// What teams of one lane have in common.
+struct single_lane {
+  static constexpr std::size_t lanes = 1;  ///< lanes that share their lookups
+
+  /// Every lookup is the lane's own.
+  template <class T, std::size_t N>
+  RAYDEX_HD static void share(const T (&own)[N], T (&all)[N]) {
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      all[j] = own[j];
+  }
+  /// Whether the flag is set.
+  RAYDEX_HD static bool any(bool flag) { return flag; }
+
+  /// Every lookup is the lane's own.
+  template <class T, std::size_t N>
+  RAYDEX_HD static void keep(const T (&all)[N], T (&own)[N]) {
+    share(all, own);
+  }
+  /// The only lane owns all.
+  RAYDEX_HD static bool owns_lookups() { return true; }
+
+  /// Visits the matches of one lookup after the other.
+  template <std::size_t N, class Operation, class Rank, class Ticket, class Out>
+  RAYDEX_HD static void scan(const Operation& operation, const Ticket (&tickets)[N],
+                             const Rank (&begin)[N], const Rank (&end)[N], Out* out) {
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      typename Operation::partial all;
+      operation.view.scan(begin[j], end[j], 0, 1, [&](std::uint64_t k, auto row) {
+        operation.add(all, tickets[j], k, row, out);
+      });
+      operation.finish(tickets[j], all, out);
+    }
+  }
+
+  /// Reads what was found at `ranks` in leaves.
+  template <class Entries, std::size_t M>
+  RAYDEX_HD static void read_found(const Entries& entries,
+                                   const typename Entries::row_id_type (&leaves)[M],
+                                   const typename Entries::key_type (&wanted)[M],
+                                   const unsigned (&ranks)[M],
+                                   found_entry<typename Entries::row_id_type> (&own)[M]) {
+    using position = typename Entries::row_id_type;
+    RAYDEX_UNROLL
+    for (std::size_t m = 0; m < M; ++m) {
+      own[m].hit = false;
+      if (ranks[m] == line_entries) continue;
+      const position at = leaves[m] * line_entries + position{ranks[m]};
+      own[m].hit = entries.key(at) == wanted[m];
+      own[m].row = entries.row_id(at);
+    }
+  }
+};
+
+/// A team of one lane, for searches inside a user's own code.
+struct alone : single_lane {
+  pinned_memory pinned;  ///< nothing, unless its user pins something
+
+  /// Counts keys below the wanted ones.
+  template <class Key, std::size_t M, class KeyAt>
+  RAYDEX_HD static void rank(unsigned width, const KeyAt& key_at, const Key (&wanted)[M],
+                             unsigned (&ranks)[M]) {
+    RAYDEX_UNROLL
+    for (std::size_t m = 0; m < M; ++m) {
+      ranks[m] = 0;
+      for (unsigned i = 0; i < width; ++i)
+        ranks[m] += key_at(m, i) < wanted[m] ? 1U : 0U;
+    }
+  }
+
+  /// Counts pivots below the wanted keys in nodes of a line.
+  template <class Key, class Position, std::size_t M>
+  RAYDEX_HD static void rank_in_lines(const Key* pivots, const Position (&nodes)[M],
+                                      const Key (&wanted)[M], unsigned (&ranks)[M]) {
+    rank(
+        line_pivots<Key>,
+        [&](std::size_t m, unsigned i) {
+          return load(pivots + std::uint64_t{nodes[m]} * line_pivots<Key> + i);
+        },
+        wanted, ranks);
+  }
+
+  /// Counts separators below the wanted keys.
+  template <class Key, class Position, std::size_t M>
+  RAYDEX_HD static void rank_quantised(const quantised_node<Key>* nodes, const Position (&node)[M],
+                                       const Key (&wanted)[M], unsigned (&ranks)[M]) {
+    RAYDEX_UNROLL
+    for (std::size_t m = 0; m < M; ++m)
+      ranks[m] = nodes[node[m]].rank(wanted[m]);
+  }
+
+  /// Searches leaves.
+  template <class Entries, std::size_t M>
+  RAYDEX_HD static void search_leaf(const Entries& entries,
+                                    const typename Entries::row_id_type (&leaves)[M],
+                                    const typename Entries::key_type (&wanted)[M],
+                                    unsigned (&ranks)[M],
+                                    found_entry<typename Entries::row_id_type> (&own)[M]) {
+    using position = typename Entries::row_id_type;
+    rank(
+        line_entries,
+        [&](std::size_t m, unsigned i) {
+          return entries.key(leaves[m] * line_entries + position{i});
+        },
+        wanted, ranks);
+    read_found(entries, leaves, wanted, ranks, own);
+  }
+};
+
+}  // namespace raydex::core

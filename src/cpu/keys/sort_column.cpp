@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "raydex/error.hpp"
+#include "src/cpu/keys/radix_sort.hpp"
+#include "src/interface/row_id_facts.hpp"
+#include "src/lookups/answering.hpp"
+#include "src/lookups/sorted_column.hpp"
+
+namespace raydex::cpu {
+
+namespace {
+
+constexpr std::uint64_t block = 1 << 16;
+
+template <class RowId>
+row_id_facts inspect(const core::encoded_column<RowId>& row_ids, std::uint64_t size) {
+  return tbb::parallel_reduce(
+      tbb::blocked_range<std::uint64_t>(0, size, block), row_id_facts{},
+      [&](const auto& range, row_id_facts facts) {
+        for (std::uint64_t i = range.begin(); i < range.end(); ++i)
+          facts.add(row_ids, i);
+        return facts;
+      },
+      [](row_id_facts a, const row_id_facts& b) {
+        a.add(b);
+        return a;
+      });
+}
+
+// The entries that are not missing, in column order.
+template <class Key, class RowId>
+pairs<Key, RowId> gather(const context& where, const core::encoded_column<Key>& keys,
+                         std::uint64_t size, const core::encoded_column<RowId>* row_ids) {
+  const std::uint64_t blocks = (size + block - 1) / block;
+  buffer<std::uint64_t> ends(where, blocks);
+  tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
+    const std::uint64_t end = std::min(size, (b + 1) * block);
+    std::uint64_t count = 0;
+    for (std::uint64_t i = b * block; i < end; ++i) {
+      if (keys.valid(i)) ++count;
+    }
+    ends.data()[b] = count;
+  });
+  std::partial_sum(ends.data(), ends.data() + blocks, ends.data());
+  const auto begin_of = [&](std::uint64_t b) { return b == 0 ? 0 : ends.data()[b - 1]; };
+
+  pairs<Key, RowId> entries(where, begin_of(blocks));
+  tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
+    const std::uint64_t end = std::min(size, (b + 1) * block);
+    std::uint64_t next = begin_of(b);
+    for (std::uint64_t i = b * block; i < end; ++i) {
+      if (!keys.valid(i)) continue;
+      entries.keys.data()[next] = keys[i];
+      entries.values.data()[next] = row_ids != nullptr ? (*row_ids)[i] : static_cast<RowId>(i);
+      ++next;
+    }
+  });
+  return entries;
+}
+
+}  // namespace
+
+template <class Key, class RowId>
+sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+                                      const std::optional<column>& row_ids) {
+  const core::encoded_column<Key> codes{cells_of(keys)};
+  row_id_facts facts;
+  pairs<Key, RowId> entries;
+  if (row_ids) {
+    const core::encoded_column<RowId> ids{cells_of(*row_ids)};
+    facts = inspect(ids, keys.size);
+    facts.check(not_found<RowId>);
+    entries = gather(where, codes, keys.size, &ids);
+  } else {
+    facts.max = keys.size != 0 ? keys.size - 1 : 0;
+    entries = gather<Key, RowId>(where, codes, keys.size, nullptr);
+  }
+
+  const std::uint64_t size = entries.keys.size();
+  pairs<Key, RowId> scratch(where, size);
+  if (facts.descents != 0) {
+    // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
+    pairs<RowId, Key> by_row{std::move(entries.values), std::move(entries.keys)};
+    pairs<RowId, Key> by_row_scratch{std::move(scratch.values), std::move(scratch.keys)};
+    radix_sort(where, by_row, by_row_scratch);
+    entries = {std::move(by_row.values), std::move(by_row.keys)};
+    scratch = {std::move(by_row_scratch.values), std::move(by_row_scratch.keys)};
+  }
+  radix_sort(where, entries, scratch);
+  return {std::move(entries.keys), std::move(entries.values), facts.max};
+}
+
+template sorted_column<std::uint32_t, std::uint32_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&);
+template sorted_column<std::uint32_t, std::uint64_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&);
+template sorted_column<std::uint64_t, std::uint32_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&);
+template sorted_column<std::uint64_t, std::uint64_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&);
+
+}  // namespace raydex::cpu

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/lookups/eytzinger.hpp"
+
+#include "src/cpu/lookups/executor.hpp"
+#include "src/interface/dispatch.hpp"
+
+namespace raydex::cpu {
+
+std::unique_ptr<eytzinger> build(const index_info& info, const context& where_to,
+                                 const column& keys, const std::optional<column>& row_ids,
+                                 const eytzinger_options& options) {
+  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
+    return make_eytzinger<Key, RowId, executor>(info, where_to, options, [&](const context& where) {
+      return sort_column<Key, RowId>(where, keys, row_ids);
+    });
+  });
+}
+
+}  // namespace raydex::cpu

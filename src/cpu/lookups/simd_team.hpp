@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core with vector registers, as a team of core/lookups/team.hpp. Every step begins by prefetching what
+// it will read for all its lookups, so that their cache misses overlap.
+#pragma once
+
+#include "raydex/core/lookups/team.hpp"
+#include "src/cpu/lookups/simd_kernels.hpp"
+
+namespace raydex::cpu {
+
+struct simd_team : core::single_lane {
+  // A core's caches keep what is read often without being told.
+  static constexpr core::pinned_memory pinned{};
+
+  template <class Key, std::size_t M, class Keys>
+  static void rank(unsigned /*width*/, const Keys& keys, const Key (&wanted)[M],
+                   unsigned (&ranks)[M]) {
+    rank_runs_at([&](std::size_t m) { return keys.run(m); }, wanted, ranks);
+  }
+
+  template <class Key, class Position, std::size_t M>
+  static void rank_in_lines(const Key* pivots, const Position (&nodes)[M], const Key (&wanted)[M],
+                            unsigned (&ranks)[M]) {
+    constexpr unsigned width = core::line_pivots<Key>;
+    rank_runs_at(
+        [&](std::size_t m) {
+          return core::run_of(pivots + std::uint64_t{nodes[m]} * width, width);
+        },
+        wanted, ranks);
+  }
+
+  template <class Key, class Position, std::size_t M>
+  static void rank_quantised(const core::quantised_node<Key>* nodes, const Position (&node)[M],
+                             const Key (&wanted)[M], unsigned (&ranks)[M]) {
+    const core::quantised_node<Key>* at[M];
+    for (std::size_t m = 0; m < M; ++m) {
+      at[m] = nodes + node[m];
+      __builtin_prefetch(at[m]);
+    }
+    best_kernels<Key>().separators(at, wanted, ranks, M);
+  }
+
+  template <class Entries, std::size_t M>
+  static void search_leaf(const Entries& entries, const typename Entries::row_id_type (&leaves)[M],
+                          const typename Entries::key_type (&wanted)[M], unsigned (&ranks)[M],
+                          core::found_entry<typename Entries::row_id_type> (&own)[M]) {
+    rank_runs_at(
+        [&](std::size_t m) {
+          return entries.run(leaves[m] * core::line_entries, core::line_entries);
+        },
+        wanted, ranks);
+    read_found(entries, leaves, wanted, ranks, own);
+  }
+
+ private:
+  template <class RunAt, class Key, std::size_t M>
+  static void rank_runs_at(const RunAt& run_at, const Key (&wanted)[M], unsigned (&ranks)[M]) {
+    const auto ranked = [&]<int Words>(core::key_run<Words>) {
+      core::key_run<Words> runs[M];
+      for (std::size_t m = 0; m < M; ++m) {
+        runs[m] = run_at(m);
+        __builtin_prefetch(runs[m].words);
+        constexpr std::uint32_t line = 16;  // words
+        if (runs[m].count * Words > line) __builtin_prefetch(runs[m].words + line);
+      }
+      best_kernels<Key>().template of_runs<Words>()(runs, wanted, ranks, M);
+    };
+    ranked(decltype(run_at(std::size_t{0})){});
+  }
+};
+
+}  // namespace raydex::cpu

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/minima/rmq_cover.hpp"
+
+#include <tbb/parallel_sort.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "src/cpu/minima/rmq_executor.hpp"
+
+namespace raydex::cpu {
+
+namespace {
+
+struct cover_executor : rmq_executor {
+  // Calls f for each block once: the first of its places does.
+  class changed_blocks {
+   public:
+    changed_blocks(const context& where, const changed_places& changed)
+        : places_(where, changed.size) {
+      std::uint64_t* const places = places_.data();
+      rmq_executor::for_each(
+          where, [&](std::uint64_t i) { places[i] = changed(i); }, changed.size);
+      tbb::parallel_sort(places, places + changed.size);
+      in_array_ = static_cast<std::uint64_t>(
+          std::lower_bound(places, places + changed.size, changed_places::none) - places);
+    }
+
+    template <class Function>
+    void for_each(const context& where, unsigned shift, const Function& f) const {
+      const std::uint64_t* const places = places_.data();
+      rmq_executor::for_each(
+          where,
+          [&](std::uint64_t i) {
+            const std::uint64_t block = places[i] >> shift;
+            if (i == 0 || places[i - 1] >> shift != block) f(block);
+          },
+          in_array_);
+    }
+
+   private:
+    buffer<std::uint64_t> places_;  // in order
+    std::uint64_t in_array_;        // of them
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& where_to,
+                                 const column& values, const rmq_cover_options& options) {
+  return make_rmq_cover<cover_executor>(info, where_to, values, options);
+}
+
+}  // namespace raydex::cpu

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/minima/rmq_hierarchy.hpp"
+
+#include "src/cpu/minima/rmq_executor.hpp"
+#include "src/cpu/rays/ray_engine.hpp"
+#include "src/minima/rmq_hybrid.hpp"
+
+namespace raydex::cpu {
+
+namespace {
+
+struct hierarchy_executor : rmq_executor {
+  template <class Function>
+  static void for_each_group(const context& where, unsigned /*group_bits*/, const Function& f,
+                             std::uint64_t size) {
+    for_each(
+        where, [&](std::uint64_t i) { f(core::lone_scan{}, i); }, size);
+  }
+};
+
+struct hybrid_engine : ray_engine {
+  using executor = rmq_executor;
+
+  static std::unique_ptr<rmq_hierarchy> build_levels(const rmq_info& info, const context& where_to,
+                                                     const column& values,
+                                                     const rmq_hierarchy_options& options) {
+    return make_rmq_hierarchy<hierarchy_executor>(info, where_to, values, options);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
+                                     const column& values, const rmq_hierarchy_options& options) {
+  if (options.top == hierarchy_top::rays)
+    return make_rmq_hybrid<hybrid_engine>(info, where_to, values, options);
+  return make_rmq_hierarchy<hierarchy_executor>(info, where_to, values, options);
+}
+
+}  // namespace raydex::cpu

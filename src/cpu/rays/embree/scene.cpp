@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cpu/rays/embree/scene.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#if __has_include(<embree4/rtcore.h>)
+#include <embree4/rtcore.h>
+#else
+#include <embree3/rtcore.h>
+#endif
+
+#include "raydex/error.hpp"
+
+namespace raydex::embree {
+
+namespace {
+
+// Embree 3 and 4 hand a query's context to callbacks in different ways.
+#if RTC_VERSION_MAJOR >= 4
+using query_context = RTCRayQueryContext;
+constexpr auto filters_by_query = RTC_SCENE_FLAG_FILTER_FUNCTION_IN_ARGUMENTS;
+#else
+using query_context = RTCIntersectContext;
+constexpr auto filters_by_query = RTC_SCENE_FLAG_CONTEXT_FILTER_FUNCTION;
+#endif
+
+// One ray under way. `context` comes first, so that callbacks find the rest behind it.
+struct query {
+  query_context context;
+  const core::axis_ray* ray;
+  bool of_spheres;                       // which a ray that goes on meets twice
+  const std::uint64_t* instance_begins;  // the first primitive of each instance; null: none
+  void (*visit)(void*, std::uint64_t);   // null: only the closest hit counts
+  void* visitor;
+};
+static_assert(std::is_standard_layout_v<query>);
+
+const query& query_of(const query_context* context) {
+  return *reinterpret_cast<const query*>(context);
+}
+
+// The number of a primitive in what a ray is traced against.
+std::uint64_t number_of(const query& asked, unsigned primitive, unsigned instance) {
+  if (asked.instance_begins == nullptr) return primitive;
+  return asked.instance_begins[instance] + primitive;
+}
+
+// Tells the visitor of a hit and has the ray go on.
+void pass_by(const RTCFilterFunctionNArguments* arguments) {
+  const query& asked = query_of(arguments->context);
+  arguments->valid[0] = 0;
+  const float normal[] = {RTCHitN_Ng_x(arguments->hit, arguments->N, 0),
+                          RTCHitN_Ng_y(arguments->hit, arguments->N, 0),
+                          RTCHitN_Ng_z(arguments->hit, arguments->N, 0)};
+  const bool leaves = normal[asked.ray->axis] > 0;
+  if (asked.of_spheres && leaves) return;
+  asked.visit(asked.visitor, number_of(asked, RTCHitN_primID(arguments->hit, arguments->N, 0),
+                                       RTCHitN_instID(arguments->hit, arguments->N, 0, 0)));
+}
+
+void trace(RTCScene scene, query& asked, RTCRayHit& hit) {
+#if RTC_VERSION_MAJOR >= 4
+  rtcInitRayQueryContext(&asked.context);
+  RTCIntersectArguments arguments;
+  rtcInitIntersectArguments(&arguments);
+  arguments.context = &asked.context;
+  if (asked.visit != nullptr) arguments.filter = pass_by;
+  rtcIntersect1(scene, &hit, &arguments);
+#else
+  rtcInitIntersectContext(&asked.context);
+  if (asked.visit != nullptr) asked.context.filter = pass_by;
+  rtcIntersect1(scene, &asked.context, &hit);
+#endif
+}
+
+RTCRayHit start(const core::axis_ray& ray) {
+  RTCRayHit hit{};
+  hit.ray.org_x = ray.origin.x;
+  hit.ray.org_y = ray.origin.y;
+  hit.ray.org_z = ray.origin.z;
+  hit.ray.dir_x = ray.axis == 0 ? 1.0F : 0.0F;
+  hit.ray.dir_y = ray.axis == 1 ? 1.0F : 0.0F;
+  hit.ray.dir_z = ray.axis == 2 ? 1.0F : 0.0F;
+  hit.ray.tnear = ray.begin;
+  hit.ray.tfar = ray.end;
+  hit.ray.mask = std::numeric_limits<unsigned>::max();
+  hit.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+  return hit;
+}
+
+// A scene holds its geometries, too, once they are attached.
+struct release_geometry {
+  void operator()(RTCGeometry geometry) const { rtcReleaseGeometry(geometry); }
+};
+
+[[noreturn]] void fail(const char* call, RTCError code) {
+  if (code == RTC_ERROR_OUT_OF_MEMORY) throw out_of_memory(0, 0);
+  if (code == RTC_ERROR_UNSUPPORTED_CPU) {
+    throw unavailable("Embree cannot be used on this processor");
+  }
+  throw unavailable(std::string("Embree's ") + call + " failed with error " +
+                    std::to_string(static_cast<int>(code)));
+}
+
+struct release_scene {
+  void operator()(RTCScene scene) const { rtcReleaseScene(scene); }
+};
+
+// Keys of a part as boxes, for Embree's callbacks.
+struct boxes {
+  const shapes* all;
+  std::size_t part;
+
+  std::uint64_t key_of(unsigned primitive) const { return all->key_of(part, primitive); }
+
+  static void bounds(const RTCBoundsFunctionArguments* arguments) {
+    const auto& self = *static_cast<const boxes*>(arguments->geometryUserPtr);
+    const core::box3 box = self.all->grid.box(self.key_of(arguments->primID));
+    RTCBounds& out = *arguments->bounds_o;
+    out.lower_x = box.low.x;
+    out.lower_y = box.low.y;
+    out.lower_z = box.low.z;
+    out.upper_x = box.high.x;
+    out.upper_y = box.high.y;
+    out.upper_z = box.high.z;
+  }
+
+  static void intersect(const RTCIntersectFunctionNArguments* arguments) {
+    if (arguments->valid[0] == 0) return;
+    const auto& self = *static_cast<const boxes*>(arguments->geometryUserPtr);
+    const query& asked = query_of(arguments->context);
+    const float along = self.all->grid.distance(*asked.ray, self.key_of(arguments->primID));
+    if (along < 0) return;
+    const unsigned instance = arguments->context->instID[0];
+    if (asked.visit != nullptr) {
+      asked.visit(asked.visitor, number_of(asked, arguments->primID, instance));
+      return;
+    }
+    auto& hit = *reinterpret_cast<RTCRayHit*>(arguments->rayhit);
+    if (along > hit.ray.tfar) return;
+    hit.ray.tfar = along;
+    hit.hit.primID = arguments->primID;
+    hit.hit.geomID = arguments->geomID;
+    hit.hit.instID[0] = instance;
+  }
+};
+
+}  // namespace
+
+struct scene::state {
+  RTCDevice device = nullptr;
+  scene_parts made_of;
+  shapes where;
+  std::vector<RTCScene> parts;
+  RTCScene top = nullptr;  // has the parts as instances, where they are joined
+  std::vector<boxes> part_boxes;
+  // What scenes of triangles and spheres read as long as they live; a part has the same places in
+  // both, of which it may leave the second empty.
+  std::vector<buffer<float>> vertices;
+  std::vector<buffer<std::uint32_t>> indices;
+
+  ~state() {
+    if (top != nullptr) rtcReleaseScene(top);
+    for (RTCScene part : parts)
+      rtcReleaseScene(part);
+    if (device != nullptr) rtcReleaseDevice(device);
+  }
+
+  void check(const char* call) const {
+    const RTCError code = rtcGetDeviceError(device);
+    if (code != RTC_ERROR_NONE) fail(call, code);
+  }
+
+  std::uint64_t size_of(std::size_t part) const {
+    return made_of.begins[part + 1] - made_of.begins[part];
+  }
+
+  // Memory that Embree reads past the last element, in 16-byte steps.
+  static constexpr std::uint64_t padding = 4;
+
+  // Gives a part the memory for its primitives.
+  void allocate(RTCGeometry geometry, const context& on, std::size_t part) {
+    const std::uint64_t size = size_of(part);
+    switch (made_of.primitive) {
+      case core::primitive_kind::triangle: {
+        buffer<float>& corners = vertices[part] = {on, 9 * size + padding};
+        buffer<std::uint32_t>& numbers = indices[part] = {on, 3 * size + padding};
+        tbb::parallel_for(std::uint64_t{0}, 3 * size, [&](std::uint64_t i) {
+          numbers.data()[i] = static_cast<std::uint32_t>(i);
+        });
+        rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
+                                   corners.data(), 0, 3 * sizeof(float), 3 * size);
+        rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
+                                   numbers.data(), 0, 3 * sizeof(std::uint32_t), size);
+        break;
+      }
+      case core::primitive_kind::sphere: {
+        buffer<float>& centres = vertices[part] = {on, 4 * size + padding};
+        rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4,
+                                   centres.data(), 0, 4 * sizeof(float), size);
+        break;
+      }
+      case core::primitive_kind::box:
+        part_boxes.push_back({&where, part});
+        rtcSetGeometryUserPrimitiveCount(geometry, static_cast<unsigned>(size));
+        rtcSetGeometryUserData(geometry, &part_boxes.back());
+        rtcSetGeometryBoundsFunction(geometry, boxes::bounds, nullptr);
+        rtcSetGeometryIntersectFunction(geometry, boxes::intersect);
+        break;
+    }
+  }
+
+  // Puts the primitives of a part where they are; boxes are where Embree asks.
+  void place(std::size_t part) {
+    float* const floats = vertices[part].data();
+    if (made_of.primitive == core::primitive_kind::triangle) {
+      tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
+        core::point3 points[3];
+        where.triangle(part, i, points);
+        for (std::uint64_t c = 0; c < 3; ++c) {
+          float* to = floats + 9 * i + 3 * c;
+          to[0] = points[c].x;
+          to[1] = points[c].y;
+          to[2] = points[c].z;
+        }
+      });
+    } else if (made_of.primitive == core::primitive_kind::sphere) {
+      tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
+        const core::point3 at = where.grid.place(where.key_of(part, i));
+        float* to = floats + 4 * i;
+        to[0] = at.x;
+        to[1] = at.y;
+        to[2] = at.z;
+        to[3] = core::key_grid::radius;
+      });
+    }
+  }
+
+  RTCGeometryType type() const {
+    switch (made_of.primitive) {
+      case core::primitive_kind::triangle:
+        return RTC_GEOMETRY_TYPE_TRIANGLE;
+      case core::primitive_kind::sphere:
+        return RTC_GEOMETRY_TYPE_SPHERE_POINT;
+      default:
+        return RTC_GEOMETRY_TYPE_USER;
+    }
+  }
+
+  RTCScene new_scene() const {
+    RTCScene made = rtcNewScene(device);
+    // Robust: no ray slips through between boxes or edges. Only dynamic scenes are refit.
+    rtcSetSceneFlags(made, RTC_SCENE_FLAG_ROBUST | filters_by_query |
+                               (made_of.refittable ? RTC_SCENE_FLAG_DYNAMIC : RTC_SCENE_FLAG_NONE));
+    rtcSetSceneBuildQuality(made, RTC_BUILD_QUALITY_MEDIUM);
+    return made;
+  }
+
+  void add_part(const context& on, std::size_t part) {
+    RTCScene made = new_scene();
+    parts.push_back(made);
+    if (size_of(part) != 0) {
+      const std::unique_ptr<RTCGeometryTy, release_geometry> held(rtcNewGeometry(device, type()));
+      RTCGeometry geometry = held.get();
+      allocate(geometry, on, part);
+      place(part);
+      if (made_of.refittable) rtcSetGeometryBuildQuality(geometry, RTC_BUILD_QUALITY_REFIT);
+      rtcCommitGeometry(geometry);
+      rtcAttachGeometry(made, geometry);
+    }
+    rtcCommitScene(made);
+    check("rtcCommitScene");
+  }
+
+  // Makes a scene of the parts. There is none before it is complete.
+  void join() {
+    const std::unique_ptr<RTCSceneTy, release_scene> made(new_scene());
+    for (RTCScene part : parts) {
+      const std::unique_ptr<RTCGeometryTy, release_geometry> held(
+          rtcNewGeometry(device, RTC_GEOMETRY_TYPE_INSTANCE));
+      rtcSetGeometryInstancedScene(held.get(), part);
+      rtcCommitGeometry(held.get());
+      rtcAttachGeometry(made.get(), held.get());
+    }
+    rtcCommitScene(made.get());
+    check("rtcCommitScene");
+    rtcRetainScene(made.get());
+    top = made.get();
+  }
+
+  void move_part(std::size_t part) {
+    if (size_of(part) == 0) return;
+    place(part);
+    RTCGeometry geometry = rtcGetGeometry(parts[part], 0);
+    if (made_of.primitive != core::primitive_kind::box)
+      rtcUpdateGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0);
+    rtcCommitGeometry(geometry);
+    rtcCommitScene(parts[part]);
+    check("rtcCommitScene");
+  }
+
+  query ask(const core::axis_ray& ray) const {
+    return {{},
+            &ray,
+            made_of.primitive == core::primitive_kind::sphere,
+            top != nullptr ? made_of.begins.data() : nullptr,
+            nullptr,
+            nullptr};
+  }
+  RTCScene traced(unsigned part) const { return top != nullptr ? top : parts[part]; }
+};
+
+scene::scene(const context& where, memory_resource& memory, const scene_parts& parts,
+             shapes where_from)
+    : state_(std::make_unique<state>()) {
+  state& s = *state_;
+  s.made_of = parts;
+  s.where = std::move(where_from);
+  s.device = rtcNewDevice(nullptr);
+  if (s.device == nullptr) fail("rtcNewDevice", rtcGetDeviceError(nullptr));
+  const auto count = [](void* counted, ssize_t bytes, bool /*post*/) {
+    static_cast<memory_resource*>(counted)->adopt(bytes);
+    return true;
+  };
+  rtcSetDeviceMemoryMonitorFunction(s.device, count, &memory);
+  const std::size_t all = parts.begins.size() - 1;
+  s.vertices.resize(all);
+  s.indices.resize(all);
+  s.parts.reserve(all);
+  s.part_boxes.reserve(all);  // callbacks keep addresses
+  for (std::size_t part = 0; part < all; ++part)
+    s.add_part(where, part);
+  if (parts.joined) s.join();
+}
+
+scene::~scene() = default;
+
+void scene::refit(shapes where_to) {
+  state& s = *state_;
+  std::swap(s.where, where_to);
+  try {
+    for (std::size_t part = 0; part < s.parts.size(); ++part)
+      s.move_part(part);
+    if (!s.made_of.joined) return;
+    // There is none yet where it could not be made the last time.
+    if (s.top != nullptr) rtcReleaseScene(std::exchange(s.top, nullptr));
+    s.join();
+  } catch (...) {
+    std::swap(s.where, where_to);  // the others may not live on
+    throw;
+  }
+}
+
+bool scene::closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive,
+                    bool& from_behind) const {
+  query asked = state_->ask(ray);
+  RTCRayHit hit = start(ray);
+  trace(state_->traced(part), asked, hit);
+  if (hit.hit.geomID == RTC_INVALID_GEOMETRY_ID) return false;
+  primitive = number_of(asked, hit.hit.primID, hit.hit.instID[0]);
+  // The normal points to where corners turn counter-clockwise.
+  const float normal[] = {hit.hit.Ng_x, hit.hit.Ng_y, hit.hit.Ng_z};
+  from_behind = normal[ray.axis] > 0;
+  return true;
+}
+
+void scene::visit(unsigned part, const core::axis_ray& ray, void (*tell)(void*, std::uint64_t),
+                  void* visitor) const {
+  query asked = state_->ask(ray);
+  asked.visit = tell;
+  asked.visitor = visitor;
+  RTCRayHit hit = start(ray);
+  trace(state_->traced(part), asked, hit);
+}
+
+}  // namespace raydex::embree

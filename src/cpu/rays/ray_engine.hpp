@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rays traced by Embree, for any scene.
+#pragma once
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "raydex/core/rays/rx.hpp"
+#include "src/cpu/keys/entry_lists.hpp"
+#include "src/cpu/keys/radix_sort.hpp"
+#include "src/cpu/lookups/executor.hpp"
+#include "src/cpu/rays/embree/scene.hpp"
+#include "src/lookups/sorted_column.hpp"
+#include "src/rays/scene_plan.hpp"
+#include "src/rays/traced_batches.hpp"
+
+namespace raydex::cpu {
+
+// Rays traced by Embree.
+struct ray_engine {
+  using executor = cpu::executor;
+  static rx_order best_order(std::uint64_t /*probes*/) { return rx_order::batch; }
+  static std::uint64_t most_primitives() { return std::numeric_limits<std::uint32_t>::max() / 3; }
+  template <class Key, class RowId>
+  static sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+                                               const std::optional<column>& row_ids) {
+    return cpu::sort_column<Key, RowId>(where, keys, row_ids);
+  }
+
+  template <class Key>
+  static void sort_probes(const context& where, double_buffer<Key>& keys,
+                          double_buffer<std::uint32_t>& numbers, int /*first_bit*/,
+                          int /*last_bit*/) {
+    pairs<Key, std::uint32_t> sorted(std::move(keys.current), std::move(numbers.current));
+    pairs<Key, std::uint32_t> other(std::move(keys.other), std::move(numbers.other));
+    radix_sort(where, sorted, other);
+    keys.current = std::move(sorted.keys);
+    numbers.current = std::move(sorted.values);
+    keys.other = std::move(other.keys);
+    numbers.other = std::move(other.values);
+  }
+
+  template <class RowId>
+  static void scatter(const context& where, const std::uint32_t* numbers, const RowId* rows,
+                      RowId* out, std::uint64_t size) {
+    executor::for_each(where, put_row<RowId>{numbers, rows, out}, size);
+  }
+
+  template <class Key, class RowId>
+  static void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
+                              const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
+    cpu::select_unmarked(where, list, marks, to);
+  }
+  template <class Key, class RowId>
+  static void merge(const context& /*where*/, const core::entry_list<Key, RowId>& a,
+                    const core::entry_list<Key, RowId>& b, sorted_column<Key, RowId>& to) {
+    cpu::merge(a, b, to);
+  }
+
+  template <class Scene>
+  class tracer {
+    using position = typename Scene::position_type;
+
+   public:
+    tracer(const context& where, memory_resource& memory, const scene_plan<Scene>& plan)
+        : scene_(where, memory,
+                 {plan.primitive, plan.part_begins, plan.scene.joined, plan.refittable},
+                 shapes_of(plan)) {}
+
+    template <class Begin>
+    void refit(const context& /*where*/, const scene_plan<Scene>& plan, const Begin& begin) {
+      begin();
+      scene_.refit(shapes_of(plan));
+    }
+
+    template <class Job>
+    void trace(const context& /*where*/, const Job& job) const {
+      tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, job.size, 256),
+                        [&](const auto& range) {
+                          for (std::uint64_t i = range.begin(); i < range.end(); ++i)
+                            job.run(*this, i);
+                        });
+    }
+
+    // What core asks of a tracer.
+    bool closest(unsigned part, const core::axis_ray& ray, position& primitive,
+                 bool& from_behind) const {
+      std::uint64_t met = 0;
+      const bool hit = scene_.closest(part, ray, met, from_behind);
+      primitive = static_cast<position>(met);
+      return hit;
+    }
+    bool closest(unsigned part, const core::axis_ray& ray, position& primitive) const {
+      bool from_behind = false;
+      return closest(part, ray, primitive, from_behind);
+    }
+    void visit(unsigned part, const core::axis_ray& ray, position part_begin,
+               core::met_primitives<position>& met) const {
+      struct visitor {
+        position begin;
+        core::met_primitives<position>* met;
+      } mine{part_begin, &met};
+      scene_.visit(
+          part, ray,
+          [](void* v, std::uint64_t primitive) {
+            const auto* to = static_cast<visitor*>(v);
+            to->met->add(static_cast<position>(to->begin + primitive));
+          },
+          &mine);
+    }
+
+   private:
+    static embree::shapes shapes_of(const scene_plan<Scene>& plan) {
+      const Scene scene = plan.scene;
+      embree::shapes all;
+      all.triangle = [scene](std::size_t part, std::uint64_t i, core::point3(&corners)[3]) {
+        scene.triangle(static_cast<unsigned>(part), i, corners);
+      };
+      if constexpr (requires { scene.key_in(0, 0); }) {
+        all.grid = scene.grid;
+        all.key_of = [scene](std::size_t part, std::uint64_t i) {
+          return std::uint64_t{scene.key_in(static_cast<unsigned>(part), i)};
+        };
+      }
+      return all;
+    }
+
+    embree::scene scene_;
+  };
+};
+
+}  // namespace raydex::cpu

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ascending points are merged with the ascending entries: warps walk along both, a tile of probes
+// at a time, and read each entry once. Batches are looked at on the device: a warp that meets
+// probes which do not ascend leaves the rest of its share to the search kernel.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/lookups/lookup.hpp"
+#include "raydex/core/lookups/search.hpp"
+#include "src/cuda/launch.cuh"
+#include "src/cuda/lookups/teams.cuh"
+#include "src/cuda/shared_memory.cuh"
+
+namespace raydex::cuda {
+
+struct merge_policy {
+  static constexpr unsigned threads = 256;           // per block
+  static constexpr unsigned each = 8;                // consecutive probes that a lane merges
+  static constexpr unsigned tile = warp * each;      // probes that a warp merges at a time
+  static constexpr unsigned warps = threads / warp;  // per block
+  static constexpr unsigned turns = 8;               // of staging entries for a tile, at most
+  static constexpr unsigned blocks = 4;              // at once on a multiprocessor, at least
+};
+
+enum class answered_share : std::uint8_t { none, some, all };
+
+// Which tiles of a batch are answered. Each merging warp has a share of consecutive tiles and
+// answers them from the front.
+struct merged_parts {
+  const std::uint32_t* answered = nullptr;    // tiles, by warp
+  const unsigned long long* total = nullptr;  // tiles, of all warps
+  std::uint64_t tiles = 0;
+  std::uint64_t share = 1;  // tiles of a warp
+
+  __device__ answered_share share_answered() const {
+    if (answered == nullptr || *total == 0) return answered_share::none;
+    return *total == tiles ? answered_share::all : answered_share::some;
+  }
+  // Whether `count` probes from `begin` on are answered.
+  __device__ bool has(std::uint64_t begin, std::uint32_t count) const {
+    const std::uint64_t last = (begin + count - 1) / merge_policy::tile;
+    for (std::uint64_t tile = begin / merge_policy::tile; tile <= last && tile < tiles; ++tile)
+      if (tile % share >= answered[tile / share]) return false;
+    return true;
+  }
+  RAYDEX_HD std::uint64_t share_of(std::uint64_t number) const {
+    const std::uint64_t first = number * share;
+    return first >= tiles ? 0 : tiles - first < share ? tiles - first : share;
+  }
+};
+
+// A place in shared memory for the i-th probe of a tile, so that lanes with consecutive probes and
+// lanes with neighbouring ones both meet different banks.
+RAYDEX_HD constexpr unsigned spread(unsigned i) {
+  return i + i / merge_policy::each;
+}
+
+// Copies `count` elements of 4 or 8 bytes from `first` on to shared memory, in units of 16 bytes as
+// far as the array goes. `first` is a multiple of 4.
+template <class T>
+__device__ void stage(const T* from, std::uint64_t first, unsigned count, std::uint64_t size,
+                      T* to) {
+  constexpr unsigned unit = 16 / sizeof(T);
+  const auto* units = reinterpret_cast<const uint4*>(from + first);
+  const unsigned there = size - first < count ? static_cast<unsigned>(size - first) : count;
+  const unsigned whole = there / unit;
+#pragma unroll 4
+  for (unsigned i = lane_of_warp(); i < whole; i += warp)
+    reinterpret_cast<uint4*>(to)[i] = __ldg(units + i);
+  for (unsigned i = whole * unit + lane_of_warp(); i < there; i += warp)
+    to[i] = from[first + i];
+}
+
+// Entries in shared memory.
+template <class Entries>
+class staged_entries;
+
+template <class Key, class RowId>
+class staged_entries<core::column_entries<Key, RowId>> {
+ public:
+  static constexpr std::size_t bytes = sizeof(Key) + sizeof(RowId);  // an entry
+  __device__ staged_entries(std::byte* memory, unsigned room)
+      : keys_(reinterpret_cast<Key*>(memory)), rows_(reinterpret_cast<RowId*>(keys_ + room)) {}
+  __device__ void stage_from(const core::column_entries<Key, RowId>& entries, std::uint64_t first,
+                             unsigned count, std::uint64_t size) {
+    stage(entries.keys, first, count, size, keys_);
+    stage(entries.row_ids, first, count, size, rows_);
+  }
+  __device__ Key key(unsigned i) const { return keys_[i]; }
+  __device__ void set_key(unsigned i, Key key) { keys_[i] = key; }
+  __device__ RowId row_id(unsigned i) const { return rows_[i]; }
+
+ private:
+  Key* keys_;
+  RowId* rows_;
+};
+
+template <class Key, class RowId>
+class staged_entries<core::row_entries<Key, RowId>> {
+  static constexpr unsigned words = core::row_entries<Key, RowId>::words_per_entry;
+
+ public:
+  static constexpr std::size_t bytes = 4 * words;  // an entry
+  __device__ staged_entries(std::byte* memory, unsigned /*room*/)
+      : words_(reinterpret_cast<std::uint32_t*>(memory)) {}
+  __device__ void stage_from(const core::row_entries<Key, RowId>& entries, std::uint64_t first,
+                             unsigned count, std::uint64_t size) {
+    stage(entries.words, first * words, count * words, size * words, words_);
+  }
+  __device__ Key key(unsigned i) const { return get<Key>(i * words); }
+  __device__ void set_key(unsigned i, Key key) {
+    words_[i * words] = static_cast<std::uint32_t>(key);
+    if constexpr (sizeof(Key) == 8) words_[i * words + 1] = static_cast<std::uint32_t>(key >> 32);
+  }
+  __device__ RowId row_id(unsigned i) const { return get<RowId>(i * words + sizeof(Key) / 4); }
+
+ private:
+  template <class T>
+  __device__ T get(unsigned at) const {
+    if constexpr (sizeof(T) == 4) {
+      return words_[at];
+    } else {
+      return words_[at] | T{words_[at + 1]} << 32;
+    }
+  }
+  std::uint32_t* words_;
+};
+
+// The shared memory of a warp.
+struct merge_room {
+  unsigned entries;  // that can be staged at a time, a multiple of 4; there is room for 4 more
+  unsigned bytes;    // in all
+};
+
+template <class Operation>
+__global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
+    merge_tiles(const __grid_constant__ Operation operation, merged_parts parts,
+                std::uint32_t* answered, unsigned long long* total, merge_room room) {
+  using policy = merge_policy;
+  using entries_type = std::remove_cvref_t<decltype(operation.view.entries())>;
+  using key = typename entries_type::key_type;
+  using row_id = typename entries_type::row_id_type;
+  constexpr unsigned each = policy::each;
+
+  const std::uint64_t number = blockIdx.x * std::uint64_t{policy::warps} + threadIdx.x / warp;
+  const std::uint64_t share = parts.share_of(number);
+  if (share == 0) return;
+  const std::uint64_t first_tile = number * parts.share;
+  const unsigned lane = lane_of_warp();
+  const std::uint64_t size = operation.view.size();
+  const std::uint64_t probe_count = operation.probes.size;
+  const entries_type entries = operation.view.entries();
+  std::byte* memory = shared_memory() + threadIdx.x / warp * room.bytes;
+  staged_entries<entries_type> staged(memory, room.entries + 4);
+  memory += (room.entries + 4) * staged_entries<entries_type>::bytes;
+  auto* probes = reinterpret_cast<key*>(memory);
+  auto* found = reinterpret_cast<row_id*>(memory);  // once the probes are in registers
+
+  // The cells of a tile, side by side over the lanes; the next tile's are read while this one is
+  // merged.
+  const auto& column = operation.probes.lower;
+  const bool plain = column.format.type != key_type::bytes;
+  const auto read_tile = [&](std::uint32_t tile, key(&cells)[each]) {
+    const std::uint64_t first = (first_tile + tile) * policy::tile;
+    const std::uint64_t left = probe_count - first;
+    if (plain && left >= policy::tile) {
+      const std::byte* cell = column.data + (first + lane) * column.stride;
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < each; ++j)
+        cells[j] = core::load_once(
+            reinterpret_cast<const key*>(cell + std::uint64_t{j * warp} * column.stride));
+      return;
+    }
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < each; ++j) {
+      const unsigned i = j * warp + lane;  // beyond the batch, the last probe again
+      cells[j] = column.raw(first + (i < left ? i : left - 1));
+    }
+  };
+  key cells[each];
+  read_tile(0, cells);
+  std::uint64_t begin = 0;  // the rank of the first entry not below the last probe so far
+  key last{};               // that probe
+  std::uint32_t done = 0;
+  for (; done < share; ++done) {
+    const std::uint64_t first = (first_tile + done) * policy::tile;
+    column.encode_all(cells);
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < each; ++j)
+      probes[spread(j * warp + lane)] = cells[j];
+    if (done + 1 < share) read_tile(done + 1, cells);
+    __syncwarp();
+    key mine[each];
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < each; ++j)
+      mine[j] = probes[spread(lane * each + j)];
+    __syncwarp();
+    const key before = from_lane(mine[each - 1], lane == 0 ? 0 : lane - 1);
+    bool ascends = lane == 0 ? done == 0 || last <= mine[0] : before <= mine[0];
+    RAYDEX_UNROLL
+    for (unsigned j = 1; j < each; ++j)
+      ascends = ascends && mine[j - 1] <= mine[j];
+    if (__all_sync(all_lanes, ascends ? 1 : 0) == 0) break;
+
+    if (done == 0) begin = from_lane(operation.view.locate(mine[0]).rank, 0);
+    last = from_lane(mine[each - 1], warp - 1);
+    // Stages entries until all probes of the tile have met theirs; mostly the first ones suffice.
+    unsigned open = (1U << each) - 1;  // this lane's probes, a bit each
+    for (unsigned turn = 0; turn < policy::turns; ++turn) {
+      const std::uint64_t aligned = begin / 4 * 4;
+      const std::uint64_t rest = size - aligned;
+      const bool to_the_end = rest <= room.entries;
+      const unsigned count = to_the_end ? static_cast<unsigned>(rest) : room.entries;
+      staged.stage_from(entries, aligned, room.entries, size);
+      // The largest key ends every walk.
+      if (lane == 0) staged.set_key(count, static_cast<key>(-1));
+      __syncwarp();
+      key next[1] = {mine[each - 1]};
+      RAYDEX_UNROLL
+      for (unsigned j = each - 1; j > 0; --j)
+        next[0] = (open >> (j - 1) & 1) != 0 ? mine[j - 1] : next[0];
+      unsigned place[1];
+      core::lower_bounds([&](unsigned i) { return staged.key(i); }, count, next, place);
+      unsigned i = place[0];
+      key at = staged.key(i);
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < each; ++j) {
+        if ((open >> j & 1) == 0) continue;
+        while (at < mine[j])
+          at = staged.key(++i);
+        if (i == count && !to_the_end) continue;
+        found[spread(lane * each + j)] =
+            at == mine[j] && i < count ? staged.row_id(i) : static_cast<row_id>(-1);
+        open &= ~(1U << j);
+      }
+      begin = aligned + from_lane(i, warp - 1);
+      __syncwarp();
+      if (__any_sync(all_lanes, open != 0 ? 1 : 0) == 0) break;
+    }
+    if (__any_sync(all_lanes, open != 0 ? 1 : 0) != 0) break;  // entries too many for a merge
+    __syncwarp();
+    row_id* out = operation.out + first + lane;
+    const std::uint64_t left = probe_count - first;
+    const unsigned most = left < policy::tile ? static_cast<unsigned>(left) : policy::tile;
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < each; ++j) {
+      if (j * warp + lane < most) __stcs(out + j * warp, found[spread(j * warp + lane)]);
+    }
+    __syncwarp();
+  }
+  if (lane != 0) return;
+  answered[number] = done;
+  if (done != 0) atomicAdd(total, static_cast<unsigned long long>(done));
+}
+
+// What merging has answered, kept until the search kernel has run.
+class merged {
+ public:
+  merged() = default;
+  merged(buffer<std::uint32_t>&& answered, buffer<unsigned long long>&& total,
+         const merged_parts& parts)
+      : answered_(std::move(answered)), total_(std::move(total)), parts_(parts) {}
+  const merged_parts& parts() const { return parts_; }
+
+ private:
+  buffer<std::uint32_t> answered_;
+  buffer<unsigned long long> total_;
+  merged_parts parts_;
+};
+
+// Whether merging can answer an operation at all: the smallest row of points, entries in order.
+template <class Operation>
+concept mergeable = requires(const Operation& operation) {
+  operation.view.entries();
+  requires std::is_same_v<Operation,
+                          core::first_of_points<std::remove_cvref_t<decltype(operation.view)>>>;
+};
+
+// Merges as much of a batch as ascends.
+template <class Operation>
+merged merge_ascending(const context& where, const Operation& operation) {
+  using policy = merge_policy;
+  if constexpr (mergeable<Operation>) {
+    using entries = std::remove_cvref_t<decltype(operation.view.entries())>;
+    const std::uint64_t probes = operation.probes.size;
+    const std::uint64_t size = operation.view.size();
+    // Worth a try where a tile of probes covers a few hundred entries, and there are many tiles.
+    constexpr std::uint64_t least_probes = 1 << 14;
+    constexpr std::uint64_t most_per_probe = 4;
+    const bool missing = operation.probes.lower.validity != nullptr;
+    if (missing || probes < least_probes || size == 0 || size / probes >= most_per_probe) {
+      return {};
+    }
+    // Room for half as many entries again as a tile covers on average.
+    merge_room room{};
+    room.entries = static_cast<unsigned>((3 * size * policy::tile / probes / 2 / 4 + 8) * 4);
+    constexpr std::size_t most =
+        std::max(sizeof(typename entries::key_type), sizeof(typename entries::row_id_type));
+    room.bytes = static_cast<unsigned>(
+        padded((room.entries + 4) * staged_entries<entries>::bytes + spread(policy::tile) * most));
+    const std::size_t bytes = std::size_t{policy::warps} * room.bytes;
+    // Wide entries on a device with little shared memory are left to the search.
+    if (bytes > static_cast<std::size_t>(device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin))) {
+      return {};
+    }
+
+    const auto kernel = merge_tiles<Operation>;
+    merged_parts parts;
+    parts.tiles = blocks_for(probes, policy::tile);
+    parts.share =
+        blocks_for(parts.tiles, policy::warps * resident_blocks(kernel, policy::threads, bytes));
+    const std::uint64_t warps = blocks_for(parts.tiles, parts.share);
+    buffer<std::uint32_t> answered(where, warps);
+    buffer<unsigned long long> total(where, 1);
+    check(cudaMemsetAsync(total.data(), 0, total.bytes(), where.stream), "cudaMemsetAsync");
+    parts.answered = answered.data();
+    parts.total = total.data();
+    launch(where.stream, blocks_for(warps, policy::warps), policy::threads, bytes, kernel,
+           operation, parts, answered.data(), total.data(), room);
+    return {std::move(answered), std::move(total), parts};
+  } else {
+    return {};
+  }
+}
+
+}  // namespace raydex::cuda

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "src/cuda/lookups/executor.cuh"
+#include "src/interface/row_id_facts.hpp"
+#include "src/lookups/answering.hpp"
+#include "src/lookups/double_buffer.hpp"
+#include "src/lookups/sorted_column.hpp"
+
+namespace raydex::cuda {
+
+namespace {
+
+constexpr unsigned threads = 256;
+
+// Writes codes and row ids of the entries; entry i is row `positions[i]`, or row i without
+// positions. `keys` may be null: then only row ids are written.
+template <class Key, class RowId>
+struct gather_entry {
+  core::encoded_column<Key> column;
+  const RowId* positions;
+  core::encoded_column<RowId> row_ids;
+  Key* keys;
+  RowId* ids;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t row = positions != nullptr ? positions[i] : i;
+    if (keys != nullptr) keys[i] = column[row];
+    ids[i] = row_ids.data != nullptr ? row_ids[row] : static_cast<RowId>(row);
+  }
+};
+
+// Gathers the facts of all row ids, a block's share in shared memory first.
+template <class RowId>
+__global__ void __launch_bounds__(threads)
+    inspect_row_ids(core::encoded_column<RowId> row_ids, std::uint64_t size, row_id_facts* out) {
+  __shared__ row_id_facts of_thread[threads];
+  row_id_facts mine;
+  const std::uint64_t all_threads = std::uint64_t{gridDim.x} * threads;
+  for (std::uint64_t i = global_thread(); i < size; i += all_threads)
+    mine.add(row_ids, i);
+  of_thread[threadIdx.x] = mine;
+  for (unsigned half = threads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) of_thread[threadIdx.x].add(of_thread[threadIdx.x + half]);
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = of_thread[0];
+}
+
+template <class RowId>
+row_id_facts inspect(const context& where, const core::encoded_column<RowId>& row_ids,
+                     std::uint64_t size) {
+  constexpr std::uint64_t most_blocks = 1024;
+  const std::uint64_t blocks = std::min(most_blocks, blocks_for(size, threads));
+  buffer<row_id_facts> device(where, blocks);
+  launch(where.stream, blocks, threads, 0, inspect_row_ids<RowId>, row_ids, size, device.data());
+  std::vector<row_id_facts> host(blocks);
+  check(cudaMemcpyAsync(host.data(), device.data(), device.bytes(), cudaMemcpyDeviceToHost,
+                        where.stream),
+        "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
+  row_id_facts all;
+  for (const row_id_facts& facts : host)
+    all.add(facts);
+  return all;
+}
+
+// Whether the codes of a column are its cells as they are, so that the sort can read them in place.
+bool is_sortable_in_place(const column& keys) {
+  const bool is_unsigned =
+      keys.format.type == key_type::uint32 || keys.format.type == key_type::uint64;
+  return is_unsigned && keys.validity == nullptr && keys.step() == keys.format.width;
+}
+
+}  // namespace
+
+template <class Key, class RowId>
+sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+                                      const std::optional<column>& row_ids) {
+  row_id_facts facts;
+  core::encoded_column<RowId> ids;
+  if (row_ids) {
+    ids = {cells_of(*row_ids)};
+    facts = inspect(where, ids, keys.size);
+    facts.check(not_found<RowId>);
+  } else if (keys.size != 0) {
+    facts.max = keys.size - 1;
+  }
+
+  buffer<RowId> positions;
+  std::uint64_t size = keys.size;
+  if (keys.validity != nullptr && size != 0) {
+    positions = {where, size};
+    buffer<std::uint64_t> count(where, 1);
+    select_valid(where, keys.validity, size, positions.data(), count.data());
+    size = executor::read(where, count.data());
+  }
+
+  // Read in place, the codes need no copy, but the sort needs scratch as large as its output. Where
+  // row ids are wide there are billions of rows, and memory is what is short.
+  const bool in_place = sizeof(RowId) == 4 && is_sortable_in_place(keys) && facts.descents == 0;
+  double_buffer<Key> codes(where, in_place ? 0 : size);
+  double_buffer<RowId> rows(where, size);
+  executor::for_each(
+      where,
+      gather_entry<Key, RowId>{
+          {cells_of(keys)}, positions.data(), ids, codes.current.data(), rows.current.data()},
+      size);
+  positions = {};
+  if (size == 0) return {{}, {}, facts.max};
+  if constexpr (sizeof(RowId) == 4) {
+    if (in_place) {
+      buffer<Key> sorted(where, size);
+      sort_pairs(where, static_cast<const Key*>(keys.data), sorted.data(), rows.current.data(),
+                 rows.other.data(), size);
+      return {std::move(sorted), std::move(rows.other), facts.max};
+    }
+  }
+  // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
+  if (facts.descents != 0) sort_pairs(where, rows, codes);
+  sort_pairs(where, codes, rows);
+  return {std::move(codes.current), std::move(rows.current), facts.max};
+}
+
+template sorted_column<std::uint32_t, std::uint32_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&);
+template sorted_column<std::uint32_t, std::uint64_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&);
+template sorted_column<std::uint64_t, std::uint32_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&);
+template sorted_column<std::uint64_t, std::uint64_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&);
+
+}  // namespace raydex::cuda

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of a warp's threads, as core asks for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "src/cuda/launch.cuh"
+#include "src/cuda/lookups/teams.cuh"
+#include "src/cuda/shared_memory.cuh"
+
+namespace raydex::cuda {
+
+struct group_policy {
+  static constexpr unsigned lanes = 16;  // as many as a bucket has entries
+  static constexpr unsigned threads = 256;
+};
+
+class lane_group {
+ public:
+  __device__ static unsigned lane() { return lane_of_warp() % group_policy::lanes; }
+  __device__ static constexpr unsigned lanes() { return group_policy::lanes; }
+  __device__ static void sync() { __syncwarp(mask()); }
+  __device__ static unsigned count_before(bool flag, unsigned& total) {
+    const unsigned flags = __ballot_sync(mask(), flag ? 1 : 0) & mask();
+    total = static_cast<unsigned>(__popc(flags));
+    return static_cast<unsigned>(__popc(flags & ((1U << lane_of_warp()) - 1)));
+  }
+
+ private:
+  __device__ static unsigned mask() {
+    constexpr unsigned own = (1U << group_policy::lanes) - 1;
+    return own << (lane_of_warp() - lane());
+  }
+};
+
+template <class Function>
+__global__ void __launch_bounds__(group_policy::threads)
+    run_in_groups(const __grid_constant__ Function f, std::uint64_t size) {
+  const unsigned group = threadIdx.x / group_policy::lanes;
+  const std::uint64_t i =
+      std::uint64_t{blockIdx.x} * (group_policy::threads / group_policy::lanes) + group;
+  if (i < size) f(lane_group{}, shared_memory() + group * padded(f.scratch_bytes()), i);
+}
+
+// Calls f(group, scratch, i) for each i below `size`, a group each, with as much shared memory as
+// `f.scratch_bytes()` says.
+template <class Function>
+void for_each_in_groups(const context& where, const Function& f, std::uint64_t size) {
+  constexpr unsigned groups = group_policy::threads / group_policy::lanes;
+  const std::size_t bytes = groups * padded(f.scratch_bytes());
+  const auto kernel = run_in_groups<Function>;
+  allow_shared_memory(kernel, bytes);
+  launch(where.stream, blocks_for(size, groups), group_policy::threads, bytes, kernel, f, size);
+}
+
+}  // namespace raydex::cuda

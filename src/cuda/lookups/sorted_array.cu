@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/lookups/sorted_array.hpp"
+
+#include "src/cuda/lookups/executor.cuh"
+#include "src/interface/dispatch.hpp"
+
+namespace raydex::cuda {
+
+std::unique_ptr<sorted_array> build(const index_info& info, const context& where_to,
+                                    const column& keys, const std::optional<column>& row_ids,
+                                    const sorted_array_options& options) {
+  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
+    return make_sorted_array<Key, RowId, executor>(
+        info, where_to, options,
+        [&](const context& where) { return sort_column<Key, RowId>(where, keys, row_ids); });
+  });
+}
+
+}  // namespace raydex::cuda

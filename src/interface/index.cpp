@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks that every query of every structure goes through.
+#include "raydex/index.hpp"
+
+#include <fmt/format.h>
+
+#include "raydex/error.hpp"
+#include "src/interface/checks.hpp"
+
+namespace raydex {
+
+index::index(memory_resource& upstream) : memory_(upstream) {}
+index::~index() = default;
+
+void index::measure() noexcept {
+  info_.resident_bytes = memory_.current();
+  info_.build_peak_bytes = memory_.peak();
+}
+
+void index::check(const context& where, const probes& batch, std::uint64_t out_size) const {
+  check_space(where, info_.where);
+  check_column("probes", batch.lower);
+  if (batch.lower.format != info_.key) {
+    throw invalid_argument(fmt::format("probes: they are {}, but the keys of the index are {}",
+                                       to_string(batch.lower.format), to_string(info_.key)));
+  }
+  if (!batch.is_points) {
+    check_column("probes", batch.upper);
+    if (batch.upper.format != batch.lower.format || batch.upper.size != batch.lower.size) {
+      throw invalid_argument(fmt::format(
+          "probes: {} lower ends of {}, but {} upper ends of {}; they must agree", batch.lower.size,
+          to_string(batch.lower.format), batch.upper.size, to_string(batch.upper.format)));
+    }
+  }
+  if (out_size != batch.size()) {
+    throw invalid_argument(
+        fmt::format("out: room for {} probes, but there are {}", out_size, batch.size()));
+  }
+}
+
+void index::check_values(const column& values) const {
+  check_column("values", values);
+  if (info_.entries != 0 && values.size <= info_.max_row_id) {
+    throw invalid_argument(fmt::format("values: {} cells, but the largest row id is {}",
+                                       values.size, info_.max_row_id));
+  }
+}
+
+namespace {
+
+void check_row_ids(const index_info& info, const row_id_span& out) {
+  if (out.type != info.row_ids) {
+    throw invalid_argument(fmt::format("out: its row ids are {}, but those of the index are {}",
+                                       name(out.type), name(info.row_ids)));
+  }
+}
+
+// How many probes an array of offsets serves.
+std::uint64_t probes_with(std::uint64_t offsets) {
+  if (offsets == 0) throw invalid_argument("offsets: no room; one more than probes is needed");
+  return offsets - 1;
+}
+
+void check_value_type(const column& values, bool fits, const char* legal) {
+  if (!fits) {
+    throw invalid_argument(
+        fmt::format("values: they are {}; this output takes {}", to_string(values.format), legal));
+  }
+}
+
+}  // namespace
+
+void index::first(const context& where, const probes& batch, const row_id_span& out) const try {
+  check(where, batch, out.size);
+  check_row_ids(info_, out);
+  if (batch.size() != 0) do_first(where, batch, out.data);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::count(const context& where, const probes& batch, std::span<std::uint64_t> out) const
+    try {
+  check(where, batch, out.size());
+  if (batch.size() != 0) do_count(where, batch, out.data());
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::sum(const context& where, const probes& batch, std::span<std::uint64_t> out) const try {
+  check(where, batch, out.size());
+  if (batch.size() != 0) do_sum(where, batch, {column{}, out.data()});
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::sum(const context& where, const probes& batch, const column& values,
+                std::span<std::uint64_t> out) const try {
+  check(where, batch, out.size());
+  check_values(values);
+  const key_type type = values.format.type;
+  check_value_type(values, type == key_type::uint32 || type == key_type::uint64,
+                   "uint32 or uint64");
+  if (batch.size() != 0) do_sum(where, batch, {values, out.data()});
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::sum(const context& where, const probes& batch, const column& values,
+                std::span<std::int64_t> out) const try {
+  check(where, batch, out.size());
+  check_values(values);
+  const key_type type = values.format.type;
+  check_value_type(values, type == key_type::int32 || type == key_type::int64, "int32 or int64");
+  if (batch.size() != 0) do_sum(where, batch, {values, out.data()});
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::sum(const context& where, const probes& batch, const column& values,
+                std::span<double> out) const try {
+  check(where, batch, out.size());
+  check_values(values);
+  const key_type type = values.format.type;
+  check_value_type(values, type == key_type::float32 || type == key_type::float64,
+                   "float or double");
+  if (batch.size() != 0) do_sum(where, batch, {values, out.data()});
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::offsets(const context& where, const probes& batch, std::span<std::uint64_t> out) const
+    try {
+  check(where, batch, probes_with(out.size()));
+  do_offsets(where, batch, out.data());
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::rows(const context& where, const probes& batch, std::span<const std::uint64_t> offsets,
+                 const row_id_span& out) const try {
+  check(where, batch, probes_with(offsets.size()));
+  check_row_ids(info_, out);
+  if (batch.size() != 0) do_rows(where, batch, offsets.data(), out.data);
+} catch (...) {
+  rethrow_as_error();
+}
+
+matches index::rows(const context& where, const probes& batch) const try {
+  check(where, batch, batch.size());
+  return do_matches(where, batch);
+} catch (...) {
+  rethrow_as_error();
+}
+
+matches index::do_matches(const context& where, const probes& batch) const {
+  matches found{
+      .offsets = {where, batch.size() + 1}, .rows = {}, .type = info_.row_ids, .total = 0};
+  do_offsets(where, batch, found.offsets.data());
+  found.total = do_read(where, found.offsets.data() + batch.size());
+  found.rows = buffer<std::byte>(where, saturated_product(found.total, row_id_bytes(found.type)));
+  if (batch.size() != 0) do_rows(where, batch, found.offsets.data(), found.rows.data());
+  return found;
+}
+
+std::uint64_t index::repairs(stream_t stream) const try { return do_repairs(stream); } catch (...) {
+  rethrow_as_error();
+}
+
+std::uint64_t index::do_repairs(stream_t /*stream*/) const {
+  return 0;
+}
+
+void index::edit(stream_t stream, const edits& batch) try {
+  const auto check_keys = [&](const char* argument, const column& keys) {
+    check_column(argument, keys);
+    if (keys.size != 0 && keys.format != info_.key) {
+      throw invalid_argument(fmt::format("{}: they are {}, but the keys of the index are {}",
+                                         argument, to_string(keys.format), to_string(info_.key)));
+    }
+  };
+  const auto check_rows = [&](const char* argument, const column& rows, const column& keys) {
+    check_explicit_rows(argument, rows, keys.size);
+    const key_type needed =
+        info_.row_ids == row_id_type::uint32 ? key_type::uint32 : key_type::uint64;
+    if (keys.size != 0 && rows.format.type != needed) {
+      throw invalid_argument(fmt::format("{}: they are {}, but those of the index are {}", argument,
+                                         to_string(rows.format), name(info_.row_ids)));
+    }
+  };
+  check_keys("insert", batch.insert);
+  check_rows("insert rows", batch.insert_rows, batch.insert);
+  check_keys("erase", batch.erase);
+  if (batch.erase_rows) check_rows("erase rows", *batch.erase_rows, batch.erase);
+  do_edit(stream, batch);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::do_edit(stream_t /*stream*/, const edits& /*batch*/) {
+  throw unsupported(
+      fmt::format("{} takes no insertions and deletions; cgrx does", info_.structure));
+}
+
+}  // namespace raydex

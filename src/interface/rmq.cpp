@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks that every query for minima goes through.
+#include "raydex/rmq.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "raydex/error.hpp"
+#include "src/interface/checks.hpp"
+#include "src/minima/built_rmq.hpp"
+
+namespace raydex {
+
+namespace {
+
+bool is_position_type(key_type type) {
+  return type == key_type::uint32 || type == key_type::uint64 || type == key_type::int32 ||
+         type == key_type::int64;
+}
+
+void check_positions(const char* argument, const column& positions) {
+  check_column(argument, positions);
+  if (!is_position_type(positions.format.type)) {
+    throw invalid_argument(
+        fmt::format("{}: they are {}; positions are uint32, uint64, int32 or int64", argument,
+                    to_string(positions.format)));
+  }
+}
+
+std::string text(const std::byte* cell, key_format format) {
+  const auto as = [&]<class T>(T number) {
+    std::copy_n(cell, sizeof number, reinterpret_cast<std::byte*>(&number));
+    return fmt::format("{}", number);
+  };
+  switch (format.type) {
+    case key_type::uint32:
+      return as(std::uint32_t{});
+    case key_type::int32:
+      return as(std::int32_t{});
+    case key_type::int64:
+      return as(std::int64_t{});
+    default:
+      return as(std::uint64_t{});
+  }
+}
+
+}  // namespace
+
+rmq::rmq(memory_resource& upstream) : memory_(upstream) {}
+rmq::~rmq() = default;
+
+void rmq::measure() noexcept {
+  info_.resident_bytes = memory_.current();
+  info_.build_peak_bytes = memory_.peak();
+}
+
+void rmq::check_batch(const context& where, const probes& ranges, std::uint64_t out_size) const {
+  check_space(where, info_.where);
+  if (ranges.is_points) {
+    throw invalid_argument("ranges: they are points; minima are of ranges(lower, upper)");
+  }
+  check_positions("ranges", ranges.lower);
+  check_positions("ranges", ranges.upper);
+  if (ranges.upper.format != ranges.lower.format || ranges.upper.size != ranges.lower.size) {
+    throw invalid_argument(fmt::format(
+        "ranges: {} lower ends of {}, but {} upper ends of {}; they must agree", ranges.lower.size,
+        to_string(ranges.lower.format), ranges.upper.size, to_string(ranges.upper.format)));
+  }
+  if (out_size != ranges.size()) {
+    throw invalid_argument(
+        fmt::format("out: room for {} ranges, but there are {}", out_size, ranges.size()));
+  }
+}
+
+void rmq::check_view(key_format value, std::size_t place_bytes) const {
+  const std::size_t own_bytes = has_narrow_places(info_.n) ? 4 : 8;
+  if (value != info_.value || place_bytes != own_bytes) {
+    throw invalid_argument(fmt::format("view: this structure has values {} and places of {} bits",
+                                       to_string(info_.value), 8 * own_bytes));
+  }
+}
+
+void rmq::minimum(const context& where, const probes& ranges, const value_span& out) const try {
+  check_batch(where, ranges, out.size);
+  if (out.format != info_.value) {
+    throw invalid_argument(fmt::format("out: its values are {}, but those of the array are {}",
+                                       to_string(out.format), to_string(info_.value)));
+  }
+  if (ranges.size() != 0) do_minimum(where, ranges, out.data);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void rmq::position(const context& where, const probes& ranges, std::span<std::uint64_t> out) const
+    try {
+  check_batch(where, ranges, out.size());
+  if (ranges.size() != 0) do_position(where, ranges, out.data());
+} catch (...) {
+  rethrow_as_error();
+}
+
+void rmq::check(const context& where, const probes& ranges, std::uint64_t first) const try {
+  check_batch(where, ranges, ranges.size());
+  if (ranges.size() == 0) return;
+  const std::uint64_t bad = do_check(where, ranges);
+  if (bad == no_position) return;
+  const auto end = [&](const column& ends) {
+    std::byte cell[8];
+    const auto* const from = static_cast<const std::byte*>(ends.data) + bad * ends.step();
+    do_read(where, cell, from, ends.format.width);
+    return text(cell, ends.format);
+  };
+  const std::string lower = end(ranges.lower);
+  const std::string upper = end(ranges.upper);
+  const std::string legal = info_.n == 0
+                                ? "the array is empty"
+                                : fmt::format("legal: 0 <= lower <= upper <= {}", info_.n - 1);
+  throw invalid_argument(
+      fmt::format("ranges: range {} is [{}, {}]; {}", first + bad, lower, upper, legal));
+} catch (...) {
+  rethrow_as_error();
+}
+
+void rmq::refresh(stream_t stream, const column& positions) try {
+  check_positions("positions", positions);
+  if (positions.validity != nullptr) {
+    throw invalid_argument("positions: some are missing; give those that have changed");
+  }
+  if (positions.size != 0) do_refresh(stream, positions);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void rmq::do_refresh(stream_t /*stream*/, const column& /*positions*/) {
+  throw unsupported(
+      fmt::format("{} takes no changed values; rmq_cover and rmq_hierarchy do", info_.structure));
+}
+
+std::uint64_t rmq::repairs(stream_t stream) const try { return do_repairs(stream); } catch (...) {
+  rethrow_as_error();
+}
+
+std::uint64_t rmq::do_repairs(stream_t /*stream*/) const {
+  return 0;
+}
+
+}  // namespace raydex

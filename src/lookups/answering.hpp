@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns a view into an index: the queries of core/lookups/lookup.hpp, run by a backend's executor.
+// `answering_as` leaves to `Self::run(where, operation)` how an operation gets its matches; in
+// `answering` the view searches for them.
+//
+// An executor has static functions: `run(where, plan, operation)` has an operation answer all its
+// probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `for_each_in_groups(where, f,
+// size)` calls f(group, scratch, 0) .. with a group of core/group.hpp each and `f.scratch_bytes()`
+// bytes, at most `f.most_scratch_bytes`, and allocates nothing, `inclusive_sum(where, numbers,
+// size)` scans in place, `clear(where, numbers, size = 1)` writes zeros, `read(where, number)`
+// returns a number to the host, `copy_out(where, to, from, bytes)` copies to the host,
+// `synchronise(where)` waits for the stream, and `fast_memory()` is how many bytes a view may pin.
+#pragma once
+
+#include "raydex/core/keys/sum.hpp"
+#include "raydex/core/lookups/lookup.hpp"
+#include "raydex/index.hpp"
+#include "src/lookups/batch_plan.hpp"
+
+namespace raydex {
+
+inline core::cells cells_of(const column& c) {
+  return {static_cast<const std::byte*>(c.data), c.step(), c.validity, c.format};
+}
+
+template <class Key>
+core::probe_set<Key> probes_of(const probes& batch) {
+  return {{cells_of(batch.lower)}, {cells_of(batch.upper)}, batch.size(), batch.is_points};
+}
+
+template <class Self, class Base, class View, class Executor>
+class answering_as : public Base {
+ protected:
+  using key = typename View::key_type;
+  using row_id = typename View::row_id_type;
+
+  explicit answering_as(memory_resource& upstream) : Base(upstream) {}
+
+  // The view that queries run on.
+  virtual View queried() const = 0;
+
+  void do_first(const context& where, const probes& batch, void* out) const final {
+    const View view = queried();
+    const auto probes = probes_of<key>(batch);
+    auto* rows = static_cast<row_id*>(out);
+    if (batch.is_points) {
+      run(where, core::first_of_points<View>{view, probes, rows});
+    } else {
+      run(where, core::first_rows<View>{view, probes, rows});
+    }
+  }
+
+  void do_count(const context& where, const probes& batch, std::uint64_t* out) const final {
+    run(where, core::count_rows<View>{queried(), probes_of<key>(batch), out});
+  }
+
+  void do_sum(const context& where, const probes& batch,
+              const index::sum_request& what) const final {
+    const key_type type = what.values.format.type;
+    const bool floating = type == key_type::float32 || type == key_type::float64;
+    if (what.values.data != nullptr && floating) {
+      add_up<core::floating_sum>(where, batch, what);
+    } else {
+      add_up<core::integer_sum>(where, batch, what);
+    }
+  }
+
+  void do_offsets(const context& where, const probes& batch, std::uint64_t* out) const final {
+    // Whatever may fail for want of memory comes before the first write.
+    if (batch.size() != 0) do_count(where, batch, out + 1);
+    Executor::clear(where, out);
+    if (batch.size() != 0) Executor::inclusive_sum(where, out + 1, batch.size());
+  }
+
+  void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
+               void* out) const final {
+    run(where, core::list_rows<View>{queried(), probes_of<key>(batch), offsets,
+                                     static_cast<row_id*>(out)});
+  }
+
+  template <class Operation>
+  void run(const context& where, const Operation& operation) const {
+    static_cast<const Self*>(this)->run(where, operation);
+  }
+
+  std::uint64_t do_read(const context& where, const std::uint64_t* number) const final {
+    return Executor::read(where, number);
+  }
+
+ private:
+  template <class Sum>
+  void add_up(const context& where, const probes& batch, const index::sum_request& what) const {
+    run(where, core::sum_rows<View, Sum>{queried(),
+                                         probes_of<key>(batch),
+                                         {cells_of(what.values)},
+                                         static_cast<typename Sum::result*>(what.out)});
+  }
+};
+
+template <class Base, class View, class Executor>
+class answering : public answering_as<answering<Base, View, Executor>, Base, View, Executor> {
+ protected:
+  answering(memory_resource& upstream, const batch_plan& plan)
+      : answering::answering_as(upstream), plan_(plan) {}
+
+ private:
+  friend typename answering::answering_as;
+
+  template <class Operation>
+  void run(const context& where, const Operation& operation) const {
+    Executor::run(where, plan_, operation);
+  }
+
+  batch_plan plan_;
+};
+
+}  // namespace raydex

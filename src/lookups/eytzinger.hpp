@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends' eytzinger structures have in common: all but the sort.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "raydex/eytzinger.hpp"
+#include "src/lookups/answering.hpp"
+#include "src/lookups/ordered_entries.hpp"
+
+namespace raydex {
+
+namespace cpu {
+std::unique_ptr<eytzinger> build(const index_info& info, const context& where_to,
+                                 const column& keys, const std::optional<column>& row_ids,
+                                 const eytzinger_options& options);
+}
+namespace cuda {
+std::unique_ptr<eytzinger> build(const index_info& info, const context& where_to,
+                                 const column& keys, const std::optional<column>& row_ids,
+                                 const eytzinger_options& options);
+}
+
+template <class Key, class RowId, layout Layout, class Executor>
+class built_eytzinger final
+    : public answering<eytzinger, core::eytzinger_view<entries_of<Key, RowId, Layout>>, Executor> {
+ public:
+  template <class Sort>
+  built_eytzinger(const index_info& info, const context& where_to, const eytzinger_options& options,
+                  Sort&& sort)
+      : built_eytzinger::answering(where_to.memory, plan_of(options.schedule, {.threads = 256})) {
+    this->info_ = info;
+    this->fan_out_ = options.fan_out;
+    const context where{this->memory(), where_to.stream};
+    {
+      const sorted_column<Key, RowId> sorted = sort(where);
+      const std::uint64_t size = sorted.keys.size();
+      this->info_.entries = size;
+      this->info_.max_row_id = sorted.max_row_id;
+      entries_ = {where, size};
+      using from = core::column_entries<Key, RowId>;
+      const auto put = entries_.put();
+      Executor::for_each(where,
+                         core::place_eytzinger<from, std::remove_const_t<decltype(put)>>{
+                             {static_cast<RowId>(size), options.fan_out},
+                             {sorted.keys.data(), sorted.row_ids.data()},
+                             put},
+                         size);
+    }
+    this->storage_ = entries_.storage();
+    this->measure();
+  }
+
+ private:
+  auto queried() const -> core::eytzinger_view<entries_of<Key, RowId, Layout>> override {
+    return this->template view<Key, RowId, Layout>();
+  }
+  entry_buffer<Key, RowId, Layout> entries_;
+};
+
+// Builds with a backend's `sort(where)` and executor.
+template <class Key, class RowId, class Executor, class Sort>
+std::unique_ptr<eytzinger> make_eytzinger(const index_info& info, const context& where_to,
+                                          const eytzinger_options& options, Sort&& sort) {
+  if (options.entries == layout::row) {
+    return std::make_unique<built_eytzinger<Key, RowId, layout::row, Executor>>(info, where_to,
+                                                                                options, sort);
+  }
+  return std::make_unique<built_eytzinger<Key, RowId, layout::column, Executor>>(info, where_to,
+                                                                                 options, sort);
+}
+
+}  // namespace raydex

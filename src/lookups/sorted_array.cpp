@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/lookups/sorted_array.hpp"
+
+#include "raydex/error.hpp"
+#include "src/interface/checks.hpp"
+
+namespace raydex {
+
+sorted_array::sorted_array(memory_resource& upstream) : index(upstream) {}
+sorted_array::~sorted_array() = default;
+
+void sorted_array::check_view(std::size_t key_bits, row_id_type row_ids, layout entries) const {
+  check_entries(*this, key_bits, row_ids, entries, storage_.entries);
+}
+
+std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& where_to,
+                                                 const column& keys,
+                                                 const std::optional<column>& row_ids,
+                                                 const sorted_array_options& options) try {
+  check_build("sorted_array", where, where_to, keys, row_ids);
+  index_info info = describe("sorted_array", where, keys, row_ids);
+  info.options = describe(options.entries) + describe(options.schedule);
+#if defined(RAYDEX_WITH_CUDA)
+  if (where == backend::cuda) return cuda::build(info, where_to, keys, row_ids, options);
+#endif
+  return cpu::build(info, where_to, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex

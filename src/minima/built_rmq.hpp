@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What structures for minima have in common on all backends: from a view of core to answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "raydex/core/atomic.hpp"
+#include "raydex/core/minima/rmq.hpp"
+#include "raydex/rmq.hpp"
+
+namespace raydex {
+
+// Whether places of 32 bits suffice for an array.
+inline bool has_narrow_places(std::uint64_t size) {
+  return size <= core::most_narrow_values;
+}
+
+// Calls `make.template operator()<Value, Place>()` for an array: unsigned values are compared as
+// signed ones.
+template <class Make>
+auto dispatch_values(const column& values, Make&& make) {
+  const bool narrow = has_narrow_places(values.size);
+  const auto with_place = [&]<class Value>() {
+    return narrow ? make.template operator()<Value, std::uint32_t>()
+                  : make.template operator()<Value, std::uint64_t>();
+  };
+  switch (values.format.type) {
+    case key_type::float32:
+      return with_place.template operator()<float>();
+    case key_type::float64:
+      return with_place.template operator()<double>();
+    case key_type::int32:
+    case key_type::uint32:
+      return with_place.template operator()<std::int32_t>();
+    default:
+      return with_place.template operator()<std::int64_t>();
+  }
+}
+
+template <class Value>
+core::value_array<Value> array_of(const column& values) {
+  const key_type type = values.format.type;
+  return {values.data, values.size, type == key_type::uint32 || type == key_type::uint64};
+}
+
+inline core::cells cells_of(const column& from) {
+  return {static_cast<const std::byte*>(from.data), from.step(), from.validity, from.format};
+}
+inline core::range_source source_of(const probes& ranges) {
+  return {cells_of(ranges.lower), cells_of(ranges.upper)};
+}
+
+// Answers one range by a view that a single thread asks.
+template <class View>
+struct range_minimum {
+  View view;
+  core::range_source ranges;
+  typename View::value_type* out;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    using value = typename View::value_type;
+    typename View::place_type first = 0;
+    typename View::place_type last = 0;
+    const bool is_any = ranges.read(i, view.array, first, last);
+    core::store_once(out + i, view.array.original(is_any ? view.minimum(first, last)
+                                                         : core::last_value<value>()));
+  }
+};
+
+template <class View>
+struct range_position {
+  View view;
+  core::range_source ranges;
+  std::uint64_t* out;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    typename View::place_type first = 0;
+    typename View::place_type last = 0;
+    const bool is_any = ranges.read(i, view.array, first, last);
+    core::store_once(out + i,
+                     is_any ? view.find(first, last).place - view.array.first() : no_position);
+  }
+};
+
+// Keeps the smallest number of a range that `rmq::check` refuses.
+struct check_range {
+  core::range_source ranges;
+  std::uint64_t size;  // of the array
+  std::uint64_t* bad;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    std::uint64_t lower = 0;
+    std::uint64_t upper = 0;
+    const bool is_there = ranges.ends(i, lower, upper);
+    if (!is_there || (lower <= upper && upper < size)) return;
+    core::keep_smallest(bad, i);
+  }
+};
+
+// What structures on an executor have in common. It has
+// - `for_each(where, f, size)`, `set(where, number, value)`, `read(where, number)`, and
+//   `copy_out(where, to, from, bytes)`.
+template <class Executor, class Base = rmq>
+class executed_rmq : public Base {
+ protected:
+  executed_rmq(const rmq_info& info, memory_resource& upstream) : Base(upstream) {
+    this->info_ = info;
+  }
+
+  std::uint64_t do_check(const context& where, const probes& ranges) const override {
+    buffer<std::uint64_t> bad(where, 1);
+    Executor::set(where, bad.data(), no_position);
+    Executor::for_each(where, check_range{source_of(ranges), this->info_.n, bad.data()},
+                       ranges.size());
+    return Executor::read(where, bad.data());
+  }
+  void do_read(const context& where, void* to, const void* from, std::size_t bytes) const override {
+    Executor::copy_out(where, to, from, bytes);
+  }
+};
+
+// A structure that a view answers for, on an executor that has, besides,
+// - `minimum(where, view, ranges, out, size)` and `position(...)`.
+template <class View, class Executor, class Base = rmq>
+class built_rmq : public executed_rmq<Executor, Base> {
+ protected:
+  using value = typename View::value_type;
+
+  using executed_rmq<Executor, Base>::executed_rmq;
+
+  // The view that answers.
+  const View& view() const { return view_; }
+  void set_view(const View& view) { view_ = view; }
+
+  void do_minimum(const context& where, const probes& ranges, void* out) const override {
+    Executor::minimum(where, view_, source_of(ranges), static_cast<value*>(out), ranges.size());
+  }
+  void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
+    Executor::position(where, view_, source_of(ranges), out, ranges.size());
+  }
+
+ private:
+  View view_;
+};
+
+}  // namespace raydex

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends' `rmq_cover` have in common: the plan of its memory, its build and refresh.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "raydex/rmq_cover.hpp"
+#include "src/minima/built_rmq.hpp"
+
+namespace raydex {
+
+namespace cpu {
+std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& where_to,
+                                 const column& values, const rmq_cover_options& options);
+}
+namespace cuda {
+std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& where_to,
+                                 const column& values, const rmq_cover_options& options);
+}
+
+// The layouts of an array, as its size and the memory it may take have them.
+template <class Value, class Place>
+struct rmq_cover_plan {
+  core::level_layout levels;
+  core::cover_layout<Place> tables;
+
+  rmq_cover_plan(std::uint64_t places, rmq_memory memory) {
+    // Blocks are short, so that few values are read, but the longer the more of them there are: so
+    // level 1 stays in a GPU's L2 cache.
+    const bool is_small = memory == rmq_memory::small;
+    const std::uint64_t bytes = places * sizeof(Value);
+    const unsigned shift = is_small ? 6 : bytes <= (std::uint64_t{1} << 28) ? 4 : 5;
+    const std::uint64_t all = bytes / (is_small ? 25 : 4);
+    levels = core::level_layout::over(places, shift);
+    const std::uint64_t used = bytes_of_levels();
+    // The more tables, the fewer searches.
+    for (unsigned least = shift + core::cover_layout<Place>::overlap;; ++least) {
+      tables = core::cover_layout<Place>::over(places, least, shift);
+      if (least > tables.most) break;
+      if (used + tables.size * sizeof(core::cover_entry<Value, Place>) <= all) break;
+    }
+  }
+
+ private:
+  std::uint64_t bytes_of_levels() const {
+    return levels.first_entries() * (sizeof(Value) + 3) +
+           levels.later_entries() * (sizeof(Value) + sizeof(Place) + sizeof(std::uint32_t) +
+                                     2 * sizeof(core::end_entry<Value>));
+  }
+};
+
+// The places of positions whose values have changed; `none` where they are beyond the array.
+struct changed_places {
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  core::cells positions;
+  std::uint64_t size;      // how many
+  std::uint64_t first;     // place of the array
+  std::uint64_t in_array;  // values
+
+  RAYDEX_HD std::uint64_t operator()(std::uint64_t i) const {
+    const std::uint64_t position = core::position_of(positions, i);
+    return position < in_array ? position + first : none;
+  }
+};
+
+// On an executor that also has
+// - `put_level(where, put)`, `put_parts(where, put)` and `put_first_cover(where, put)`, by functors
+//   that write an entry, or what those of a block tell of one another;
+// - `changed_blocks(where, places)`, with `for_each(where, shift, f)`: calls `f(block)` for the
+//   blocks of 2^shift places that hold some of them;
+// - `entries_per_change`: a level that has fewer of them for a changed value is written anew.
+template <class Value, class Place, class Executor>
+class built_rmq_cover final
+    : public built_rmq<core::rmq_cover_view<Value, Place>, Executor, rmq_cover> {
+  using view_type = core::rmq_cover_view<Value, Place>;
+
+ public:
+  built_rmq_cover(const rmq_info& info, const context& where_to, const column& values,
+                  const rmq_cover_options& options)
+      : built_rmq_cover::built_rmq(info, where_to.memory) {
+    const context where{this->memory(), where_to.stream};
+    view_type view;
+    view.array = array_of<Value>(values);
+    view.rightmost = options.ties == rmq_ties::rightmost;
+    const rmq_cover_plan<Value, Place> plan(view.array.end(), options.memory);
+    view.layout = plan.levels;
+    view.tables = plan.tables;
+    const core::level_layout& levels = plan.levels;
+    minima_ = buffer<Value>(where, levels.first_entries() + levels.later_entries());
+    offsets_ = buffer<std::uint8_t>(where, levels.first_entries());
+    for (buffer<std::uint8_t>& least : least_beside_)
+      least = buffer<std::uint8_t>(where, levels.first_entries());
+    places_ = buffer<Place>(where, levels.later_entries());
+    masks_ = buffer<std::uint32_t>(where, levels.later_entries());
+    for (buffer<end_entry>& ends : end_entries_)
+      ends = buffer<end_entry>(where, levels.later_entries());
+    entries_ = buffer<entry>(where, plan.tables.size);
+    view.minima = minima_.data();
+    view.offsets = offsets_.data();
+    view.places = places_.data();
+    view.masks = masks_.data();
+    for (unsigned side = 0; side < 2; ++side) {
+      view.least_beside[side] = least_beside_[side].data();
+      view.end_entries[side] = end_entries_[side].data();
+    }
+    view.cover.entries = entries_.data();
+    view.cover.least = plan.tables.least;
+    view.cover.least_beyond = plan.tables.size == 0
+                                  ? std::numeric_limits<Place>::max()
+                                  : static_cast<Place>(Place{3} << (plan.tables.least - 2));
+    this->set_view(view);
+    for (unsigned level = 1; level <= levels.levels; ++level)
+      put_level(where, level);
+    put_tables(where);
+    this->measure();
+  }
+
+ private:
+  using entry = core::cover_entry<Value, Place>;
+  using end_entry = core::end_entry<Value>;
+
+  core::put_block_minimum<Value, Place> level_put(unsigned level) {
+    return {this->view(), level, minima_.data(), offsets_.data(), places_.data()};
+  }
+  core::put_parts<Value, Place> parts_put(unsigned level) {
+    return {this->view(),
+            level,
+            masks_.data(),
+            {least_beside_[0].data(), least_beside_[1].data()},
+            {end_entries_[0].data(), end_entries_[1].data()}};
+  }
+
+  void put_level(const context& where, unsigned level) {
+    Executor::put_level(where, level_put(level));
+    Executor::put_parts(where, parts_put(level));
+  }
+
+  void put_tables(const context& where) {
+    const view_type& view = this->view();
+    const core::cover_layout<Place>& tables = view.tables;
+    const std::uint64_t places = view.array.end();
+    const auto size = [&](unsigned j) { return ((places - 1) >> tables.tables[j].shift) + 1; };
+    if (tables.size == 0) return;
+    Executor::put_first_cover(where, core::put_first_cover<Value, Place>{view, entries_.data()});
+    for (unsigned j = tables.least + 1; j <= tables.most; ++j) {
+      const core::put_next_cover<Value, Place> put{
+          tables.tables[j - 1], tables.tables[j], std::uint64_t{1} << (j - 1), places,
+          view.rightmost,       entries_.data()};
+      Executor::for_each(where, put, size(j));
+    }
+  }
+
+  void do_refresh(stream_t stream, const column& positions) override {
+    const context where{this->memory(), stream};
+    const view_type& view = this->view();
+    const auto changes_little = [&](unsigned level) {
+      return positions.size < view.layout.padded_entries(level) / Executor::entries_per_change;
+    };
+    // What it needs is allocated before anything is written.
+    std::optional<typename Executor::changed_blocks> changed;
+    if (view.layout.levels != 0 && changes_little(1)) {
+      changed.emplace(where, changed_places{cells_of(positions), positions.size, view.array.first(),
+                                            view.array.size()});
+    }
+    for (unsigned level = 1; level <= view.layout.levels; ++level) {
+      if (changes_little(level)) {
+        changed->for_each(where, view.layout.shift(level), level_put(level));
+        changed->for_each(where, view.layout.shift(level + 1), parts_put(level));
+      } else {
+        put_level(where, level);
+      }
+    }
+    put_tables(where);
+  }
+
+  const void* view_of_core() const noexcept override { return &this->view(); }
+
+  buffer<Value> minima_;
+  buffer<std::uint8_t> offsets_;
+  buffer<std::uint8_t> least_beside_[2];
+  buffer<Place> places_;
+  buffer<std::uint32_t> masks_;
+  buffer<end_entry> end_entries_[2];
+  buffer<entry> entries_;
+};
+
+template <class Executor>
+std::unique_ptr<rmq_cover> make_rmq_cover(const rmq_info& info, const context& where_to,
+                                          const column& values, const rmq_cover_options& options) {
+  return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_cover> {
+    return std::make_unique<built_rmq_cover<Value, Place, Executor>>(info, where_to, values,
+                                                                     options);
+  });
+}
+
+}  // namespace raydex

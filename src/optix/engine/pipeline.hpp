@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of rays, compiled and linked by the driver for each way of using them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "raydex/core/rays/key_scene.hpp"
+#include "raydex/core/rays/traced.hpp"
+#include "raydex/memory.hpp"
+#include "src/optix/abi.hpp"
+
+namespace raydex::optix {
+
+// What programs are made for.
+struct program_choice {
+  std::string_view text;  // PTX, which lives as long as the process
+  core::primitive_kind primitive;
+  core::ray_hits hits;
+  unsigned build_flags;  // of the structures
+  bool instances;        // rays are traced against instances of them
+  bool inverse;          // rays are cast from keys
+};
+
+// Linked programs, and the records by which the driver finds them.
+struct pipeline {
+  struct alignas(abi::record_alignment) record {
+    std::byte header[abi::record_header];
+  };
+  abi::pipeline_handle handle;
+  record records[3];  // generation, miss, hit
+
+  // Runs a thread for each of `size` rays or lookups. `records_at` are the records in device
+  // memory, as are `parameters`.
+  void launch(stream_t stream, const void* records_at, const void* parameters,
+              std::size_t parameter_bytes, std::uint64_t size) const;
+};
+
+// The pipeline for the current device, compiled on first use (a tenth of a second) and kept as long
+// as the process lives.
+const pipeline& pipeline_for(const program_choice& choice);
+
+}  // namespace raydex::optix

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rays traced by OptiX, for any scene: what its structures have in common.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "raydex/core/keys/edits.hpp"
+#include "raydex/core/rays/cgrx.hpp"
+#include "raydex/core/rays/rx.hpp"
+#include "src/cuda/keys/merge_lists.cuh"
+#include "src/cuda/keys/primitives.hpp"
+#include "src/cuda/lookups/executor.cuh"
+#include "src/lookups/double_buffer.hpp"
+#include "src/lookups/sorted_column.hpp"
+#include "src/optix/engine/driver.hpp"
+#include "src/optix/engine/launch.hpp"
+#include "src/optix/engine/pipeline.hpp"
+#include "src/optix/engine/programs.hpp"
+#include "src/optix/engine/structure.hpp"
+#include "src/rays/scene_plan.hpp"
+#include "src/rays/traced_batches.hpp"
+
+namespace raydex::optix {
+
+// The PTX for a scene.
+template <class Scene>
+std::string_view programs_of() {
+  using key = typename Scene::key_type;
+  using position = typename Scene::position_type;
+  constexpr bool wide_rows = sizeof(position) == 8;
+  if constexpr (std::is_same_v<Scene, core::rx_scene<key, position>>) {
+    if constexpr (sizeof(key) == 8) return wide_rows ? programs_rx_64_64 : programs_rx_64_32;
+    return wide_rows ? programs_rx_32_64 : programs_rx_32_32;
+  } else {
+    if constexpr (sizeof(key) == 8) return wide_rows ? programs_cgrx_64_64 : programs_cgrx_64_32;
+    return wide_rows ? programs_cgrx_32_64 : programs_cgrx_32_32;
+  }
+}
+
+template <>
+inline std::string_view programs_of<core::rmq_ray_scene>() {
+  return programs_rmq;
+}
+
+// Writes the primitives of a part.
+template <class Scene>
+struct put_primitive {
+  Scene scene;
+  core::primitive_kind kind;
+  unsigned part;
+  std::byte* to;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    if constexpr (requires { scene.box(part, i); }) {
+      if (kind == core::primitive_kind::box) {
+        reinterpret_cast<core::box3*>(to)[i] = scene.box(part, i);
+        return;
+      }
+      if (kind == core::primitive_kind::sphere) {
+        reinterpret_cast<core::point3*>(to)[i] = scene.centre(part, i);
+        return;
+      }
+    }
+    core::point3 points[3];
+    scene.triangle(part, i, points);
+    for (unsigned c = 0; c < 3; ++c)
+      reinterpret_cast<core::point3*>(to)[3 * i + c] = points[c];
+  }
+};
+inline std::size_t primitive_bytes(core::primitive_kind kind) {
+  switch (kind) {
+    case core::primitive_kind::triangle:
+      return 3 * sizeof(core::point3);
+    case core::primitive_kind::sphere:
+      return sizeof(core::point3);
+    default:
+      return sizeof(core::box3);
+  }
+}
+struct put_radius {
+  float* radius;
+  RAYDEX_HD void operator()(std::uint64_t) const { *radius = core::key_grid::radius; }
+};
+
+template <class T>
+buffer<T> upload(const context& where, const T* from, std::uint64_t size) {
+  buffer<T> copy(where, size);
+  cuda::check(
+      cudaMemcpyAsync(copy.data(), from, copy.bytes(), cudaMemcpyHostToDevice, where.stream),
+      "cudaMemcpyAsync");
+  return copy;
+}
+
+// Rays traced by OptiX.
+struct ray_engine {
+  using executor = cuda::executor;
+  // A sort is a dozen launches, which take as long as this many probes.
+  static rx_order best_order(std::uint64_t probes) {
+    return probes < std::uint64_t{1} << 17 ? rx_order::batch : rx_order::sorted;
+  }
+  static std::uint64_t most_primitives() { return current_device().most_primitives; }
+  template <class Key, class RowId>
+  static sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+                                               const std::optional<column>& row_ids) {
+    return cuda::sort_column<Key, RowId>(where, keys, row_ids);
+  }
+  template <class Key>
+  static void sort_probes(const context& where, double_buffer<Key>& keys,
+                          double_buffer<std::uint32_t>& numbers, int first_bit, int last_bit) {
+    cuda::sort_pairs(where, keys, numbers, {first_bit, last_bit});
+  }
+
+  // Where the output is larger than the L2 cache, the rows of a stretch of it are brought together
+  // first: a pass over them costs less than writes to memory all over the place.
+  template <class RowId>
+  static void scatter(const context& where, const std::uint32_t* numbers, const RowId* rows,
+                      RowId* out, std::uint64_t size) {
+    constexpr std::uint64_t cached = std::uint64_t{1} << 23;
+    if (size <= cached) {
+      executor::for_each(where, put_row<RowId>{numbers, rows, out}, size);
+      return;
+    }
+    buffer<std::uint32_t> near_numbers(where, size);
+    buffer<RowId> near_rows(where, size);
+    const auto bits = static_cast<int>(std::bit_width(size - 1));
+    cuda::sort_pairs(where, numbers, near_numbers.data(), rows, near_rows.data(), size,
+                     {std::max(bits - 8, 0), bits});
+    executor::for_each(where, put_row<RowId>{near_numbers.data(), near_rows.data(), out}, size);
+  }
+
+  template <class Key, class RowId>
+  static void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
+                              const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
+    // One after the other is faster than both at once.
+    cuda::select_unmarked(where, list.keys, marks, list.size, to.keys.data());
+    cuda::select_unmarked(where, list.row_ids, marks, list.size, to.row_ids.data());
+  }
+  template <class Key, class RowId>
+  static void merge(const context& where, const core::entry_list<Key, RowId>& a,
+                    const core::entry_list<Key, RowId>& b, sorted_column<Key, RowId>& to) {
+    cuda::merge_lists(where, a, b, to.keys.data(), to.row_ids.data());
+  }
+
+  template <class Scene>
+  class tracer {
+   public:
+    tracer(const context& where, memory_resource& /*memory*/, const scene_plan<Scene>& plan)
+        : flags_(flags_of(plan)) {
+      if (plan.part_begins.back() != 0) {
+        part_builder builder(where, plan);
+        for (std::size_t part = 0; part + 1 < plan.part_begins.size(); ++part)
+          structures_.emplace_back(where, builder.put(part), flags_);
+      }
+      list(where, plan);
+    }
+
+    template <class Begin>
+    void refit(const context& where, const scene_plan<Scene>& plan, const Begin& begin) {
+      if (structures_.empty()) return;
+      std::size_t bytes = 0;
+      for (const structure& part : structures_)
+        bytes = std::max(bytes, part.refit_scratch());
+      buffer<std::byte> scratch(where, bytes);
+      part_builder builder(where, plan);
+      begin();
+      for (std::size_t part = 0; part < structures_.size(); ++part)
+        structures_[part].refit(where.stream, builder.put(part), flags_, scratch.data());
+      list(where, plan);
+    }
+
+    template <class Job>
+    void trace(const context& where, const Job& job) const {
+      constexpr bool inverse = std::is_same_v<Job, core::inverse_job<Scene>>;
+      const auto parameters = parameters_of(job, handles_.data());
+      const pipeline& programs =
+          pipeline_for({programs_of<Scene>(), primitive_, hits_, flags_, joined_, inverse});
+      const auto records = upload(where, programs.records, 3);
+      const auto on_device = upload(where, &parameters, 1);
+      programs.launch(where.stream, records.data(), on_device.data(), sizeof parameters, job.size);
+    }
+
+   private:
+    static unsigned flags_of(const scene_plan<Scene>& plan) {
+      return (plan.compact ? abi::allow_compaction : 0U) |
+             (plan.refittable ? abi::allow_update : 0U) |
+             (plan.fast_build ? abi::prefer_fast_build : abi::prefer_fast_trace);
+    }
+
+    // Writes the primitives of parts, one part after the other to the same place.
+    class part_builder {
+     public:
+      part_builder(const context& where, const scene_plan<Scene>& plan)
+          : where_(where),
+            plan_(&plan),
+            data_(where, largest_part() * primitive_bytes(plan.primitive)),
+            radius_(where, 1) {
+        executor::for_each(where, put_radius{radius_.data()}, 1);
+      }
+      primitives put(std::size_t part) {
+        const std::uint64_t size = size_of(part);
+        executor::for_each(where_,
+                           put_primitive<Scene>{plan_->scene, plan_->primitive,
+                                                static_cast<unsigned>(part), data_.data()},
+                           size);
+        return {plan_->primitive, data_.data(), radius_.data(), size,
+                plan_->scene.hits == core::ray_hits::any ? abi::single_any_hit : abi::no_any_hit};
+      }
+
+     private:
+      std::uint64_t largest_part() const {
+        std::uint64_t most = 0;
+        for (std::size_t part = 0; part + 1 < plan_->part_begins.size(); ++part)
+          most = std::max(most, size_of(part));
+        return most;
+      }
+      std::uint64_t size_of(std::size_t part) const {
+        return plan_->part_begins[part + 1] - plan_->part_begins[part];
+      }
+
+      context where_;
+      const scene_plan<Scene>* plan_;
+      buffer<std::byte> data_;
+      buffer<float> radius_;
+    };
+
+    // Puts what rays are traced against into device memory.
+    void list(const context& where, const scene_plan<Scene>& plan) {
+      primitive_ = plan.primitive;
+      hits_ = plan.scene.hits;
+      joined_ = plan.scene.joined;
+      std::vector<abi::traversable> handles;
+      for (const structure& part : structures_)
+        handles.push_back(part.handle());
+      if (plan.scene.joined && !handles.empty()) {
+        top_ =
+            structure(where, handles, flags_ & (abi::prefer_fast_build | abi::prefer_fast_trace));
+        handles = {top_.handle()};
+      }
+      handles_ = upload(where, handles.data(), handles.size());
+    }
+
+    unsigned flags_;
+    core::primitive_kind primitive_{};
+    core::ray_hits hits_{};
+    bool joined_ = false;
+    std::vector<structure> structures_;
+    structure top_;  // has them as instances, where they are joined
+    buffer<abi::traversable> handles_;
+  };
+};
+
+}  // namespace raydex::optix

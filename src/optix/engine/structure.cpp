@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/optix/engine/structure.hpp"
+
+#include <cuda_runtime.h>
+
+#include "src/cuda/check.hpp"
+#include "src/optix/engine/driver.hpp"
+
+namespace raydex::optix {
+
+namespace {
+
+abi::device_address address_of(const void* at) {
+  return reinterpret_cast<abi::device_address>(at);
+}
+
+// Primitives as the driver is told of them.
+struct described {
+  explicit described(const primitives& what)
+      : data(address_of(what.data)), radius(address_of(what.radius)), flags(what.flags) {
+    const auto count = static_cast<unsigned>(what.size);
+    switch (what.kind) {
+      case core::primitive_kind::triangle:
+        input.type = abi::input_type::triangles;
+        input.triangles.vertices = &data;
+        input.triangles.vertex_count = 3 * count;
+        input.triangles.format = abi::vertex_format::float3;
+        input.triangles.vertex_stride = sizeof(core::point3);
+        input.triangles.flags = &flags;
+        input.triangles.records = 1;
+        break;
+      case core::primitive_kind::sphere:
+        input.type = abi::input_type::spheres;
+        input.spheres.centres = &data;
+        input.spheres.centre_stride = sizeof(core::point3);
+        input.spheres.count = count;
+        input.spheres.radii = &radius;
+        input.spheres.radius_stride = sizeof(float);
+        input.spheres.one_radius = 1;
+        input.spheres.flags = &flags;
+        input.spheres.records = 1;
+        break;
+      case core::primitive_kind::box:
+        input.type = abi::input_type::boxes;
+        input.boxes.boxes = &data;
+        input.boxes.count = count;
+        input.boxes.stride = sizeof(core::box3);
+        input.boxes.flags = &flags;
+        input.boxes.records = 1;
+        break;
+    }
+  }
+  described(const described&) = delete;  // the input points into it
+  described& operator=(const described&) = delete;
+
+  abi::device_address data;
+  abi::device_address radius;
+  unsigned flags;
+  abi::build_input input{};
+};
+
+abi::build_options options_for(abi::build_operation operation, unsigned flags) {
+  abi::build_options options{};
+  options.flags = flags;
+  options.operation = operation;
+  return options;
+}
+
+}  // namespace
+
+static_assert(abi::structure_alignment <= 256, "memory resources align to 256");
+
+structure::structure(const context& where, const primitives& what, unsigned flags) {
+  build(where, described(what).input, flags);
+}
+
+structure::structure(const context& where, const std::vector<abi::traversable>& children,
+                     unsigned flags) {
+  std::vector<abi::instance> on_host;
+  for (const abi::traversable child : children) {
+    abi::instance& made = on_host.emplace_back();
+    for (const int diagonal : {0, 5, 10})
+      made.transform[diagonal] = 1;
+    made.id = static_cast<unsigned>(on_host.size() - 1);
+    made.visibility = 255;
+    made.child = child;
+  }
+  buffer<abi::instance> instances(where, on_host.size());
+  cuda::check(cudaMemcpyAsync(instances.data(), on_host.data(), instances.bytes(),
+                              cudaMemcpyHostToDevice, where.stream),
+              "cudaMemcpyAsync");
+  abi::build_input input{};
+  input.type = abi::input_type::instances;
+  input.instances.instances = address_of(instances.data());
+  input.instances.count = static_cast<unsigned>(on_host.size());
+  build(where, input, flags);
+}
+
+void structure::build(const context& where, const abi::build_input& input, unsigned flags) {
+  const abi::functions& call = driver();
+  const abi::context_handle context = current_device().context;
+  const abi::build_options options = options_for(abi::build_operation::build, flags);
+  abi::build_sizes sizes{};
+  check(call.get_build_sizes(context, &options, &input, 1, &sizes), "optixAccelComputeMemoryUsage");
+  if ((flags & abi::allow_update) != 0) refit_scratch_ = sizes.update_scratch;
+  const bool compact = (flags & abi::allow_compaction) != 0;
+  memory_ = {where, sizes.structure};
+  buffer<std::uint64_t> compacted(where, compact ? 1 : 0);
+  {
+    const buffer<std::byte> scratch(where, sizes.scratch);
+    const abi::emission emission{address_of(compacted.data()), abi::emitted::compacted_size};
+    check(call.build(context, where.stream, &options, &input, 1, address_of(scratch.data()),
+                     sizes.scratch, address_of(memory_.data()), sizes.structure, &handle_,
+                     compact ? &emission : nullptr, compact ? 1 : 0),
+          "optixAccelBuild");
+  }
+  if (!compact) return;
+  std::uint64_t bytes = 0;
+  cuda::check(
+      cudaMemcpyAsync(&bytes, compacted.data(), sizeof bytes, cudaMemcpyDeviceToHost, where.stream),
+      "cudaMemcpyAsync");
+  cuda::check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
+  if (bytes >= sizes.structure) return;
+  buffer<std::byte> smaller(where, bytes);
+  check(call.compact(context, where.stream, handle_, address_of(smaller.data()), bytes, &handle_),
+        "optixAccelCompact");
+  memory_ = std::move(smaller);
+}
+
+void structure::refit(stream_t stream, const primitives& what, unsigned flags, void* scratch) {
+  const abi::build_options options = options_for(abi::build_operation::update, flags);
+  const described now(what);
+  check(driver().build(current_device().context, stream, &options, &now.input, 1,
+                       address_of(scratch), refit_scratch_, address_of(memory_.data()),
+                       memory_.bytes(), &handle_, nullptr, 0),
+        "optixAccelBuild");
+}
+
+}  // namespace raydex::optix

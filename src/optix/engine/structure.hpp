@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Acceleration structures: what the driver builds over primitives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "raydex/core/rays/key_scene.hpp"
+#include "raydex/memory.hpp"
+#include "src/optix/abi.hpp"
+
+namespace raydex::optix {
+
+// Primitives in device memory; they are read by the build only.
+struct primitives {
+  core::primitive_kind kind;
+  const void* data;    // three corners a triangle, a centre a sphere, a box3 a box
+  const void* radius;  // of all spheres
+  std::uint64_t size;
+  unsigned flags;  // of abi::geometry_flags
+};
+
+class structure {
+ public:
+  structure() = default;
+  // Builds over primitives, with `build_flags`. Synchronises if it is to be compacted.
+  structure(const context& where, const primitives& what, unsigned flags);
+  // Builds over instances of other structures, which it refers to; their ids count from 0.
+  structure(const context& where, const std::vector<abi::traversable>& children, unsigned flags);
+
+  // Moves the primitives, which must be as many as those that it was built over, with the same
+  // flags, among them `allow_update`. `scratch` holds `refit_scratch()` bytes.
+  void refit(stream_t stream, const primitives& what, unsigned flags, void* scratch);
+  // Bytes that `refit` needs; 0 without `allow_update`.
+  std::size_t refit_scratch() const { return refit_scratch_; }
+
+  // What rays are traced against; 0, which they never meet, for no primitives.
+  abi::traversable handle() const { return handle_; }
+
+ private:
+  void build(const context& where, const abi::build_input& input, unsigned flags);
+
+  buffer<std::byte> memory_;
+  abi::traversable handle_ = 0;
+  std::size_t refit_scratch_ = 0;
+};
+
+}  // namespace raydex::optix

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What indexes have in common whose lookups are rays. As `answering_as`, it leaves to
+// `Self::run(where, operation)` how an operation gets its matches; those begin at a `Position`.
+#pragma once
+
+#include <cstdint>
+
+#include "raydex/core/rays/traced.hpp"
+#include "raydex/index.hpp"
+#include "src/lookups/answering.hpp"
+#include "src/lookups/batch_plan.hpp"
+
+namespace raydex {
+
+template <class Self, class Base, class View, class Position, class Executor>
+class answering_by_rays : public answering_as<Self, Base, View, Executor> {
+ protected:
+  using typename answering_as<Self, Base, View, Executor>::key;
+  using typename answering_as<Self, Base, View, Executor>::row_id;
+
+  // Matches are answered by a plan.
+  explicit answering_by_rays(const context& where_to, const batch_plan& plan = {})
+      : answering_by_rays::answering_as(where_to.memory),
+        plan_(plan),
+        repairs_(held_on(where_to.stream), 1) {
+    Executor::clear(held_on(where_to.stream), repairs_.data());
+  }
+
+  const batch_plan& plan() const { return plan_; }
+  // Counts the lookups that rays did not answer rightly.
+  std::uint64_t* repairs() const { return repairs_.data(); }
+  // Memory of the index.
+  context held_on(stream_t stream) { return {this->memory(), stream}; }
+
+ private:
+  // Lookups are traced once: what they found is kept from when it is counted until it is listed.
+  matches do_matches(const context& where, const probes& batch) const final {
+    matches found{
+        .offsets = {where, batch.size() + 1}, .rows = {}, .type = this->info().row_ids, .total = 0};
+    std::uint64_t* const offsets = found.offsets.data();
+    Executor::clear(where, offsets);
+    if (batch.size() == 0) return found;
+    const View view = this->queried();
+    const auto probes = probes_of<key>(batch);
+    buffer<Position> begins(where, batch.size());
+    this->run(where, core::locate_rows<View, Position>{view, probes, begins.data(), offsets + 1});
+    Executor::inclusive_sum(where, offsets + 1, batch.size());
+    found.total = Executor::read(where, offsets + batch.size());
+    found.rows = {where, saturated_product(found.total, sizeof(row_id))};
+    auto* const rows = reinterpret_cast<row_id*>(found.rows.data());
+    Executor::run(where, plan_,
+                  core::list_located<View, Position>{
+                      view, {batch.size()}, {view, probes, offsets, rows}, begins.data(), rows});
+    return found;
+  }
+
+  std::uint64_t do_repairs(stream_t stream) const final {
+    // Nothing is allocated for it.
+    return Executor::read(const_cast<answering_by_rays*>(this)->held_on(stream), repairs_.data());
+  }
+
+  batch_plan plan_;
+  mutable buffer<std::uint64_t> repairs_;  // queries count
+};
+
+}  // namespace raydex

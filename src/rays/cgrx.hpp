@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engines' cgRX over a sorted column have in common: all but the sort and the tracing.
+// Besides what bucket_scene.hpp and traced_batches.hpp ask of it, an engine has what edited.hpp
+// does.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "raydex/cgrx.hpp"
+#include "raydex/core/lookups/sorted_array.hpp"
+#include "raydex/core/rays/cgrx.hpp"
+#include "src/lookups/sorted_column.hpp"
+#include "src/rays/answering_by_rays.hpp"
+#include "src/rays/cgrx_entries.hpp"
+#include "src/rays/cgrx_scene.hpp"
+#include "src/rays/edited.hpp"
+#include "src/rays/traced_batches.hpp"
+
+namespace raydex {
+
+// Writes where buckets begin in a column whose entries are not those that the scene was made of:
+// after the representative of the one before.
+template <class Key, class RowId>
+struct put_bucket_begin {
+  core::entry_list<Key, RowId> column;
+  const Key* representatives;
+  std::uint64_t buckets;
+  RowId* begins;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    std::uint64_t begin = bucket == 0 ? 0 : column.size;
+    if (bucket != 0 && bucket != buckets) begin = column.not_above(representatives[bucket - 1]);
+    begins[bucket] = static_cast<RowId>(begin);
+  }
+};
+
+// The same after insertions alone, from where they began before: a search in what was inserted.
+template <class Key, class RowId>
+struct put_grown_begin {
+  core::cgrx_scene<Key, RowId> before;
+  core::entry_list<Key, RowId> inserted;
+  RowId* begins;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    std::uint64_t begin = 0;
+    if (bucket == before.buckets) {
+      begin = before.entries + inserted.size;
+    } else if (bucket != 0) {
+      begin = before.bucket_begin(static_cast<RowId>(bucket)) +
+              inserted.not_above(before.representative(static_cast<RowId>(bucket - 1)));
+    }
+    begins[bucket] = static_cast<RowId>(begin);
+  }
+};
+
+// Finds buckets of more than so many entries, unless most of these have the same key.
+template <class Key, class RowId>
+struct find_large_bucket {
+  const Key* keys;
+  const RowId* begins;
+  std::uint64_t most;
+  std::uint64_t* found;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    const RowId begin = begins[bucket];
+    const RowId size = begins[bucket + 1] - begin;
+    if (size > most && keys[begin + size / 4] != keys[begin + (size - size / 4 - 1)])
+      core::add_atomically(found, 1);
+  }
+};
+
+template <class Key, class RowId, class Engine>
+class built_cgrx final
+    : public answering_by_rays<built_cgrx<Key, RowId, Engine>, cgrx,
+                               core::sorted_array_view<core::strided_entries<Key, RowId>>, RowId,
+                               typename Engine::executor> {
+  using view = core::sorted_array_view<core::strided_entries<Key, RowId>>;
+  using executor = typename Engine::executor;
+  using sorted = sorted_column<Key, RowId>;
+  using held_entries = bucket_entries<Key, RowId, executor>;
+  using scene = bucket_scene<Key, RowId, Engine>;
+  using scene_entries = core::entries_of_scene<core::cgrx_scene<Key, RowId>>;
+
+ public:
+  built_cgrx(const index_info& info, const context& where_to, const column& keys,
+             const std::optional<column>& row_ids, const cgrx_options& options)
+      : built_cgrx::answering_by_rays(where_to, {.cooperative_scan = options.cooperative_scan}),
+        options_(options) {
+    this->info_ = info;
+    const context where{this->memory(), where_to.stream};
+    held_entries entries(where, Engine::template sort_column<Key, RowId>(where, keys, row_ids),
+                         options_.entries);
+    scene_ = place(where, entries.column(), entries);
+    hold(std::move(entries));
+  }
+
+ private:
+  friend typename built_cgrx::answering_as;
+
+  // The scene of a column, which is read where these entries are.
+  scene place(const context& where, const sorted& column, const held_entries& entries) {
+    scene made(where, this->memory(), column.keys.data(), column.keys.size(), options_,
+               this->repairs());
+    made.read(entries.entries().keys);
+    return made;
+  }
+
+  // The batch is merged into the column. The scene stays: buckets grow and shrink with their keys.
+  void do_edit(stream_t stream, const edits& batch) override {
+    const context where{this->memory(), stream};
+    auto entries = merge(where, batch);
+    if (!entries) return;
+    this->info_.n = this->info_.n - entries_.size() + entries->size();
+    hold(std::move(*entries));
+  }
+
+  // The entries with a batch applied, which the scene stands for from then on; nothing if the batch
+  // changes nothing.
+  std::optional<held_entries> merge(const context& where, const edits& batch) {
+    const auto given = sort_edits<Engine, Key, RowId>(where, batch);
+    sorted copy;
+    auto changed = edited<Engine>(where, entries_.column(where, copy), given);
+    if (!changed) return std::nullopt;
+    copy = {};
+    changed->max_row_id = std::max(entries_.max_row_id(), given.insert.max_row_id);
+    held_entries entries(where, std::move(*changed), options_.entries);
+    if (scene_.buckets() == 0) {
+      scene_ = place(where, entries.column(), entries);
+    } else {
+      keep_scene(where, entries, given);
+    }
+    return entries;
+  }
+
+  // Has buckets hold what they are to hold of other entries; or places these anew, if the buckets
+  // would be too uneven.
+  void keep_scene(const context& where, const held_entries& entries,
+                  const sorted_edits<Key, RowId>& batch) {
+    const std::uint64_t buckets = scene_.buckets();
+    buffer<Key> representatives = scene_.copy_representatives(where);
+    const Key* kept =
+        representatives.size() != 0 ? representatives.data() : scene_.scene().representatives;
+    buffer<RowId> begins(where, buckets + 1);
+    if (batch.erase.keys.size() == 0) {
+      executor::for_each(
+          where, put_grown_begin<Key, RowId>{scene_.scene(), list_of(batch.insert), begins.data()},
+          begins.size());
+    } else {
+      executor::for_each(
+          where,
+          put_bucket_begin<Key, RowId>{list_of(entries.column()), kept, buckets, begins.data()},
+          begins.size());
+    }
+    if (is_uneven(where, entries.column().keys.data(), entries.size(), begins)) {
+      scene_ = place(where, entries.column(), entries);
+      return;
+    }
+    executor::synchronise(where);
+    scene_.keep_representatives(std::move(representatives));
+    scene_.follow(entries.entries().keys, entries.size(), std::move(begins));
+  }
+
+  bool is_uneven(const context& where, const Key* keys, std::uint64_t size,
+                 const buffer<RowId>& begins) const {
+    if (options_.rebuild_at == 0) return false;
+    const std::uint64_t buckets = begins.size() - 1;
+    if (size / options_.bucket < buckets / options_.rebuild_at) return true;
+    buffer<std::uint64_t> found(where, 1);
+    executor::clear(where, found.data());
+    executor::for_each(where,
+                       find_large_bucket<Key, RowId>{
+                           keys, begins.data(),
+                           std::uint64_t{options_.bucket} * options_.rebuild_at, found.data()},
+                       buckets);
+    return executor::read(where, found.data()) != 0;
+  }
+
+  void do_rebuild(stream_t stream) override {
+    const context where{this->memory(), stream};
+    sorted copy;
+    scene_ = place(where, entries_.column(where, copy), entries_);
+    copy = {};
+    this->measure();
+  }
+
+  void hold(held_entries&& entries) {
+    entries_ = std::move(entries);
+    entries_.drop_column();
+    this->info_.entries = entries_.size();
+    this->info_.max_row_id = entries_.max_row_id();
+    this->measure();
+  }
+
+  view queried() const override {
+    return {entries_.entries(), static_cast<RowId>(entries_.size())};
+  }
+
+  template <class Operation>
+  void run(const context& where, const Operation& operation) const {
+    const core::cgrx_scene<Key, RowId>& of = scene_.scene();
+    trace_probes<Engine>(where, scene_.rays(),
+                         traced_index<core::cgrx_scene<Key, RowId>, Key, scene_entries>{
+                             of,
+                             {of, entries_.entries().row_ids},
+                             scene_.column(),
+                             scene_.sorted_bits(),
+                             options_.order,
+                             this->plan()},
+                         operation);
+  }
+
+  cgrx_options options_;
+  held_entries entries_;
+  scene scene_;
+};
+
+namespace cpu {
+std::unique_ptr<cgrx> build(const index_info& info, const context& where_to, const column& keys,
+                            const std::optional<column>& row_ids, const cgrx_options& options);
+}
+namespace optix {
+std::unique_ptr<cgrx> build(const index_info& info, const context& where_to, const column& keys,
+                            const std::optional<column>& row_ids, const cgrx_options& options);
+}
+
+}  // namespace raydex

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engines' cgRX over lists of nodes have in common: all but the sort and the tracing.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "raydex/cgrx.hpp"
+#include "raydex/core/rays/cgrx_node_edits.hpp"
+#include "raydex/core/rays/cgrx_node_lists.hpp"
+#include "src/lookups/sorted_column.hpp"
+#include "src/rays/answering_by_rays.hpp"
+#include "src/rays/cgrx_scene.hpp"
+#include "src/rays/edited.hpp"
+#include "src/rays/traced_batches.hpp"
+
+namespace raydex {
+
+// Writes where the parts of each bucket end in a batch.
+template <class Key, class RowId>
+struct put_part_ends {
+  core::node_edits<Key, RowId> edits;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const { edits.put_ends(bucket); }
+};
+
+// Counts the nodes that buckets need, and the buckets that would have too many.
+template <class Key, class RowId>
+struct count_wanted_nodes {
+  core::node_editor<Key, RowId> editor;
+  std::uint64_t most;
+  std::uint64_t* counts;
+  std::uint64_t* too_long;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    std::uint64_t in_all = 0;
+    counts[bucket] = editor.count_new_nodes(bucket, in_all);
+    if (in_all > most) core::add_atomically(too_long, 1);
+  }
+};
+
+// Writes the address of a chunk.
+struct put_address {
+  std::byte** to;
+  std::byte* address;
+  RAYDEX_HD void operator()(std::uint64_t) const { *to = address; }
+};
+
+// Keeps the numbers of free nodes.
+template <class RowId>
+struct copy_row {
+  const RowId* from;
+  RowId* to;
+  RAYDEX_HD void operator()(std::uint64_t i) const { to[i] = from[i]; }
+};
+
+// Sets a count.
+struct put_count {
+  std::uint64_t* to;
+  std::uint64_t count;
+  RAYDEX_HD void operator()(std::uint64_t) const { *to = count; }
+};
+
+// Owns nodes.
+template <class Key, class RowId, class Executor>
+class node_store {
+  using memory_type = core::node_memory<Key, RowId>;
+
+ public:
+  node_store() = default;
+  node_store(const context& where, std::uint64_t buckets, unsigned capacity)
+      : first_(where, buckets * memory_type::bytes_of(capacity)) {
+    nodes_.capacity = capacity;
+    nodes_.buckets = static_cast<RowId>(buckets);
+    // A quarter of the nodes that there were at first, at a time.
+    nodes_.chunk_bits = core::floor_log2(std::max<std::uint64_t>(buckets / 4, 16));
+    nodes_.first = first_.data();
+  }
+
+  const memory_type& nodes() const { return nodes_; }
+
+  // The nodes that an edit may take, of which it takes `wanted`, memory for those that are new, and
+  // where it puts others. The store holds what it held until it takes them back.
+  class supply {
+   public:
+    supply(const context& where, node_store& of, const std::uint64_t* tickets, std::uint64_t wanted)
+        : taken_(std::min(wanted, of.free_count_)),
+          fresh_(wanted - taken_),
+          // At most all are given back.
+          free_(where, of.used_ + fresh_),
+          count_(where, 1),
+          nodes_(of.nodes_) {
+      const std::uint64_t left = of.free_count_ - taken_;
+      Executor::for_each(where, copy_row<RowId>{of.free_.data(), free_.data()}, left);
+      Executor::for_each(where, put_count{count_.data(), left}, 1);
+      view_ = {of.free_.data(), of.free_count_, static_cast<RowId>(of.nodes_.buckets + of.used_),
+               tickets,         free_.data(),   count_.data()};
+      add_chunks(where, of);
+    }
+    const core::node_supply<RowId>& view() const { return view_; }
+    const memory_type& nodes() const { return nodes_; }
+
+   private:
+    friend class node_store;
+
+    void add_chunks(const context& where, node_store& of) {
+      const std::uint64_t chunk = std::uint64_t{1} << nodes_.chunk_bits;
+      const std::uint64_t needed = (of.used_ + fresh_ + chunk - 1) / chunk;
+      if (needed <= of.chunks_.size()) return;
+      of.chunks_.reserve(needed);
+      while (of.chunks_.size() + chunks_.size() < needed)
+        chunks_.emplace_back(where, chunk * memory_type::bytes_of(nodes_.capacity));
+      table_ = {where, needed};
+      std::byte** to = table_.data();
+      for (auto* const all : {&of.chunks_, &chunks_})
+        for (buffer<std::byte>& one : *all)
+          Executor::for_each(where, put_address{to++, one.data()}, 1);
+      nodes_.chunks = table_.data();
+    }
+
+    std::uint64_t taken_;
+    std::uint64_t fresh_;
+    buffer<RowId> free_;
+    buffer<std::uint64_t> count_;
+    memory_type nodes_;
+    std::vector<buffer<std::byte>> chunks_;  // beside those of the store
+    buffer<std::byte*> table_;               // of all chunks; empty where none were added
+    core::node_supply<RowId> view_;
+  };
+  // Remembers what an edit has left; allocates nothing.
+  void take_back(const context& where, supply&& from) {
+    free_count_ = Executor::read(where, from.count_.data());
+    used_ += from.fresh_;
+    free_ = std::move(from.free_);
+    if (from.chunks_.empty()) return;
+    std::move(from.chunks_.begin(), from.chunks_.end(), std::back_inserter(chunks_));
+    table_ = std::move(from.table_);
+    nodes_ = from.nodes_;
+  }
+
+ private:
+  memory_type nodes_;
+  buffer<std::byte> first_;
+  std::vector<buffer<std::byte>> chunks_;
+  buffer<std::byte*> table_;
+  std::uint64_t used_ = 0;  // nodes of the linked region that have been supplied, or are free again
+  buffer<RowId> free_;
+  std::uint64_t free_count_ = 0;
+};
+
+template <class Key, class RowId, class Engine>
+class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowId, Engine>, cgrx,
+                                                       core::node_lists_view<Key, RowId>,
+                                                       std::uint64_t, typename Engine::executor> {
+  using view = core::node_lists_view<Key, RowId>;
+  using executor = typename Engine::executor;
+  using sorted = sorted_column<Key, RowId>;
+  using node_entries = core::entries_of_nodes<Key, RowId>;
+
+ public:
+  built_node_cgrx(const index_info& info, const context& where_to, const column& keys,
+                  const std::optional<column>& row_ids, const cgrx_options& options)
+      : built_node_cgrx::answering_by_rays(where_to,
+                                           {.cooperative_scan = options.cooperative_scan}),
+        options_(options) {
+    this->info_ = info;
+    const context where{this->memory(), where_to.stream};
+    describe([&]() -> facts {
+      const sorted entries = Engine::template sort_column<Key, RowId>(where, keys, row_ids);
+      held_ = hold(where, entries);
+      return {entries.keys.size(), entries.max_row_id};
+    }());
+  }
+
+ private:
+  friend typename built_node_cgrx::answering_as;
+
+  // Buckets, their scene, and the last row id of each at the build.
+  struct held_buckets {
+    bucket_scene<Key, RowId, Engine> scene;
+    node_store<Key, RowId, executor> store;
+    buffer<RowId> last_rows;
+  };
+
+  held_buckets hold(const context& where, const sorted& entries) {
+    held_buckets made;
+    made.scene = {where,    this->memory(), entries.keys.data(), entries.keys.size(),
+                  options_, this->repairs()};
+    const std::uint64_t buckets = made.scene.buckets();
+    made.scene.keep_representatives(made.scene.copy_representatives(where));
+    // Nothing of the column is looked at any more.
+    made.scene.follow({}, buckets, {});
+    made.store = {where, buckets, options_.node};
+    made.last_rows = {where, buckets};
+    executor::for_each_in_groups(
+        where,
+        core::fill_node<Key, RowId>{made.store.nodes(), list_of(entries), options_.bucket,
+                                    made.last_rows.data()},
+        buckets);
+    executor::synchronise(where);
+    return made;
+  }
+
+  void do_edit(stream_t stream, const edits& batch) override {
+    const std::uint64_t before = this->info_.entries;
+    const facts now = apply({this->memory(), stream}, batch);
+    this->info_.n += now.entries - before;
+    describe(now);
+  }
+
+  // What is held, once all scratch is freed.
+  struct facts {
+    std::uint64_t entries;
+    std::uint64_t max_row_id;
+  };
+
+  facts apply(const context& where, const edits& batch) {
+    const auto given = sort_edits<Engine, Key, RowId>(where, batch);
+    const std::uint64_t inserted = given.insert.keys.size();
+    const facts before{this->info_.entries, this->info_.max_row_id};
+    if (inserted == 0 && given.erase.keys.size() == 0) return before;
+    check_room(before.entries + inserted, not_found<RowId>);
+    const std::uint64_t buckets = held_.scene.buckets();
+    buffer<std::uint64_t> insert_ends(where, buckets);
+    buffer<std::uint64_t> erase_ends(where, buckets);
+    buffer<std::uint64_t> tickets(where, buckets);
+    core::node_editor<Key, RowId> editor{};
+    editor.nodes = held_.store.nodes();
+    editor.edits = {list_of(given.insert),
+                    names_of(given),
+                    {held_.scene.scene().representatives, held_.last_rows.data(), buckets},
+                    insert_ends.data(),
+                    erase_ends.data()};
+    executor::for_each(where, put_part_ends<Key, RowId>{editor.edits}, buckets);
+    std::uint64_t wanted = 0;
+    if (buckets == 0 || !count_nodes(where, editor, tickets, wanted)) {
+      return rebuild_with(where, given);
+    }
+    typename node_store<Key, RowId, executor>::supply supply(where, held_.store, tickets.data(),
+                                                             wanted);
+    editor.supply = supply.view();
+    editor.nodes = supply.nodes();
+    spread_counts<1, executor> erased(where);
+    editor.erased = erased[0];
+    // There is no way back from here on, and nothing is allocated.
+    executor::for_each_in_groups(where, editor, buckets);
+    const auto [gone] = erased.sums(where);
+    held_.store.take_back(where, std::move(supply));
+    return {before.entries + inserted - gone, std::max(before.max_row_id, given.insert.max_row_id)};
+  }
+
+  // How many nodes are needed, and where the tickets of each bucket end; false if lists would grow
+  // too long.
+  bool count_nodes(const context& where, const core::node_editor<Key, RowId>& editor,
+                   buffer<std::uint64_t>& tickets, std::uint64_t& wanted) const {
+    const std::uint64_t buckets = tickets.size();
+    buffer<std::uint64_t> too_long(where, 1);
+    executor::clear(where, too_long.data());
+    const std::uint64_t most =
+        options_.rebuild_at == 0 ? ~std::uint64_t{0} : std::uint64_t{options_.rebuild_at};
+    executor::for_each(
+        where, count_wanted_nodes<Key, RowId>{editor, most, tickets.data(), too_long.data()},
+        buckets);
+    executor::inclusive_sum(where, tickets.data(), buckets);
+    wanted = executor::read(where, tickets.data() + buckets - 1);
+    return executor::read(where, too_long.data()) == 0;
+  }
+
+  // The entries as a sorted column.
+  sorted collect(const context& where) const {
+    const std::uint64_t buckets = held_.scene.buckets();
+    sorted all{{where, this->info_.entries}, {where, this->info_.entries}, this->info_.max_row_id};
+    if (buckets == 0) return all;
+    buffer<std::uint64_t> ends(where, buckets);
+    executor::for_each(where, core::count_bucket<Key, RowId>{held_.store.nodes(), ends.data()},
+                       buckets);
+    executor::inclusive_sum(where, ends.data(), buckets);
+    executor::for_each_in_groups(where,
+                                 core::copy_bucket<Key, RowId>{held_.store.nodes(), ends.data(),
+                                                               all.keys.data(), all.row_ids.data()},
+                                 buckets);
+    return all;
+  }
+
+  facts rebuild_with(const context& where, const sorted_edits<Key, RowId>& batch) {
+    sorted all = collect(where);
+    const std::uint64_t max_row_id = std::max(all.max_row_id, batch.insert.max_row_id);
+    if (auto changed = edited<Engine>(where, all, batch)) all = std::move(*changed);
+    held_ = hold(where, all);
+    return {all.keys.size(), max_row_id};
+  }
+
+  void do_rebuild(stream_t stream) override {
+    describe(rebuild_with({this->memory(), stream}, {}));
+  }
+
+  void describe(const facts& now) {
+    this->info_.entries = now.entries;
+    this->info_.max_row_id = now.max_row_id;
+    this->measure();
+  }
+
+  view queried() const override {
+    return {held_.store.nodes(), held_.scene.scene().representatives, this->info_.entries,
+            options_.search == core::bucket_search::linear};
+  }
+
+  template <class Operation>
+  void run(const context& where, const Operation& operation) const {
+    const core::cgrx_scene<Key, RowId>& of = held_.scene.scene();
+    trace_probes<Engine>(
+        where, held_.scene.rays(),
+        traced_index<core::cgrx_scene<Key, RowId>, Key, node_entries>{of,
+                                                                      {of, operation.view},
+                                                                      held_.scene.column(),
+                                                                      held_.scene.sorted_bits(),
+                                                                      options_.order,
+                                                                      this->plan()},
+        operation);
+  }
+
+  cgrx_options options_;
+  held_buckets held_;
+};
+
+}  // namespace raydex

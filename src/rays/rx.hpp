@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engines' RX have in common: all but the sort and the tracing.
+// Besides what rx_scene.hpp and traced_batches.hpp ask of it, an engine has `sort_column` as the
+// backends have it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "raydex/core/lookups/sorted_array.hpp"
+#include "raydex/core/rays/rx.hpp"
+#include "raydex/error.hpp"
+#include "raydex/rx.hpp"
+#include "src/lookups/double_buffer.hpp"
+#include "src/lookups/sorted_column.hpp"
+#include "src/rays/answering_by_rays.hpp"
+#include "src/rays/rx_scene.hpp"
+#include "src/rays/traced_batches.hpp"
+
+namespace raydex {
+
+// Nothing was found yet.
+template <class RowId>
+struct put_none {
+  RowId* firsts;
+  RAYDEX_HD void operator()(std::uint64_t i) const { firsts[i] = core::traced<RowId>::none; }
+};
+
+// Tells equal points what the first of them was told.
+template <class Key, class RowId>
+struct tell_equal_points {
+  const Key* points;
+  std::uint64_t size;
+  const RowId* of_first;
+  RowId* firsts;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    RowId first[1] = {static_cast<RowId>(i)};
+    if (i > 0 && points[i - 1] == points[i]) {
+      const Key wanted[1] = {points[i]};
+      core::lower_bounds([this](RowId at) { return points[at]; }, static_cast<RowId>(size), wanted,
+                         first);
+    }
+    firsts[i] = of_first[first[0]];
+  }
+};
+
+template <class Key, class RowId, class Engine>
+class built_rx final
+    : public answering_by_rays<built_rx<Key, RowId, Engine>, rx,
+                               core::sorted_array_view<core::column_entries<Key, RowId>>, RowId,
+                               typename Engine::executor> {
+  using view = core::sorted_array_view<core::column_entries<Key, RowId>>;
+  using executor = typename Engine::executor;
+  using scene = built_scene<Key, RowId, Engine>;
+  using rx_scene = core::rx_scene<Key, RowId>;
+  using scene_entries = core::entries_of_scene<rx_scene>;
+
+ public:
+  built_rx(const index_info& info, const context& where_to, const column& keys,
+           const std::optional<column>& row_ids, const rx_options& options)
+      : built_rx::answering_by_rays(where_to), options_(options) {
+    this->info_ = info;
+    fill(where_to.stream, keys, row_ids);
+  }
+
+ private:
+  friend typename built_rx::answering_as;
+
+  void do_update(stream_t stream, const column& keys,
+                 const std::optional<column>& row_ids) override {
+    fill(stream, keys, row_ids);
+  }
+
+  // Takes a column in place of the one that it holds, if there is one.
+  void fill(stream_t stream, const column& keys, const std::optional<column>& row_ids) {
+    const context where{this->memory(), stream};
+    sorted_column<Key, RowId> entries =
+        Engine::template sort_column<Key, RowId>(where, keys, row_ids);
+    const key_column<Key> column =
+        describe_keys<executor>(where, std::as_const(entries.keys).data(), entries.keys.size());
+    const int bits = bits_to_sort<executor>(where, column);
+    scene::check(options_, column.largest);
+    std::optional<scene> made;
+    if (options_.inverse == rx_inverse::off) {
+      made.emplace(where, column, options_, this->repairs());
+      if (scene_ && made->can_take_over(where, *scene_)) {
+        made->take_over(where, *scene_);
+      } else {
+        made->build(where, this->memory());
+      }
+    }
+    scene_ = std::move(made);
+    sorted_bits_ = bits;
+    entries_ = std::move(entries);
+    column_ = column;
+    this->info_.n = keys.size;
+    this->info_.entries = column.size;
+    this->info_.max_row_id = entries_.max_row_id;
+    this->measure();
+  }
+
+  view queried() const override {
+    return {{entries_.keys.data(), entries_.row_ids.data()},
+            static_cast<RowId>(entries_.keys.size())};
+  }
+
+  template <class Operation>
+  void run(const context& where, const Operation& operation) const {
+    const core::probe_set<Key>& probes = operation.probes;
+    if (scene_) {
+      trace_probes<Engine>(where, *scene_, traced_by(*scene_), operation);
+    } else if (probes.is_points && column_.size != 0 &&
+               (options_.inverse == rx_inverse::on || probes.size < column_.size)) {
+      trace_keys(where, operation);
+    } else {
+      scene made(where, column_, options_, this->repairs());
+      made.build(where, where.memory);
+      trace_probes<Engine>(where, made, traced_by(made), operation);
+    }
+  }
+
+  traced_index<rx_scene, Key, scene_entries> traced_by(const scene& by) const {
+    return {
+        by.scene(), {by.scene(), entries_.row_ids.data()}, column_, sorted_bits_, options_.order};
+  }
+
+  // Has the keys look for the points of a batch.
+  template <class Operation>
+  void trace_keys(const context& where, const Operation& operation) const {
+    const core::probe_set<Key>& probes = operation.probes;
+    core::trace_job<rx_scene> job;
+    job.probes = probes;
+    // What was found is settled as if each entry had a primitive.
+    job.scene.keys = column_.keys;
+    job.scene.entries = job.scene.primitives = static_cast<RowId>(column_.size);
+    job.scene.repairs = this->repairs();
+    const scene_entries entries{job.scene, entries_.row_ids.data()};
+    for (; job.begin < probes.size; job.begin += job.size) {
+      job.size = std::min(most_at_once, probes.size - job.begin);
+      const sorted_probes<Engine, Key> stretch(where, probes, job.begin, job.size, column_);
+      const Key* points = stretch.keys.current.data();
+      buffer<RowId> of_first(where, job.size);
+      executor::for_each(where, put_none<RowId>{of_first.data()}, job.size);
+      {
+        scene made(where, {points, job.size, column_.smallest, column_.largest}, options_,
+                   this->repairs());
+        made.build(where, where.memory);
+        core::inverse_job<rx_scene> keys;
+        keys.points = made.scene();
+        keys.keys = column_.keys;
+        keys.firsts = of_first.data();
+        for (; keys.begin < column_.size; keys.begin += keys.size) {
+          keys.size = std::min(most_at_once, column_.size - keys.begin);
+          made.trace(where, keys);
+        }
+      }
+      buffer<RowId> firsts(where, job.size);
+      executor::for_each(
+          where, tell_equal_points<Key, RowId>{points, job.size, of_first.data(), firsts.data()},
+          job.size);
+      job.order = stretch.numbers.current.data();
+      job.firsts = firsts.data();
+      if constexpr (requires { Operation::first_match_only; }) {
+        job.rows = operation.out;
+        executor::for_each(where, put_found_row<rx_scene, scene_entries>{job, entries}, job.size);
+      } else {
+        answer_traced<Engine>(where, operation, job, entries);
+      }
+    }
+  }
+
+  rx_options options_;
+  sorted_column<Key, RowId> entries_;
+  key_column<Key> column_{};  // `entries_`, as scenes see it
+  int sorted_bits_ = 0;
+  std::optional<scene> scene_;  // none where each batch builds its own
+};
+
+namespace cpu {
+std::unique_ptr<rx> build(const index_info& info, const context& where_to, const column& keys,
+                          const std::optional<column>& row_ids, const rx_options& options);
+}
+namespace optix {
+std::unique_ptr<rx> build(const index_info& info, const context& where_to, const column& keys,
+                          const std::optional<column>& row_ids, const rx_options& options);
+}
+
+}  // namespace raydex

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scene over a sorted column, whatever the engine that traces it: which primitives it has, how
+// they are divided into parts, and what the engine built of them.
+//
+// An engine has
+// - an `executor`, as backends have it;
+// - `primitive_of(choice)`, `most_primitives()` of a part and `best_part()`, their best number;
+// - `best_scale(planes)`, with or without planes;
+// - a class template `tracer<Scene>` that is made of a context, the resource that counts what
+//   the engine itself allocates, and a `scene_plan`. `trace(where, job)` runs the lookups of a job,
+//   and `refit(where, plan, begin)` moves the primitives to where they are in another plan, which
+//   has as many of them in the same parts; it calls `begin` when it has all it needs.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "raydex/core/rays/rx.hpp"
+#include "raydex/rx.hpp"
+#include "src/options/ray_options.hpp"
+#include "src/rays/key_column.hpp"
+#include "src/rays/scene_plan.hpp"
+
+namespace raydex {
+
+// Says whether some key is equal to the one after it.
+template <class Key>
+struct find_equal_keys {
+  const Key* keys;
+  std::uint64_t* found;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    if (keys[i] != keys[i + 1]) return;
+#if defined(__CUDA_ARCH__)
+    *found = 1;  // whoever writes it, it is the same
+#else
+    std::atomic_ref(*found).store(1, std::memory_order_relaxed);
+#endif
+  }
+};
+
+// Marks the entries whose key is not the one before it.
+template <class Key>
+struct mark_first_of_key {
+  const Key* keys;
+  std::uint64_t* marks;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    marks[i] = i == 0 || keys[i] != keys[i - 1] ? 1 : 0;
+  }
+};
+
+// From how many keys begin up to each entry, to where each of them begins; there are entries.
+template <class RowId>
+struct put_first_entry {
+  const std::uint64_t* ordinals;
+  RowId* first_entries;
+  std::uint64_t size;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    if (i == size) {
+      first_entries[ordinals[size - 1]] = static_cast<RowId>(size);
+    } else if (i == 0 || ordinals[i] != ordinals[i - 1]) {
+      first_entries[ordinals[i] - 1] = static_cast<RowId>(i);
+    }
+  }
+};
+
+// Writes where parts begin, and with which keys.
+template <class Key, class RowId>
+struct put_part_begins {
+  core::rx_scene<Key, RowId> scene;
+  std::uint64_t parts;
+  RowId* begins;
+  Key* keys;
+
+  RAYDEX_HD void operator()(std::uint64_t part) const {
+    begins[part] = static_cast<RowId>(part_begin(part, parts, scene.primitives));
+    keys[part] = scene.primitives == 0 ? Key{0} : scene.key_of(begins[part]);
+  }
+};
+
+template <class Key, class RowId, class Engine>
+class built_scene {
+  using executor = typename Engine::executor;
+  using tracer = typename Engine::template tracer<core::rx_scene<Key, RowId>>;
+
+ public:
+  // Lays the scene out; `build` or `take_over` comes next. The column must stay as long as it is
+  // traced, as must `repairs`, which counts lookups that rays did not answer rightly.
+  built_scene(const context& where, const key_column<Key>& column, const rx_options& options,
+              std::uint64_t* repairs) {
+    plan_.primitive = Engine::primitive_of(options.primitive);
+    plan_.compact = options.compact.value_or(!options.fast_build);
+    plan_.fast_build = options.fast_build;
+    // A scene of one batch is never refit.
+    plan_.refittable = options.on_update == rx_update::refit && options.inverse == rx_inverse::off;
+    core::rx_scene<Key, RowId>& scene = plan_.scene;
+    scene.points = options.points;
+    scene.ranges_from_zero = options.ranges_from_zero;
+    scene.hits = options.hits;
+    scene.trusts_misses = trusts_misses(options);
+    scene.joined = options.instances;
+    scene.repairs = repairs;
+    scene.keys = column.keys;
+    scene.entries = static_cast<RowId>(column.size);
+    scene.grid = grid_of(options, column.largest);
+    scene.primitives = static_cast<RowId>(
+        options.compress && column.size != 0 ? compress(where, column) : column.size);
+    scene.first_entries = first_entries_.data();
+    divide(where, options.parts);
+  }
+
+  // Throws `unsupported` where such a scene has no place for the largest key.
+  static void check(const rx_options& options, Key largest) { bits_of(options, largest); }
+
+  // Has the engine build it. What the engine itself allocates is counted in `memory`.
+  void build(const context& where, memory_resource& memory) {
+    tracer_ = std::make_unique<tracer>(where, memory, plan_);
+    stream_ = where.stream;
+  }
+
+  // Whether it has as many primitives as another one, which was built to be refit, on this stream:
+  // memory is freed on the stream that it was allocated on.
+  bool can_take_over(const context& where, const built_scene& other) const {
+    return other.plan_.refittable && other.stream_ == where.stream &&
+           plan_.scene.primitives == other.plan_.scene.primitives;
+  }
+  // Has what the engine built for another one moved to where primitives are in this one.
+  void take_over(const context& where, built_scene& other) {
+    // Once some have been moved, hits are checked as always, and from then on misses are, too.
+    other.tracer_->refit(where, plan_, [&] { other.plan_.scene.trusts_misses = false; });
+    tracer_ = std::move(other.tracer_);
+    stream_ = where.stream;
+  }
+
+  const core::rx_scene<Key, RowId>& scene() const { return plan_.scene; }
+
+  // Runs the lookups of a job of this scene.
+  template <class Job>
+  void trace(const context& where, const Job& job) const {
+    tracer_->trace(where, job);
+  }
+
+ private:
+  // The grid that the options ask for.
+  static core::key_grid bits_of(const rx_options& options, Key largest) {
+    core::key_grid grid;
+    if (options.mode == rx_mode::extended) {
+      grid = core::key_grid::stretch(largest);
+    } else if (options.mode == rx_mode::naive) {
+      grid = {.x_bits = 23, .y_bits = 0, .z_bits = 0};
+    } else {
+      grid = {.x_bits = static_cast<std::uint8_t>(options.x_bits),
+              .y_bits = static_cast<std::uint8_t>(options.y_bits),
+              .z_bits = static_cast<std::uint8_t>(options.z_bits)};
+    }
+    check_places(largest, grid.largest(), "mode=3d with more bits");
+    return grid;
+  }
+
+  // The same, no wider than its keys, and with its steps.
+  static core::key_grid grid_of(const rx_options& options, Key largest) {
+    core::key_grid grid = bits_of(options, largest);
+    if (options.mode != rx_mode::grid) return grid;
+
+    // Bits that no key has only move the scene away from 0, where floats are finest.
+    const auto used = static_cast<unsigned>(std::bit_width(largest));
+    const unsigned y_bits = std::min(used - std::min(used, options.x_bits), options.y_bits);
+    const unsigned z_bits = used - std::min(used, options.x_bits + y_bits);
+    rx_scale scale;
+    if (options.scale) {
+      scale = *options.scale;
+    } else if (options.primitive != rx_primitive::sphere) {
+      scale = Engine::best_scale(z_bits != 0);
+      scale.y = std::min(scale.y, rx_scale::most - y_bits);
+      scale.z = std::min(scale.z, rx_scale::most - z_bits);
+    }
+    const auto step = [](unsigned power) { return static_cast<float>(std::uint64_t{1} << power); };
+    grid.y_bits = static_cast<std::uint8_t>(y_bits);
+    grid.z_bits = static_cast<std::uint8_t>(z_bits);
+    grid.y_step = step(scale.y);
+    grid.z_step = step(scale.z);
+    return grid;
+  }
+
+  // Engines compute with floats: along a ray from far away they may miss what is there, and so they
+  // may with a primitive as wide as the gap between two floats. The column is asked then.
+  static bool trusts_misses(const rx_options& options) {
+    return options.mode != rx_mode::extended && options.points != core::point_ray::zero;
+  }
+
+  // One primitive for equal keys. Returns how many keys differ; where all do, no table is kept.
+  std::uint64_t compress(const context& where, const key_column<Key>& column) {
+    const std::uint64_t size = column.size;
+    buffer<std::uint64_t> equal(where, 1);
+    executor::clear(where, equal.data());
+    executor::for_each(where, find_equal_keys<Key>{column.keys, equal.data()}, size - 1);
+    if (executor::read(where, equal.data()) == 0) return size;
+
+    buffer<std::uint64_t> ordinals(where, size);
+    executor::for_each(where, mark_first_of_key<Key>{column.keys, ordinals.data()}, size);
+    executor::inclusive_sum(where, ordinals.data(), size);
+    const std::uint64_t distinct = executor::read(where, ordinals.data() + size - 1);
+    first_entries_ = {where, distinct + 1};
+    executor::for_each(where, put_first_entry<RowId>{ordinals.data(), first_entries_.data(), size},
+                       size + 1);
+    return distinct;
+  }
+
+  // Divides the primitives into parts; 0: as many as serve the engine best.
+  void divide(const context& where, unsigned wanted) {
+    core::rx_scene<Key, RowId>& scene = plan_.scene;
+    const std::uint64_t primitives = scene.primitives;
+    const auto parts_of = [&](std::uint64_t each) { return (primitives + each - 1) / each; };
+    const std::uint64_t fewest = std::max<std::uint64_t>(parts_of(Engine::most_primitives()), 1);
+    const std::uint64_t parts = std::clamp(wanted != 0 ? wanted : parts_of(Engine::best_part()),
+                                           fewest, std::max(fewest, primitives));
+    part_begins_ = {where, parts};
+    part_keys_ = {where, parts};
+    executor::for_each(
+        where, put_part_begins<Key, RowId>{scene, parts, part_begins_.data(), part_keys_.data()},
+        parts);
+    for (std::uint64_t part = 0; part <= parts; ++part)
+      plan_.part_begins.push_back(part_begin(part, parts, primitives));
+    scene.part_begins = part_begins_.data();
+    scene.part_keys = part_keys_.data();
+    scene.parts = static_cast<unsigned>(parts);
+  }
+
+  scene_plan<core::rx_scene<Key, RowId>> plan_;
+  buffer<RowId> first_entries_;
+  buffer<RowId> part_begins_;
+  buffer<Key> part_keys_;
+  std::unique_ptr<tracer> tracer_;
+  stream_t stream_ = nullptr;  // on which the engine's memory is freed
+};
+
+}  // namespace raydex

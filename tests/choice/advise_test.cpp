@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is advised, given what was measured.
+#include "raydex/advise.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/choice/offers.hpp"
+
+namespace raydex {
+namespace {
+
+using test::expect_error;
+using test::offer;
+using test::row;
+using test::table_of;
+
+constexpr std::uint64_t two_to(int power) {
+  return std::uint64_t{1} << power;
+}
+
+bool mentions(const advice& advised, const std::string& text) {
+  return advised.reason.find(text) != std::string::npos;
+}
+
+// --- The built-in measurements lead where the lightweight paper's section 6.1 does.
+
+class built_in_advice : public testing::Test {
+ protected:
+  std::string structure(use_case what) const {
+    what.where = backend::cuda;
+    return advise(what, speed_table::built_in(), lightweight).structure;
+  }
+  const std::vector<capability> lightweight{offer("sorted_array", backend::cuda),
+                                            offer("eytzinger", backend::cuda),
+                                            offer("pivot_tree", backend::cuda)};
+};
+
+TEST_F(built_in_advice, takes_a_tree_over_sorted_entries_for_large_columns) {
+  for (const int power : {24, 26, 28, 31}) {
+    EXPECT_EQ(structure({.n = two_to(power)}), "pivot_tree") << power;
+    EXPECT_EQ(structure({.n = two_to(power), .ordered = true}), "pivot_tree") << power;
+    EXPECT_EQ(structure({.n = two_to(power), .range_hits = 16}), "pivot_tree") << power;
+  }
+}
+
+TEST_F(built_in_advice, takes_keys_as_a_tree_for_large_columns_where_memory_allows_no_other) {
+  EXPECT_EQ(structure({.n = two_to(28), .memory_limit = 8 * two_to(28)}), "eytzinger");
+  EXPECT_EQ(structure({.n = two_to(24), .memory_limit = 8 * two_to(24)}), "sorted_array");
+}
+
+TEST_F(built_in_advice, takes_sorted_entries_for_small_ranges_in_little_memory) {
+  EXPECT_EQ(structure({.n = two_to(26), .range_hits = 4, .memory_limit = 8 * two_to(26)}),
+            "sorted_array");
+}
+
+// --- Decisions by a table at hand.
+
+const std::vector<capability> both{offer("a", backend::cpu), offer("b", backend::cpu)};
+
+TEST(advise, interpolates_the_time_of_a_lookup_over_log2_n) {
+  const speed_table table = table_of({row("a", two_to(20), 100), row("a", two_to(24), 50)});
+  const auto seconds = [&](std::uint64_t n) {
+    return 1 / advise({.n = n}, table, both).lookups_per_s;
+  };
+  EXPECT_NEAR(seconds(two_to(20)), 0.010, 1e-12);
+  EXPECT_NEAR(seconds(two_to(21)), 0.0125, 1e-12);
+  EXPECT_NEAR(seconds(two_to(22)), 0.015, 1e-12);
+  EXPECT_NEAR(seconds(two_to(24)), 0.020, 1e-12);
+  // Beyond what was measured, the nearest size counts.
+  EXPECT_NEAR(seconds(0), 0.010, 1e-12);
+  EXPECT_NEAR(seconds(1), 0.010, 1e-12);
+  EXPECT_NEAR(seconds(two_to(40)), 0.020, 1e-12);
+}
+
+TEST(advise, changes_where_the_curves_cross) {
+  const speed_table table = table_of({row("a", two_to(10), 400), row("a", two_to(20), 100),
+                                      row("b", two_to(10), 200), row("b", two_to(20), 200)});
+  EXPECT_EQ(advise({.n = two_to(12)}, table, both).structure, "a");
+  EXPECT_EQ(advise({.n = two_to(18)}, table, both).structure, "b");
+  const advice advised = advise({.n = two_to(20)}, table, both);
+  EXPECT_TRUE(mentions(advised, "fastest of 2, 2.00 times a")) << advised.reason;
+  EXPECT_TRUE(mentions(advised, "unsorted points on 2^20 uint32 keys")) << advised.reason;
+  EXPECT_TRUE(mentions(advised, "200 lookups/s by measurements on test")) << advised.reason;
+}
+
+TEST(advise, takes_the_smaller_of_equally_fast_ones) {
+  const auto advised = [](double speed_of_b) {
+    return advise({.n = 1000}, table_of({row("a", 1000, 104, 10), row("b", 1000, speed_of_b, 8)}),
+                  both)
+        .structure;
+  };
+  EXPECT_EQ(advised(110), "b");
+  EXPECT_EQ(advised(100), "b");
+  EXPECT_EQ(advised(98), "a");
+  // Equal in all: the one that is listed first.
+  EXPECT_EQ(advise({.n = 1000}, table_of({row("b", 1000, 1), row("a", 1000, 1)}), both).structure,
+            "b");
+}
+
+TEST(advise, weighs_options_against_each_other) {
+  measured_speed tuned = row("a", 1000, 300);
+  tuned.options = {{"fanout", "9"}};
+  const advice advised = advise({.n = 1000}, table_of({row("a", 1000, 100), tuned}), both);
+  EXPECT_EQ(advised.structure, "a");
+  EXPECT_EQ(advised.options, tuned.options);
+  EXPECT_TRUE(mentions(advised, "3.00 times a")) << advised.reason;
+}
+
+TEST(advise, tells_points_from_sorted_probes_and_ranges) {
+  std::vector<measured_speed> rows{row("a", 1000, 100), row("b", 1000, 200)};
+  rows.push_back(row("a", 1000, 400));
+  rows.push_back(row("b", 1000, 300));
+  rows[2].sorted_probes = rows[3].sorted_probes = true;
+  for (const double speed : {80., 40.}) {  // ranges of 1 and of 16 rows
+    rows.push_back(row("a", 1000, speed));
+    rows.back().range_hits = speed == 80 ? 1 : 16;
+  }
+  const speed_table table = table_of(rows);
+  EXPECT_EQ(advise({.n = 1000}, table, both).structure, "b");
+  EXPECT_EQ(advise({.n = 1000, .sorted_probes = true}, table, both).structure, "a");
+  // Structures are not judged by what they were not asked: b's points say nothing about ranges.
+  const auto ranges = [&](std::uint64_t hits) {
+    return advise({.n = 1000, .range_hits = hits}, table, both);
+  };
+  EXPECT_EQ(ranges(4).structure, "a");
+  EXPECT_NEAR(ranges(1).lookups_per_s, 80, 1e-9);
+  EXPECT_NEAR(1 / ranges(4).lookups_per_s, (1 / 80. + 1 / 40.) / 2, 1e-12);
+  EXPECT_NEAR(ranges(1000).lookups_per_s, 40, 1e-9);
+}
+
+TEST(advise, says_when_other_measurements_stand_in) {
+  const speed_table table = table_of({row("a", 1000, 100)});
+  for (const use_case& what :
+       {use_case{.n = 1000, .key = format_of<double>}, use_case{.n = 1000, .range_hits = 10},
+        use_case{.n = 1000, .sorted_probes = true}}) {
+    const advice advised = advise(what, table, both);
+    EXPECT_EQ(advised.structure, "a");
+    EXPECT_TRUE(mentions(advised, "measurements of other keys or probes")) << advised.reason;
+  }
+  EXPECT_FALSE(mentions(advise({.n = 1000, .ordered = true}, table, both), "other"));
+}
+
+TEST(advise, keeps_to_the_memory_limit) {
+  const speed_table table = table_of({row("a", 1000, 300, 10), row("b", 1000, 100, 8)});
+  const auto advised = [&](std::uint64_t limit) {
+    return advise({.n = 1000, .memory_limit = limit}, table, both);
+  };
+  EXPECT_EQ(advised(0).structure, "a");
+  EXPECT_EQ(advised(10'000).structure, "a");
+  EXPECT_EQ(advised(10'000).resident_bytes, 10'000);
+  EXPECT_EQ(advised(9'999).structure, "b");
+  EXPECT_TRUE(mentions(advised(9'999), "a is faster, but holds 10000 bytes"));
+  EXPECT_EQ(advised(8'000).resident_bytes, 8'000);
+  expect_error<invalid_argument>([&] { advised(7'999); }, {"memory limit", "7999", "b", "8000"});
+}
+
+TEST(advise, knows_how_bytes_grow_with_keys_and_row_ids) {
+  const speed_table table = table_of({row("a", 1000, 1, 8.8)});
+  EXPECT_EQ(advise({.n = 1000, .key = format_of<std::int64_t>}, table, both).resident_bytes,
+            13'200);
+  // Row ids of 64 bits.
+  const speed_table exact = table_of({row("a", 1000, 1)});
+  EXPECT_EQ(advise({.n = two_to(33)}, exact, both).resident_bytes, 12 * two_to(33));
+  EXPECT_EQ(advise({.n = ~std::uint64_t{0}}, exact, both).resident_bytes, ~std::uint64_t{0});
+  EXPECT_EQ(advise({.n = 0, .memory_limit = 1}, exact, both).resident_bytes, 0);
+}
+
+TEST(advise, names_what_is_missing) {
+  const speed_table table = table_of({row("a", 1000, 1)});
+  std::vector<capability> offered{offer("a", backend::cpu)};
+  const auto ask = [&](const use_case& what) { advise(what, table, offered); };
+  expect_error<unsupported>([&] { ask({.n = 1, .updates = true}); }, {"cpu", "updates", "anew"});
+  offered[0].ranges = false;
+  EXPECT_NO_THROW(ask({.n = 1}));
+  expect_error<unsupported>([&] { ask({.n = 1, .ordered = true}); }, {"cpu", "ranges"});
+  expect_error<unsupported>([&] { ask({.n = 1, .range_hits = 7}); }, {"cpu", "ranges"});
+  offered[0].keys = {key_type::uint32};
+  expect_error<unsupported>([&] { ask({.n = 1, .key = format_of<double>}); }, {"double"});
+  expect_error<unsupported>([&] { ask({.n = 1, .where = backend::optix}); },
+                            {"optix", "a does on cpu"});
+  offered.push_back(offer("c", backend::cuda));
+  expect_error<unsupported>([&] { ask({.n = 1, .ordered = true}); }, {"c does on cuda"});
+  offered.push_back(offer("d", backend::cuda));
+  expect_error<unsupported>([&] { ask({.n = 1, .where = backend::cuda}); },
+                            {"cuda", "measured", "by name (c, d)"});
+}
+
+TEST(advise, needs_no_measurement_of_the_only_one_that_can_do_it) {
+  std::vector<capability> offered = both;
+  offered.push_back(offer("c", backend::cpu));
+  offered.back().updates = true;
+  const speed_table table = table_of({row("a", 1000, 1), row("b", 1000, 2)});
+  const advice advised = advise({.n = 1000, .updates = true}, table, offered);
+  EXPECT_EQ(advised.structure, "c");
+  EXPECT_TRUE(mentions(advised, "the only one that takes uint32 keys and updates"));
+  EXPECT_TRUE(mentions(advised, "not measured"));
+  EXPECT_EQ(advised.lookups_per_s, 0);
+  EXPECT_EQ(advised.resident_bytes, 0);
+  // Whether it fits is not known.
+  expect_error<unsupported>(
+      [&] { advise({.n = 1000, .updates = true, .memory_limit = 1 << 20}, table, offered); },
+      {"measured", "by name (c)"});
+}
+
+TEST(advise, prefers_no_structure_that_cannot_do_it) {
+  std::vector<capability> offered = both;
+  offered[1].duplicates = false;
+  const speed_table table = table_of({row("a", 1000, 1), row("b", 1000, 2), row("c", 1000, 3)});
+  EXPECT_EQ(advise({.n = 1000}, table, offered).structure, "a");
+  offered[1] = offer("b", backend::cpu);
+  offered[1].updates = true;
+  const advice advised = advise({.n = 1000, .updates = true}, table, offered);
+  EXPECT_EQ(advised.structure, "b");
+  EXPECT_TRUE(mentions(advised, "only one measured that takes uint32 keys and updates"));
+}
+
+}  // namespace
+}  // namespace raydex

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV columns: types found and given, missing values, and what is refused in one line.
+#include "files/csv.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "files/dtype.hpp"
+#include "tests/files/expect_error.hpp"
+#include "tests/files/failing_stream.hpp"
+#include "tests/files/temporary_folder.hpp"
+
+namespace raydex::io {
+namespace {
+
+using test::expect_error;
+
+// The column `a` of a file of this text.
+host_column read(const std::string& text, const char* type = "", const char* column = "a") {
+  std::istringstream stream(text);
+  return std::move(
+      read_csv(stream, "t.csv", std::array{std::string(column)}, parse_type(type)).front());
+}
+
+template <class T>
+std::vector<T> cells(const host_column& column) {
+  EXPECT_EQ(column.format, format_of<T>);
+  std::vector<T> values(column.size);
+  if (column.format == format_of<T> && column.size != 0)
+    std::memcpy(values.data(), column.cells.get(), column.size * sizeof(T));
+  return values;
+}
+
+std::vector<std::string> texts(const host_column& column) {
+  EXPECT_EQ(column.format.type, key_type::bytes);
+  std::vector<std::string> values;
+  for (std::uint64_t i = 0; i < column.size; ++i)
+    values.emplace_back(reinterpret_cast<const char*>(column.cells.get()) + i * column.format.width,
+                        column.format.width);
+  return values;
+}
+
+// A character a row: 1 for present, 0 for missing.
+std::string validity(const host_column& column) {
+  std::string bits;
+  for (std::uint64_t i = 0; i < column.size && !column.validity.empty(); ++i)
+    bits += static_cast<char>('0' + (column.validity[i / 8] >> i % 8 & 1));
+  return bits;
+}
+
+using ints = std::vector<std::int64_t>;
+using doubles = std::vector<double>;
+using strings = std::vector<std::string>;
+
+TEST(Csv, TypesAreFound) {
+  EXPECT_EQ(cells<std::int64_t>(read("a\n1\n-2\n+3\n")), (ints{1, -2, 3}));
+  EXPECT_EQ(cells<double>(read("a\n1\n2.5\n-3e2\n")), (doubles{1, 2.5, -300}));
+  EXPECT_EQ(texts(read("a\nN1\nN234\n")), (strings{{'N', '1', 0, 0}, "N234"}));
+  EXPECT_EQ(
+      cells<std::int64_t>(read("a\n9223372036854775807\n-9223372036854775808\n")),
+      (ints{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}));
+  EXPECT_EQ(cells<double>(read("a\n18446744073709551616\n0.5\n1\n")), (doubles{0x1p64, 0.5, 1}));
+  EXPECT_EQ(cells<double>(read("a\ninf\n-inf\n")), (doubles{INFINITY, -INFINITY}));
+}
+
+TEST(Csv, NanIsANumber) {
+  for (const char* nan : {"NaN", "nan"}) {
+    const doubles values = cells<double>(read(std::string("a\n1\n") + nan + "\n"));
+    ASSERT_EQ(values.size(), 2U);
+    EXPECT_EQ(values[0], 1);
+    EXPECT_TRUE(std::isnan(values[1]));
+  }
+}
+
+TEST(Csv, TypesAreGiven) {
+  EXPECT_EQ(cells<std::uint32_t>(read("a\n4294967295\n", "u4")),
+            std::vector<std::uint32_t>{4294967295U});
+  EXPECT_EQ(cells<std::uint64_t>(read("a\n18446744073709551615\n", "u8")),
+            std::vector<std::uint64_t>{18446744073709551615U});
+  EXPECT_EQ(cells<std::int32_t>(read("a\n-5\n7\n", "i4")), (std::vector<std::int32_t>{-5, 7}));
+  EXPECT_EQ(cells<std::int64_t>(read("a\n-5\n", "i8")), ints{-5});
+  EXPECT_EQ(cells<float>(read("a\n0.1\n2\n", "f4")), (std::vector<float>{0.1F, 2}));
+  EXPECT_EQ(cells<double>(read("a\n0.1\n2\n", "f8")), (doubles{0.1, 2}));
+  EXPECT_EQ(texts(read("a\n12\nxyz\n", "S3")), (strings{{'1', '2', 0}, "xyz"}));
+  EXPECT_EQ(texts(read("a\n12345678\n", "S8")), strings{"12345678"});
+}
+
+TEST(Csv, MissingValues) {
+  const host_column column =
+      read("a,b\n1,x\n,x\nNA,x\nN/A,x\n\"\",x\nnull,x\nNULL,x\n  ,x\n\"NA\",x\n2,x\n");
+  EXPECT_EQ(validity(column), "1000000001");
+  EXPECT_EQ(cells<std::int64_t>(column).back(), 2);
+  EXPECT_EQ(validity(read("a\n1\n2\n")), "");
+  std::string text = "a,b\n";
+  for (int i = 0; i < 40; ++i)
+    text += i == 17 ? ",\n" : "1,\n";
+  EXPECT_EQ(validity(read(text)), std::string(17, '1') + "0" + std::string(22, '1'));
+  EXPECT_EQ(validity(read("a,b\n,x\n,x\n", "S2")), "00");
+}
+
+TEST(Csv, NoRowsAndNoPresentFields) {
+  EXPECT_EQ(cells<std::int64_t>(read("a\n")), ints{});
+  EXPECT_EQ(cells<std::int64_t>(read("a")), ints{});
+  EXPECT_EQ(cells<float>(read("a\n", "f4")), std::vector<float>{});
+  EXPECT_EQ(read("a\nNA\n").size, 1U);
+}
+
+TEST(Csv, Dialects) {
+  EXPECT_EQ(cells<std::int64_t>(read("\xef\xbb\xbf"
+                                     "a,b\r\n1,2\r\n3,4\r\n")),
+            (ints{1, 3}));
+  EXPECT_EQ(cells<std::int64_t>(read("b,a\n1,2\n3,4", "", "a")), (ints{2, 4}));
+  EXPECT_EQ(cells<std::int64_t>(read("a\n1\n\n\n2\n")), (ints{1, 2}));
+  EXPECT_EQ(texts(read("a,b\n\"x,\"\"y\n\",2\n")), strings{"x,\"y\n"});
+  EXPECT_EQ(cells<std::int64_t>(read("\"a b\", c\n 1 ,2\n", "", "a b")), ints{1});
+  EXPECT_EQ(cells<std::int64_t>(read("\"a b\", c\n 1 ,2\n", "", "c")), ints{2});
+}
+
+TEST(Csv, SeveralColumnsInOnePass) {
+  std::istringstream stream("a,b,c\n1,x,1.5\n2,y,2.5\n");
+  const std::array names{std::string("c"), std::string("a")};
+  const std::vector<host_column> columns = read_csv(stream, "t.csv", names, std::nullopt);
+  ASSERT_EQ(columns.size(), 2U);
+  EXPECT_EQ(cells<double>(columns[0]), (doubles{1.5, 2.5}));
+  EXPECT_EQ(cells<std::int64_t>(columns[1]), (ints{1, 2}));
+}
+
+TEST(Csv, FailuresToReadAndShortageOfMemory) {
+  const auto read_failing = [](auto error) {
+    test::failing_buffer buffer("a\n1\n2", error);
+    std::istream stream(&buffer);
+    read_csv(stream, "t.csv", std::array{std::string("a")}, std::nullopt);
+  };
+  expect_error([&] { read_failing(std::ios_base::failure("broken")); },
+               "t.csv: cannot be read to its end");
+  EXPECT_THROW(read_failing(std::bad_alloc()), std::bad_alloc);
+}
+
+TEST(Csv, TextAmongNumbers) {
+  expect_error([] { read("a\n1\n2\nfoo\n"); }, "t.csv: line 4: 'foo' in column a is not a number",
+               "t.csv:a:S8");
+  expect_error([] { read("a\nfoo\n2\n"); }, "t.csv: line 2: 'foo' in column a is not a number",
+               "'2' in line 3", "t.csv:a:S8");
+  expect_error([] { read("a\n1.5\n1.5.\n"); }, "line 3: '1.5.'");
+  expect_error([] { read("a\n1\n12 3\n"); }, "line 3: '12 3'");
+}
+
+TEST(Csv, FieldsThatDoNotFitTheirType) {
+  expect_error([] { read("a\n4294967296\n", "u4"); }, "line 2: '4294967296' in column a",
+               "out of the range of uint32");
+  expect_error([] { read("a\n-1\n", "u4"); }, "'-1'", "not of type uint32");
+  expect_error([] { read("a\n1.5\n", "i8"); }, "'1.5'", "not of type int64");
+  expect_error([] { read("a\nx\n", "f8"); }, "'x'", "not of type double");
+  expect_error([] { read("a\n1e39\n", "f4"); }, "'1e39'", "out of the range of float");
+  expect_error([] { read("a\n1e999\n"); }, "'1e999'", "out of the range of double");
+  expect_error([] { read("a\n1\n9223372036854775808\n2\n"); }, "line 3: '9223372036854775808'",
+               "out of the range of int64", "t.csv:a:u8");
+  expect_error([] { read("a\nabcdefghi\n"); }, "line 2: 'abcdefghi'", "9 bytes, more than 8");
+  expect_error([] { read("a\nabcd\n", "S3"); }, "'abcd'", "4 bytes, more than 3");
+  expect_error([] { read("a\n" + std::string(1000, 'x') + "\n"); }, "xxx...");
+}
+
+TEST(Csv, Columns) {
+  expect_error([] { read("x,y,z\n1,2,3\n"); }, "t.csv: no column 'a'; there are x, y, z");
+  expect_error([] { read("a,b,a\n1,2,3\n"); }, "2 columns are called 'a'");
+  expect_error([] { read(""); }, "t.csv: it is empty");
+  expect_error([] { read("\n\n"); }, "t.csv: it is empty");
+}
+
+TEST(Csv, Rows) {
+  expect_error([] { read("a,b\n1,2\n3\n4,5\n"); }, "line 3: 1 fields, but there are 2 columns");
+  expect_error([] { read("a,b\n1,2\n3,4,5\n"); }, "line 3: 3 fields, but there are 2 columns");
+  expect_error([] { read("a,b\n1,2\n3"); }, "line 3: 1 fields, but there are 2 columns");
+  // Lines are those of the file, also after blank lines and quoted ones.
+  expect_error([] { read("a,b\n\n2,\"x\ny\"\n\n3\n"); }, "line 6: 1 fields");
+}
+
+TEST(Csv, Quotes) {
+  expect_error([] { read("a,b\n1,2\n\"3,4\n5,6\n"); }, "a quote that does not end",
+               "row begins at line 3");
+  expect_error([] { read("a,b\n1,x\"y\n"); }, "line 2: a quote");
+  expect_error([] { read("a,b\n1,\"x\"y\n"); }, "line 2: a quote");
+}
+
+}  // namespace
+}  // namespace raydex::io

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns and ranges by the names that a command line gives them.
+#include "files/read.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "files/npy_header.hpp"
+#include "tests/files/expect_error.hpp"
+#include "tests/files/temporary_folder.hpp"
+
+namespace raydex::io {
+namespace {
+
+using test::expect_error;
+using test::temporary_folder;
+
+// Writes an array of numbers from 0 on.
+std::string write_array(const temporary_folder& folder, std::vector<std::uint64_t> shape) {
+  std::uint64_t size = 1;
+  for (const std::uint64_t length : shape)
+    size *= length;
+  std::string content = npy_preamble(format_of<std::uint32_t>, shape);
+  for (std::uint32_t i = 0; i < size; ++i)
+    content.append(reinterpret_cast<const char*>(&i), sizeof i);
+  return folder.write("k.npy", content);
+}
+
+std::uint32_t cell(const column& cells, std::uint64_t i) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, static_cast<const std::byte*>(cells.data) + i * cells.step(), sizeof value);
+  return value;
+}
+
+TEST(Read, Column) {
+  const temporary_folder folder;
+  const host_column column = read_column(write_array(folder, {5}));
+  EXPECT_EQ(column.size, 5U);
+  EXPECT_EQ(cell(column.view(), 4), 4U);
+  expect_error(
+      [&] {
+        read_column(write_array(folder, {2, 3}));
+      },
+      "shape is (2, 3)", "one dimension");
+  expect_error([&] { read_column(write_array(folder, {})); }, "shape is ()", "one dimension");
+}
+
+TEST(Read, RangesInBatches) {
+  const temporary_folder folder;
+  std::string table = "lower,upper\n";
+  for (int i = 0; i < 11; ++i)
+    table += i == 9 ? "18,\n" : std::to_string(2 * i) + "," + std::to_string(2 * i + 1) + "\n";
+  const std::string columns = folder.write("t.csv", table) + ":lower,upper:u4";
+  for (const std::string& name : {write_array(folder, {11, 2}), columns}) {
+    range_reader reader(name);
+    EXPECT_EQ(reader.format(), format_of<std::uint32_t>);
+    ASSERT_EQ(reader.size(), 11U);
+    EXPECT_EQ(reader.next(0).lower.size, 0U);
+    const host_ranges head = reader.next(8);
+    const host_ranges tail = reader.next(3);
+    ASSERT_EQ(head.upper.size, 8U);
+    ASSERT_EQ(tail.upper.size, 3U);
+    EXPECT_EQ(cell(head.lower.view(), 0), 0U);
+    EXPECT_EQ(cell(head.upper.view(), 7), 15U);
+    EXPECT_EQ(cell(tail.lower.view(), 0), 16U);
+    EXPECT_EQ(cell(tail.upper.view(), 2), 21U);
+    if (name == columns) {
+      ASSERT_EQ(tail.upper.validity.size(), 1U);
+      EXPECT_EQ(tail.upper.validity[0] & 7, 5);
+      EXPECT_TRUE(tail.lower.validity.empty());
+    }
+  }
+}
+
+TEST(Read, RangesThatEndBeforeTheirFile) {
+  const temporary_folder folder;
+  const std::string name = write_array(folder, {1 << 16, 2});
+  range_reader reader(name);
+  reader.next(8);
+  std::filesystem::resize_file(name, 1000);
+  expect_error([&] { reader.next(1 << 15); }, name, "truncated");
+}
+
+TEST(Read, RangesAreTheTwoColumnsOfAnArray) {
+  const temporary_folder folder;
+  host_ranges ranges = read_ranges(write_array(folder, {3, 2}));
+  const host_column upper = std::move(ranges.upper);
+  ranges.upper = {};
+  EXPECT_EQ(upper.size, 3U);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(cell(ranges.lower.view(), i), 2 * i);
+    EXPECT_EQ(cell(upper.view(), i), 2 * i + 1);
+  }
+  EXPECT_EQ(read_ranges(write_array(folder, {0, 2})).lower.size, 0U);
+  for (const std::vector<std::uint64_t>& shape :
+       {std::vector<std::uint64_t>{6}, {2, 3}, {2, 1}, {2, 2, 2}})
+    expect_error([&] { read_ranges(write_array(folder, shape)); }, "n x 2");
+}
+
+TEST(Read, CsvColumns) {
+  const temporary_folder folder;
+  const std::string csv = folder.write("t.csv", "a,b:c,d\n1,2,0.5\n3,4,1.5\n");
+  EXPECT_TRUE(is_csv(csv + ":a"));
+  EXPECT_FALSE(is_csv(csv));
+  EXPECT_EQ(read_column(csv + ":a").format, format_of<std::int64_t>);
+  EXPECT_EQ(read_column(csv + ":a:u4").format, format_of<std::uint32_t>);
+  EXPECT_EQ(read_column(csv + ":b:c").size, 2U);
+  EXPECT_EQ(read_column(csv + ":b:c:S3").format.width, 3);
+  const host_ranges ranges = read_ranges(csv + ":a,b:c:u4");
+  EXPECT_EQ(cell(ranges.lower.view(), 1), 3U);
+  EXPECT_EQ(cell(ranges.upper.view(), 1), 4U);
+  expect_error([&] { read_column(csv); }, "which column?");
+  expect_error([&] { read_column(csv + ":"); }, "no column ''", "a, b:c, d");
+  expect_error([&] { read_column(csv + ":a:i16"); }, "no column 'a:i16'");
+  expect_error([&] { read_ranges(csv + ":a"); }, ":lower,upper");
+  expect_error([&] { read_ranges(csv + ":a,d"); }, "a is <i8 and d is <f8");
+  expect_error([&] { read_column(folder.path("none.csv:a")); }, "none.csv: cannot be read");
+}
+
+}  // namespace
+}  // namespace raydex::io

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The view inside a user's own kernel.
+#include "raydex/raydex.hpp"
+#include "tests/support/device_view.cuh"
+#include "tests/support/tested_backend.hpp"
+
+namespace raydex {
+namespace {
+
+class eytzinger_device_view : public test::backend_test {
+ protected:
+  template <layout Layout>
+  void check() const {
+    const auto keys = at().upload(test::cells_to_ask());
+    for (const unsigned k : {2U, 3U, 9U, 33U}) {
+      SCOPED_TRACE(k);
+      const auto built =
+          build_eytzinger(backend::cuda, at(), column(keys), {}, {.entries = Layout, .fan_out = k});
+      test::check_device_view(at(), built->view<std::uint32_t, std::uint32_t, Layout>(), keys);
+    }
+  }
+};
+
+TEST_F(eytzinger_device_view, column_layout) {
+  check<layout::column>();
+}
+TEST_F(eytzinger_device_view, row_layout) {
+  check<layout::row>();
+}
+
+}  // namespace
+}  // namespace raydex
