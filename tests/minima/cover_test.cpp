@@ -2,6 +2,7 @@
 // What is particular to rmq_cover: its options, what it holds, and places of 64 bits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -92,6 +93,39 @@ TEST_F(rmq_cover_on_backend, tables_and_masks_answer) {
     const test::rmq_oracle<float> oracle(host, ties);
     for (std::size_t i = 0; i < found.size(); ++i)
       ASSERT_EQ(found[i], *oracle.position(lower[i], upper[i])) << lower[i] << " " << upper[i];
+  }
+}
+
+// Of an interval that reaches beyond the array, the last value may be all that its second half has.
+TEST(rmq_cover_tables, hold_the_minima_of_their_intervals) {
+  auto random = test::generator();
+  for (const std::size_t size : {65U, 100U, 257U}) {
+    std::vector<float> values(size);
+    for (float& value : values)
+      value = static_cast<float>(test::below(random, 50));
+    values.back() = -1;
+    const auto layout = core::cover_layout<std::uint32_t>::over(size, 4, 0);
+    for (const rmq_ties ties : {rmq_ties::leftmost, rmq_ties::rightmost}) {
+      const test::rmq_oracle<float> oracle(values, ties);
+      std::vector<core::cover_entry<float, std::uint32_t>> entries(layout.size);
+      for (unsigned j = layout.least; j <= layout.most; ++j) {
+        const auto& table = layout.tables[j];
+        for (std::uint64_t begin = 0; begin < size; begin += std::uint64_t{1} << table.shift) {
+          const std::uint64_t end = std::min<std::uint64_t>(begin + (std::uint64_t{1} << j), size);
+          const auto place = static_cast<std::uint32_t>(*oracle.position(begin, end - 1));
+          const std::uint64_t i = begin >> table.shift;
+          if (j == layout.least) {
+            entries[table.begin + i] = {values[place], place};
+            continue;
+          }
+          core::put_next_cover<float, std::uint32_t>{
+              layout.tables[j - 1],        table,         std::uint64_t{1} << (j - 1), size,
+              ties == rmq_ties::rightmost, entries.data()}(i);
+          ASSERT_EQ(entries[table.begin + i].place, place) << begin << " to " << end - 1;
+          ASSERT_EQ(entries[table.begin + i].value, values[place]);
+        }
+      }
+    }
   }
 }
 

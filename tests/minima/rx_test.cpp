@@ -24,8 +24,14 @@ struct one_thread {
   }
 };
 
-// An engine without rounding, which looks at every triangle; or one that sees none.
-template <bool Blind>
+enum class sight : std::uint8_t {
+  clear,
+  blind,  // sees no triangle
+  wrong   // sees only those of elements that are not in the range
+};
+
+// An engine without rounding, which looks at every triangle.
+template <sight Sight>
 struct plain_engine {
   using executor = one_thread;
   static inline std::uint64_t lookups_by_rays = 0;  // how many cast some
@@ -57,15 +63,17 @@ struct plain_engine {
       has_cast_ = true;
       double nearest = ray.end;
       bool hit = false;
-      for (std::size_t i = 0; i < parts_[part].size() && !Blind; ++i) {
+      for (std::size_t i = 0; i < parts_[part].size(); ++i) {
         const auto& corners = parts_[part][i].corners;
         const double along = double{corners[0].x} - double{ray.origin.x};
-        if (along < ray.begin || along >= nearest || !is_within(corners, ray.origin)) continue;
+        if (along < ray.begin || along >= nearest || !sees(corners, ray.origin)) continue;
         nearest = along;
         primitive = i;
         hit = true;
       }
-      EXPECT_NE(hit, Blind);
+      if (Sight != sight::wrong) {
+        EXPECT_EQ(hit, Sight == sight::clear);
+      }
       return hit;
     }
 
@@ -74,6 +82,14 @@ struct plain_engine {
       core::point3 corners[3];
     };
 
+    static bool sees(const core::point3 (&corners)[3], const core::point3& at) {
+      if (Sight == sight::blind) return false;
+      return Sight == sight::clear ? is_within(corners, at) : is_outside(corners, at);
+    }
+    // Whether the element is before the range, or after it, or in another block.
+    static bool is_outside(const core::point3 (&corners)[3], const core::point3& at) {
+      return corners[0].y < at.y || corners[0].z > at.z;
+    }
     // The first corner has the right angle, its legs run down y and up z.
     static bool is_within(const core::point3 (&corners)[3], const core::point3& at) {
       const double y = double{corners[0].y} - double{at.y};
@@ -88,7 +104,7 @@ struct plain_engine {
   };
 };
 
-template <bool Blind>
+template <sight Sight>
 void check_scene(std::uint64_t values_up_to, std::size_t size, rmq_ties ties) {
   auto random = test::generator(values_up_to + size);
   std::vector<std::int32_t> values(size);
@@ -98,7 +114,7 @@ void check_scene(std::uint64_t values_up_to, std::size_t size, rmq_ties ties) {
   tracking_resource counted(memory);
   const context where{counted};
   std::uint64_t repairs = 0;
-  const minima_by_rays<plain_engine<Blind>> rays(
+  const minima_by_rays<plain_engine<Sight>> rays(
       where, counted, column(std::span<const std::int32_t>(values)),
       {.ties = ties, .block = 32, .compact = false}, &repairs);
   const test::rmq_oracle<std::int32_t> oracle(values, ties);
@@ -118,11 +134,11 @@ void check_scene(std::uint64_t values_up_to, std::size_t size, rmq_ties ties) {
   job.array_size = size;
   job.size = count;
   job.out = found.data();
-  const std::uint64_t before = plain_engine<Blind>::lookups_by_rays;
+  const std::uint64_t before = plain_engine<Sight>::lookups_by_rays;
   rays.trace(where, job);
-  const std::uint64_t by_rays = plain_engine<Blind>::lookups_by_rays - before;
+  const std::uint64_t by_rays = plain_engine<Sight>::lookups_by_rays - before;
   EXPECT_TRUE(by_rays != 0 || size == 1);
-  EXPECT_EQ(repairs, Blind ? by_rays : 0);
+  EXPECT_EQ(repairs, Sight == sight::clear ? 0 : by_rays);
   for (std::size_t i = 0; i < count; ++i)
     ASSERT_EQ(found[i], oracle.position(ends[2 * i], ends[2 * i + 1]))
         << ends[2 * i] << " to " << ends[2 * i + 1];
@@ -132,13 +148,17 @@ TEST(rmq_rx_scene, rays_meet_the_minimum_first) {
   for (const rmq_ties ties : {rmq_ties::leftmost, rmq_ties::rightmost}) {
     for (const std::uint64_t values_up_to : {1U, 3U, 1000U}) {
       for (const std::size_t size : {1U, 2U, 31U, 32U, 33U, 70U, 300U})
-        check_scene<false>(values_up_to, size, ties);
+        check_scene<sight::clear>(values_up_to, size, ties);
     }
   }
 }
 
 TEST(rmq_rx_scene, what_rays_miss_is_scanned_and_counted) {
-  check_scene<true>(10, 100, rmq_ties::leftmost);
+  check_scene<sight::blind>(10, 100, rmq_ties::leftmost);
+}
+
+TEST(rmq_rx_scene, what_rays_find_beside_the_range_is_scanned_and_counted) {
+  check_scene<sight::wrong>(10, 100, rmq_ties::leftmost);
 }
 
 TEST(rmq_rx_arguments, blocks_are_powers_of_two) {

@@ -98,6 +98,13 @@ TEST_F(sorted_array_arguments, row_ids_must_be_legal) {
               column(std::span<const std::int64_t>(wrong_type)));
       },
       {"int64"});
+  const std::array<std::uint32_t, 4> legal{3, 0, 1, 2};
+  const std::uint8_t all_but_one = 0b1011;
+  column missing{std::span<const std::uint32_t>(legal)};
+  missing.validity = &all_but_one;
+  expect_error<invalid_argument>(
+      [&] { build("sorted_array", backend::cpu, cpu, key_column, missing); },
+      {"row ids", "uint32 with missing ones"});
 }
 
 TEST_F(sorted_array_arguments, more_rows_than_32_bits_number_need_64_bit_row_ids) {
@@ -113,6 +120,11 @@ TEST_F(sorted_array_arguments, columns_must_be_aligned_and_present) {
   crooked.data = reinterpret_cast<const char*>(keys.data()) + 1;
   crooked.size = 3;
   expect_error<invalid_argument>([&] { build("sorted_array", backend::cpu, cpu, crooked); },
+                                 {"keys", "aligned"});
+  column apart = key_column;
+  apart.stride = 6;
+  apart.size = 2;
+  expect_error<invalid_argument>([&] { build("sorted_array", backend::cpu, cpu, apart); },
                                  {"keys", "aligned"});
   column none = key_column;
   none.data = nullptr;
