@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of results: what is packed is read again, and what is written from them follows them."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import results  # noqa: E402
+
+
+@pytest.fixture(name="measured", scope="module")
+def fixture_measured(tmp_path_factory, program):
+    """Rows of `raydex bench`, on keys and on minima."""
+    path = tmp_path_factory.mktemp("results") / "rows.json"
+    command = [program, "bench", "--backend", "cpu", "--repetitions", "1", "--json", str(path)]
+    keys = ["--keys", "2^10,2^11", "--probes", "2^10"]
+    rows = []
+    for more in (["--structure", "sorted_array,pivot_tree", *keys, "--probe-order", "unsorted,sorted",
+                  "--option", "layout=row"],
+                 ["--structure", "cgrx", "--keys", "2^10", "--probes", "2^10", "--waves", "1",
+                  "--option", "bucket=4", "--option", "node=8"],
+                 ["--structure", "rmq_cover", *keys, "--ranges", "small", "--result", "min,argmin"]):
+        subprocess.run(command + more, check=True, stdout=subprocess.DEVNULL)
+        rows.append(json.loads(path.read_text(encoding="utf-8")))
+    return rows
+
+
+@pytest.fixture(name="program", scope="module")
+def fixture_program():
+    """The program under test."""
+    return os.environ.get("RAYDEX_BINARY", str(ROOT / "build/release/bin/raydex"))
+
+
+def test_what_is_packed_is_read_again(measured, tmp_path):
+    """All fields but the sentence that describes the workload; figures to six digits."""
+    for rows in measured:
+        table = tmp_path / "rows.csv"
+        table.write_text(results.pack(rows), encoding="utf-8")
+        again = results.read(table)
+        assert len(again) == len(rows)
+        for before, after in zip(rows, again):
+            before = {name: field for name, field in before.items() if name != "workload"}
+            assert before.keys() == after.keys()
+            for name, field in before.items():
+                if name == "workload_axes":
+                    assert field.keys() == after[name].keys()
+                    assert all(results.same(after[name][axis], given) for axis, given in field.items())
+                else:
+                    assert results.same(after[name], field), name
+
+
+def test_rows_are_added_to_a_table(measured, tmp_path):
+    """What was measured before stays."""
+    path = tmp_path / "points.json"
+    path.write_text(json.dumps(measured[0]), encoding="utf-8")
+    for times in (1, 2):
+        subprocess.run([sys.executable, ROOT / "scripts/results.py", "pack", path, "--out", tmp_path],
+                       check=True)
+        assert len(results.read(tmp_path / "points.csv")) == times * len(measured[0])
+
+
+def test_a_table_of_a_document_is_written_anew(measured, tmp_path):
+    """The newest row counts; a cell without one is empty, a line without any refused."""
+    table = tmp_path / "rows.csv"
+    table.write_text(results.pack(measured[0]), encoding="utf-8")
+    rows = results.read(table)
+    spec = {"columns": {"keys": ["2^10", "2^20"]}, "cell": "{n}",
+            "rows": [{"name": "here", "where": {"structure": "pivot_tree"}},
+                     {"name": "goal", "text": ["1", ""]}]}
+    old = "Before.\n\n<!-- results: t -->\n| old |\n<!-- end -->\n\nAfter.\n"
+    new = results.document(old, {"t": spec}, rows)
+    assert new == ("Before.\n\n<!-- results: t -->\n| | 2^10 | 2^20 |\n| --- | --- | --- |\n"
+                   "| here | 1024 | |\n| goal | 1 | |\n<!-- end -->\n\nAfter.\n")
+    spec["rows"][0]["where"]["structure"] = "rx"
+    with pytest.raises(SystemExit):
+        results.document(old, {"t": spec}, rows)
+
+
+@pytest.mark.parametrize("structure", results.DEFAULTS)
+def test_speeds_are_of_the_defaults(structure, program, tmp_path):
+    """Built-in speeds are those of structures as they are built without options."""
+    numpy = pytest.importorskip("numpy")
+    numpy.save(tmp_path / "keys.npy", numpy.arange(4, dtype=numpy.uint32))
+    subprocess.run([program, "query", "--backend", "cpu", "--structure", structure, "--keys",
+                    tmp_path / "keys.npy", "--points", tmp_path / "keys.npy", "--result", "first",
+                    "--out", tmp_path / "out.npy", "--report", tmp_path / "report.json"], check=True)
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert report["options"] == results.DEFAULTS[structure]
