@@ -191,16 +191,21 @@ def everything():
     return sorted(rows, key=lambda row: row["date"])
 
 
+def named(options):
+    """Options by name, from `name=value` separated by spaces."""
+    return dict(word.split("=", 1) for word in options.split())
+
+
 def asked(row):
     """The options that a row's command names; the others are defaults."""
-    return dict(word.split("=", 1) for word in flags_of(row["command"]).get("--option", "").split())
+    return named(flags_of(row["command"]).get("--option", ""))
 
 
 def matches(row, where):
     """Whether a row has these values, among its fields, axes and options. `options` stands for those
     that its command asks for, as `name=value` separated by spaces."""
     options = asked(row)
-    in_force = dict(word.split("=", 1) for word in row["options"].split())
+    in_force = named(row["options"])
     whole = {**row["workload_axes"], **in_force, **options, **row,
              "options": " ".join(f"{name}={given}" for name, given in sorted(options.items()))}
     return all(same(whole.get(name, ""), number(wanted) if isinstance(wanted, str) else wanted)
@@ -251,9 +256,9 @@ def speeds():
                                           (32, 1, False), (32, 16, False), (32, 256, False),
                                           (32, 1024, False)):
             order = "batch" if is_sorted and backend == "optix" else ""
-            options = DEFAULTS[structure]
+            options = named(DEFAULTS[structure])
             if order:
-                options = options.replace("order=auto", f"order={order}")
+                options["order"] = order
             where = {"structure": structure, "backend": backend, "key_bits": key_bits,
                      "range_hits": hits, "result": "sum" if hits else "first",
                      "probe_order": "sorted" if is_sorted else "unsorted"}
@@ -261,7 +266,8 @@ def speeds():
                 where["uniformity"] = 0
             found = {}
             for row in rows:
-                if usual(row, where) and row["options"].replace("order=sorted", "order=auto") == options:
+                if usual(row, where) and named(
+                        row["options"].replace("order=sorted", "order=auto")) == options:
                     found[row["n"]] = row
             cells = [found.get(2**size) for size in SIZES]
             if not any(cells):

@@ -92,4 +92,4 @@ def test_speeds_are_of_the_defaults(structure, program, tmp_path):
                     tmp_path / "keys.npy", "--points", tmp_path / "keys.npy", "--result", "first",
                     "--out", tmp_path / "out.npy", "--report", tmp_path / "report.json"], check=True)
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    assert report["options"] == results.DEFAULTS[structure]
+    assert report["options"] == results.named(results.DEFAULTS[structure])
