@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each figure of the built-in table is one of docs/results, measured with the options that the
+// Each figure of the built-in table comes from docs/results, measured with the options that the
 // table states.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// What was measured of structures for keys, the oldest files first.
+// All measurements of structures for keys, the oldest files first.
 std::vector<json> results() {
   std::vector<json> all;
   for (const auto& file : fs::recursive_directory_iterator(RAYDEX_RESULTS_DIR)) {
@@ -35,7 +35,7 @@ std::vector<json> results() {
   return all;
 }
 
-// The workload of a measurement that the table may have, as axes that differ from the usual.
+// The workload of a measurement that the table may have: the axes that are not at their defaults.
 json axes_of(const measured_speed& row) {
   const bool ranges = row.range_hits != 0;
   return {{"keys", row.n},
@@ -58,13 +58,13 @@ json axes_of(const measured_speed& row) {
 bool is_of(const json& measured, const json& axes) {
   const json& found = measured["workload_axes"];
   for (const auto& [name, value] : axes.items()) {
-    // Files that are older than an axis lack it.
+    // Files older than an axis lack it.
     if (found.contains(name) && found[name] != value) return false;
   }
   return true;
 }
 
-// All options in force, as reports write them; what is the same by another name has one of both.
+// All options in force, as reports write them; of two names for the same choice, only one.
 std::set<std::string> options_of(const std::string& text) {
   std::istringstream words(text);
   std::set<std::string> all;
@@ -107,7 +107,7 @@ TEST(built_in_speeds, are_results_of_the_options_that_are_stated) {
   }
 }
 
-// A structure is judged in one order: what it was asked in another is another candidate.
+// A structure is judged by one order of probes; with another order it is another candidate.
 TEST(built_in_speeds, of_rays_on_sorted_probes_are_all_of_batches_as_they_are) {
   for (const measured_speed& row : speed_table::built_in().rows()) {
     if (row.where != backend::optix) continue;
