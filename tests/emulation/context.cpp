@@ -58,7 +58,7 @@ std::size_t guard_bytes() {
   return page;
 }
 
-// The context that is being left; the arriving side completes the switch.
+// The two sides of the current switch; the arriving side completes it.
 stack_context* leaving = nullptr;
 stack_context* arriving = nullptr;
 
