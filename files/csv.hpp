@@ -15,9 +15,10 @@ namespace raydex::io {
 // Reads columns in one pass over the file. Spaces around unquoted fields and blank lines are
 // skipped. A field that is empty, NA, N/A, null or NULL, quoted or not, is missing.
 //
-// Without a type, a column whose present fields are all integers is of int64, one of numbers of
-// float64, one without any number of bytes, as wide as its longest field; one without any field of
-// int64. Throws `invalid_argument` with one line that names the file and, where it can, the line.
+// Without a given type, a column is int64 if all its present fields are integers, float64 if they
+// are numbers, and bytes, as wide as its longest field, if none is a number. A column without any
+// field is int64. Throws `invalid_argument` with one line that names the file and, if it can, the
+// line.
 std::vector<host_column> read_csv(const std::string& path, std::span<const std::string> columns,
                                   std::optional<key_format> type);
 

@@ -12,14 +12,14 @@
 
 namespace raydex::io {
 
-// Takes a column's fields one by one, and finds its type on the way where none is given. A cell
-// takes 8 bytes until `finish`, whatever its type.
+// Takes a column's fields one by one, and finds its type on the way if none is given. A cell takes
+// 8 bytes until `finish`, whatever its type.
 class csv_cells {
  public:
   // Messages name the file and the column.
   csv_cells(std::string file, std::string column, std::optional<key_format> type);
 
-  // Adds the text of a field. Throws `invalid_argument` where it does not fit the others.
+  // Adds the text of a field. Throws `invalid_argument` if it does not fit the others.
   void add(std::string_view text, std::uint64_t line);
 
   // The column. Leaves nothing behind.

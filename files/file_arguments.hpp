@@ -7,14 +7,14 @@
 
 namespace raydex::io {
 
-// An option and the file that it names; an empty name if it is not given.
+// An option and the file that it names; the name is empty if the option is not given.
 struct file_argument {
   const char* option;  // as `--keys`
   std::string name;    // as `K.npy`, or `t.csv:column`
 };
 
-// Refuses an output that is the same file as an input or as another output, whatever their names
-// and the links that lead there. Throws `invalid_argument` with one line that names both options.
+// Refuses an output that is the same file as an input or another output, under any name and through
+// any links. Throws `invalid_argument` with one line that names both options.
 void check_outputs(std::span<const file_argument> outputs, std::span<const file_argument> inputs);
 
 }  // namespace raydex::io

@@ -16,7 +16,7 @@ namespace {
 
 template <class Work>
 bool read(std::istream& stream, const std::string& name, Work&& work) {
-  // Otherwise a shortage of memory would look like a failure to read.
+  // Without this, a shortage of memory would look like a failure to read.
   stream.exceptions(std::ios::badbit);
   try {
     work();
@@ -30,7 +30,7 @@ bool read(std::istream& stream, const std::string& name, Work&& work) {
 
 input_file open_input(const std::string& path) {
   std::error_code failure;
-  // Sizes are checked against the file's own before memory is asked for, and a pipe has none.
+  // Sizes are compared with the file's before memory is allocated, and a pipe has no size.
   if (!std::filesystem::is_regular_file(path, failure)) {
     throw invalid_argument(fmt::format("{}: cannot be read: {}", path,
                                        failure ? failure.message() : "not a regular file"));

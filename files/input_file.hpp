@@ -18,9 +18,9 @@ struct input_file {
 // Throws `invalid_argument` with the file's name and the system's reason.
 input_file open_input(const std::string& path);
 
-// Read from a stream that messages call `name`: its next line, without the end, or as many bytes.
-// Return whether they were there. Throw `invalid_argument` where the system fails to read, and
-// `std::bad_alloc` where memory is short.
+// Read the next line, without its end, or so many bytes, from a stream that messages call `name`.
+// Return whether they were there. Throw `invalid_argument` if the system fails to read, and
+// `std::bad_alloc` if memory is short.
 bool read_line(std::istream& stream, const std::string& name, std::string& line);
 bool read_bytes(std::istream& stream, const std::string& name, void* to, std::uint64_t count);
 

@@ -26,8 +26,8 @@ struct npy_array {
 // Reads an array of versions 1.0 to 3.0 piece by piece. Throws as `read_npy`.
 class npy_reader {
  public:
-  // Reads what stands before the cells in a stream of `size` bytes, which must outlive it, and
-  // checks that the cells are what is left. Messages call the stream `name`.
+  // Reads what precedes the cells in a stream of `size` bytes, and checks that the cells fill the
+  // rest. The stream must outlive the reader; messages call it `name`.
   npy_reader(std::istream& stream, std::uint64_t size, std::string name);
 
   // What the cells are.
@@ -51,14 +51,14 @@ class npy_reader {
   std::uint64_t bytes_ = 0;
 };
 
-// Reads a file of versions 1.0 to 3.0. Nothing is allocated before its size was seen to fit. Throws
+// Reads a file of versions 1.0 to 3.0. Checks the file's size before it allocates anything. Throws
 // `invalid_argument` with one line that names the file.
 npy_array read_npy(const std::string& path);
 
 // The same from a stream of `size` bytes; messages call it `name`.
 npy_array read_npy(std::istream& stream, std::uint64_t size, const std::string& name);
 
-// Writes what stands before the `size` cells of an array of one dimension, which are to follow.
+// Writes what precedes the `size` cells of an array of one dimension; the cells must follow.
 void begin_npy(output_file& file, key_format dtype, std::uint64_t size);
 
 // Writes `cells` as an array of one dimension.

@@ -22,11 +22,11 @@ struct npy_header {
   std::vector<std::uint64_t> shape;
 };
 
-// Reads the dictionary of the file called `name`. Throws `invalid_argument` if it is none, or if
-// its dtype is not that of a column.
+// Reads the dictionary of the file called `name`. Throws `invalid_argument` if the text is no
+// dictionary, or if its dtype is not that of a column.
 npy_header parse_npy_header(std::string_view dictionary, const std::string& name);
 
-// All that stands before the cells of an array in C order: magic, version, length, dictionary.
+// Everything before the cells of an array in C order: magic, version, length, dictionary.
 std::string npy_preamble(key_format dtype, std::span<const std::uint64_t> shape);
 
 // A shape as Python writes it: `(3,)`, `(3, 2)`.

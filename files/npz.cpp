@@ -22,19 +22,19 @@ namespace {
   throw invalid_argument(fmt::format("{}: cannot be written: {}", file.path(), reason));
 }
 
-// What libzip writes an archive through: all of it goes to an output file.
+// The sink through which libzip writes an archive to an output file.
 class archive_file {
  public:
   explicit archive_file(output_file& file) : file_(file) {}
   archive_file(const archive_file&) = delete;
   archive_file& operator=(const archive_file&) = delete;
 
-  // What libzip calls for all it wants to do with the file.
+  // The callback through which libzip uses the file.
   static zip_int64_t serve(void* self, void* data, zip_uint64_t size, zip_source_cmd_t command) {
     return static_cast<archive_file*>(self)->serve(data, size, command);
   }
 
-  // Throws what went wrong in a call of libzip, if that was the file.
+  // Throws the error behind a failed call of libzip, if it came from the file.
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
   }

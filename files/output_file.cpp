@@ -27,14 +27,14 @@ namespace {
   fail(path, std::generic_category().message(errno));
 }
 
-// What is at a path already, or nothing. Refuses what cannot be replaced.
+// The status of what is at a path, or nothing. Refuses what cannot be replaced.
 std::optional<struct stat> existing(const std::string& path, const std::string& target) {
   struct stat found {};
   if (::stat(target.c_str(), &found) != 0) {
     if (errno != ENOENT) fail_with_errno(path);
     return std::nullopt;
   }
-  // To move a file onto a device or a pipe would take its place instead of writing to it.
+  // Moving a file onto a device or a pipe would replace it instead of writing to it.
   if (!S_ISREG(found.st_mode)) fail(path, "not a regular file");
   constexpr mode_t anybody = S_IWUSR | S_IWGRP | S_IWOTH;
   if ((found.st_mode & anybody) == 0) fail(path, "it is read-only");
@@ -82,7 +82,7 @@ void output_file::commit() {
 std::string followed(const std::string& path) {
   fs::path end = path;
   std::error_code absent;
-  // No more than the system follows; what is left then is refused as it does.
+  // No more links than the system follows; it then refuses the rest itself.
   for (int links = 0; links < 40 && fs::is_symlink(end, absent); ++links)
     end = end.parent_path() / fs::read_symlink(end, absent);
   return end;

@@ -20,24 +20,24 @@ inline constexpr const char* output_rules =
     "nobody\n"
     "may write is refused, even to root. So is one that is also read.";
 
-// A file that is written beside its path and moved there by `commit`; without it, nothing is left.
-// What was at the path before stays until then; its permissions stay for good. Where the path is a
-// symbolic link, all this goes for the file that it leads to. All calls throw `invalid_argument`
+// A file that is written beside its path and moved there by `commit`; without `commit` nothing is
+// left. A file at the path stays until then, and its permissions stay for good. If the path is a
+// symbolic link, all this holds for the file that it leads to. All calls throw `invalid_argument`
 // with one line that names the path and the system's reason.
 class output_file {
  public:
-  // Creates the temporary file, so that a path that cannot be written is found before the work.
-  // Refuses what is there if it is no regular file, or read-only: for root, which may write
-  // everything, if nobody has the permission.
+  // Creates the temporary file, so that a path that cannot be written fails before the work.
+  // Refuses an existing file that is not regular, or read-only. Root may write everything, so for
+  // root read-only means that nobody has the permission.
   explicit output_file(const std::string& path);
 
-  // Appends, or overwrites what is behind the place of the last `seek`.
+  // Appends, or overwrites from the place of the last `seek` on.
   void write(std::span<const std::byte> bytes);
   // Goes to a place, in bytes from the beginning.
   void seek(std::uint64_t place);
 
-  // Ends writing: all is on the disk. Of files that belong together each is finished before the
-  // first one is committed.
+  // Ends writing: everything is on the disk. If files belong together, all are finished before the
+  // first is committed.
   void finish();
   // Finishes the file and moves it to its path.
   void commit();
@@ -51,7 +51,7 @@ class output_file {
   std::optional<temporary_file> temporary_;
 };
 
-// Where a path leads to through symbolic links; the last one may lead to what is not there yet.
+// Where a path leads through symbolic links; the target need not exist.
 std::string followed(const std::string& path);
 
 // Writes a text file as a whole.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every program does first, so that its files are safe.
+// What every program does first to keep its files safe.
 #include "files/program.hpp"
 
 #include <fcntl.h>
@@ -13,14 +13,15 @@ namespace raydex::io {
 
 namespace {
 
-// A file gets the lowest number that is free. Through O_PATH nothing can be read or written.
+// A file gets the lowest free number. Nothing can be read or written through O_PATH.
 void occupy_standard_descriptors() {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(standard, F_GETFD) < 0) ::open("/", O_PATH);
   }
 }
 
-// SA_RESETHAND: the signal, raised again, now ends the program, so that its status tells of it.
+// With SA_RESETHAND the signal, raised again, ends the program, and its exit status shows the
+// signal.
 void clean_up(int signal) {
   temporary_file::remove_all();
   ::raise(signal);

@@ -11,8 +11,8 @@
 
 namespace raydex {
 
-// Shows what a program is busy with: the phase, a bar where its length is known, and the seconds so
-// far. Appears after half a second and only where stderr is a terminal, and wipes itself out.
+// Shows what a program is busy with: the phase, a bar if its length is known, and the seconds so
+// far. It appears after half a second, only if stderr is a terminal, and erases itself.
 class progress {
  public:
   progress();
@@ -36,7 +36,7 @@ class progress {
   std::mutex mutex_;
   std::condition_variable finished_;
   bool stop_ = false;
-  // A thread of its own, so that it also moves while a single long call runs. None without a
+  // Runs in its own thread, so that it also moves during a single long call. None without a
   // terminal.
   std::thread painter_;
 };

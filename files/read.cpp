@@ -37,7 +37,7 @@ csv_name split(const std::string& name) {
   return parts;
 }
 
-// Files whose column is not named.
+// Refuses a CSV file without a column name.
 void check_is_array(const std::string& name) {
   if (name.ends_with(".csv")) {
     throw invalid_argument(fmt::format("{0}: which column? name it: {0}:column", name));

@@ -22,15 +22,16 @@ std::string path_of(const std::string& name);
 // Reads a column. Throws `invalid_argument` with one line that names the file.
 host_column read_column(const std::string& name);
 
-// Reads ranges batch by batch: an n x 2 array of lower and upper ends, of which no more than a
-// batch is in memory, or two columns of a CSV file, `t.csv:lower,upper`. Throws as `read_column`.
+// Reads ranges batch by batch: from an n x 2 array of lower and upper ends, of which only one batch
+// at a time is in memory, or from two columns of a CSV file, `t.csv:lower,upper`. Throws as
+// `read_column`.
 class range_reader {
  public:
   explicit range_reader(const std::string& name);
   range_reader(const range_reader&) = delete;
   range_reader& operator=(const range_reader&) = delete;
 
-  // What the ends are.
+  // The format of the ends.
   key_format format() const noexcept { return format_; }
   // How many ranges there are.
   std::uint64_t size() const noexcept { return size_; }

@@ -21,7 +21,8 @@ struct temporary_file::name {
 
 std::atomic<temporary_file::name*> temporary_file::names = nullptr;
 
-// The name is random, so that what a killed run has left blocks no other one.
+// The name is random, so that the leftovers of a killed run block no other run; process numbers
+// repeat in other namespaces.
 temporary_file::name& temporary_file::add_name(const std::filesystem::path& folder) {
   std::random_device random;
   const std::string own = fmt::format("raydex-{:08x}{:08x}.tmp", random(), random());

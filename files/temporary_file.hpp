@@ -8,9 +8,8 @@
 
 namespace raydex::io {
 
-// A new file under a name of its own, open for writing. The destructor removes it; so does a signal
-// that ends the program, where `begin_program` was called. Calls that fail leave the reason in
-// errno.
+// A new file with a unique name, open for writing. The destructor removes it; so does a signal that
+// ends the program, if `begin_program` was called. Calls that fail leave the reason in errno.
 class temporary_file {
  public:
   // Creates it in a folder. On failure `descriptor` is negative.
@@ -21,7 +20,7 @@ class temporary_file {
 
   int descriptor() const noexcept { return descriptor_; }
 
-  // Puts all that was written on the disk and closes the file. Returns whether that succeeded.
+  // Puts everything written on the disk and closes the file. Returns whether that succeeded.
   bool finish();
   // Moves it to a path of the same file system, where it stays. Returns whether that succeeded.
   bool move_to(const std::string& path);

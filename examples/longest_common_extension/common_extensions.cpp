@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a text reads the same from two of its positions on.
+// How far a text reads the same from two of its positions.
 #include "examples/longest_common_extension/common_extensions.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace raydex::examples {
 
 namespace {
 
-// Milliseconds that the work takes, with all that it queues on the session's stream.
+// Milliseconds that the work takes, including what it queues on the session's stream.
 template <class Work>
 double milliseconds(const session& where, Work&& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -64,7 +64,7 @@ std::vector<std::uint32_t> common_extensions::lengths(std::span<const position_p
   std::vector<std::uint32_t> total = lengths(pairs);
   std::vector<position_pair> rest(pairs.size());
   for (unsigned jump = 0; jump < mismatches; ++jump) {
-    // Where the text has ended, it stays at its end.
+    // A position that has reached the end of the text stays there.
     const auto beyond = [&](std::size_t i) {
       const std::uint32_t left = end - std::max(pairs[i].a, pairs[i].b);
       return std::min(total[i] + 1, left);

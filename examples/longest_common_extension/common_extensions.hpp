@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a text reads the same from two of its positions on.
+// How far a text reads the same from two of its positions.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct position_pair {
   std::uint32_t a, b;
 };
 
-// Answers batches of longest common extensions by range minima: two suffixes have in common what
-// all neighbours between them in the order have in common.
+// Answers batches of longest common extensions by range minima: of all neighbours between two
+// suffixes in the order, those that share the fewest letters share as many as the two.
 class common_extensions {
  public:
   // `suffixes` must outlive it.
   common_extensions(const session& where, const sorted_suffixes& suffixes,
                     const std::string& structure);
 
-  // The number of letters that are equal from both positions of each pair on. A position may be the
-  // end of the text, which has nothing in common with any.
+  // How many letters are equal from the two positions of each pair. A position may be the end of
+  // the text, which has nothing in common with any other.
   std::vector<std::uint32_t> lengths(std::span<const position_pair> pairs);
 
-  // The same, and beyond letters that differ, up to so many, which count as well.
+  // The same with up to so many mismatches; letters that differ count, too.
   std::vector<std::uint32_t> lengths(std::span<const position_pair> pairs, unsigned mismatches);
 
   // The structure over the LCP array.

@@ -6,8 +6,8 @@
 
 namespace raydex::examples {
 
-// The letters of the one sequence that a file holds. Throws `invalid_argument` with one line that
-// names the file.
+// The letters of a file with a single sequence. Throws `invalid_argument` with one line that names
+// the file.
 std::string read_fasta(const std::string& path);
 
 }  // namespace raydex::examples

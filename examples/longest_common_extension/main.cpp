@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// longest_common_extension FASTA: how far a genome reads the same from pairs of its positions on,
-// by range minima over its LCP array; every answer is checked by comparing letters.
+// longest_common_extension FASTA: how far a genome reads the same from pairs of its positions, by
+// range minima over its LCP array. Every answer is checked by comparing letters.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -55,7 +55,7 @@ std::uint32_t compare(std::string_view text, const position_pair& pair, unsigned
 
 using pairs_of_positions = std::vector<position_pair>;
 
-// Pairs of positions from anywhere.
+// Random pairs of positions.
 pairs_of_positions random_pairs(const sorted_suffixes& suffixes, std::uint32_t count,
                                 std::mt19937_64& random) {
   std::uniform_int_distribution<std::uint32_t> position(
@@ -65,8 +65,8 @@ pairs_of_positions random_pairs(const sorted_suffixes& suffixes, std::uint32_t c
   return pairs;
 }
 
-// Pairs of positions where the same passage begins, of so many letters at least; none if there is
-// no such passage.
+// Pairs of positions where the same passage of at least so many letters begins; none if there is no
+// such passage.
 pairs_of_positions repeated_pairs(const sorted_suffixes& suffixes, std::uint32_t letters,
                                   std::uint32_t count, std::mt19937_64& random) {
   std::vector<std::size_t> ranks;
@@ -110,7 +110,7 @@ bool ask(const char* what, common_extensions& extensions, std::string_view text,
 }
 
 bool run(const arguments& given) {
-  // A file that cannot be written is found before the work.
+  // Fails before the work if the file cannot be written.
   io::check_outputs(std::array{io::file_argument{"--lcp", given.lcp}},
                     std::array{io::file_argument{"genome", given.genome}});
   std::optional<io::output_file> lcp;

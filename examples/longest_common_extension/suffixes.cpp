@@ -25,8 +25,8 @@ sorted_suffixes::sorted_suffixes(std::string_view text)
   }
   for (std::size_t rank = 0; rank < n; ++rank)
     ranks[static_cast<std::size_t>(positions[rank])] = static_cast<std::uint32_t>(rank);
-  // A suffix has at least as much in common with the one before it as the suffix that begins one
-  // letter earlier, less that letter.
+  // If a suffix shares h letters with its predecessor in the order, the suffix that begins one
+  // letter later shares at least h - 1 with its own.
   std::uint32_t length = 0;
   for (std::size_t position = 0; position < n; ++position) {
     const std::uint32_t rank = ranks[position];

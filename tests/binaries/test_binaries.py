@@ -25,13 +25,13 @@ def binaries(*folders):
 
 
 def read_elf(path, *options):
-    """What readelf says."""
+    """The output of readelf."""
     command = ["readelf", "--wide", *options, path]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def built():
-    """What this build has made."""
+    """The output of this build."""
     return binaries(BUILD / "bin", BUILD / "lib")
 
 
@@ -45,7 +45,7 @@ def install(tmp_path_factory):
 
 
 def assert_fixed_places(paths):
-    """An empty place, or one without a slash in front, is seen from the current folder."""
+    """An empty place, or one without a leading slash, is relative to the current folder."""
     for path in paths:
         for places in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", read_elf(path, "--dynamic")):
             for place in places.split(":"):

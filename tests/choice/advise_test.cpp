@@ -22,7 +22,7 @@ bool mentions(const advice& advised, const std::string& text) {
   return advised.reason.find(text) != std::string::npos;
 }
 
-// --- The built-in measurements lead where the lightweight paper's section 6.1 does.
+// --- The built-in measurements lead to the same advice as section 6.1 of the lightweight paper.
 
 class built_in_advice : public testing::Test {
  protected:
@@ -53,7 +53,7 @@ TEST_F(built_in_advice, takes_sorted_entries_for_small_ranges_in_little_memory) 
             "sorted_array");
 }
 
-// --- Decisions by a table at hand.
+// --- Decisions by a table made here.
 
 const std::vector<capability> both{offer("a", backend::cpu), offer("b", backend::cpu)};
 
@@ -92,7 +92,7 @@ TEST(advise, takes_the_smaller_of_equally_fast_ones) {
   EXPECT_EQ(advised(110), "b");
   EXPECT_EQ(advised(100), "b");
   EXPECT_EQ(advised(98), "a");
-  // Equal in all: the one that is listed first.
+  // Equal in everything: the one listed first.
   EXPECT_EQ(advise({.n = 1000}, table_of({row("b", 1000, 1), row("a", 1000, 1)}), both).structure,
             "b");
 }
@@ -118,7 +118,8 @@ TEST(advise, tells_points_from_sorted_probes_and_ranges) {
   const speed_table table = table_of(rows);
   EXPECT_EQ(advise({.n = 1000}, table, both).structure, "b");
   EXPECT_EQ(advise({.n = 1000, .sorted_probes = true}, table, both).structure, "a");
-  // Structures are not judged by what they were not asked: b's points say nothing about ranges.
+  // Structures are not judged by measurements of something else: b's points say nothing about
+  // ranges.
   const auto ranges = [&](std::uint64_t hits) {
     return advise({.n = 1000, .range_hits = hits}, table, both);
   };
@@ -196,7 +197,7 @@ TEST(advise, needs_no_measurement_of_the_only_one_that_can_do_it) {
   EXPECT_TRUE(mentions(advised, "not measured"));
   EXPECT_EQ(advised.lookups_per_s, 0);
   EXPECT_EQ(advised.resident_bytes, 0);
-  // Whether it fits is not known.
+  // Nobody knows whether it fits.
   expect_error<unsupported>(
       [&] { advise({.n = 1000, .updates = true, .memory_limit = 1 << 20}, table, offered); },
       {"measured", "by name (c)"});

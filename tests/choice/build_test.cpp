@@ -13,7 +13,7 @@
 namespace raydex {
 namespace {
 
-// Use cases all over.
+// Use cases of all kinds.
 std::vector<use_case> use_cases(backend where) {
   std::vector<use_case> all;
   for (const std::uint64_t n : {0ULL, 1ULL, 1ULL << 10, 1ULL << 20, 1ULL << 27, 1ULL << 33}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures to be advised, whatever this build has.
+// Structures to choose from, whatever this build has.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurements that cannot be are refused.
+// Impossible measurements are refused.
 #include "raydex/speed_table.hpp"
 
 #include <gtest/gtest.h>

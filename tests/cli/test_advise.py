@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`raydex advise`, `raydex tune`, and what `--structure auto` makes of the measurements."""
+"""`raydex advise`, `raydex tune`, and what `--structure auto` chooses by the measurements."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def fresh_cache(tmp_path_factory, tuned):
             self.path.write_text(text, encoding="utf-8")
 
         def prefer(self, **options):
-            """Measurements after which sorted_array with these options is the best of all."""
+            """Measurements by which sorted_array with these options is the best."""
             best = {"structure": "sorted_array", "options": options, "key_bits": 32, "n": 1000,
                     "range_hits": 0, "sorted_probes": False, "lookups_per_s": 1e15,
                     "bytes_per_key": 8}
@@ -264,7 +264,7 @@ def test_a_broken_file_is_said_and_not_used(program, cache, case):
         assert done.stderr.count("\n") == 1
         if words is not query:
             assert json.loads(done.stdout)["measurements"] == "built-in"
-    # Who names a structure does not need it.
+    # A named structure needs no measurements.
     named = query_arguments(structure="sorted_array", keys=column, points=column, result="count")
     assert program.run(*named, env=cache.env).stderr == ""
 

@@ -246,7 +246,7 @@ def test_a_failure_keeps_what_was_there(program):
 
 def test_files_that_cannot_be_read_to_their_end(program):
     good = program.file("good.npy", NUMBERS)
-    (program.folder / "t.csv").symlink_to("/proc/self/mem")  # nothing is at its beginning
+    (program.folder / "t.csv").symlink_to("/proc/self/mem")  # nothing can be read at its beginning
     line = program.refuse_query(keys="t.csv:a", points=good, result="count")
     assert line == "raydex: t.csv: cannot be read to its end\n"
 
@@ -273,7 +273,7 @@ def test_exhausted_memory(program):
     os.truncate(program.folder / "K.npy", len(header) + size)
     query = query_arguments(keys="K.npy", points=points, result="first")
     assert "memory" in program.refuse(*query, **limits)
-    # Here the keys fit, and the build's memory does not.
+    # Here the keys fit, but the build's memory does not.
     size = 1 << 29
     header = npy_with(SHAPE % f"({size // 4},)")
     program.file("K.npy", header)

@@ -23,7 +23,7 @@ def bits_of(keys):
 
 
 def edited(held, insert, erase, erase_rows):
-    """What is left of pairs of a key and a row id, and what is there of those that are inserted."""
+    """The pairs of key and row id that are left, and the inserted pairs that are there."""
     if erase_rows is None:
         return [pair[0] not in set(erase) for pair in held], [True] * len(insert)
     named = set(zip(erase, erase_rows))
@@ -41,12 +41,12 @@ def test_every_key_type(program, rng, dtype, row_id_type, by_row):
     rows = rng.permutation(n).astype(width) if row_id_type else np.arange(n, dtype=width)
     new = rng.choice(np.concatenate([keys, random_bits(rng, dtype, n)]), more)
     new_rows = rng.permutation(np.arange(n, n + 2 * more, dtype=width))[:more]
-    # Of both, and what is not there.
+    # Old keys, inserted keys, and keys that are not there.
     gone = np.concatenate([rng.choice(keys, n // 4), new[: more // 3], random_bits(rng, dtype, 3)])
     gone_rows = np.concatenate(
         [rng.choice(rows, n // 4), new_rows[: more // 3], np.zeros(3, width)]
     )
-    # Of erased rows some are really there.
+    # Some erased rows are really there.
     at = rng.choice(n, n // 8)
     gone, gone_rows = np.concatenate([gone, keys[at]]), np.concatenate([gone_rows, rows[at]])
 

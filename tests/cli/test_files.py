@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens to files: those that are read, those that are written, and those of other people."""
+"""What happens to files: to inputs, to outputs, and to other people's files."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ ENDING = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGPIPE", "SIGTERM", "SIGXCPU"]
 
 
 def zeros(program, name, *shape):
-    """A large array of zeros that takes no place on the disk."""
+    """A large array of zeros that takes no space on the disk."""
     program.file(name, np.zeros((0, *shape[1:]), "<u4"))
     path = program.folder / name
     header = path.read_bytes()
@@ -38,7 +38,7 @@ def long_query(program, **options):
 
 
 def long_rmq(program, **options):
-    """The same of minima."""
+    """The same for minima."""
     values = zeros(program, "V.npy", 1 << 24)
     ranges = zeros(program, "R.npy", 1 << 24, 2)
     return rmq_arguments(values=values, ranges=ranges, result="min", **options)
@@ -80,14 +80,14 @@ OWN_CACHE = {**os.environ, "RAYDEX_CACHE_DIR": "."}
 
 
 def query_by_measurements(column):
-    """A query that reads what `raydex tune` has measured."""
+    """A query that reads the measurements of `raydex tune`."""
     return query_arguments(
         structure="auto", keys=column, points=column, result="first", report="report.json"
     )
 
 
 def damage_measurements(program, column):
-    """Makes the query say a warning."""
+    """Makes the query print a warning."""
     assert program.run(*query_by_measurements(column)).returncode == 0
     device = json.loads((program.folder / "report.json").read_text(encoding="utf-8"))["device"]
     device = re.sub("[^0-9A-Za-z]", "-", device)
@@ -372,7 +372,7 @@ def file_options(program, command):
 
 
 def names_of(program, path):
-    """What a file of the folder is called, too."""
+    """All names of a file in the folder, for which links are made."""
     os.link(program.folder / path, program.folder / "hard")
     (program.folder / "soft").symlink_to(path)
     (program.folder / "folder").symlink_to(".")

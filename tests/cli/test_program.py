@@ -89,7 +89,7 @@ def options_in_help(program, command):
 
 
 def complete(script, *words):
-    """What bash offers for the last word."""
+    """The completions that bash offers for the last word."""
     code = f"""{script}
 COMP_WORDS=({" ".join(f"'{word}'" for word in words)})
 COMP_CWORD={len(words) - 1}
@@ -111,7 +111,7 @@ def test_bash_completion(program):
     assert complete(script, "raydex", "rmq", "--result", "") == {"min", "argmin"}
     backends = complete(script, "raydex", "query", "--backend", "c")
     assert backends == {"cpu", "cuda"}
-    # Nothing, so that bash falls back on files.
+    # No completions, so that bash falls back to files.
     assert complete(script, "raydex", "query", "--keys", "") == set()
     assert complete(script, "raydex", "completion", "z") == {"zsh"}
 

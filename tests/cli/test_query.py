@@ -32,7 +32,7 @@ def check_all_results(program, oracle, values=None, **options):
 
 
 def random_values(rng, n):
-    """Values of one of the types that sums take: a program is started for each result."""
+    """Values of only one of the types that sums take, since each result starts a program."""
     dtype = rng.choice(["<u4", "<u8", "<i4", "<i8", "<f4", "<f8"])
     if dtype == "<f4":
         return rng.normal(0, 1e6, n).astype(dtype)

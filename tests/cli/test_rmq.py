@@ -22,7 +22,7 @@ RANGES = np.array([[0, 4], [2, 2], [2, 4]], "<u4")
 
 @pytest.fixture
 def offers(program):
-    """What `raydex structures` says of those that answer minima on this backend."""
+    """The structures for minima on this backend, as `raydex structures` lists them."""
     listed = json.loads(program.run("structures", "--json").stdout)
     return [entry for entry in listed if entry["minima"] and entry["backend"] == BACKEND]
 
@@ -35,12 +35,12 @@ def answered_here(offers):
 
 
 def updatable(offers):
-    """Those that take changed values."""
+    """The structures that take changed values."""
     return sorted({entry["structure"] for entry in offers if entry["updates"]})
 
 
 def last_value(dtype):
-    """What nothing comes after."""
+    """The last value in the order."""
     return np.nan if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
 
 
@@ -64,7 +64,7 @@ def minima(values, ranges, rightmost=False):
 
 
 def random_ranges(rng, dtype, n, count):
-    """Of all lengths; one in a few is empty, or reaches beyond n values."""
+    """Ranges of all lengths; one in a few is empty, or reaches beyond n values."""
     lower = rng.integers(0, n, count)
     upper = lower + (n - lower) * rng.random(count) ** 3
     ranges = np.stack([lower, upper.astype(np.int64)], axis=1)
@@ -251,7 +251,7 @@ def test_more_ranges_than_a_batch(program, rng):
     files = {"values": program.file("V.npy", values), "ranges": program.file("R.npy", ranges)}
     expected = np.minimum(values[lower], values[lower + 1])
     assert_equal(program.rmq("--check", result="min", **files), expected)
-    # A check counts the ranges over all batches, and nothing is written of those before.
+    # A check counts the ranges over all batches, and no earlier batch is written.
     ranges[-2] = (7, 6)
     files["ranges"] = program.file("R.npy", ranges)
     (program.folder / "out.npy").unlink()
@@ -280,7 +280,7 @@ def test_more_ranges_than_memory(program):
 
 
 def write_files(program):
-    """Files that are good or bad by the option that they are given to."""
+    """Files that are good or bad depending on the option that names them."""
     program.file("V.npy", NUMBERS)
     program.file("R.npy", RANGES)
     program.file("P.npy", np.array([1, 4], "<u4"))

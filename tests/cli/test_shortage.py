@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that runs out is reported as that, and ends no more than it must."""
+"""A shortage of memory is reported as such, and ends no more than it must."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_tune_goes_on_without_what_has_no_room(program, least):
         assert line.startswith("left out: ") and " keys" in line and " bytes asked" in line
     (path,) = (program.folder / "cache").iterdir()
     rows = json.loads(path.read_text())["rows"]
-    # Of a workload that one has no room for, none is measured.
+    # If one structure has no room for a workload, none is measured on it.
     asked = ["key_bits", "n", "range_hits", "sorted_probes"]
     workloads = [tuple(row[name] for name in asked) for row in rows]
     assert rows and len({workloads.count(workload) for workload in workloads}) == 1

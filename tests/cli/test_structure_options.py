@@ -60,7 +60,7 @@ def query(program, result, option=(), **options):
 
 
 def refusal(program, structure, option):
-    """The one line that a query with this option ends in."""
+    """The one line of error that a query with this option prints."""
     column = program.file("K.npy", np.arange(10, dtype="<u4"))
     words = []
     for word in option.split():
@@ -96,7 +96,7 @@ def test_ascending_points(program, rng, structure, dtype):
     points = np.sort(rng.integers(-5 if dtype == "<f8" else 0, n + 5, probes)).astype(dtype)
     row_of = np.full(n + 10, 2**32 - 1, "<u4")
     row_of[keys.astype(int)] = np.arange(n, dtype="<u4")
-    # What is below all keys is above them, too, as an index.
+    # Points below all keys take the place of key n, which no row has.
     expected = row_of[np.where(points < 0, n, points).astype(int)]
     for _ in range(2):  # ascending, then in no order
         asked = query(
@@ -128,7 +128,7 @@ def test_report(program, structure, options):
     assert report["structure"] == structure
     assert report["options"] == options
     least = 8 * 1000
-    # Beside pivots, a root has a table of 16 KiB.
+    # In addition to pivots, a root has a table of 16 KiB.
     most = least if structure == "eytzinger" else least + least // 4 + (16 << 10)
     assert least <= report["resident_bytes"] <= most
 

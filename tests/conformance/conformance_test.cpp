@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every structure answers every query as the oracle does: structure x options x key type x column,
-// on the backend that this program was built for. A test is named after what it combines, so that
-// a failure says where to look.
+// Every structure answers every query like the oracle: structure x options x key type x column, on
+// the backend that this program was built for. A test's name lists what it combines, so a failure
+// says where to look.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,14 +17,14 @@
 namespace raydex::test {
 namespace {
 
-// Whether each combination takes long: then fewer of them.
+// Whether each combination takes long; then fewer are tested.
 bool sparse() {
   return tested_by_emulation() || small_scale();
 }
 
-// The options that each structure is tested with, the first of them with every key type, the others
-// with one type a width, or, on a CPU and on a small scale, with widths in turn. A structure that
-// is not named is tested with its defaults.
+// The options that each structure is tested with: the first with every key type, the others with
+// one type per width, or, on a CPU and at small scale, with widths in turn. A structure not named
+// here is tested with its defaults.
 const std::map<std::string, std::vector<option_map>>& tested_options() {
   static const std::map<std::string, std::vector<option_map>> all{
       {"sorted_array",
@@ -132,12 +132,12 @@ std::vector<std::uint64_t> make_row_ids(row_id_kind kind, std::size_t size, std:
   std::iota(ids.begin(), ids.end(), 0);
   if (kind == row_id_kind::implicit) return ids;
   for (auto& id : ids)
-    id = below(random, values);  // repeated ones are legal
+    id = below(random, values);  // repeated row ids are legal
   return ids;
 }
 
 // Keys of the column, their neighbours, extremes, random keys, and missing ones. The first half
-// ascends, since sorted probes may be answered in another way.
+// ascends, since sorted probes may take another path.
 template <class T>
 std::vector<std::optional<T>> make_probes(const std::vector<std::optional<T>>& column,
                                           std::size_t count, std::mt19937_64& random) {
@@ -330,7 +330,7 @@ void check_column(const subject& tested, const session& at, content what, row_id
     check.sum_of_values<std::int64_t>(values, random);
     check.sum_of_values<float>(values, random);
   }
-  // Five questions at least to points and to ranges.
+  // At least five questions for points and for ranges.
   ASSERT_LE(built->repairs(context(at).stream), most_repairs(*built, 10 * probe_count));
 }
 
@@ -352,7 +352,7 @@ class conformance : public testing::Test {
     }
     const session at(tested_.where);
     for (const std::size_t size : sizes()) {
-      // A probe may match every row: bounds the matches that are compared.
+      // A probe may match every row, so this bounds the matches that are compared.
       const std::size_t probe_count = std::min({size * 2 + 7, 1'000'000 / (size + 1), 1001ul});
       check_column<T>(tested_, at, what_, kind_, size, probe_count);
       if (HasFatalFailure()) return;
@@ -417,7 +417,7 @@ void register_tests() {
         options != tested_options().end() ? options->second : std::vector<option_map>{{}};
     for (std::size_t i = 0; i < sets.size(); ++i) {
       const subject tested{can.structure, where, sets[i]};
-      // With options, a CPU and an emulation on a small scale take one width each, in turn.
+      // With options, a CPU or an emulation at small scale takes one width each, in turn.
       const bool both_widths = i == 0 || (where != backend::cpu && !small_scale());
       if (both_widths || i % 2 == 0) register_key_type<std::uint32_t>("uint32", tested);
       if (both_widths || i % 2 == 1) register_key_type<std::uint64_t>("uint64", tested);

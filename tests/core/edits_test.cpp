@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which entries of a list another one names, and how much of that a thread does.
+// Which entries of a list another list names, and how much of that work one thread does.
 #include "raydex/core/keys/edits.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(core_edits, no_thread_marks_more_than_its_share) {
     std::vector<std::uint8_t> all(held.keys.size());
     own_count count_named;
     own_count count_marked;
-    // Calls f(thread) for each thread, which has marks of its own, and adds these up.
+    // Calls f(thread) for each thread, each with its own marks, and adds these up.
     const auto run = [&](std::uint64_t threads, const auto& f) {
       for (std::uint64_t thread = 0; thread < threads; ++thread) {
         std::vector<std::uint8_t> marks(all.size());

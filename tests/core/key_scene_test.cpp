@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where rays meet primitives, exactly, and how far that is from where they begin and end. Engines
-// round: what a ray is to meet lies a few floats inside of it, counted at its distance, and what it
-// is not to meet as many outside.
+// Where exactly rays meet primitives, and how far that is from where they begin and end. Engines
+// round, so what a ray must meet lies a few floats inside it, counted at its distance; what it must
+// not meet lies as far outside.
 #include "raydex/core/rays/key_scene.hpp"
 
 #include <gtest/gtest.h>
@@ -29,9 +29,9 @@ long double in_floats(long double distance, long double place) {
   return distance / (std::nextafter(at, std::numeric_limits<float>::infinity()) - at);
 }
 
-// So many floats do not lie between a hit and an end of its ray where there is room.
+// At least so many floats lie between a hit and an end of its ray where there is room.
 constexpr long double plenty = 1 << 20;
-// Edges are told from rays by no less than this share of what is subtracted.
+// The least distance of a ray from an edge, as a share of the numbers subtracted to find it.
 constexpr long double clear = 0.125L;
 
 void expect_met(const axis_ray& ray, long double along, long double floats) {
@@ -48,7 +48,7 @@ void expect_met(const axis_ray& ray, const corners& of, long double floats) {
   EXPECT_GE(at.clearness, clear);
   expect_met(ray, at.along, floats);
 }
-// Passes beside it, before it, or behind it.
+// The ray passes beside it, before it, or behind it.
 void expect_passed_by(const axis_ray& ray, const corners& of, long double floats) {
   const meeting at = meet(ray, of);
   EXPECT_GE(at.clearness, clear);
@@ -61,8 +61,8 @@ std::string describe(const key_grid& grid) {
          std::to_string(grid.z_step);
 }
 
-// Grids of all kinds: as wide as they can be along each axis, and narrow ones, with short steps,
-// those of the options, and the longest.
+// Grids of all kinds: as wide as possible along each axis, and narrow ones; with short steps, those
+// of the options, and the longest.
 std::vector<key_grid> grids() {
   std::vector<key_grid> all;
   const unsigned bits[][3] = {{23, 23, 18}, {18, 23, 23}, {23, 18, 23}, {22, 21, 21}, {23, 9, 0},
@@ -139,7 +139,7 @@ TEST_F(key_scene, rays_along_an_axis_end_far_behind_the_last_cell) {
         grid.triangle(at, false, passed);
         expect_passed_by(ray, passed, plenty);
       };
-      // What lies before it, markers included, and the cells around one that it meets.
+      // What lies before the ray, markers included, and the cells around one that it meets.
       cell before = begin;
       --along(before, axis);
       expect_none(before);
@@ -170,7 +170,7 @@ TEST_F(key_scene, triangles_of_cells_are_met_in_the_point_of_the_cell) {
         const float step = axis == 0 ? 1 : axis == 1 ? grid.y_step : grid.z_step;
         const meeting exact = meet(ray, met);
         ASSERT_EQ(exact.along, 0.5F * step) << at.x << ", " << at.y << ", " << at.z;
-        // Powers of 2 have a reciprocal.
+        // Powers of 2 have an exact reciprocal.
         int exponent = 0;
         ASSERT_EQ(std::frexp(std::fabs(exact.area), &exponent), 0.5F);
       }
@@ -209,7 +209,7 @@ class key_rays : public key_scene {
            static_cast<std::uint64_t>(at.z) << (grid.x_bits + grid.y_bits);
   }
 
-  // Whether a ray is to meet a key, by its triangle and, where it is one, as a box.
+  // Expects a ray to meet or to miss a key, both its triangle and its box.
   static void expect(bool is_met, const key_grid& grid, const axis_ray& ray, std::uint64_t key,
                      long double floats) {
     corners triangle;
@@ -244,7 +244,7 @@ TEST_F(key_rays, rays_along_a_segment_have_four_floats_to_spare) {
       ASSERT_TRUE(last == grid.largest() || grid.segment(last + 1) == grid.segment(last) + 1);
       const auto keys = static_cast<std::int32_t>(last - lower);
       const std::uint64_t upper = lower + static_cast<std::uint64_t>(pick(keys));
-      // From zero, half a step is no more than a float where a row is as long as it can be.
+      // From zero, half a step is only one float if the row has its full length.
       for (const bool from_zero : {false, true}) {
         const long double floats = from_zero ? 1 : 4;
         const axis_ray ray = grid.ray_along(lower, upper, from_zero);

@@ -12,11 +12,11 @@ namespace raydex::test {
 
 using corners = core::point3[3];
 
-// Where a ray meets the plane of a triangle. Coordinates are floats: a long double holds products
-// of two of them, and what is left to round of three does not matter here.
+// Where a ray meets the plane of a triangle. Coordinates are floats. A long double holds a product
+// of two exactly; the rounding of a product of three does not matter here.
 struct meeting {
-  long double along;      // the distance from its origin
-  bool inside;            // whether that is within the triangle
+  long double along;      // the distance from the ray's origin
+  bool inside;            // whether that point is in the triangle
   long double area;       // twice the triangle's, as the ray sees it: engines divide by it
   long double clearness;  // how far the edges are from the ray that tell, in shares of what is
                           // subtracted to find out: 0 for one that it meets
@@ -35,7 +35,7 @@ inline meeting meet(const core::axis_ray& ray, const corners& of) {
   long double along = 0;
   int positive = 0;
   long double least = 1;
-  long double most[2] = {0, 0};  // of edges that have the ray to their right, and to their left
+  long double most[2] = {0, 0};  // for edges with the ray to their right, and to their left
   for (std::size_t i = 0; i < 3; ++i) {
     const auto& a = points[(i + 1) % 3];
     const auto& b = points[(i + 2) % 3];

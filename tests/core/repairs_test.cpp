@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tracers that miss cost: right answers all the same, each lookup that a search had to answer
-// counted, and none where rays are right.
+// What tracers that miss cost: the answers are still right, each lookup that a search had to answer
+// is counted, and none is counted where rays are right.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace raydex::core {
 namespace {
 
-// Meets primitives where they are, one by one, but loses a ray of so many.
+// A tracer that meets primitives exactly, one by one, but loses one ray in so many.
 template <class Scene>
 class tracer {
  public:
@@ -86,7 +86,7 @@ class repairs : public testing::Test {
     return keys[random_() % keys.size()] + random_() % 3 - 1;
   }
 
-  // Looks up what is wanted, and returns whether there were matches.
+  // Looks up `wanted`, and returns whether there were matches.
   template <class Scene, class Tracer>
   static bool expect_right(const Scene& scene, const Tracer& by,
                            const std::vector<std::uint64_t>& keys, interval<std::uint64_t> wanted,
@@ -151,7 +151,7 @@ TEST_F(rx_repairs, are_the_lookups_whose_rays_were_lost) {
       } else if (lost_of == 1) {
         EXPECT_EQ(counted_, found);
       } else {
-        // Some were beside what there is.
+        // Some lookups were for keys beside those in the column.
         EXPECT_GT(counted_, 0);
         EXPECT_LE(counted_, by.lost());
       }
@@ -171,7 +171,7 @@ TEST_F(rx_repairs, are_not_ranges_of_too_many_rays) {
       expect_right(in, by, keys, {lower, lower + segments * segment}, false);
       const bool too_many = segments == scene::most_rays;
       EXPECT_EQ(counted_, too_many ? 0 : 1);
-      // Where all hits are needed, it is known beforehand.
+      // Where all hits are needed, the number of rays is known beforehand.
       const bool none = too_many && hits == ray_hits::any;
       EXPECT_EQ(by.rays(), none ? 0 : scene::most_rays);
     }
@@ -232,7 +232,7 @@ TEST_F(cgrx_repairs, are_the_lookups_whose_rays_were_lost) {
       } else if (lost_of == 1) {
         EXPECT_EQ(counted_, traced);
       } else {
-        // One that is lost among several may not matter.
+        // One lost ray among several may not matter.
         EXPECT_GT(counted_, 0);
         EXPECT_LE(counted_, by.lost());
       }

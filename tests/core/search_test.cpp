@@ -58,7 +58,7 @@ TEST(search, finds_the_ends_of_the_key_range) {
 }
 
 TEST(search, positions_do_not_overflow_near_their_maximum) {
-  // 2^32 - 2 keys, which none has to hold: key i is i.
+  // 2^32 - 2 keys that no memory has to hold: key i is i.
   const std::uint32_t size = 0xffff'fffe;
   const auto at = [](std::uint32_t i) { return i; };
   const std::uint32_t wanted[2] = {0xffff'fffd, 0xffff'ffff};

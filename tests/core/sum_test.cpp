@@ -26,7 +26,7 @@ double sum(const std::vector<double>& terms) {
 TEST(floating_sum, is_the_rounded_exact_sum_in_any_order) {
   auto random = test::generator();
   for (int round = 0; round < 50; ++round) {
-    // Terms with a common scale, so that a wide integer holds the exact sum.
+    // Terms share a scale, so that a wide integer holds the exact sum.
     std::vector<double> terms(1000);
     int128 exact = 0;
     for (double& term : terms) {

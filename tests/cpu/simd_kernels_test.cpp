@@ -19,10 +19,10 @@
 namespace raydex::cpu {
 namespace {
 
-// Calls `check` with one instruction set after the other as the best.
+// Calls `check` for each instruction set, with that one as the best.
 template <class Check>
 void with_every_target(const Check& check) {
-  // To be asked before the first is chosen: afterwards it is all that is said to be supported.
+  // Asked before the first is chosen; afterwards only the chosen one is reported as supported.
   hwy::SetSupportedTargetsForTest(0);
   for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
     const std::int64_t target = left & -left;
@@ -114,7 +114,7 @@ TYPED_TEST(simd, ranks_keys_in_runs) {
     for (const std::size_t size : {33U, 34U, 300U}) {
       const std::vector<key> keys = mixed_keys<key>(size, random);
       check_runs(core::column_entries<key, row_id>{keys.data(), nullptr}, keys, random);
-      // No word too many, so that a sanitizer sees a read beyond the last entry.
+      // Not a word more than needed, so that a sanitizer sees a read beyond the last entry.
       std::vector<std::uint32_t> words(size * rows::words_per_entry);
       for (std::size_t i = 0; i < size; ++i)
         rows::put(words.data(), i, keys[i], static_cast<row_id>(random()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An index belongs to the device that was current when it was built: the second one serves as well
-// as the first, also at the same time.
+// An index belongs to the device that was current when it was built. The second device works as
+// well as the first, also at the same time.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minima of arrays of about 2^32 values and more: the longest with places of 32 bits, and such with
-// places of 64. Runs where the device has the memory. In each block of 2^16 values one is low, and
-// lower than all that are not; so a small table on the host knows the answers.
+// Minima of arrays of about 2^32 values and more: the longest array with 32-bit places, and arrays
+// with 64-bit places. Runs where the device has the memory. Each block of 2^16 values has one low
+// value, below all that are not low, so a small table on the host knows the answers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,14 +32,14 @@ __host__ __device__ constexpr std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 29)) * 0xbf58'476d'1ce4'e5b9;
   return x ^ (x >> 32);
 }
-// Where the low value of a block is, and which one.
+// The position of a block's low value, and the value.
 __host__ __device__ constexpr std::uint64_t low_position(std::uint64_t block) {
   return (block << block_bits) + mixed(block) % block_size;
 }
 __host__ __device__ constexpr std::uint32_t low_value(std::uint64_t block) {
   return static_cast<std::uint32_t>(mixed(~block) % low_values);
 }
-// All values are floats, too.
+// A float holds every value exactly.
 __host__ __device__ constexpr std::uint32_t value_at(std::uint64_t position) {
   const std::uint64_t block = position >> block_bits;
   if (position == low_position(block)) return low_value(block);
@@ -52,7 +52,7 @@ __global__ void write_values(T* values, std::uint64_t n) {
   if (position < n) values[position] = static_cast<T>(value_at(position));
 }
 
-// Where the leftmost minimum of a range is.
+// The position of the leftmost minimum of a range.
 class known_minima {
  public:
   explicit known_minima(std::uint64_t n) : lows_(lows(n)), of_blocks_(lows_, rmq_ties::leftmost) {}
@@ -86,8 +86,8 @@ struct asked_ranges {
   std::vector<std::uint64_t> lower, upper;
 };
 
-// Ranges up to `longest` values long: of all lengths, anywhere and at hard places, and such as are
-// nearly as long as the array.
+// Ranges of up to `longest` values: of all lengths, anywhere and at hard places, and some nearly as
+// long as the array.
 asked_ranges make_ranges(std::uint64_t n, std::uint64_t longest) {
   auto random = generator(n);
   asked_ranges all;
@@ -120,7 +120,7 @@ struct large_array {
   std::string name;
   std::string structure;
   option_map options;
-  std::uint64_t bytes_of_value;  // beside the value, with places of 64 bits
+  std::uint64_t bytes_of_value;  // beside the value, with 64-bit places
 };
 
 std::vector<large_array> structures() {

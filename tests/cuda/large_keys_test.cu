@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of more than 2^32 rows: row ids, positions and offsets need 64 bits. Runs where the
-// device has the memory; what it expects is known in closed form.
+// device has the memory; the expected answers have a closed form.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t all_keys = std::uint64_t{1} << 32;
 constexpr std::uint64_t twice =
-    1000;  // keys of the first rows stand in as many rows at the end, too
+    1000;  // keys of the first rows, repeated in as many rows at the end
 constexpr std::uint64_t n = all_keys + twice;
 
 // The key of each row is a permutation of all keys of 32 bits.
@@ -48,10 +48,10 @@ __global__ void write_keys(std::uint32_t* keys) {
 
 class large_keys : public backend_test, public testing::WithParamInterface<std::string> {
  protected:
-  // Checks one structure over the column; skips what the device has no memory for.
+  // Checks one structure over the column; skips it if the device lacks the memory.
   void check(const std::string& structure, const option_map& options, std::uint64_t bytes) {
     if (small_scale()) GTEST_SKIP() << "a large test";
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // what was freed is free then
+    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // so that freed memory is free
     if (at().device().free_bytes < bytes) {
       GTEST_SKIP() << bytes << " bytes are needed, " << at().device().free_bytes << " are free";
     }
@@ -68,7 +68,7 @@ class large_keys : public backend_test, public testing::WithParamInterface<std::
     std::vector<std::uint32_t> lower;
     std::vector<std::uint32_t> upper;
     for (int i = 0; i < 100'000; ++i) {
-      // One in two is the key of two rows, or near one.
+      // Half of the probes are keys of two rows, or near such a key.
       auto key = static_cast<std::uint32_t>(random());
       if (i % 2 == 0) key = key_of(below(random, twice));
       lower.push_back(key);
@@ -122,10 +122,10 @@ class large_keys : public backend_test, public testing::WithParamInterface<std::
   }
 };
 
-// Bytes: the column, and two sorted copies of it with row ids while it is sorted.
+// Bytes needed: the column, and two copies of it with row ids while it is sorted.
 constexpr std::uint64_t bytes_of_sort = n * (4 + 2 * (4 + 8));
 
-// Beside the column, keys and row ids in arrays of their own fit twice, entries of both do not.
+// Beside the column, separate arrays of keys and row ids fit twice, but entries of both do not.
 option_map options_of(const std::string& structure) {
   if (structure == "cgrx") return {{"bucket", "256"}};
   return {{"layout", "column"}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work goes to whatever stream a caller names: one of his own, the thread's default stream, and the
+// Work goes to whatever stream a caller names: a created one, the thread's default stream, or the
 // legacy one. Compiled with --default-stream=per-thread: here, but not in the library, stream 0 is
 // the thread's own, which waits for the legacy stream and makes it wait.
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ class cuda_streams : public backend_test {
     EXPECT_EQ(sums, expected) << structure;
   }
 
-  // All structures on the stream that each of several threads has, at the same time.
+  // Several threads at once, each with all structures on its own stream.
   template <class StreamOf>
   void check_on_threads(const StreamOf& stream_of) const {
     std::vector<std::thread> threads;

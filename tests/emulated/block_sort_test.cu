@@ -36,7 +36,7 @@ __global__ void sort_in_a_block(Key* keys, std::uint32_t* numbers, unsigned size
 template <class Key>
 class block_sort : public testing::Test {
  protected:
-  // Under any order of the threads; in one of them they might be in step by chance.
+  // In several orders of the threads; in a single one they might be in step by chance.
   block_sort() { emulation::set_schedule_seed(test::seed() | 1); }
   ~block_sort() override { emulation::set_schedule_seed(0); }
 

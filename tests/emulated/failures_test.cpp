@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When CUDA itself fails: the error says what happened, nothing leaks, and the index is as it was.
-// A real device fails too seldom to be asked, the emulated one fails at will.
+// A real device fails too seldom; the emulated one fails at will.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four threads that search trees of lines together, in all shapes that an index has for millions of
-// entries only: levels of pivots above levels of quantised nodes, many of which mislead.
+// Four threads search trees of lines together, in all shapes that an index has only for millions of
+// entries: levels of pivots above levels of quantised nodes, many of which mislead.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class line_team : public testing::Test {
     const auto lower = test::hard_probes(keys, 150, random);
     auto upper = lower;
     std::rotate(upper.begin(), upper.begin() + 9, upper.end());
-    // Every third is missing, for the way that is not for plain probes.
+    // Every third probe is missing, for the path that is not for plain probes.
     std::vector<std::uint8_t> valid(lower.size() / 8 + 1);
     for (std::size_t i = 0; i < lower.size(); ++i)
       if (i % 3 != 0) valid[i / 8] = static_cast<std::uint8_t>(valid[i / 8] | 1U << (i % 8));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ascending points are merged with the entries: what the merging kernel takes upon itself, that its
-// answers are right, and that the search kernel answers all that is left.
+// Ascending points are merged with the entries. The merging kernel merges what it should, its
+// answers are right, and the search kernel answers the rest.
 #include "src/cuda/keys/merge.cuh"
 
 #include <gtest/gtest.h>
@@ -95,11 +95,11 @@ template <class T>
 struct batch {
   std::string name;
   std::vector<T> points;
-  bool even = true;  // whether it lies so evenly over the entries that all that ascends is merged
+  bool even = true;  // whether its points are so even that all ascending ones are merged
 };
 
-// Whether a tile of a batch may be merged by a walk that has merged the one before, or, `first`,
-// has merged none.
+// Whether a walk may merge a tile of a batch after the tile before it, or, if `first`, as its first
+// tile.
 template <class T>
 bool mergeable_tile(const std::vector<T>& points, std::size_t number, bool first) {
   const std::size_t begin = number * tile - (first ? 0 : 1);
@@ -144,7 +144,7 @@ void check_merging(const session& at, const View& view, const table<T, RowId>& r
   }
 }
 
-// A batch as a user asks it.
+// A batch as a user would query it.
 template <class T, class RowId>
 void check_answers(const session& at, const index& built, const table<T, RowId>& rows,
                    const batch<T>& asked) {
@@ -174,7 +174,8 @@ std::vector<T> ascending_points(const table<T, RowId>& rows, std::size_t size,
   return all;
 }
 
-// Exchanges ascending point `i` with the next smaller one, so that only it is below the one before.
+// Swaps ascending point `i` with the next smaller one, so that only point `i` is below its
+// predecessor.
 template <class T>
 std::vector<T> with_descent_at(std::vector<T> points, std::size_t i) {
   const test::key_less less;
@@ -200,7 +201,7 @@ std::vector<batch<T>> batches(const table<T, RowId>& rows, std::size_t size,
   for (const std::size_t number : {std::size_t{0}, tiles / 2, tiles / 2 + 1})
     descent("in tile " + std::to_string(number),
             number * tile + tile / 2 + test::below(random, tile / 2));
-  // Whatever the share of a walk, tiles that are its first ones and others.
+  // For any share of a walk: its first tiles, and others.
   const std::size_t from = 1 + test::below(random, tiles - 6);
   for (std::size_t number = from; number < from + 5; ++number)
     descent("before tile " + std::to_string(number), number * tile);
@@ -233,7 +234,7 @@ std::vector<batch<T>> batches(const table<T, RowId>& rows, std::size_t size,
 
 class merging : public testing::Test {
  protected:
-  // Lanes in any order, so that those who need to wait for each other must.
+  // Lanes in any order, so that a missing wait shows.
   merging() { emulation::set_schedule_seed(test::seed() | 1); }
   ~merging() override { emulation::set_schedule_seed(0); }
 
@@ -269,7 +270,8 @@ std::vector<T> cells_of_type(std::size_t size, std::mt19937_64& random) {
   return cells;
 }
 
-// About as few points as are merged; and so many that a walk has several tiles, the last not full.
+// About the fewest points that are merged; and enough that a walk has several tiles, the last of
+// them not full.
 const std::vector<std::size_t> some_sizes{(1 << 14) + 1, 40'000};
 
 TEST_F(merging, lines_of_rows) {
@@ -321,7 +323,7 @@ TEST_F(merging, more_entries_of_the_widest_kind_than_points) {
       cells_of_type<std::uint64_t>(79'999, random), {20'000}, random);
 }
 
-// Columns that are no matter of chance: batches are built by hand.
+// Columns that are not random: batches are built by hand.
 template <class T>
 class merging_few_keys : public testing::Test {};
 using widths = testing::Types<std::uint32_t, std::uint64_t>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What primitives.cu takes from CUB, by std:: algorithms in kernels of one thread: device memory is
-// out of the host's reach here, too.
+// What primitives.cu takes from CUB, by std:: algorithms in kernels of one thread, since the host
+// cannot reach device memory here either.
 #include "src/cuda/keys/primitives.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches laid over threads in every way that a schedule may ask for: numbers of lookups that no
-// power of two divides, groups that do not divide a warp, blocks that sort what they answer.
+// Batches laid over threads in every way that a schedule allows: numbers of lookups that are not
+// powers of two, groups that do not divide a warp, blocks that sort their probes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace raydex {
 namespace {
 
-// A column with duplicates, and ranges and points in no order.
+// A column with duplicates, and unordered ranges and points.
 template <class Key>
 class schedules_of : public testing::Test {
  protected:

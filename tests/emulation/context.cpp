@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Switching between stacks. swapcontext makes a system call each time, which costs more than most
-// of what threads do between barriers, so that x86-64 has a few instructions of its own.
+// threads do between barriers, so x86-64 has a few instructions of its own.
 #include "tests/emulation/context.hpp"
 
 #include <sys/mman.h>
@@ -58,14 +58,14 @@ std::size_t guard_bytes() {
   return page;
 }
 
-// Whose switch is under way; the arriving side completes it.
+// The two sides of the current switch; the arriving side completes it.
 stack_context* leaving = nullptr;
 stack_context* arriving = nullptr;
 
 }  // namespace
 
 stack_context::stack_context(void (*entry)()) : bytes_(stack_bytes) {
-  // Pages come when touched; the lowest never does, so that an overflow faults.
+  // Pages are allocated when touched. The lowest is protected, so that an overflow faults.
   mapping_ = mmap(nullptr, guard_bytes() + stack_bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();

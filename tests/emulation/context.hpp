@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stack and the place where it goes on: switching between stacks, nothing about threads.
+// A stack and the point where it resumes. Switches between stacks; knows nothing about threads.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class stack_context {
   stack_context(const stack_context&) = delete;
   stack_context& operator=(const stack_context&) = delete;
 
-  // Goes on in `to`, and returns when something switches back to this context.
+  // Resumes `to`, and returns when something switches back to this context.
   void switch_to(stack_context& to);
   // The first thing to do in an entry function.
   static void arrive();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The emulated device's state and limits, and what all calls of the runtime do alike: lock it,
-// work, remember the error.
+// The emulated device's state and limits, and what all calls of the runtime do: lock it, work,
+// remember the error.
 #pragma once
 
 #include <chrono>
@@ -71,7 +71,7 @@ struct device_state {
   std::unordered_map<const void*, int> shared_limits;
   std::optional<cudaError_t> launch_failure;
   std::optional<std::size_t> allocations_to_failure;
-  std::size_t calls_to_failure = 0;  // once `failing_calls` is not 0
+  std::size_t calls_to_failure = 0;  // if `failing_calls` is not 0
   std::size_t failing_calls = 0;     // how many are to fail
   bool has_failed_call = false;
   std::size_t calls = 0;
@@ -84,7 +84,7 @@ bool valid(const device_state& owner, cudaStream_t stream);
 bool valid(const device_state& owner, cudaEvent_t event);
 bool valid(const device_state& owner, cudaMemPool_t pool);
 
-// Whether the call that is being made is to fail.
+// Whether the current call is to fail.
 bool is_to_fail(device_state& owner);
 
 // Runs the work of a call that frees something, or cannot fail for another reason, on the locked

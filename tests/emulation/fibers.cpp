@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engine that runs a grid: one block after another, each block's threads on fibers of one
-// host thread. A fiber runs thread after thread until one has to wait; only then another fiber
-// goes on. Threads that never wait therefore cost no switch.
+// The engine that runs a grid: one block after another, each block's threads on fibers of one host
+// thread. A fiber runs thread after thread until one has to wait; only then does another fiber go
+// on. So threads that never wait cost no switch.
 #include "emulation/fibers.hpp"
 
 #include <algorithm>
@@ -93,10 +93,10 @@ class grid_engine {
   void complete_block();
   void make_ready(thread_record& thread);
 
-  // The thread that runs; device code that is called outside a kernel has none.
+  // The running thread; device code called outside a kernel has none.
   thread_record& current();
   void set_current(thread_record& thread);
-  // Gives the core away until the current thread is made ready.
+  // Gives up the core until the current thread is ready again.
   void suspend();
   bool should_resume();
   thread_record& take_ready();
@@ -187,7 +187,7 @@ void grid_engine::run(dim3 grid_size, dim3 block_size, std::size_t shared_bytes,
   current_ = nullptr;
   shared_.reset();
   if (failure_ != nullptr) {
-    // Threads that wait will never go on; their stacks go without being unwound.
+    // Waiting threads will never go on; their stacks are freed without being unwound.
     fibers_.clear();
     idle_.clear();
     ready_.clear();
@@ -262,7 +262,7 @@ void grid_engine::leave_block() {
   const unsigned int number = self.rank / warp_lanes;
   warp_record& warp = warps_[number];
   warp.live &= ~(1U << self.rank % warp_lanes);
-  // Others may have waited for nobody but this thread.
+  // Others may have waited for this thread only.
   std::uint32_t unseen = warp.waiting;
   while (unseen != 0) {
     const auto lane = static_cast<unsigned int>(std::countr_zero(unseen));
@@ -327,7 +327,7 @@ void grid_engine::complete_block() {
     if (operation == nullptr) operation = thread.block_operation;
     if (thread.block_operation != operation) return;
   }
-  // Nobody can come to the next barrier before all have taken this result.
+  // No thread can reach the next barrier before all have taken this result.
   vote_ = {.arrived = at_block_, .in_favor = in_favor_};
   at_block_ = 0;
   in_favor_ = 0;
@@ -338,7 +338,7 @@ void grid_engine::complete_block() {
 
 void grid_engine::make_ready(thread_record& thread) {
   thread.state = thread_phase::ready;
-  // In ascending order the thread that completes a meeting goes on without a switch.
+  // In ascending order, the thread that completes a meeting goes on without a switch.
   if (&thread != current_ || shuffled_schedule) ready_.push_back(&thread);
 }
 
@@ -387,8 +387,7 @@ void grid_engine::maybe_yield() {
   if (running() && draw(4) == 0) yield();
 }
 
-// Of threads to start and threads to go on with: those to go on with first, which keeps few
-// stacks in use.
+// Threads to resume come before threads to start, which keeps few stacks in use.
 bool grid_engine::should_resume() {
   if (ready_.empty()) return false;
   return !shuffled_schedule || next_thread_ == thread_order_.size() || draw(2) == 0;
@@ -454,7 +453,7 @@ std::string grid_engine::describe_bad_mask(const thread_record& thread) const {
 }
 
 std::string grid_engine::describe_deadlock() const {
-  // Threads that wait for the same are named once, by the first of them.
+  // Threads that wait for the same thing are named once, by the first of them.
   std::vector<std::pair<std::string, std::vector<const thread_record*>>> groups;
   unsigned int returned = 0;
   for (const thread_record& thread : threads_) {

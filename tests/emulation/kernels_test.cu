@@ -288,7 +288,7 @@ __global__ void update_totals(running_totals* totals, unsigned int* order) {
   atomicAdd(&totals->wide, 1ULL << 33U);
   atomicMin(&totals->smallest, static_cast<unsigned long long>(thread) + 5);
   atomicAdd(&totals->real, 0.5F);
-  // An addition made of compare-and-swap.
+  // An addition made from compare-and-swap.
   auto seen = static_cast<unsigned long long>(__double_as_longlong(totals->precise));
   unsigned long long expected = 0;
   do {
@@ -436,7 +436,7 @@ TEST_P(kernels, use_tiles) {
   check_tiles<32>();
 }
 
-// What run(...) throws, as text.
+// The text of what run(...) throws.
 template <typename Run>
 std::string complaint_of(Run run) {
   try {

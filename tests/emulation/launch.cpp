@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches and what is asked of kernels. A launch has run when the call returns.
+// Launches, and queries about kernels. A launch has run when the call returns.
 #include "emulation/launch.hpp"
 
 #include <algorithm>

@@ -326,7 +326,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return sure_call([&](device_state& owner) {
     if (!valid(owner, pool) || pool == &owner.default_pool) return cudaErrorInvalidValue;
-    // As in CUDA, it goes when its last allocation does.
+    // As in CUDA, it is freed with its last allocation.
     pool->destroyed = true;
     if (pool->used == 0) emulation::drop_pool(owner, pool);
     return cudaSuccess;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device says of itself, and the names of errors.
+// The device's properties, and the names of errors.
 #include <climits>
 #include <mutex>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The emulated runtime: memory and its limits, errors that tests ask for, handles, invalid calls,
-// and the misuse that AddressSanitizer is to find.
+// and the misuse that AddressSanitizer must find.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engine tells AddressSanitizer, and nothing without it.
+// What the engine tells AddressSanitizer; does nothing without it.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ inline void forbid(const void* begin, std::size_t bytes) {
 inline void permit(const void* begin, std::size_t bytes) {
   __asan_unpoison_memory_region(begin, bytes);
 }
-// How much of a variable is not a red zone, which some compilers count to it.
+// The size of a variable without its red zone, which some compilers count as part of it.
 inline std::size_t permitted_bytes(std::byte* begin, std::size_t bytes) {
   auto* const forbidden = static_cast<std::byte*>(__asan_region_is_poisoned(begin, bytes));
   return forbidden == nullptr ? bytes : static_cast<std::size_t>(forbidden - begin);

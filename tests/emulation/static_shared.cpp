@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // __shared__ variables are static ones whose symbols carry a tag (see qualifiers.hpp). The symbol
-// tables of the program and of its libraries tell where they are; a stripped file keeps its
-// variables unspoiled.
+// tables of the program and of its libraries tell where they are; variables of a stripped file are
+// not filled.
 #include "tests/emulation/static_shared.hpp"
 
 #include <elf.h>
@@ -50,7 +50,7 @@ void collect(const std::string& path, ElfW(Addr) base, variable_list& variables)
     for (const auto& symbol : symbols) {
       const std::string_view name = names.data() + symbol.st_name;
       if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) continue;
-      // Guards and lifetime-extended temporaries bear their variable's tag too.
+      // Guards and lifetime-extended temporaries carry their variable's tag, too.
       if (name.find(tag) == std::string_view::npos || name.starts_with("_ZG")) continue;
       // The address is a sum of what the loader and the file say.
       // NOLINTNEXTLINE(performance-no-int-to-ptr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams and events. Work is done when it is submitted, so that there is nothing to wait for.
+// Streams and events. Work is done when it is submitted, so there is nothing to wait for.
 #include <chrono>
 
 #include "cuda_runtime_api.h"

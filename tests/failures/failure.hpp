@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that fail at will, of a kind that the program chooses by the source that it is linked with:
-// heap.cpp for the heap, device_calls.cpp for the emulated CUDA runtime.
+// Calls that fail at will. The source that a program links chooses which: heap.cpp for the heap,
+// device_calls.cpp for the emulated CUDA runtime.
 #pragma once
 
 #include <cstdint>
 
 namespace raydex::test {
 
-// What fails after so many calls.
+// Which calls fail.
 enum class shortage {
   once,    // the next one
   lasting  // all that follow
 };
 
-// From now until the end of its scope a call fails after `successes` others, whichever thread makes
-// it.
+// Until the end of its scope, a call fails after `successes` others, on any thread.
 class failure {
  public:
   failure(std::uint64_t successes, shortage kind);

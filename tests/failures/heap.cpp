@@ -25,9 +25,9 @@ std::atomic<std::uint64_t> first_to_fail = never;
 std::atomic<std::uint64_t> last_to_fail = never;
 std::atomic<bool> one_failed = false;
 
-// Where the code of oneTBB and Embree lies. They have allocations of their own, after whose failure
-// they are not to be trusted: Embree 3.13 reads freed memory in a build that follows one that
-// failed.
+// Where the code of oneTBB and Embree lies. Failures of their own allocations leave them in a bad
+// state: Embree 3.13 reads freed memory in the build after one that failed. So those allocations do
+// not fail.
 class foreign_code {
  public:
   foreign_code() {
@@ -73,7 +73,7 @@ bool is_to_fail(const void* caller) {
 
 void* allocate(std::size_t bytes, std::size_t alignment, const void* caller) {
   if (is_to_fail(caller)) return nullptr;
-  // No more than is asked for, so that a sanitizer sees what is beyond it.
+  // No more than asked for, so that a sanitizer sees accesses beyond it.
   void* memory = nullptr;
   const std::size_t least = std::max(alignment, sizeof(void*));
   return posix_memalign(&memory, least, std::max<std::size_t>(bytes, 1)) == 0 ? memory : nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indexes over keys where calls fail: the error is one of raydex, nothing leaks, and the index
-// answers as before, until the same call succeeds.
+// Indexes over keys when calls fail: the error is raydex's own, nothing leaks, and the index
+// answers as before until the same call succeeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ std::vector<subject> subjects() {
   return all;
 }
 
-// What queries of all kinds answer.
+// The answers to queries of all kinds.
 struct answers {
   std::vector<row> first;
   std::vector<std::uint64_t> counts;
@@ -115,7 +115,7 @@ class failing_keys : public failures, public testing::WithParamInterface<subject
     return rows;
   }
 
-  // What an index of these entries is to answer.
+  // The right answers of an index with these entries.
   answers expect(entries held, bool as_points) const {
     std::sort(held.begin(), held.end());
     answers all;
@@ -139,7 +139,7 @@ class failing_keys : public failures, public testing::WithParamInterface<subject
     return all;
   }
 
-  // Checks all answers of an index that is to hold these entries.
+  // Checks all answers of an index that should hold these entries.
   void check(const index& tested, const entries& held) const {
     ASSERT_EQ(tested.info().entries, held.size());
     const auto lower = at().upload(lower_);
@@ -164,7 +164,7 @@ class failing_keys : public failures, public testing::WithParamInterface<subject
     }
   }
 
-  // Has an operation fail that makes an index with `before` one with `after`.
+  // Makes an operation fail that turns an index with `before` into one with `after`.
   template <class Operation>
   void check_change(const std::string& name, const entries& before, const entries& after,
                     Operation&& operation) {
@@ -174,7 +174,7 @@ class failing_keys : public failures, public testing::WithParamInterface<subject
     fail_in_turn(
         name, [&] { operation(*changed); },
         [&] {
-          // Embree may hold less of a scene that was to be refit.
+          // Embree may hold less for a scene whose refit failed.
           EXPECT_LE(meter_->current(), bytes);
           EXPECT_EQ(changed->info().n, info.n);
           EXPECT_EQ(changed->info().max_row_id, info.max_row_id);
@@ -230,7 +230,7 @@ TEST_P(failing_keys, queries) {
           name, [&] { ask(where, std::span<T>(out.data(), out.size())); },
           [&] {
             EXPECT_EQ(meter_->current(), bytes);
-            // On a device, what was queued before may have been done.
+            // On a device, work queued before the failure may have been done.
             if (!tested_by_emulation()) {
               EXPECT_EQ(at().download(out), untouched);
             }
@@ -262,7 +262,7 @@ TEST_P(failing_keys, changes) {
   const auto built = make();
   stream_t stream = context(at()).stream;
   if (dynamic_cast<rx*>(built.get()) != nullptr) {
-    // As many distinct keys, so that a scene may be refit.
+    // The number of distinct keys stays, so that a scene may be refit.
     entries after = first_;
     for (auto& one : after)
       one.first += one.first / 7;
@@ -275,7 +275,7 @@ TEST_P(failing_keys, changes) {
       dynamic_cast<rx&>(changed).update(stream, column(fewer_keys));
     });
   } else if (dynamic_cast<cgrx*>(built.get()) != nullptr) {
-    // All over the column, so that no bucket grows so large that the scene is built anew.
+    // All over the column, so that no bucket grows enough for a rebuild of the scene.
     entries insert;
     for (row i = 0; i < size; ++i)
       insert.push_back({below(random_, 3 * size / 2), size + i});

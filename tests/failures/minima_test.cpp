@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures for minima where calls fail: the error is one of raydex, nothing leaks, and the
-// structure answers as before. What a refresh has begun the next one completes.
+// Structures for minima when calls fail: the error is raydex's own, nothing leaks, and the
+// structure answers as before. The next refresh completes one that failed.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -77,7 +77,7 @@ class failing_minima : public failures, public testing::WithParamInterface<minim
   }
   probes batch() const { return ranges(column(lower_), column(upper_)); }
 
-  // Where the minima of the array are, and what they are.
+  // The positions and the values of the array's minima.
   std::pair<std::vector<std::uint64_t>, std::vector<float>> expect() const {
     const rmq_oracle<float> oracle(values_, rmq_ties::leftmost);
     const auto lower = at().download(lower_);
@@ -136,7 +136,7 @@ TEST_P(failing_minima, queries) {
         name, [&] { ask(out); },
         [&] {
           EXPECT_EQ(meter_->current(), bytes);
-          // On a device, what was queued before may have been done.
+          // On a device, work queued before the failure may have been done.
           if (!tested_by_emulation()) {
             EXPECT_EQ(at().download(out), untouched);
           }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has each call that an operation makes fail in turn.
+// Makes each call of an operation fail in turn.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace raydex::test {
 
-// Ends the program where an operation does not end.
+// Ends the program if an operation does not end.
 class failures : public backend_test {
  protected:
   void SetUp() override {
@@ -26,7 +26,7 @@ class failures : public backend_test {
   void TearDown() override { alarm(0); }
 };
 
-// Whether an operation throws that has a call fail; the error is to be what raydex says it is.
+// Whether an operation in which a call fails throws; the error must be one that raydex documents.
 template <class Operation>
 bool throws(std::uint64_t point, shortage kind, Operation&& operation) {
   try {
@@ -40,9 +40,9 @@ bool throws(std::uint64_t point, shortage kind, Operation&& operation) {
   return true;
 }
 
-// Has the calls of an operation fail, each in its turn or, where there are many, some of them from
-// a random one on; then calls `failed()` if it threw and `done()` if it did not. At the end it is
-// done once more, with nothing failing.
+// Makes the calls of an operation fail in turn; if there are many, only some of them, from a random
+// one on. Then calls `failed()` if the operation threw and `done()` if not. At the end the
+// operation runs once more without failures.
 template <class Operation, class Failed, class Done>
 void fail_in_turn(const std::string& name, Operation&& operation, Failed&& failed, Done&& done) {
   SCOPED_TRACE(name);

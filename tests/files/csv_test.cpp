@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV columns: types found and given, missing values, and what is refused in one line.
+// CSV columns: types found and given, missing values, and bad files, refused in one line.
 #include "files/csv.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ std::vector<std::string> texts(const host_column& column) {
   return values;
 }
 
-// A character a row: 1 for present, 0 for missing.
+// One character per row: 1 for present, 0 for missing.
 std::string validity(const host_column& column) {
   std::string bits;
   for (std::uint64_t i = 0; i < column.size && !column.validity.empty(); ++i)
@@ -179,7 +179,7 @@ TEST(Csv, Rows) {
   expect_error([] { read("a,b\n1,2\n3\n4,5\n"); }, "line 3: 1 fields, but there are 2 columns");
   expect_error([] { read("a,b\n1,2\n3,4,5\n"); }, "line 3: 3 fields, but there are 2 columns");
   expect_error([] { read("a,b\n1,2\n3"); }, "line 3: 1 fields, but there are 2 columns");
-  // Lines are those of the file, also after blank lines and quoted ones.
+  // Line numbers are those of the file, also after blank and quoted lines.
   expect_error([] { read("a,b\n\n2,\"x\ny\"\n\n3\n"); }, "line 6: 1 fields");
 }
 

@@ -8,7 +8,7 @@
 
 namespace raydex::test {
 
-// Holds a text, behind which every read throws an `Error`.
+// Holds a text; every read behind its end throws an `Error`.
 template <class Error>
 class failing_buffer : public std::stringbuf {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files: what is written is read back; what is damaged is refused in one line.
+// .npy files: written arrays are read back; damaged files are refused in one line.
 #include "files/npy.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output files are there when they are complete, and otherwise not at all.
+// Output files are there when they are complete, and not before.
 #include "files/output_file.hpp"
 
 #include <fcntl.h>
@@ -19,12 +19,12 @@
 
 namespace {
 
-// What the files' code asks of the system, in this order.
+// The system calls that the code for files makes, in this order.
 std::string asked;
 
 }  // namespace
 
-// In place of those of the C library.
+// These replace the C library's.
 extern "C" int fsync(int descriptor) {
   asked += "fsync ";
   return static_cast<int>(::syscall(SYS_fsync, descriptor));

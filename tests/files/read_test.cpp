@@ -20,7 +20,7 @@ namespace {
 using test::expect_error;
 using test::temporary_folder;
 
-// Writes an array of numbers from 0 on.
+// Writes an array of the numbers 0, 1, 2, ..
 std::string write_array(const temporary_folder& folder, std::vector<std::uint64_t> shape) {
   std::uint64_t size = 1;
   for (const std::uint64_t length : shape)

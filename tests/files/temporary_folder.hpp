@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files for a test, in a folder that goes with it.
+// Files for a test, in a folder that is removed at its end.
 #pragma once
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats of keys, values, positions and row ids are checked whole, and so are other numbers that
-// stand for something.
+// Formats of keys, values, positions and row ids are checked completely, and so are enumerators.
 #include <gtest/gtest.h>
 
 #include <array>

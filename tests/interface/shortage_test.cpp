@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the C++ heap is exhausted, calls throw `out_of_memory`, as where a memory resource is; and
-// what else the C++ library throws does not leave the hierarchy of raydex either.
+// When the C++ heap is exhausted, calls throw `out_of_memory`, as when a memory resource is. Other
+// exceptions of the C++ library come out as errors of raydex, too.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,10 +17,11 @@
 namespace raydex {
 namespace {
 
-// Has each allocation of a call fail, and all that follow, until it needs no more of them.
+// Makes the n-th allocation of a call and all later ones fail, for n = 0, 1, .. until the call
+// succeeds.
 void exhaust(const char* name, const std::function<void()>& call) {
   SCOPED_TRACE(name);
-  call();  // what is made once and kept is there
+  call();  // now everything exists that is made once and kept
   for (std::uint64_t good = 0; good < 2000; ++good) {
     std::string problem;
     try {
@@ -66,7 +67,7 @@ TEST_F(shortage, queries) {
   std::vector<std::uint64_t> counts(cells.size());
   built->count(cpu, points(keys), counts);
   const column wrong(format_of<std::int32_t>, cells.data(), cells.size());
-  // Messages are made from the heap.
+  // Messages are allocated on the heap.
   exhaust("a refused query", [&] {
     try {
       built->count(cpu, points(wrong), counts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that no memory has are refused, not taken modulo 2^64.
+// Sizes that no memory has are refused, not reduced modulo 2^64.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -90,7 +90,7 @@ TEST(sizes, columns_end_within_memory) {
   refused(format_of<std::uint64_t>, 3, std::uint64_t{1} << 63);
   refused(format_of<std::uint32_t>, std::uint64_t{1} << 33, std::uint64_t{1} << 31);
   refused(key_format::bytes(1), most, 1);
-  // The stride of a single cell says nothing.
+  // The stride of a single cell does not matter.
   column one(format_of<std::uint64_t>, cells.data(), 1);
   one.stride = std::uint64_t{1} << 63;
   EXPECT_EQ(build("auto", backend::cpu, cpu, one)->info().entries, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every structure for minima answers as the oracle does: structure x options x type of values x
-// array x ranges, on the backend that this program was built for.
+// Every structure for minima answers like the oracle: structure x options x value type x array x
+// ranges, on the backend that this program was built for.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ bool sparse() {
   return tested_by_emulation() || small_scale();
 }
 
-// The options that each structure is tested with beside its defaults; of ties both, always.
+// The options that each structure is tested with, in addition to its defaults. Both kinds of ties
+// are always tested.
 const std::map<std::string, std::vector<option_map>>& tested_options() {
   static const std::map<std::string, std::vector<option_map>> all{
       {"rmq_cover", {{{"memory", "small"}}}},
@@ -94,9 +95,9 @@ struct range {
   std::uint64_t upper;
 };
 
-// All ranges of a small array; of a large one, ranges of all lengths, at its ends and at multiples
-// of powers of two. Also empty ones, and such as reach beyond the array; -1 as an unsigned number,
-// and those before it, are negative positions of signed types.
+// All ranges of a small array; for a large one, ranges of all lengths, at its ends and at multiples
+// of powers of two. Also empty ranges, and ranges that reach beyond the array. For signed types, -1
+// as an unsigned number and those just below it are negative positions.
 std::vector<range> make_ranges(std::uint64_t size, std::mt19937_64& random) {
   const std::uint64_t negative = ~below(random, 100);
   std::vector<range> ranges{{0, 0},
@@ -150,7 +151,7 @@ probes pairs(const buffer<Position>& ends) {
   return ranges(lower, upper);
 }
 
-// Where the minimum of a range of these positions is.
+// The position of the minimum of a range.
 template <class T, class Position>
 std::optional<std::uint64_t> expected(const rmq_oracle<T>& oracle, Position lower, Position upper) {
   if (lower > upper || upper < 0) return std::nullopt;

@@ -66,9 +66,8 @@ TEST_F(rmq_cover_on_backend, a_build_that_runs_out_leaks_nothing_and_says_what_i
                               [&](const context& where) { return build(where, column(values)); });
 }
 
-// An array that is just long enough for tables to answer its long ranges, and for parts of blocks
-// of level 2, which masks answer; the conformance suite's arrays are shorter where kernels are
-// emulated.
+// An array just long enough that tables answer its long ranges, and masks answer parts of blocks of
+// level 2. The conformance suite's arrays are shorter where kernels are emulated.
 TEST_F(rmq_cover_on_backend, tables_and_masks_answer) {
   auto random = test::generator();
   std::vector<float> host(40'000);
@@ -143,7 +142,7 @@ TEST(rmq_cover_view, is_of_the_values_type) {
                                        {"view", "uint32", "32 bits"});
 }
 
-// Every range of an array that needs four levels, at all positions of the array to a 16-byte
+// Every range of an array that needs four levels, for every offset of the array from a 16-byte
 // boundary.
 TEST(rmq_cover_view, answers_all_ranges) {
   const session cpu(backend::cpu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of places, levels and tables of arrays around 2^32 values and beyond. The arrays
-// are not there: only their sizes are.
+// The arithmetic of places, levels and tables for arrays of about 2^32 values and more. The arrays
+// do not exist, only their sizes do.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> some_ranges(std::uint64_t s
   return all;
 }
 
-// An entry of the tables: of which table, and the places of its interval.
+// An entry of the tables: its table, and the places of its interval.
 struct interval {
   unsigned table;
   std::uint64_t begin;
@@ -150,8 +150,8 @@ TEST(rmq_geometry, levels_of_chunks) {
           ASSERT_EQ(levels.size(level), entries);
           ASSERT_EQ(levels.begins[level], before);
           before += (entries + 3) / 4 * 4;
-          // A range leaves something to a level only where that has an entry between two others,
-          // and only then are entries turned into places.
+          // A range leaves something to a level only if that level has an entry between two others.
+          // Only then are entries turned into places.
           if (entries > 2) {
             ASSERT_LT(level * bits, 8 * sizeof(Place));
           }
@@ -163,7 +163,7 @@ TEST(rmq_geometry, levels_of_chunks) {
   });
 }
 
-// Looks at the first and the last number of each step, and does nothing.
+// An executor that does no work: it only checks the first and last number of each step.
 struct looking_executor {
   template <class Step>
   static void for_each(const context& /*where*/, const Step& step, std::uint64_t count) {

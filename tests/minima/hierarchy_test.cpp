@@ -128,7 +128,7 @@ TEST_F(rmq_hierarchy_on_backend, a_build_that_runs_out_leaks_nothing_and_says_wh
                               [&](const context& where) { return build(where, column(values)); });
 }
 
-// Places of 64 bits, which else only arrays of more than 2^32 values have.
+// 64-bit places, which otherwise only arrays of more than 2^32 values have.
 TEST(rmq_hierarchy_view, wide_places) {
   auto random = test::generator();
   for (const unsigned chunk_bits : {1U, 3U, 4U}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is particular to the hierarchy whose last level is asked by rays.
+// What is particular to the hierarchy whose last level is searched by rays.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -35,7 +35,7 @@ class closable_resource final : public memory_resource {
 
 class rmq_hybrid : public test::backend_test {
  protected:
-  // `by_search`: of 2000 lookups.
+  // `by_search`: how many of 2000 lookups a search answers.
   template <class T>
   void check(const rmq& built, const std::vector<T>& values, std::uint64_t by_search = 0) const {
     const std::uint64_t before = built.repairs(context(at()).stream);
@@ -88,7 +88,7 @@ TEST_F(rmq_hybrid, changed_values_are_taken_in) {
   }
 }
 
-// Where there is no memory for the scene of changed values, levels answer without it.
+// If there is no memory for the scene of changed values, the levels answer without it.
 TEST_F(rmq_hybrid, lookups_without_a_scene_are_repairs) {
   std::vector<std::int32_t> values(5000, 9);
   auto array = at().upload(values);

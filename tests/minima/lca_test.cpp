@@ -28,7 +28,7 @@ class lca : public backend_test {
     return build_rmq_lca(at().where(), where, values, {.ties = ties});
   }
 
-  // The positions of the minima of ranges, both ends of one after the other.
+  // The positions of the minima of ranges; `ends` holds lower and upper ends in turn.
   void expect_positions(const std::vector<std::int32_t>& values,
                         const std::vector<std::uint32_t>& ends) const {
     const auto array = at().upload(values);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of about 2^32 values and more on cpu. Nearly all of their memory is the system's page of
-// zeros, so that they take little; a few values are less, and all answers are known by these.
+// zeros, so they take little. A few values are lower; these determine all answers.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -48,7 +48,7 @@ class long_array {
   std::uint64_t size() const { return size_; }
   const std::map<std::uint64_t, std::int32_t>& low() const { return low_; }
 
-  // Where the leftmost minimum of a range is.
+  // The position of the leftmost minimum of a range.
   std::uint64_t position(std::uint64_t lower, std::uint64_t upper) const {
     auto least = low_.end();
     for (auto at = low_.lower_bound(lower); at != low_.end() && at->first <= upper; ++at)

@@ -30,7 +30,7 @@ class rmq_oracle {
     }
   }
 
-  // Where the minimum of the values in [lower, upper] is, or nothing if there is none.
+  // The position of the minimum in [lower, upper], or nothing if there is none.
   std::optional<std::uint64_t> position(std::uint64_t lower, std::uint64_t upper) const {
     if (values_.empty()) return std::nullopt;
     upper = std::min<std::uint64_t>(upper, values_.size() - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What part of a range is in the array, for every type of positions and however they lie: it is cut
-// on both sides, and one whose lower end is greater than the upper one is empty.
+// Which part of a range is in the array, for every type and memory layout of positions. A range is
+// cut on both sides, and it is empty if its lower end is greater than the upper one.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct example {
   std::optional<std::uint64_t> minimum;  // its position
 };
 
-// Of the values 5 3 4.
+// Ranges of the values 5 3 4.
 template <class Position>
 std::vector<example<Position>> examples() {
   constexpr Position largest = std::numeric_limits<Position>::max();
@@ -61,13 +61,13 @@ std::vector<example<Position>> examples() {
   return all;
 }
 
-// How far apart the ends of one side are, in positions.
+// How far apart consecutive lower ends, or upper ends, are in memory, in positions.
 constexpr std::uint64_t strides[] = {1, 2, 3};
 
 class rmq_ranges : public test::backend_test {
  protected:
-  // Lower and upper ends so many positions apart: one after the other, side by side, or with
-  // something between.
+  // Lower and upper ends that many positions apart: in separate arrays, side by side, or with
+  // something in between.
   template <class Position>
   struct placed {
     buffer<Position> cells;
@@ -133,7 +133,7 @@ class rmq_ranges : public test::backend_test {
     });
   }
 
-  // One range at a time: those that are wholly in the array pass, and all others are refused.
+  // One range at a time: those wholly in the array pass, all others are refused.
   template <class Position>
   void check_refusals() const {
     const auto array = at().upload(std::vector<std::int32_t>{5, 3, 4});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures that take changed values answer as if they had been built over them.
+// Structures that take changed values answer as if they were built over them.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class rmq_refresh : public test::backend_test {
       if (able.where == test::tested_backend() && able.updates) f(able.structure);
   }
 
-  // Values change, first one of them, then a few, then nearly all: at each level so few that their
-  // blocks are written, or so many that the level is.
+  // First one value changes, then a few, then nearly all. At each level either only the blocks of
+  // changed values are written, or the whole level.
   template <class T, class Position>
   void check(const std::string& structure, const option_map& options) const {
     SCOPED_TRACE(structure);
@@ -46,7 +46,7 @@ class rmq_refresh : public test::backend_test {
         host[position] = static_cast<T>(i % 2 == 0 ? 0 : 5000);  // below all others, or above
         positions.push_back(static_cast<Position>(position));
       }
-      // Repeated ones are legal, those beyond the array are not looked at.
+      // Repeated positions are legal; those beyond the array are ignored.
       positions.push_back(positions.front());
       positions.push_back(static_cast<Position>(size));
       positions.push_back(std::numeric_limits<Position>::max());
@@ -118,7 +118,7 @@ TEST_F(rmq_refresh, positions_are_integers_and_not_missing) {
   });
 }
 
-// On cpu changed positions are sorted, in memory of the resource of the build.
+// On cpu changed positions are sorted, in memory from the resource of the build.
 class rmq_refresh_memory : public testing::Test {
  protected:
   std::unique_ptr<rmq> build(memory_resource& memory) const {

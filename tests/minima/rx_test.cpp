@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is particular to minima by rays: the scene, whatever traces it, and where its parts meet.
+// What is particular to minima by rays: the scene, with any tracer, and where its parts meet.
 #include "src/minima/rmq_rx.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ enum class sight : std::uint8_t {
   wrong   // sees only those of elements that are not in the range
 };
 
-// An engine without rounding, which looks at every triangle.
+// An engine without rounding that looks at every triangle.
 template <sight Sight>
 struct plain_engine {
   using executor = one_thread;
@@ -100,7 +100,7 @@ struct plain_engine {
     }
 
     std::vector<std::vector<triangle>> parts_;
-    mutable bool has_cast_ = false;  // for the lookup at hand
+    mutable bool has_cast_ = false;  // for the current lookup
   };
 };
 

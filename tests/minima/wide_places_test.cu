@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures with places of 64 bits, which a build takes for arrays of about 2^32 values and more:
-// made for short ones here.
+// Structures with 64-bit places. A build takes these for arrays of about 2^32 values and more; here
+// they are made for short ones.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace {
 
 class rmq_wide_places : public test::backend_test {
  protected:
-  // What is asked, and its answers.
+  // Ranges, and the answers to them.
   template <class T>
   void check_answers(const rmq& built, const std::vector<T>& host, rmq_ties ties) const {
     const test::rmq_oracle<T> oracle(host, ties);
@@ -75,7 +75,7 @@ class rmq_wide_places : public test::backend_test {
       if (HasFatalFailure()) return;
     }
   }
-  // The same of values of both widths; `make.operator()<Value>(...)`.
+  // The same for values of both widths; `make.operator()<Value>(...)`.
   template <class Make>
   void check_types(const Make& make) const {
     const auto as = [&]<class T>(T /*zero*/) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our declarations of OptiX equal the official headers, which RAYDEX_OPTIX_SDK names (the folder
-// with include/optix.h of OptiX 8.0). Compiled only where that is given; nothing runs.
+// with include/optix.h of OptiX 8.0). Compiled only if that is set; nothing runs.
 #include <optix.h>
 #include <optix_function_table.h>
 

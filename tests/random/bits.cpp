@@ -41,7 +41,7 @@ auto with_number(key_type type, F&& f) {
   }
 }
 
-// From the bytes of a string in their order to a number of that base, and back: the same thing.
+// Turns the bytes of a string into a number of that base, and back: the same operation.
 std::uint64_t reversed(key_format format, std::uint64_t bits) {
   std::uint64_t other = 0;
   for (unsigned byte = 0; byte < format.width; ++byte, bits >>= 8)
@@ -96,7 +96,7 @@ std::uint64_t bits_of_rank(key_format format, std::uint64_t i) {
 std::uint64_t neighbour_of(key_format format, std::uint64_t bits, bool up) {
   const std::uint64_t step = up ? 1 : ~std::uint64_t{0};
   if (format.type == key_type::bytes) return bits_of(format, reversed(format, bits) + step);
-  // The bits of floats ascend with their magnitude.
+  // The bit patterns of floats ascend with their magnitude.
   return (bits + step) & mask_of(format);
 }
 

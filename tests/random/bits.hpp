@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bits of a cell mean, by rules of their own: nothing here knows the library's codec.
+// What the bits of a cell mean, without the library's codec.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace raydex::test {
 using number = long double;
 static_assert(std::numeric_limits<number>::digits >= 64);
 
-// What a cell of a format holds; a byte string is a number to the base 256.
+// The number in a cell of a format; a byte string is a number in base 256.
 number number_of(key_format format, std::uint64_t bits);
 
 // The order of keys: NaN comes after everything and equals itself.
@@ -26,13 +26,13 @@ inline bool is_equal(number a, number b) {
   return !is_less(a, b) && !is_less(b, a);
 }
 
-// All formats of keys, or of numbers alone.
+// All formats of keys, and those of numbers only.
 const std::vector<key_format>& all_formats();
 const std::vector<key_format>& number_formats();
 key_format format_of_type(key_type number);
 
-// The bits of a whole number, as the format has it: the i-th of keys that are neighbours, or evenly
-// apart. Where there are no such bits, of another number.
+// The bits of a whole number in a format: the i-th of neighbouring or evenly spaced keys. If the
+// format cannot hold that number, the bits of another one.
 std::uint64_t bits_of(key_format format, std::uint64_t i);
 // The bits of the i-th smallest key; for integers and byte strings.
 std::uint64_t bits_of_rank(key_format format, std::uint64_t i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case is: a structure with its options, a column, and steps that ask and change it. All of
-// it is plain data, so that a case can be drawn from a seed, shrunk, compared and printed.
+// A case: a structure with its options, a column, and steps that query and change it. It is plain
+// data, so it can be drawn from a seed, shrunk, compared and printed.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct subject {
 
 // A key with its row id, a value, or an end of a range.
 struct cell {
-  std::uint64_t bits = 0;  // of the key, from the first byte on
-  std::uint64_t row = 0;   // where row ids are explicit; of changed values their position
+  std::uint64_t bits = 0;  // of the key, starting with the first byte
+  std::uint64_t row = 0;   // if row ids are explicit; for a changed value, its position
   bool missing = false;
   bool operator==(const cell&) const = default;
 };
@@ -72,7 +72,7 @@ enum class action : std::uint8_t {
   refresh   // of minima
 };
 
-// Something that is done with what was built.
+// One operation on the structure.
 struct step {
   action what = action::ask;
   fault fails;
@@ -82,7 +82,7 @@ struct step {
   std::vector<range> ranges;
   std::vector<answer> answers;
   key_type summed = key_type::uint32;  // what sums of values add up
-  unsigned threads = 1;                // that ask at once
+  unsigned threads = 1;                // that query at once
 
   // To change.
   std::vector<cell> put;    // insertions, the column of an update, or changed values
@@ -102,8 +102,8 @@ struct test_case {
   key_format key;
   key_format position;  // of the ranges of minima
   row_kind rows = row_kind::implicit;
-  std::uint64_t schedule = 0;  // of an emulation's blocks and threads; 0: in ascending order
-  bool masked = false;         // there are validity masks even where nothing is missing
+  std::uint64_t schedule = 0;  // seed of an emulation's order of blocks and threads; 0: ascending
+  bool masked = false;         // validity masks exist even if nothing is missing
   placing key_cells;
   placing row_cells;
   placing probe_cells;
@@ -113,7 +113,7 @@ struct test_case {
   std::vector<step> steps;
   bool operator==(const test_case&) const = default;
 
-  // What the ends of its ranges are.
+  // The format of the ends of its ranges.
   key_format probe() const { return minima ? position : key; }
 };
 

@@ -192,7 +192,7 @@ class drawer {
     } else if (made.what == action::edit) {
       draw_edit(made, size);
     } else if (made.what == action::update) {
-      // As many keys may be refit.
+      // An equal number of keys may be refit.
       made.put = draw_column(one_in(2) ? size : draw_size(false));
     }
     return made;
@@ -222,7 +222,7 @@ class drawer {
     }
   }
 
-  // Hits and what is near, beside others.
+  // Hits, near misses, and others.
   cell draw_end(std::size_t size) {
     cell end;
     end.missing = is_missing();
@@ -250,7 +250,7 @@ class drawer {
   void draw_edit(step& made, std::size_t size) {
     made.erase_pairs = one_in(2);
     const auto how_many = [&] { return one_in(3) ? 0 : draw(1 + (one_in(3) ? 2 * size : 12)); };
-    // Deletions of what is there, so that not all insertions are the ones that cancel.
+    // Deletions of present entries, so that not all deletions cancel insertions.
     const std::vector<cell> there = pool_;
     made.put = draw_column(how_many());
     for (std::uint64_t left = how_many(); left > 0; --left) {
@@ -303,7 +303,7 @@ class drawer {
     }
   }
 
-  // Mostly of the array.
+  // Mostly within the array.
   std::int64_t draw_position(std::size_t size) {
     const auto end = static_cast<std::int64_t>(size);
     if (one_in(12)) return static_cast<std::int64_t>(one_of(extremes_of(made_.position)));
@@ -320,7 +320,7 @@ class drawer {
       std::int64_t lower = draw_position(size);
       std::int64_t upper = one_in(2)
                                ? draw_position(size)
-                               // From the largest position on to the smallest ones.
+                               // May wrap around, to the smallest positions.
                                : static_cast<std::int64_t>(static_cast<std::uint64_t>(lower) +
                                                            draw(std::uint64_t{2} << draw(10)));
       if (tidy && size != 0) {
@@ -341,7 +341,7 @@ class drawer {
 
   spread spread_ = spread::uniform;
   std::uint64_t few_ = 1;
-  std::uint64_t missing_ = 0;  // one in so many, if any
+  std::uint64_t missing_ = 0;  // one in so many is missing; 0: none
   std::optional<std::uint64_t> limit_;
   std::array<std::uint64_t, 3> bases_{};
   bool large_rows_ = false;

@@ -11,7 +11,7 @@
 
 namespace raydex::test {
 
-// The structures that a backend has and raydex tells of.
+// The structures that raydex lists for a backend.
 std::vector<std::string> structures_of(backend where);
 
 // The case of a seed. `only`: the structure, if it is not to be drawn.

@@ -6,7 +6,7 @@
 namespace raydex::test {
 
 void* failing_resource::allocate(std::size_t bytes, stream_t stream) {
-  // Most of the time nothing is to fail.
+  // Most of the time nothing should fail.
   if (until_failure_ > 0 && until_failure_.fetch_sub(1) == 1) throw out_of_memory(bytes, 0);
   void* const memory = upstream_.allocate(bytes, stream);
   held_ += bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of which a chosen allocation fails.
+// Memory in which a chosen allocation fails.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace raydex::test {
 
-// Counts the bytes that it has handed out, and refuses an allocation when it is told to.
+// Counts the bytes handed out, and refuses an allocation when told to.
 class failing_resource final : public memory_resource {
  public:
   explicit failing_resource(memory_resource& upstream) : upstream_(upstream) {}
@@ -28,10 +28,10 @@ class failing_resource final : public memory_resource {
 
   memory_resource& upstream_;
   std::atomic<std::size_t> held_ = 0;
-  std::atomic<std::int64_t> until_failure_ = 0;  // allocations, the one that fails included
+  std::atomic<std::int64_t> until_failure_ = 0;  // allocations, including the one that fails
 };
 
-// Has what a case says fail as long as this object lives, on whatever thread.
+// While this object lives, the call that the case names fails, on any thread.
 class armed_fault {
  public:
   armed_fault(failing_resource& memory, const fault& what);
@@ -39,7 +39,7 @@ class armed_fault {
   armed_fault& operator=(const armed_fault&) = delete;
   ~armed_fault();
 
-  // Whether it has.
+  // Whether it has failed.
   bool has_struck() const;
 
  private:

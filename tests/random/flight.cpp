@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Of the address sanitizer, where it is linked: it ends programs without a signal.
+// From the address sanitizer, if it is linked: it ends programs without a signal.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace raydex::test {
@@ -30,7 +30,7 @@ void write_message() {
 
 void die(int signal) {
   write_message();
-  // As it would have died without this handler.
+  // Dies as it would have without this handler.
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }

@@ -17,7 +17,7 @@
 namespace raydex::test {
 namespace {
 
-// To tell a backend that is not on this machine from a failure.
+// Tells a backend that is missing on this machine from a failure.
 constexpr int skipped = 77;
 
 #if defined(RAYDEX_RANDOM_EMULATED)

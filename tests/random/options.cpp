@@ -51,14 +51,14 @@ std::string word(const option_map& options, std::string_view name, const char* u
   return at != options.end() ? at->second : usual;
 }
 
-// Numbers with slashes between them.
+// Numbers separated by slashes.
 std::array<unsigned, 3> parse(const std::string& text) {
   std::array<unsigned, 3> parts{};
   std::sscanf(text.c_str(), "%u/%u/%u", &parts[0], &parts[1], &parts[2]);
   return parts;
 }
 
-// Whether the steps of a grid are not too long for its bits.
+// Whether the steps of a grid are short enough for its bits.
 bool fits(const std::string& bits, const std::string& scale) {
   constexpr unsigned most = 39;
   const auto [x, y, z] = parse(bits);
@@ -77,7 +77,7 @@ bool is_legal_rx(const option_map& options) {
 
 bool is_legal_cgrx(const option_map& options) {
   if (word(options, "node", "off") != "off") {
-    // A node has room for a bucket.
+    // A node must have room for a bucket.
     if (std::stoul(word(options, "node", "")) < std::stoul(word(options, "bucket", "16")))
       return false;
     if (word(options, "layout", "column") != "column") return false;
@@ -92,7 +92,7 @@ bool is_legal_hierarchy(backend where, const option_map& options) {
   const std::string top = word(options, "top", "auto");
   if ((where == backend::cuda && top == "rays") || (where == backend::optix && top == "scan"))
     return false;
-  // A thread that loads vectors answers alone.
+  // A thread that loads vectors answers by itself.
   const std::string group = word(options, "group", "auto");
   return word(options, "load", "auto") != "vector" || group == "auto" || group == "1";
 }
@@ -160,7 +160,7 @@ bool is_legal(std::string_view structure, backend where, const option_map& optio
 }
 
 option_map draw_options(const drawn_structure& structure, backend where, std::mt19937_64& random) {
-  const std::uint64_t given = below(random, 4);  // of four options
+  const std::uint64_t given = below(random, 4);  // how many of four options, on average
   for (;;) {
     option_map options;
     for (const auto& [name, values] : structure.options)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that are drawn: one table of all structures.
+// The options that are drawn: one table for all structures.
 #pragma once
 
 #include <cstdint>

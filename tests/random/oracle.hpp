@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the answers ought to be, by std:: algorithms over decoded numbers. Shares nothing with the
-// library.
+// The right answers, by std:: algorithms over decoded numbers. Shares nothing with the library.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ class held_keys {
 
   // The entries that a range matches.
   std::span<const entry> matches(const range& wanted) const;
-  // Deletions first, but for pairs that are both inserted and erased: these are left alone.
+  // Deletions first, except for pairs both inserted and erased: these stay as they are.
   void edit(const step& batch);
 
   const std::vector<entry>& entries() const { return entries_; }
@@ -36,14 +35,14 @@ class held_keys {
   std::vector<entry> entries_;
 };
 
-// A cell of the values that sums add up, as if it were in an array: a number that long double adds
-// up exactly, or bits of any kind for integers, which are added modulo 2^64.
+// The i-th of the values that sums add up: a number that long double adds exactly, or, for
+// integers, any bits, which are added modulo 2^64.
 cell value_at(key_type type, std::uint64_t row, bool masked);
 
-// Where the minimum of an array's values in a range is; nothing where there are none.
+// The position of the minimum in a range; nothing if the range is empty.
 std::optional<std::uint64_t> minimum_of(const std::vector<number>& values, key_format position,
                                         const range& wanted, bool rightmost);
-// Whether all of a range is in the array, or it is missing.
+// Whether a range is wholly in the array, or missing.
 bool is_within(std::uint64_t size, key_format position, const range& wanted);
 
 }  // namespace raydex::test

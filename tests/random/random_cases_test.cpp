@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that draws cases: it draws all that there is, and finds, shrinks and names what goes
-// wrong.
+// The program that draws cases: it draws everything there is, and finds, shrinks and names
+// failures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 
 using options_and_values = std::map<std::string, std::set<std::string>>;
 
-// The options of a structure and their values, as the message says that refuses another one; of a
-// range of numbers its ends.
+// The options of a structure and their values, taken from the message that refuses an illegal one;
+// for a range of numbers, its ends.
 template <class Build>
 options_and_values told_options(Build&& build) {
   std::string text;
@@ -143,7 +143,7 @@ TEST(random_cases, a_wrong_answer_is_found_shrunk_and_printed) {
 }
 
 TEST(random_cases, a_failing_sequence_of_edits_is_shrunk) {
-  // An edit after another one pretends to fail where it erases a pair that the column holds twice.
+  // An edit after another one pretends to fail if it erases a pair that the column holds twice.
   const auto differs = [](const test_case& tried) -> std::optional<std::string> {
     bool is_edited = false;
     for (const step& one : tried.steps) {

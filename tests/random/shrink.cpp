@@ -149,7 +149,7 @@ class shrinker {
     lessen([](auto& of, auto&& f) { for_each_position(of, f); }, &cell::bits, best_.position);
   }
 
-  // Brings whole numbers nearer to 0, equal ones together.
+  // Moves whole numbers towards 0; equal ones stay equal.
   template <class ForEach>
   void lessen(ForEach&& for_each_cell, std::uint64_t cell::*what, key_format format) {
     std::set<std::uint64_t> values;
@@ -170,7 +170,7 @@ class shrinker {
     }
   }
 
-  // Gives keys the numbers of their order, in a format.
+  // Replaces keys by their ranks, in a format.
   void rank_keys(key_format format) {
     const auto less = [&](std::uint64_t a, std::uint64_t b) {
       return is_less(number_of(best_.key, a), number_of(best_.key, b));

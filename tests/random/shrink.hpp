@@ -9,8 +9,8 @@
 
 namespace raydex::test {
 
-// Tries less of everything and simpler values, one thing at a time, and keeps what still fails;
-// until nothing does or the time is over.
+// Tries less of everything and simpler values, one change at a time, and keeps what still fails.
+// Ends when no change does, or when the time is over.
 test_case shrink(const test_case& failing, backend where,
                  const std::function<bool(const test_case&)>& fails, std::chrono::seconds limit);
 

@@ -23,7 +23,7 @@ std::optional<std::string> try_case(const place& where, const test_case& tried) 
 
 namespace {
 
-// Which cells are there, as an Arrow bitmap; those beyond the end are.
+// Which cells are present, as an Arrow bitmap; bits beyond the end are set.
 std::vector<std::uint8_t> bitmap(const std::vector<cell>& cells, std::size_t skew) {
   std::vector<std::uint8_t> bits(skew + (cells.size() + 7) / 8, 0xff);
   for (std::size_t i = 0; i < cells.size(); ++i) {

@@ -24,7 +24,7 @@ namespace raydex::test {
 class place {
  public:
   static constexpr unsigned most_threads = 4;
-  // Builds an index as `raydex::build` does; a test may have it built wrongly.
+  // Builds an index as `raydex::build` does; a test may replace it by a wrong build.
   using builder =
       std::function<std::unique_ptr<index>(std::string_view, backend, const context&, const column&,
                                            const std::optional<column>&, const option_map&)>;
@@ -42,7 +42,7 @@ class place {
   std::vector<std::unique_ptr<session>> sessions_;
 };
 
-// What was answered is not what the oracle says, or something else is wrong.
+// An answer differs from the oracle's, or something else is wrong.
 class disagreement : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -53,7 +53,7 @@ void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
   if (!holds) throw disagreement(fmt::format(text, std::forward<Parts>(parts)...));
 }
 
-// Does a part of a case, which is named where it goes wrong.
+// Does a part of a case, and names it if it goes wrong.
 template <class Do>
 void do_part(const std::string& name, Do&& part) {
   try {
@@ -65,7 +65,7 @@ void do_part(const std::string& name, Do&& part) {
   }
 }
 
-// What differed; nothing where all is as it should be.
+// What differed; nothing if all is right.
 std::optional<std::string> try_case(const place& where, const test_case& tried);
 
 // The two kinds of cases. Throw `disagreement`.
@@ -97,8 +97,8 @@ class placed_ranges {
   probes view_;
 };
 
-// Makes a call of the library, and nothing else, of which an allocation is to fail. Returns whether
-// it went through; if it did not, it threw an error of the library.
+// Makes one call of the library, in which an allocation is to fail. Returns whether the call
+// succeeded; if not, it threw an error of the library.
 template <class Call>
 bool survives(failing_resource& memory, const fault& what, Call&& call) {
   const armed_fault armed(memory, what);
@@ -113,7 +113,7 @@ bool survives(failing_resource& memory, const fault& what, Call&& call) {
   }
 }
 
-// Makes a query that may fail, and then again.
+// Makes a query that may fail, and then repeats it.
 template <class Call>
 void query(failing_resource& memory, const fault& what, Call&& call) {
   const std::size_t before = memory.held();

@@ -83,8 +83,8 @@ class key_trial {
     return rank <= static_cast<number>(*largest) ? outlook::accepted : outlook::refused;
   }
 
-  // Makes a call that may fail, and then again. Returns whether it was accepted. `before_again`
-  // looks at what a failure has left behind.
+  // Makes a call that may fail, and then repeats it. Returns whether it was accepted.
+  // `before_again` checks what a failure has left behind.
   template <class Call, class Look>
   bool make(const fault& fails, outlook expected, Call&& call, Look&& before_again) {
     try {
@@ -126,7 +126,7 @@ class key_trial {
     if (one.what == action::update)
       after = held_keys(case_.key, one.put, case_.rows != row_kind::implicit);
     outlook expected = outlook_for(after.entries());
-    // An edit need not make a scene.
+    // An edit need not rebuild the scene.
     if (one.what == action::edit && expected == outlook::refused) expected = outlook::unknown;
 
     const placed_column put = place_keys(one.put);
@@ -167,8 +167,7 @@ class key_trial {
             "info().max_row_id is {}, expected {}", info.max_row_id, largest);
   }
 
-  // Rays that Embree traces lead where they should, but where floats have no room. RT cores may
-  // round anywhere.
+  // Rays traced by Embree are right except where floats have no room. RT cores may round anywhere.
   void require_no_repairs() const {
     if (where_.tested().where != backend::cpu || most_repairs(*index_, 2) != 0) return;
     const std::uint64_t repairs = index_->repairs(stream());
@@ -177,7 +176,7 @@ class key_trial {
 
   // ---- questions
 
-  // Asks for all that is held, and for some keys.
+  // Asks for everything in the index, and for some keys.
   void compare_all(const std::vector<cell>& some) {
     const auto extremes = extremes_of(case_.key);
     step all;
@@ -196,7 +195,7 @@ class key_trial {
   }
 
   void ask(const step& one) {
-    // A batch ends where it would match too much.
+    // A batch ends before it would match too much.
     constexpr std::size_t most = 400'000;
     std::vector<range> ranges;
     std::vector<entries_view> expected;
@@ -264,7 +263,7 @@ class key_trial {
         got, expected));
   }
 
-  // Has the index answer into an array, and compares it with what is expected of the matches.
+  // Makes the index answer into an array, and compares that with what the matches should give.
   template <class Out, class Call, class Expected>
   void compare_answers(const char* what, const session& at, const asked_batch& batch, Call&& call,
                        Expected&& expected) {
@@ -370,7 +369,7 @@ class key_trial {
     }
     require(got.back() == offset, "the last offset is {}, expected {}", got.back(), offset);
   }
-  // Rows that lie where they are expected.
+  // Rows must lie where they are expected.
   template <class RowId>
   void compare_rows(const asked_batch& batch, const std::vector<RowId>& got) const {
     auto row = got.begin();

@@ -12,7 +12,7 @@ namespace raydex::test {
 
 namespace {
 
-// A batch in the backend's memory, and where its minima are.
+// A batch in the backend's memory, and the positions of its minima.
 struct asked_batch {
   const fault& fails;
   const probes& view;
@@ -84,7 +84,7 @@ class minima_trial {
   }
 
   void ask(const step& one) {
-    // A batch ends where it would take the oracle long.
+    // A batch ends before the oracle would take long.
     constexpr std::size_t most = 3'000'000;
     std::vector<range> ranges(one.ranges);
     ranges.resize(std::min(ranges.size(), most / (cells_.size() + 1) + 1));
@@ -124,7 +124,7 @@ class minima_trial {
     const value_span span(case_.key, out.data(), ranges.size());
     query(memory_, batch.fails, [&] { built_->minimum(with(thread), batch.view, span); });
     const auto bytes = at.download(out);
-    // Of nothing, the last in the order.
+    // An empty range gives the last value in the order.
     const number last = number_of(case_.key, extremes_of(case_.key).back());
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       std::uint64_t bits = 0;
@@ -152,7 +152,7 @@ class minima_trial {
     }
   }
 
-  // Whether the first range that is not within the array is named.
+  // The error must name the first range that is not within the array.
   void check(unsigned thread, const asked_batch& batch) {
     const auto& ranges = batch.ranges;
     std::size_t bad = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that an index answers to a batch, to compare with what another one, another thread or another
-// device answers.
+// All answers of an index to a batch, to compare with those of another index, thread or device.
 #pragma once
 
 #include <cstdint>

@@ -42,8 +42,8 @@ class limited_resource final : public memory_resource {
   std::size_t peak_ = 0;
 };
 
-// Builds with less and less memory below the peak of a build, by `build(context)`: one that runs
-// out leaks nothing.
+// Calls `build(context)` with less and less memory below its peak: a build that runs out leaks
+// nothing.
 template <class Build>
 void check_scarce_builds(const context& plain, std::size_t peak, Build&& build) {
   for (std::size_t limit = 0; limit < peak; limit += std::max<std::size_t>(1, peak / 17)) {
@@ -58,7 +58,7 @@ void check_scarce_builds(const context& plain, std::size_t peak, Build&& build) 
   }
 }
 
-// The same, and the index knows what it holds and what its build needed.
+// The same; also, the index reports the bytes that it holds and that its build needed.
 template <class Build>
 void check_memory_of_build(const context& plain, Build&& build) {
   tracking_resource meter(plain.memory);
@@ -72,7 +72,7 @@ void check_memory_of_build(const context& plain, Build&& build) {
   check_scarce_builds(plain, peak, build);
 }
 
-// For indexes whose engine allocates on its own account as well, which resources only learn of.
+// For indexes whose engine also allocates memory itself and only tells the resource.
 template <class Build>
 void check_leaks_of_build(const context& plain, Build&& build) {
   tracking_resource meter(plain.memory);

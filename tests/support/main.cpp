@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   testing::UnitTest::GetInstance()->listeners().Append(new raydex::test::seed_printer);
   const int failed = RUN_ALL_TESTS();
-  // To tell a part of the tests that could not run from one that passed.
+  // Tells a part of the tests that could not run from one that passed.
   constexpr int all_skipped = 77;
   const testing::UnitTest& tests = *testing::UnitTest::GetInstance();
   const bool none_ran = tests.skipped_test_count() == tests.test_to_run_count();

@@ -11,7 +11,7 @@ namespace raydex::test {
 // The seed of this run.
 std::uint64_t seed();
 
-// Whether tests should be small, because a sanitizer or an emulation runs them
+// Whether tests should be small because a sanitizer or an emulation runs them
 // (RAYDEX_TEST_SCALE=small).
 bool small_scale();
 

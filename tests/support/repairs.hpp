@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many lookups rays may fail to answer rightly.
+// How many lookups rays may get wrong.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace raydex::test {
 
-// On the CPU none, since Embree computes the distances of all layouts well enough; but half of them
-// where floats have no room: between stretched keys, and for spheres that are met from zero, the
-// squares of whose distances are subtracted. Of these OptiX may meet none, as on an H200. RT cores
-// may round more: one in 1000 at the ends of long ranges, where half a step is four floats, and
-// half of them along any ray from zero, where it is one.
+// On the CPU none, since Embree computes distances well enough in all layouts. The exceptions are
+// cases where floats have no room, half of which may fail: stretched keys, and spheres met from
+// zero, since the squares of their distances are subtracted. OptiX may miss all of these spheres,
+// as on an H200. RT cores may round more: one in 1000 lookups may fail at the ends of long ranges,
+// where half a step is four floats, and half of those along rays from zero, where it is one.
 inline std::uint64_t most_repairs(const index& of, std::uint64_t lookups) {
   const auto has = [&](const char* option) {
     return of.info().options.find(option) != std::string::npos;

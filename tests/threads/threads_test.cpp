@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several threads query one index, and the threads of one call share out its work: under
-// ThreadSanitizer, every race between them is found.
+// Several threads query one index, and the threads of one call share its work. Under
+// ThreadSanitizer, races between them are found.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -42,7 +42,7 @@ void at_once(const Function& f) {
     thread.join();
 }
 
-// Upper ends a few keys above lower ones.
+// Upper ends, a few keys above the lower ones.
 std::vector<std::uint32_t> above(std::vector<std::uint32_t> ends) {
   for (std::size_t i = 0; i < ends.size(); ++i)
     ends[i] += static_cast<std::uint32_t>(i % 20);
@@ -63,7 +63,7 @@ class index_threads : public testing::TestWithParam<subject> {
     index_ = build(GetParam().structure, backend::cpu, at_, column(keys_), std::nullopt,
                    GetParam().options);
   }
-  // All threads are answered as one alone is.
+  // All threads get the answers that a single one gets.
   void expect_same_answers() const {
     const probes batches[] = {points(column(lower_)), ranges(column(lower_), column(upper_))};
     for (const probes& batch : batches) {
@@ -158,7 +158,7 @@ TEST_P(rmq_threads, ask_at_once_before_and_after_changes) {
     return can.structure == GetParam().structure && can.where == backend::cpu && can.updates;
   });
   if (!updates) return;
-  const auto changed = at_.upload(random_keys(n / 10, 9));  // some of them repeated
+  const auto changed = at_.upload(random_keys(n / 10, 9));  // some are repeated
   for (std::size_t i = 0; i < changed.size(); ++i)
     values_.data()[changed.data()[i]] = static_cast<std::int32_t>(i);
   built->refresh(nullptr, column(changed));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `--backend auto` is where the structure is.
+// `--backend auto` is a backend that has the structure.
 #include "files/backend_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace raydex::bench {
 namespace {
 
-// What there is on a machine with these backends.
+// The structures on a machine with these backends.
 std::vector<backend_offer> offers(bool cuda, bool optix) {
   std::vector<backend_offer> all = key_offers();
   for (backend_offer& one : all)

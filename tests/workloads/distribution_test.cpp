@@ -154,7 +154,7 @@ TEST(distribution, skewed_keys_lie_in_a_hundredth_of_the_range) {
     EXPECT_NEAR(static_cast<double>(keys[45'000]) / (static_cast<double>(last) / 100), 0.5, 0.01);
     EXPECT_NEAR(static_cast<double>(keys[95'000]) / static_cast<double>(last), 0.505, 0.03);
   }
-  // Where 1 % of the range would be more than half full, the keys lie as densely as allowed.
+  // If 1 % of the range would be more than half full, the keys lie as densely as allowed.
   const drawn_keys many(shaped(distribution::skewed, std::uint64_t{1} << 26));
   EXPECT_EQ(many.parts[0].keys, (std::uint64_t{1} << 26) - (std::uint64_t{1} << 26) / 10);
   EXPECT_EQ(many.parts[0].last + 1, 2 * many.parts[0].keys);
@@ -215,7 +215,7 @@ TEST(distribution, misses_lie_as_the_keys_do) {
         seen.insert(key);
       }
       EXPECT_GT(seen.size(), draws / 4);
-      // Half of the misses, give or take six deviations of the median of what is drawn alone.
+      // Half of the misses, give or take six deviations of the median of the drawn keys only.
       const double units = shape == distribution::clumped ? 5000.0 / 64 : 5000.0;
       EXPECT_NEAR(static_cast<double>(low) / draws, 0.5, 6 * 0.5 / std::sqrt(units) + 0.02);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected results against a plain scan of the generated column, and the judge of answers.
+// Expected results compared with a plain scan of the generated column, and the judge of answers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,7 +82,7 @@ TEST(expected, equals_a_scan_after_every_wave) {
       data.advance(*host, wave);
       const std::vector<std::uint64_t> before = std::exchange(held, numbers(data.keys()));
       ASSERT_EQ(held.size(), keys_after(what, wave));
-      // Keys are added at the end, and go from there.
+      // Keys are added at the end, and removed from there.
       const auto differ = std::mismatch(held.begin(), held.end(), before.begin(), before.end());
       ASSERT_TRUE(differ.first == held.end() || differ.second == before.end());
       EXPECT_EQ(data.rows(7, 2).data,
@@ -140,7 +140,7 @@ TEST(expected, arbitrary_ranges_on_dense_keys) {
   }
 }
 
-// Answers made by a scan, in the form in which an index writes them.
+// Answers by a scan, in the form that an index writes.
 template <class RowId>
 struct written {
   std::vector<RowId> rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of experiments: every entry can be run, and is measured once.
+// The table of experiments: every entry can run, and is measured once.
 #include "bench/papers/experiments.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floors are measured, named, and right about what they move.
+// Floors are measured and named, and count the right bytes.
 #include "bench/machine/floors.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Key sets: no repetition, the promised share of drawn keys, rows that are a permutation.
+// Key sets: no key repeats, the share of drawn keys is as promised, rows are a permutation.
 #include "bench/workloads/keys/key_set.hpp"
 
 #include <gtest/gtest.h>

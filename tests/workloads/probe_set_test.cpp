@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probes: the promised share of hits, misses where they should be, ranges of the promised size.
+// Probes: the share of hits and the size of ranges are as promised, and misses are where they
+// should be.
 #include "bench/workloads/keys/probe_set.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling of random numbers against wide arithmetic, and what they look like.
+// Scaling of random numbers, compared with wide arithmetic, and their distribution.
 #include "bench/workloads/random.hpp"
 
 #include <gtest/gtest.h>

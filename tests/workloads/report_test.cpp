@@ -37,7 +37,7 @@ class folder {
       std::filesystem::temp_directory_path() / ("raydex_report_test." + std::to_string(getpid()));
 };
 
-// Runs `raydex bench arguments`, its table kept from the test's output.
+// Runs `raydex bench arguments` and keeps its table out of the test's output.
 std::string run(const std::string& arguments) {
   CLI::App app;
   add_bench_command(app);
@@ -162,7 +162,7 @@ TEST(bench_command, waves) {
 TEST(bench_command, runs_experiments) {
   const folder here;
   const auto path = here / "out.json";
-  // 1a has one size after --keys, 1b two orders of probes; what both want is measured once.
+  // 1a has one size after --keys, 1b two orders of probes; what both need is measured once.
   const std::string table =
       run("--experiment lightweight/1a,lightweight/1b --structure sorted_array --keys 2^10 "
           "--probes 100 "

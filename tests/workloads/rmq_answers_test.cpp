@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference finds what a scan finds, and the judge counts what is wrong.
+// The reference agrees with a scan, and the judge counts wrong answers.
 #include "bench/workloads/minima/rmq_answers.hpp"
 
 #include <gtest/gtest.h>

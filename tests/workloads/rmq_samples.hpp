@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small workloads on minima, for tests that hold for any of them.
+// Small workloads for minima, for tests that hold for any workload.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline std::vector<bench::rmq_workload> sample_rmq_workloads() {
   for (const bench::array_shape shape : generated_shapes) {
     for (const key_format value : number_formats) {
       for (const bench::range_kind ranges : range_kinds) {
-        // One block or none, whole blocks and others.
+        // Less than a block, whole blocks, and partial ones.
         constexpr std::uint64_t sizes[] = {1, 2, 63, 64, 65, 128, 1000, 4096, 5003};
         bench::rmq_workload what;
         what.keys = sizes[size++ % 9];

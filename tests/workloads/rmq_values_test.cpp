@@ -111,11 +111,11 @@ TYPED_TEST(rmq_values, files_are_not_checked_for_room) {
   EXPECT_THROW(check(what), invalid_argument);
 }
 
-// The longest common prefixes of neighbours among the sorted suffixes of a cyclic text in which
-// every word of three letters comes once.
+// The longest common prefixes of neighbouring sorted suffixes, for a cyclic text in which every
+// word of three letters occurs once.
 TEST(rmq_shapes, lcp_is_that_of_a_text) {
   constexpr std::size_t letters = 3;
-  // The greedy sequence: the largest letter that makes no word a second time.
+  // The greedy sequence: the largest letter that does not repeat a word.
   std::string text(letters - 1, 'a');
   std::set<std::string> seen;
   for (bool grown = true; grown;) {

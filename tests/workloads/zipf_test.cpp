@@ -33,7 +33,7 @@ TEST(zipf, frequencies_follow_the_law) {
     for (std::uint64_t j = 0; j < draws; ++j) {
       ++counts.at(table.view().rank(random(9, stream::which, j), random(9, stream::within, j)));
     }
-    // Cells of at least 20 expected draws, single ranks where they are popular.
+    // Cells of at least 20 expected draws; popular ranks have a cell of their own.
     const std::vector<double> shares = law(ranks, coefficient);
     double chi_square = 0;
     double cells = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cooperative groups, as far as the emulation has them: the block, and tiles of a warp.
+// The cooperative groups that the emulation has: the block, and tiles of a warp.
 #pragma once
 
 #include <type_traits>

@@ -3,7 +3,7 @@
 // The part of the CUDA runtime that the emulation has: types and calls that take no kernel. Names
 // and numbers are CUDA's.
 //
-// Streams do their work at once. Calls from several host threads are put in sequence.
+// Streams do their work at once. Calls from several host threads run one after the other.
 #pragma once
 
 #include <cstddef>
@@ -73,7 +73,7 @@ enum cudaDeviceAttr {
   cudaDevAttrMemoryPoolsSupported = 115,
 };
 
-// Only what the emulated device has something to say about.
+// Only the attributes that the emulated device knows.
 struct cudaDeviceProp {
   char name[256];
   std::size_t totalGlobalMem;

@@ -60,7 +60,7 @@ TEST_F(eytzinger_arguments, unknown_options_are_answered_with_the_known_ones) {
     refused({{option, "9"}}, {test::quoted(option), "eytzinger", "layout=row|column", "k=2..33",
                               "threads=128|256|512|1024", "lookups=1..16"});
   }
-  // Beside known ones, too.
+  // Also among known ones.
   refused({{"k", "9"}, {"levels", "2"}}, {"'levels'", "k=2..33"});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed formulas of the order against numbering the tree in order, recursively.
+// The closed formulas of the order, compared with numbering the tree recursively.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr unsigned most_fan_out = 33;
 
-// A complete tree as it is defined: nodes of K - 1 slots, filled in breadth-first order, the
-// children of node j being the nodes j K + 1 to j K + K.
+// A complete tree by its definition: nodes of K - 1 slots, filled in breadth-first order. The
+// children of node j are the nodes j K + 1 to j K + K.
 class tree {
  public:
   tree(std::uint64_t slots, unsigned fan_out)
@@ -32,11 +32,11 @@ class tree {
     return of_slot;
   }
 
-  // The rank of one slot: what a walk meets before it are whole subtrees and slots of ancestors.
+  // The rank of one slot: before it, a walk meets whole subtrees and slots of ancestors.
   std::uint64_t rank(std::uint64_t slot) const {
     std::uint64_t node = slot / width_;
     std::uint64_t before = slot % width_;
-    std::uint64_t children = slot % width_ + 1;  // those that the walk has been to
+    std::uint64_t children = slot % width_ + 1;  // those already visited
     for (;;) {
       for (std::uint64_t c = 0; c < children; ++c)
         before += size_below(node * fan_out_ + 1 + c);
@@ -101,8 +101,8 @@ void check_slots_before(const eytzinger_order<Position>& order,
   }
 }
 
-// All formulas of one order; of `slots_before` only a part unless `thorough`, since it has a value
-// for every level and rank.
+// All formulas of one order. `slots_before` has a value for every level and rank, so only a part of
+// them is checked unless `thorough`.
 template <class Position>
 void check_order(std::uint64_t size, unsigned fan_out, bool thorough) {
   const tree expected(size, fan_out);
@@ -131,7 +131,7 @@ void check_order(std::uint64_t size, unsigned fan_out, bool thorough) {
 
 TEST(eytzinger_order, is_the_recursive_one_for_all_sizes_up_to_4096_and_all_fan_outs) {
   auto random = test::generator();
-  // A stride that is random, so that small runs go everywhere in time.
+  // A random stride, so that many small runs cover everything in time.
   const std::uint64_t stride = test::small_scale() ? 61 : 1;
   for (unsigned fan_out = 2; fan_out <= most_fan_out; ++fan_out) {
     for (std::uint64_t size = 0; size <= 4096; size += 1 + test::below(random, 2 * stride - 1)) {
@@ -158,7 +158,7 @@ TEST(eytzinger_order, is_the_recursive_one_around_full_levels) {
   }
 }
 
-// The first slot of a level, among which ranks ascend, whose rank is not below `rank`.
+// The first slot of a level whose rank is not below `rank`; ranks ascend within a level.
 std::uint64_t lower_bound_in_level(const tree& expected, std::uint64_t begin, std::uint64_t end,
                                    std::uint64_t rank) {
   while (begin < end) {
@@ -172,7 +172,7 @@ std::uint64_t lower_bound_in_level(const tree& expected, std::uint64_t begin, st
   return begin;
 }
 
-// An order too large to write down, at some slots.
+// An order too large to write down, checked at some slots.
 template <class Position>
 void check_samples(std::uint64_t size, unsigned fan_out, std::mt19937_64& random) {
   SCOPED_TRACE("K = " + std::to_string(fan_out) + ", " + std::to_string(size) + " slots");
@@ -213,7 +213,7 @@ template <class Position>
 void check_large(std::uint64_t most) {
   auto random = test::generator(most);
   for (unsigned fan_out = 2; fan_out <= most_fan_out; ++fan_out) {
-    // The largest, those around the last full level, some of any magnitude.
+    // The largest sizes, those around the last full level, and some of any magnitude.
     std::vector<std::uint64_t> sizes{most, most - 1};
     std::uint64_t full = fan_out;
     while (full <= most / fan_out)

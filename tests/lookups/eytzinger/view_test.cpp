@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view that a user searches from code of their own, on the CPU.
+// The view that users search from their own code, on the CPU.
 #include <gtest/gtest.h>
 
 #include "raydex/raydex.hpp"

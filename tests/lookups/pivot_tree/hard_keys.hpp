@@ -42,7 +42,7 @@ named_keys<Key> hard_keys(std::size_t size, std::mt19937_64& random) {
   add("dense at both ends", [&](std::size_t i) { return i % 2 == 0 ? i : most - i; });
   add("dense, one far above", [&](std::size_t i) { return i == 0 ? most : i; });
   add("dense, one far below", [&](std::size_t i) { return i == 0 ? 0 : most - i; });
-  // Clumps of all sizes around those of leaves and nodes, gaps as wide as the keys allow.
+  // Clumps about as large as leaves and nodes, with gaps as wide as the keys allow.
   for (const std::size_t clump : {2UL, 7UL, 8UL, 9UL, 100UL, 120UL, 121UL, 400UL}) {
     const auto gap = static_cast<Key>(most / (size / clump + 2));
     add("clumps of " + std::to_string(clump),
@@ -59,7 +59,7 @@ named_keys<Key> hard_keys(std::size_t size, std::mt19937_64& random) {
   return sets;
 }
 
-// Probes for ascending keys: they, their neighbours, the ends of the type, and others.
+// Probes for ascending keys: the keys, their neighbours, the ends of the type, and others.
 template <class Key>
 std::vector<Key> hard_probes(const std::vector<Key>& keys, std::size_t size,
                              std::mt19937_64& random) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees as they are built, over keys made to defeat them.
+// Trees as `build` makes them, over keys made to defeat them.
 #include "tests/lookups/pivot_tree/hard_keys.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed formulas of pivots against a tree that is built node by node from the leaves up.
+// The closed formulas for pivots, compared with a tree built node by node from the leaves up.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct shape {
   }
 };
 
-// The tree itself. A pivot is the last entry below a child that another one follows in its node.
+// The tree itself. A pivot is the last entry below a child, for every child of a node but the last.
 struct tree {
   using pivot = std::optional<std::uint64_t>;
 
@@ -127,7 +127,8 @@ TEST(pivot_levels, are_none_without_entries_or_before_anything_is_said) {
   check({1, 8, 9, 1, pivot_levels::most});
 }
 
-// The last entry below node `node` of the level above `levels` others, down its last children.
+// The last entry below node `node` of the level above `levels` others, found by going down its last
+// children.
 std::uint64_t last_entry(const shape& of, unsigned levels, std::uint64_t node) {
   for (; levels > 0; --levels)
     node = node * of.fan_out + of.fan_out - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree of lines in the host's memory, with levels that an index has for millions of entries only.
+// A tree of lines in the host's memory, with levels that an index has only for millions of entries.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace raydex::test {
 
-// Entries in a layout; those from the end of the keys on pad the last leaf.
+// Entries in a layout; those after the last key pad the last leaf.
 template <class Entries>
 class host_entries;
 
@@ -54,7 +54,7 @@ class line_tree {
  public:
   using view_type = core::line_tree_view<Entries>;
 
-  // Over ascending keys, with `rounded` levels of quantised nodes at most.
+  // Over ascending keys, with at most `rounded` levels of quantised nodes.
   line_tree(const std::vector<key>& keys, unsigned rounded, std::uint64_t most_roots)
       : size_(keys.size()), entries_(padded(size_)) {
     for (std::size_t i = 0; i < padded(size_); ++i)
@@ -89,7 +89,7 @@ class line_tree {
   line_tree& operator=(const line_tree&) = delete;
 
   view_type view() const { return {entries_.get(), static_cast<row_id>(size_), parts_}; }
-  // The row id of the entry at a rank; they ascend as the keys do.
+  // The row id of the entry at a rank; row ids ascend as the keys do.
   static row_id row_of(std::size_t rank) { return static_cast<row_id>(1000 + rank); }
 
  private:

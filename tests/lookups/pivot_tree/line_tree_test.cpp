@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of lines in all its shapes, those of the largest columns too: as many levels as a small
-// root leaves, any number of them quantised.
+// The tree of lines in all its shapes, also those of the largest columns: a small root makes many
+// levels, and any number of them is quantised.
 #include "tests/lookups/pivot_tree/line_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TYPED_TEST_SUITE(line_trees, widths);
 
 TYPED_TEST(line_trees, find_what_lower_bound_does) {
   auto random = test::generator();
-  // Around full leaves and full nodes of both kinds.
+  // Sizes around full leaves and full nodes of both kinds.
   for (const std::size_t size : {1UL, 8UL, 9UL, 16UL, 17UL, 231UL, 232UL, 233UL, 247UL, 248UL,
                                  249UL, 1768UL, 2040UL, 5003UL, 6729UL, 7689UL}) {
     for (const auto& [name, keys] : test::hard_keys<TypeParam>(size, random)) {

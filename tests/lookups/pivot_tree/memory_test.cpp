@@ -49,7 +49,7 @@ class pivot_tree_memory : public test::backend_test {
     return raydex::build("pivot_tree", at().where(), where, keys, row_ids, options);
   }
 
-  // A tree of a tenth of the entries at most, and a build that needs what is documented.
+  // The tree takes at most a tenth of the entries' bytes, and the build needs what is documented.
   void check(const column& keys, const std::optional<column>& row_ids,
              std::size_t entry_bytes) const {
     const auto sorted = build_sorted_array(at().where(), at(), keys, row_ids);

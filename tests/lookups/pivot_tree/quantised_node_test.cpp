@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search relies on in nodes of 15 bits a separator: they err on the low side only.
+// What a search relies on in nodes with 15 bits per separator: they err only on the low side.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Key any_key(std::mt19937_64& random) {
                           (64 - 8 * sizeof(Key) + test::below(random, 8 * sizeof(Key))));
 }
 
-// Keys around one, without wrapping around.
+// A key and those around it, without wrapping around.
 template <class Key>
 std::vector<Key> around(Key key) {
   std::vector<Key> all{key};
@@ -63,7 +63,7 @@ void check_scale(Key first, Key last, std::mt19937_64& random) {
     }
     before = steps;
   }
-  // No bit is given away: half as coarse would not do.
+  // No bit is wasted: a step half as large would be too small.
   const auto shift = static_cast<unsigned>(scale % (8 * sizeof(Key)));
   if (shift != 0) {
     const Key base = scale - static_cast<Key>(shift);
@@ -100,8 +100,8 @@ TYPED_TEST(quantised, span_of_2_to_the_15_is_exact) {
   EXPECT_EQ(node::quantise(scale, base - 1), 0);
 }
 
-// One node over a column: it leads no search beyond the child that holds the wanted key, and each
-// search for a key of the column right there, except for those that are counted as misled.
+// One node over a column. It never leads a search beyond the child that holds the wanted key. It
+// leads every search for a key of the column to exactly that child, except those counted as misled.
 template <class Key>
 void check_node(const quantised_node<Key>& tested, const std::vector<Key>& keys,
                 const pivot_levels::span& below, std::uint64_t misled, std::mt19937_64& random) {

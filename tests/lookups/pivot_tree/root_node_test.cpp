@@ -19,7 +19,7 @@ class root : public testing::Test {};
 using widths = testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(root, widths);
 
-// Memory of a root, filled by garbage at first.
+// Memory of a root, filled with garbage at first.
 using root_memory = std::vector<std::uint64_t>;
 
 template <class Key>
@@ -50,7 +50,7 @@ void check(const std::vector<Key>& keys, std::uint64_t per_child, std::mt19937_6
     expected.push_back(keys[i * per_child - 1]);
   const root_memory memory = grow(keys, per_child, pivots, random);
   const root_node<Key> tested(memory.data(), pivots);
-  // Word by word to another place, as it is pinned.
+  // Copied word by word to another place, as when it is pinned.
   const std::size_t words = tested.bytes() / 4;
   ASSERT_EQ(tested.bytes() % 4, 0U);
   root_memory elsewhere(memory.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The views that a user searches from code of their own, on the CPU.
+// The views that users search from their own code, on the CPU.
 #include <gtest/gtest.h>
 
 #include "raydex/raydex.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work goes to the caller's stream and nobody waits for it unasked.
+// Work goes to the caller's stream, and no call waits for it unless it says so.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and buckets at the edges of rows and planes, in all scenes, against the oracle; and no
-// lookup that had to be repaired.
+// Keys and buckets at the edges of rows and planes, in all scenes, against the oracle. No lookup
+// may need a repair.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ constexpr std::uint64_t most = ~std::uint64_t{0};
 
 class cgrx_edges : public test::backend_test {
  protected:
-  // Asks for keys, what lies beside them and beside rows and planes, and ranges between all these;
-  // entries lie in each layout in turn.
+  // Asks for keys, their neighbours, what lies beside rows and planes, and ranges between all of
+  // these, with each layout in turn.
   template <class Key>
   void check(std::vector<Key> keys, cgrx_options options) {
     options.entries = static_cast<cgrx_layout>(checked_++ % 3);
@@ -168,7 +168,7 @@ TEST_F(cgrx_edges, keys_of_32_bits) {
 
 TEST_F(cgrx_edges, random_sets) {
   for (int set = 0; set < 40; ++set) {
-    // Bits that keys have at all, so that they share rows, planes and places.
+    // The bits that keys may have: few, so that keys share rows, planes and places.
     const std::uint64_t bits = random_() & random_() & (set % 2 == 0 ? random_() : most);
     keys64 keys(1 + random_() % 300);
     for (std::uint64_t& key : keys)

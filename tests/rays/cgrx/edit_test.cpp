@@ -18,7 +18,7 @@
 namespace raydex {
 namespace {
 
-// An index, and what it ought to hold.
+// An index, and what it should hold.
 template <class Key, class RowId>
 class edited_index {
  public:
@@ -118,7 +118,7 @@ class cgrx_edits : public test::backend_test {
   template <class Key, class RowId>
   using entries = typename edited_index<Key, RowId>::entries;
 
-  // New entries whose keys have these bits only.
+  // New entries whose keys have only these bits.
   template <class Key, class RowId>
   entries<Key, RowId> random_entries(std::uint64_t size, std::uint64_t bits) {
     entries<Key, RowId> all(size);
@@ -158,7 +158,7 @@ class cgrx_edits : public test::backend_test {
       const bool by_row = random_() % 2 == 0;
       auto insert = random_entries<Key, RowId>(grows ? size * 12 / 50 : size / 50, bits);
       auto erase = some_of(own.held(), grows ? size / 50 : size / 4);
-      // Some of both, and some that are not there.
+      // Some are both inserted and erased, and some are not there.
       for (std::size_t i = 0; i < insert.size() / 8; ++i)
         erase.push_back(insert[i]);
       erase.push_back({static_cast<Key>(random_()), RowId{7}});
@@ -303,14 +303,14 @@ TEST_F(cgrx_edits, pairs_named_both_ways_cancel_and_leave_what_was_there) {
     index.edit({{1, 4}, {1, 4}, {1, 4}, {2, 6}}, {{1, 4}, {2, 6}, {2, 6}, {2, 5}}, true);
     ASSERT_EQ(index.held(), (std::multimap<std::uint32_t, std::uint32_t>{{1, 4}, {1, 4}}));
     index.check({0, 1, 2, 3});
-    // Keys alone cancel nothing: what was there goes, what is inserted comes.
+    // Keys without row ids cancel nothing: old entries go, inserted ones come.
     index.edit({{1, 4}, {1, 4}, {1, 4}}, {{1, 0}, {1, 0}}, false);
     index.check({0, 1, 2, 3});
   }
 }
 
-// Hardly any keys and row ids, so that equal pairs fill buckets and nodes, lie at their ends and
-// are named again and again.
+// So few keys and row ids that equal pairs fill buckets and nodes, lie at their ends, and are named
+// again and again.
 TEST_F(cgrx_edits, repeated_pairs) {
   using own = edited_index<std::uint64_t, std::uint32_t>;
   const std::vector<std::uint64_t> keys{0, 5, 6, ~std::uint64_t{0}};
@@ -341,7 +341,7 @@ TEST_F(cgrx_edits, repeated_pairs) {
   }
 }
 
-// Where each bucket, or each name, went over all names of its key, this would take minutes.
+// If each bucket, or each name, went over all names of its key, this would take minutes.
 TEST_F(cgrx_edits, many_copies_named_many_times) {
   using own = edited_index<std::uint32_t, std::uint32_t>;
   const std::uint32_t copies = test::small_scale() ? 20'000 : 300'000;

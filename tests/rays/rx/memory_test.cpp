@@ -33,14 +33,14 @@ TEST_F(rx_memory, counts_what_the_engine_holds) {
   const auto bytes = [&](const rx_options& options) {
     return build(at(), column(keys), options)->info().resident_bytes;
   };
-  // More than the column: at least a box of two corners a primitive, or what stands for it.
+  // More than the column: at least a box of two corners per primitive, or its equivalent.
   EXPECT_GT(bytes({.primitive = rx_primitive::triangle}), 20'000U * (8 + 24));
   EXPECT_GT(bytes({.primitive = rx_primitive::box}), 20'000U * (8 + 24));
   const auto equal = at().upload(std::vector<std::uint32_t>(20'000, 7));
   EXPECT_LT(build(at(), column(equal), {})->info().resident_bytes, 20'000U * 12);
 }
 
-// Bytes that a query asks for in all.
+// All bytes that a query allocates.
 class counting_resource final : public memory_resource {
  public:
   explicit counting_resource(memory_resource& upstream) : upstream_(upstream) {}

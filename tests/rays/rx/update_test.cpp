@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An index that takes another column answers as one that is built over it, refit or rebuilt.
+// An index that was given another column, by refit or rebuild, answers like one built over it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ TEST_F(rx_update_test, as_many_keys_elsewhere) {
     key_list before = random_keys(2000);
     const auto built = build(at(), at().upload(before), options);
     SCOPED_TRACE(built->info().options);
-    // First near to where keys were, then all over the place, then in one row.
+    // First close to the old keys, then all over the place, then in one row.
     key_list near = before;
     for (std::uint64_t& key : near)
       key += random_() % 1000;
@@ -108,7 +108,7 @@ TEST_F(rx_update_test, more_and_fewer_keys) {
     const auto built = build(at(), at().upload(before), options);
     SCOPED_TRACE(built->info().options);
     for (const std::size_t size : {3000U, 0U, 1U, 0U, 700U}) {
-      // Few distinct ones, so that their number changes, too.
+      // Few distinct keys, so that their number changes, too.
       const key_list after = random_keys(size, 0x1ff);
       built->update(stream(), column(at().upload(after)));
       EXPECT_EQ(built->info().n, size);
@@ -175,7 +175,7 @@ TEST_F(rx_update_test, an_update_that_runs_out_leaves_the_index_as_it_was) {
         EXPECT_EQ(scarce.held(), held);
         expect_holds(*built, before, {});
       } catch (const out_of_memory&) {
-        // Not even the build had enough.
+        // There was not even enough for the build.
       }
       EXPECT_EQ(scarce.held(), 0);
     }

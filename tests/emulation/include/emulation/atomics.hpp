@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atomics, with exactly the overloads that CUDA has. All threads share one core, so that plain
-// loads and stores do; the interleavings come from the schedule (see maybe_yield).
+// Atomics, with exactly the overloads that CUDA has. All threads share one core, so plain loads and
+// stores suffice; the interleavings come from the schedule (see maybe_yield).
 #pragma once
 
 #include <type_traits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels need of the engine that runs a block's threads: where a thread is, and the points
+// What kernels need of the engine that runs a block's threads: a thread's indexes, and the points
 // at which threads wait for one another. The engine itself is in fibers.cpp.
 #pragma once
 
@@ -31,10 +31,10 @@ struct grid_position {
 
 inline constinit grid_position position{};
 
-// Whether a schedule seed is set; then atomics are points at which another thread may go on.
+// Whether a schedule seed is set. If so, another thread may go on at each atomic.
 inline constinit bool shuffled_schedule = false;
 
-// What one lane brings to a warp's operation and takes from it.
+// What one lane gives to a warp's operation and gets from it.
 struct lane_slot {
   std::uint64_t value = 0;
   std::uint64_t result = 0;
@@ -66,10 +66,10 @@ std::uint64_t meet_warp(const warp_meeting& operation, std::uint32_t mask, std::
 // Waits for all threads of the block that have not returned from the kernel.
 block_vote meet_block(const block_meeting& operation, bool predicate);
 
-// Lets other threads that can go on do so first.
+// Lets other threads go on first, if they can.
 void yield();
 
-// Yields now and then, as the schedule seed has it.
+// Yields now and then, as drawn from the schedule seed.
 void maybe_yield();
 
 // Ends the launch with a std::runtime_error in the launcher. Unlike a throw it also works beneath

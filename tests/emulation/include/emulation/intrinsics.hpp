@@ -20,7 +20,7 @@ __extension__ using wide_unsigned = unsigned __int128;
 }  // namespace emulation::detail
 
 // NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): the names are CUDA's
-// The bytes of two words that the lower half of a selector's digits name.
+// Picks bytes of two words by the lower digits of a selector.
 inline unsigned int __byte_perm(unsigned int low, unsigned int high, unsigned int selector) {
   const unsigned long long bytes = low | static_cast<unsigned long long>(high) << 32;
   unsigned int picked = 0;
@@ -113,7 +113,7 @@ EMULATION_LOAD(__ldcv)
 EMULATION_LOAD(__ldlu)
 #undef EMULATION_LOAD
 
-// The value converts to what the address is of, as with CUDA's overloads.
+// The value converts to the type that the address points to, as with CUDA's overloads.
 #define EMULATION_STORE(name)                                  \
   template <emulation::detail::loadable Type>                  \
   void name(Type* address, std::type_identity_t<Type> value) { \
@@ -125,7 +125,7 @@ EMULATION_STORE(__stwb)
 EMULATION_STORE(__stwt)
 #undef EMULATION_STORE
 
-// Threads run on one core: fences order nothing that is not in order already.
+// Threads run on one core, so everything is in order already and fences do nothing.
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
@@ -188,7 +188,7 @@ EMULATION_MIN_MAX(long long)
 EMULATION_MIN_MAX(unsigned long long)
 #undef EMULATION_MIN_MAX
 
-// Floating point minima pass over a NaN, as on the device.
+// Floating-point minima ignore a NaN, as on the device.
 inline float min(float left, float right) {
   return std::fmin(left, right);
 }

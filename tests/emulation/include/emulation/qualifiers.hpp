@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words that CUDA adds to declarations.
+// The keywords that CUDA adds to declarations.
 #pragma once
 
 // NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): the names are CUDA's
@@ -12,10 +12,10 @@
 #define __forceinline__ inline
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
-// One block runs at a time, so that a static is as good as shared memory. The tag ends up in the
-// variable's symbol, by which static_shared.cpp finds it and fills it with rubbish before each
-// block, which `used` keeps the optimiser from ruling out; constinit refuses initial values that
-// would be computed only once. `extern __shared__` does not compile: dynamic shared memory comes
-// from emulation::dynamic_shared_memory().
+// One block runs at a time, so a static is as good as shared memory. The tag ends up in the
+// variable's symbol; static_shared.cpp finds it there, and fills the variable with rubbish before
+// each block. `used` tells the optimiser that others write it; constinit refuses initial values
+// that would be computed only once. `extern __shared__` does not compile: dynamic shared memory
+// comes from emulation::dynamic_shared_memory().
 #define __shared__ static constinit __attribute__((abi_tag("emulated_shared"), used))
 // NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)

@@ -15,7 +15,7 @@
 
 namespace emulation::detail {
 
-// What a shuffle gives for a lane that takes no part, where CUDA leaves the value undefined.
+// What a shuffle gives for a lane that takes no part; CUDA leaves that value undefined.
 inline constexpr std::uint64_t undefined_value = 0xA5A5'A5A5'A5A5'A5A5;
 
 inline constexpr block_meeting syncthreads{"__syncthreads"};
@@ -258,8 +258,7 @@ inline int __all_sync(unsigned int mask, int predicate) {
   return static_cast<int>(meet_warp(all, mask, predicate != 0 ? 1 : 0, 0));
 }
 
-// CUDA promises no more than that the caller is active, so that this is the answer which shows
-// code that relies on more.
+// CUDA promises only that the caller is active, so this answer exposes code that relies on more.
 inline unsigned int __activemask() {
   return 1U << emulation::detail::current_lane();
 }

@@ -5,7 +5,7 @@
 
 namespace tbb {
 
-// By one thread: what is sorted was written by others before, and is read by others after.
+// Sorts with one thread; other threads write the data before and read it after.
 template <class Container>
 void parallel_sort(Container& container) {
   std::sort(container.begin(), container.end());

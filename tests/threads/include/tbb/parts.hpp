@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of oneTBB that raydex uses, on threads of the standard library. The system's oneTBB is
-// not instrumented: ThreadSanitizer does not see how it hands work over, and would report every
-// hand-over as a race. Headers of this folder stand in for those of oneTBB in the preset `threads`.
+// not instrumented: ThreadSanitizer does not see how it hands work over, and would report each
+// hand-over as a race. In the preset `threads` the headers of this folder replace oneTBB's.
 #pragma once
 
 #include <tbb/blocked_range.h>
