@@ -168,15 +168,15 @@ void run(const query_arguments& given) {
   check(given);
   // What would fail late is tried early: outputs and the backend.
   outputs files(given, given.inputs());
-  const session where(bench::choose_backend(given.backend, bench::key_offers(), given.structure,
-                                            given.has_edits()));
-  const bench::auto_choice choose(where, given.structure == "auto");
+  const session where(
+      io::choose_backend(given.backend, io::key_offers(), given.structure, given.has_edits()));
+  const io::auto_choice choose(where, given.structure == "auto");
   progress bar;
 
   bar.phase("read");
   const inputs in = read(given);
   const probes batch = in.batch();
-  const bench::structure_choice chosen =
+  const io::structure_choice chosen =
       choose({given.structure, options}, {.n = in.keys.view().size,
                                           .key = in.keys.format,
                                           .where = where.where(),

@@ -162,8 +162,8 @@ void run(const rmq_arguments& given) {
   check(given);
   // What would fail late is tried early: outputs and the backend.
   outputs files(given, given.inputs());
-  const session where(bench::choose_backend(given.backend, bench::rmq_offers(), given.structure,
-                                            !given.set.empty()));
+  const session where(
+      io::choose_backend(given.backend, io::rmq_offers(), given.structure, !given.set.empty()));
   progress bar;
 
   bar.phase("read");

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "bench/workloads/keys/key_parts.hpp"
+#include "files/sizes.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 
@@ -239,12 +239,8 @@ const char* to_string(const std::optional<distribution>& value) {
   return value ? to_string(*value) : "none";
 }
 
-std::string size_text(std::uint64_t size) {
-  return size >= 1024 && std::has_single_bit(size) ? fmt::format("2^{}", std::countr_zero(size))
-                                                   : fmt::format("{}", size);
-}
-
 std::string describe(const workload& what) {
+  using io::size_text;
   const workload usual;
   std::string text = what.range_hits == 0 ? fmt::format("{} points", size_text(what.probes))
                                           : fmt::format("{} ranges of {} rows",

@@ -87,9 +87,6 @@ probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_v
 /// A line for people: what differs from the defaults, after the sizes.
 std::string describe(const workload& what);
 
-/// `2^k` where it is a power of two of at least 2^10, else digits.
-std::string size_text(std::uint64_t size);
-
 /// The names of the values.
 const char* to_string(order value);
 /// @copydoc to_string(order)

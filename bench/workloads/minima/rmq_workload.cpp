@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "bench/workloads/keys/workload.hpp"
+#include "files/sizes.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
 
@@ -172,6 +173,7 @@ const char* to_string(range_kind value) {
 }
 
 std::string describe(const rmq_workload& what) {
+  using io::size_text;
   std::string text =
       fmt::format("{} {} ranges on {} {} {}", size_text(what.probes), to_string(what.ranges),
                   size_text(what.keys), what.file ? what.file->name : to_string(what.shape),

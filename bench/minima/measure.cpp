@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds, asks, times and checks structures for minima.
-#include "bench/minima/rmq_measure.hpp"
+#include "bench/minima/measure.hpp"
 
 #include <memory>
 

@@ -3,12 +3,10 @@
 // rmq_lca, RTXRMQ rmq_rx and Full GPU Scan rmq_scan; rmq_cover is our own beyond the paper. On the
 // backend optix are those that trace rays, the others on cuda: a run names one of them and the
 // structures that it offers.
-#include "bench/papers/experiments.hpp"
+#include "bench/papers/papers.hpp"
 
-namespace raydex::bench {
+namespace raydex::bench::papers {
 namespace {
-
-using texts = std::vector<std::string>;
 
 const texts sizes{"2^20", "2^22", "2^24", "2^26", "2^28", "2^30"};
 const texts tree_sizes{"2^20", "2^22", "2^24", "2^26", "2^28"};  // beyond, too large
@@ -35,7 +33,7 @@ std::vector<trial> all_structures(const texts& ranges) {
 
 }  // namespace
 
-std::vector<experiment> rmq_experiments() {
+std::vector<experiment> gpu_rmq() {
   std::vector<trial> by_size = all_structures({"small"});
   by_size.push_back({.candidates = scans, .workloads = of(sizes, {"small"})});
   std::vector<trial> by_range = all_structures({"large", "medium", "small"});
@@ -82,4 +80,4 @@ std::vector<experiment> rmq_experiments() {
   };
 }
 
-}  // namespace raydex::bench
+}  // namespace raydex::bench::papers
