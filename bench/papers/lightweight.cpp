@@ -46,8 +46,8 @@ const texts tuned_for_ranges{"sorted_array layout=row scan=multi",
 const texts ours{"pivot_tree"};
 
 const texts sizes{"2^16", "2^18", "2^20", "2^22", "2^24", "2^26", "2^28"};
-const axes points{.keys = {"2^28"}, .probes = {"2^27"}};
-const axes scaled_points{.keys = sizes, .probes = {"2^27"}};
+const axes points{.keys = {"2^28"}};
+const axes scaled_points{.keys = sizes};
 
 }  // namespace
 
@@ -55,107 +55,97 @@ std::vector<experiment> lightweight() {
   return {
       {.name = "lightweight/1a",
        .title = "lookups by the number of keys",
-       .trials = {{.candidates = references, .workloads = scaled_points}}},
+       .trials = {{references, scaled_points}}},
       {.name = "lightweight/1b",
        .title = "unsorted and sorted lookups",
-       .trials = {{.candidates = references,
-                   .workloads = {.keys = {"2^28"},
-                                 .probes = {"2^27"},
-                                 .probe_order = {"unsorted", "sorted"}}}}},
+       .trials = {{references, {.keys = {"2^28"}, .probe_order = {"unsorted", "sorted"}}}}},
       {.name = "lightweight/14a",
        .title = "AO+BS, static schedule: threads, lookups per thread, pinning, reordering",
        .note = tunings_note,
-       .trials = {{.candidates = joined(references, each({"sorted_array layout=column "
-                                                          "schedule=static"},
-                                                         blocks, tunings)),
-                   .workloads = points}}},
+       .trials = {{joined(references,
+                          each({"sorted_array layout=column schedule=static"}, blocks, tunings)),
+                   points}}},
       {.name = "lightweight/14b",
        .title = "AO+BS, dynamic schedule: threads, lookups per thread, pinning, reordering",
        .note = tunings_note,
-       .trials = {{.candidates = joined(references, each({"sorted_array layout=column "
-                                                          "schedule=dynamic"},
-                                                         blocks, tunings)),
-                   .workloads = points}}},
+       .trials = {{joined(references,
+                          each({"sorted_array layout=column schedule=dynamic"}, blocks, tunings)),
+                   points}}},
       {.name = "lightweight/14c",
        .title = "AO+BS: schedule and layout, 128 threads of 16 lookups",
        .note = tunings_note,
-       .trials = {{.candidates = joined(
-                       references,
-                       each({"sorted_array layout=column,row schedule=static,dynamic threads=128 "
-                             "lookups=16"},
-                            tunings)),
-                   .workloads = points}}},
+       .trials = {{joined(references, each({"sorted_array layout=column,row "
+                                            "schedule=static,dynamic threads=128 lookups=16"},
+                                           tunings)),
+                   points}}},
       {.name = "lightweight/15",
        .title = "EO+BS: threads, lookups per thread, pinning, reordering",
        .note = tunings_note,
-       .trials = {{.candidates = joined(references, each({"eytzinger k=2 layout=column "
-                                                          "schedule=dynamic"},
-                                                         blocks, tunings)),
-                   .workloads = points}}},
+       .trials = {{joined(references,
+                          each({"eytzinger k=2 layout=column schedule=dynamic"}, blocks, tunings)),
+                   points}}},
       {.name = "lightweight/16",
        .title = "AO+PB+BS: levels of pivots, layout, pinning, reordering",
        .note = few_tunings_note,
-       .trials = {{.candidates = joined(
-                       references,
-                       each({"pivot_tree search=groups k=2 levels=10,20,24,all layout=row,column "
-                             "schedule=dynamic threads=128 lookups=16"},
-                            few_tunings)),
-                   .workloads = points}}},
+       .trials = {{joined(references,
+                          each({"pivot_tree search=groups k=2 levels=10,20,24,all "
+                                "layout=row,column schedule=dynamic threads=128 lookups=16"},
+                               few_tunings)),
+                   points}}},
       {.name = "lightweight/17a",
        .title = "EO+KS, K = 9: threads, lookups per thread, pinning, reordering",
        .note = few_tunings_note,
-       .trials = {{.candidates = joined(references, each({"eytzinger k=9 layout=row "
-                                                          "schedule=dynamic"},
-                                                         blocks, few_tunings)),
-                   .workloads = points}}},
+       .trials = {{joined(references,
+                          each({"eytzinger k=9 layout=row schedule=dynamic"}, blocks, few_tunings)),
+                   points}}},
       {.name = "lightweight/17b",
        .title = "EO+KS: K, layout, threads per lookup",
        .note = "group=power beyond the paper, where K - 1 is no power of two",
-       .trials = {{.candidates = joined(references, each({"eytzinger schedule=dynamic threads=1024 "
-                                                          "lookups=1 pin=none reorder=none"},
-                                                         k_searches)),
-                   .workloads = points}}},
+       .trials =
+           {{joined(
+                 references,
+                 each({"eytzinger schedule=dynamic threads=1024 lookups=1 pin=none reorder=none"},
+                      k_searches)),
+             points}}},
       {.name = "lightweight/18a",
        .title = "AO+PB+KS, K = 9: threads, lookups per thread, pinning, reordering",
        .note = few_tunings_note,
-       .trials = {{.candidates = joined(references, each({"pivot_tree search=groups k=9 layout=row "
-                                                          "schedule=dynamic"},
-                                                         blocks, few_tunings)),
-                   .workloads = points}}},
+       .trials = {{joined(references,
+                          each({"pivot_tree search=groups k=9 layout=row schedule=dynamic"}, blocks,
+                               few_tunings)),
+                   points}}},
       {.name = "lightweight/18b",
        .title = "AO+PB+KS: K, layout, threads per lookup, pinning",
        .note = "group=power beyond the paper, where K - 1 is no power of two",
-       .trials = {{.candidates = joined(references, each({"pivot_tree search=groups "
-                                                          "schedule=dynamic threads=1024 lookups=1 "
-                                                          "pin=none,full reorder=none"},
-                                                         k_searches)),
-                   .workloads = points}}},
+       .trials = {{joined(references, each({"pivot_tree search=groups schedule=dynamic "
+                                            "threads=1024 lookups=1 pin=none,full reorder=none"},
+                                           k_searches)),
+                   points}}},
       {.name = "lightweight/19",
        .title = "ranges: scans by one thread or several, layout",
-       .trials =
-           {{.candidates = joined(
-                 each({"sorted_array", "eytzinger k=2", "pivot_tree search=groups k=2 levels=24"},
-                      {"layout=column,row scan=single,multi"}),
-                 each({"eytzinger k=9", "pivot_tree search=groups k=9"},
-                      {"layout=column,row scan=multi"})),
-             .workloads = {.keys = {"2^28"}, .probes = {"2^16"}, .range_hits = {"2^6", "2^14"}},
-             .results = {"sum"}}}},
+       .trials = {{joined(each({"sorted_array", "eytzinger k=2",
+                                "pivot_tree search=groups k=2 levels=24"},
+                               {"layout=column,row scan=single,multi"}),
+                          each({"eytzinger k=9", "pivot_tree search=groups k=9"},
+                               {"layout=column,row scan=multi"})),
+                   {.keys = {"2^28"}, .probes = {"2^16"}, .range_hits = {"2^6", "2^14"}},
+                   {"sum"}}}},
       {.name = "lightweight/20",
        .title = "points by the number of keys: rate, and rate per byte",
        .note = "figures 20a and 20b; every second power of two",
-       .trials = {{.candidates = joined(references, tuned, ours), .workloads = scaled_points}}},
+       .trials = {{joined(references, tuned, ours), scaled_points}}},
       {.name = "lightweight/21",
        .title = "build time and bytes by the number of keys",
        .note = "the measurements of figure 20",
-       .trials = {{.candidates = joined(references, tuned, ours), .workloads = scaled_points}}},
+       .trials = {{joined(references, tuned, ours), scaled_points}}},
       {.name = "lightweight/22",
        .title = "ranges by the number of hits and of keys",
        .note = "three numbers of keys, six of hits",
-       .trials = {{.candidates = joined(tuned_for_ranges, ours),
-                   .workloads = {.keys = {"2^20", "2^24", "2^28"},
-                                 .probes = {"2^16"},
-                                 .range_hits = {"2^0", "2^2", "2^4", "2^6", "2^10", "2^14"}},
-                   .results = {"sum"}}}},
+       .trials = {{joined(tuned_for_ranges, ours),
+                   {.keys = {"2^20", "2^24", "2^28"},
+                    .probes = {"2^16"},
+                    .range_hits = {"2^0", "2^2", "2^4", "2^6", "2^10", "2^14"}},
+                   {"sum"}}}},
   };
 }
 

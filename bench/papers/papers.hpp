@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The papers, a file each, and what these share.
+/// The papers, a file each, and what these share. An axis that an experiment does not name is as in
+/// any workload: 2^26 keys and 2^27 lookups, or 2^26 values and as many ranges.
 #pragma once
 
 #include <fmt/format.h>
