@@ -25,9 +25,7 @@
 #include "files/file_arguments.hpp"
 #include "files/output_file.hpp"
 #include "files/speed_cache.hpp"
-#include "raydex/capability.hpp"
 #include "raydex/error.hpp"
-#include "raydex/rmq.hpp"
 #include "raydex/session.hpp"
 
 namespace raydex::bench {
@@ -83,10 +81,10 @@ std::set<std::string> keep(std::vector<experiment>& chosen,
 // The structures that a backend has: an experiment may compare those of several.
 std::vector<std::string> structures_of(backend where) {
   std::vector<std::string> names;
-  for (const capability& able : capabilities())
-    if (able.where == where) names.push_back(able.structure);
-  for (const rmq_capability& able : rmq_capabilities())
-    if (able.where == where) names.push_back(able.structure);
+  for (const auto& offers : {io::key_offers(), io::rmq_offers()}) {
+    for (const io::backend_offer& offer : offers)
+      if (offer.where == where) names.push_back(offer.structure);
+  }
   return names;
 }
 

@@ -17,7 +17,6 @@
 #include "apps/cli/build_arguments.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
-#include "apps/cli/stopwatch.hpp"
 #include "files/backend_choice.hpp"
 #include "files/dtype.hpp"
 #include "files/npy.hpp"
@@ -26,6 +25,7 @@
 #include "files/progress.hpp"
 #include "files/read.hpp"
 #include "files/speed_cache.hpp"
+#include "files/wall_clock.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/session.hpp"
@@ -144,7 +144,7 @@ double edit(const session& where, const inputs& in, index& built) {
   const auto insert_rows = place(where, in.insert_rows);
   const auto erase = place(where, in.erase);
   const auto erase_rows = place(where, in.erase_rows);
-  return milliseconds(where, [&] {
+  return io::wall_milliseconds(where, [&] {
     built.edit(context(where).stream, {.insert = view_of(insert).value_or(column()),
                                        .insert_rows = view_of(insert_rows).value_or(column()),
                                        .erase = view_of(erase).value_or(column()),
@@ -189,7 +189,7 @@ void run(const query_arguments& given) {
   {
     const placed_column keys(where, in.keys.view());
     const auto row_ids = place(where, in.row_ids);
-    costs.build_ms = milliseconds(where, [&] {
+    costs.build_ms = io::wall_milliseconds(where, [&] {
       built = build(chosen.structure, where.where(), where, keys.view(), view_of(row_ids),
                     chosen.options);
     });

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "bench/minima/family.hpp"
 #include "files/sizes.hpp"
@@ -13,28 +12,6 @@
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
-
-// Found by `multiply` where it is instantiated, as names of an unnamed namespace are not.
-static void read(std::string_view option, std::string_view text, order& out) {
-  read_name(option, text, out, {order::unsorted, order::sorted});
-}
-
-static void read(std::string_view option, std::string_view text, miss& out) {
-  read_name(option, text, out, {miss::inside, miss::outside});
-}
-
-static void read(std::string_view option, std::string_view text, distribution& out) {
-  read_name(option, text, out,
-            {distribution::uniform, distribution::clumped, distribution::skewed,
-             distribution::lognormal, distribution::steps});
-}
-
-static void read(std::string_view option, std::string_view text, std::optional<distribution>& out) {
-  read_name<std::optional<distribution>>(
-      option, text, out,
-      {std::nullopt, distribution::uniform, distribution::clumped, distribution::skewed,
-       distribution::lognormal, distribution::steps});
-}
 
 namespace {
 
@@ -138,7 +115,7 @@ std::vector<workload> lookup_family::sweep(const axes& given) {
 
 std::vector<result> lookup_family::parse_results(const std::vector<std::string>& names) {
   if (names.empty()) return {result::first};
-  return read_names("--result", names, {result::first, result::count, result::sum, result::rows});
+  return read_all<result>("--result", names);
 }
 
 void lookup_family::check_able(const io::structure_choice& who, backend where,
@@ -218,13 +195,9 @@ report_row lookup_family::row_of(const measurement& found, result asked) {
   const workload& what = data_.description();
   workload held = what;
   held.keys = found.info.n;
-  report_row row = begin_row(found);
+  report_row row = begin_row(found, what, asked);
   row.key = found.info.key;
-  row.result = to_string(asked);
-  row.workload = describe(what);
   row.workload_axes = axes_of(what);
-  row.probes = what.probes;
-  row.seed = what.seed;
   row.build_floor_ms = references_.sort_ms;
   row.floor = floors_->lookups(held, asked);
   row.more = {{"batches", what.batches},
@@ -233,19 +206,6 @@ report_row lookup_family::row_of(const measurement& found, result asked) {
   add_changes(found, row);
   add_comparisons(references_, row);
   return row;
-}
-
-const char* to_string(result asked) {
-  switch (asked) {
-    case result::first:
-      return "first";
-    case result::count:
-      return "count";
-    case result::sum:
-      return "sum";
-    default:
-      return "rows";
-  }
 }
 
 std::string to_options(const workload& what) {

@@ -15,19 +15,7 @@
 
 namespace raydex::bench {
 
-// Found by `multiply` where it is instantiated, as names of an unnamed namespace are not.
-static void read(std::string_view option, std::string_view text, array_shape& out) {
-  read_name(option, text, out,
-            {array_shape::random, array_shape::distinct, array_shape::ascending,
-             array_shape::descending, array_shape::sawtooth, array_shape::constant,
-             array_shape::few, array_shape::mountain, array_shape::lcp});
-}
-
-static void read(std::string_view option, std::string_view text, range_kind& out) {
-  read_name(option, text, out,
-            {range_kind::large, range_kind::medium, range_kind::small, range_kind::mixed});
-}
-
+// Found by `multiply` where it is instantiated, as a name of an unnamed namespace is not.
 static void read(std::string_view option, std::string_view text, std::optional<array_file>& out) {
   const std::string name(text);
   const io::npy_array array = io::read_npy(name);
@@ -98,7 +86,7 @@ std::vector<rmq_workload> minima_family::sweep(const axes& given) {
 
 std::vector<rmq_result> minima_family::parse_results(const std::vector<std::string>& names) {
   if (names.empty()) return {rmq_result::min};
-  return read_names("--result", names, {rmq_result::min, rmq_result::argmin});
+  return read_all<rmq_result>("--result", names);
 }
 
 void minima_family::check_able(const io::structure_choice& who, backend where,
@@ -137,13 +125,9 @@ std::vector<report_row> minima_family::measure(rmq_result asked, const io::struc
 
 report_row row_of(const rmq_measurement& found, const rmq_workload& what, rmq_result asked,
                   const lookup_floor& floor) {
-  report_row row = begin_row(found);
+  report_row row = begin_row(found, what, asked);
   row.key = found.info.value;
-  row.result = to_string(asked);
-  row.workload = describe(what);
   row.workload_axes = axes_of(what);
-  row.probes = what.probes;
-  row.seed = what.seed;
   row.build_floor_ms = read_ms(what, floor);
   row.floor = floor;
   row.more = {{"batch_floor_per_s",
@@ -156,10 +140,6 @@ report_row row_of(const rmq_measurement& found, const rmq_workload& what, rmq_re
     row.changes_text = fmt::format("; refreshed in {:.3f} ms", *found.refresh_ms);
   }
   return row;
-}
-
-const char* to_string(rmq_result asked) {
-  return asked == rmq_result::min ? "min" : "argmin";
 }
 
 std::string to_options(const rmq_workload& what) {

@@ -24,7 +24,6 @@
 #include "bench/machine/machine.hpp"
 #include "bench/machine/median.hpp"
 #include "bench/machine/parallel.hpp"
-#include "bench/machine/wall_clock.hpp"
 #include "bench/minima/family.hpp"
 #include "bench/minima/measure.hpp"
 #include "bench/report.hpp"
@@ -35,6 +34,7 @@
 #include "bench/workloads/minima/rmq_values.hpp"
 #include "bench/workloads/minima/rmq_workload.hpp"
 #include "files/program.hpp"
+#include "files/wall_clock.hpp"
 #include "raydex/error.hpp"
 #include "raydex/session.hpp"
 
@@ -76,8 +76,9 @@ rmq_measurement measure_sdsl(machine& where, const rmq_generated& data, int repe
   const rmq_workload& what = data.description();
   std::optional<succinct> built;
   rmq_measurement found;
-  found.build_ms = median_of(
-      repetitions, [&] { return wall_milliseconds(here, [&] { build(built, data.array()); }); });
+  found.build_ms = median_of(repetitions, [&] {
+    return io::wall_milliseconds(here, [&] { build(built, data.array()); });
+  });
   found.info.structure = "sdsl::rmq_succinct_sct";
   found.info.where = backend::cpu;
   found.info.value = what.value;

@@ -7,13 +7,14 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "bench/workloads/names.hpp"
 #include "files/sizes.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
@@ -80,7 +81,7 @@ inline void read(std::string_view option, std::string_view text, double& out) {
 /// One of these values, by its name.
 template <class Value>
 void read_name(std::string_view option, std::string_view text, Value& out,
-               std::initializer_list<Value> values) {
+               const std::vector<Value>& values) {
   std::string legal;
   for (const Value value : values) {
     if (text == to_string(value)) {
@@ -93,23 +94,37 @@ void read_name(std::string_view option, std::string_view text, Value& out,
   throw invalid_argument(fmt::format("{}: '{}' is not one of {}", option, text, legal));
 }
 
+/// A value by its name.
+template <named Value>
+void read(std::string_view option, std::string_view text, Value& out) {
+  read_name(option, text, out, all_values<Value>());
+}
+
+/// A value by its name, or `none`.
+template <named Value>
+void read(std::string_view option, std::string_view text, std::optional<Value>& out) {
+  std::vector<std::optional<Value>> values{std::nullopt};
+  for (const Value value : all_values<Value>())
+    values.push_back(value);
+  read_name(option, text, out, values);
+}
+
 /// A type of numbers.
 inline void read(std::string_view option, std::string_view text, key_format& out) {
   read_name(option, text, out,
             {format_of<float>, format_of<double>, format_of<std::int32_t>, format_of<std::uint32_t>,
              format_of<std::int64_t>, format_of<std::uint64_t>});
 }
-/// @}
 
-/// The values of these names.
+/// All of a list.
 template <class Value>
-std::vector<Value> read_names(std::string_view option, const std::vector<std::string>& names,
-                              std::initializer_list<Value> values) {
-  std::vector<Value> found;
-  for (const std::string& name : names)
-    read_name(option, name, found.emplace_back(), values);
-  return found;
+std::vector<Value> read_all(std::string_view option, const std::vector<std::string>& texts) {
+  std::vector<Value> all;
+  for (const std::string& text : texts)
+    read(option, text, all.emplace_back());
+  return all;
 }
+/// @}
 
 /// The option that gives an axis.
 const char* option_of(axis which);

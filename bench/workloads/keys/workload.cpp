@@ -214,31 +214,6 @@ void check(const workload& what) {
   if (what.waves != 0) check_waves(what);
 }
 
-const char* to_string(order value) {
-  return value == order::sorted ? "sorted" : "unsorted";
-}
-const char* to_string(miss value) {
-  return value == miss::inside ? "inside" : "outside";
-}
-const char* to_string(distribution value) {
-  switch (value) {
-    case distribution::clumped:
-      return "clumped";
-    case distribution::skewed:
-      return "skewed";
-    case distribution::lognormal:
-      return "lognormal";
-    case distribution::steps:
-      return "steps";
-    default:
-      return "uniform";
-  }
-}
-
-const char* to_string(const std::optional<distribution>& value) {
-  return value ? to_string(*value) : "none";
-}
-
 std::string describe(const workload& what) {
   using io::size_text;
   const workload usual;
