@@ -98,8 +98,8 @@ backend backend_of(const settings& s, const std::vector<experiment>& chosen) {
       const bool updates =
           std::ranges::any_of(part.workloads.waves, [](const auto& n) { return n != "0"; });
       return io::choose_backend(s.backend_name,
-                                minima_family::has(first) ? io::rmq_offers() : io::key_offers(),
-                                first, updates);
+                                is_of_minima(first) ? io::rmq_offers() : io::key_offers(), first,
+                                updates);
     }
   }
   return parse_backend(s.backend_name);

@@ -13,8 +13,12 @@
 
 namespace raydex::bench {
 
-/// Who is asked what on which workloads: all combinations. Structures whose names begin with `rmq_`
-/// are asked for minima, the others for keys.
+/// Whether a structure is asked for minima; others are for keys, also those that do not exist.
+inline bool is_of_minima(std::string_view structure) {
+  return structure.starts_with("rmq_");
+}
+
+/// Who is asked what on which workloads: all combinations.
 struct trial {
   /// Each a structure and its options, `eytzinger k=3,9 layout=row`; all combinations of the values
   /// are candidates.

@@ -24,7 +24,7 @@ concept family = requires(Family here, const typename Family::workload& what,
                           typename Family::result asked, const io::structure_choice& who,
                           std::string_view structure, const std::vector<std::string>& names,
                           const axes& given, backend on, machine& where, floors& all) {
-  // Whether a structure belongs to it; unknown ones belong to one of the families as well.
+  // Whether a structure belongs to it.
   { Family::has(structure) } -> std::same_as<bool>;
   // All combinations, each checked. Throws `invalid_argument` naming the option, also where an axis
   // is of others.

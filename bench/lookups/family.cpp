@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "bench/minima/family.hpp"
 #include "files/sizes.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
@@ -77,10 +76,6 @@ void add_comparisons(const reference_times& references, report_row& row) {
 }
 
 }  // namespace
-
-bool lookup_family::has(std::string_view structure) {
-  return !minima_family::has(structure);
-}
 
 std::vector<workload> lookup_family::sweep(const axes& given) {
   refuse(given, axis_of::minima,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/experiment.hpp"
 #include "bench/machine/floors.hpp"
 #include "bench/machine/machine.hpp"
 #include "bench/minima/measure.hpp"
@@ -26,7 +27,7 @@ class minima_family {
   using result = rmq_result;
   static constexpr const char* build_ratio = "x read";  // of the array, once
 
-  static bool has(std::string_view structure) { return structure.starts_with("rmq_"); }
+  static bool has(std::string_view structure) { return is_of_minima(structure); }
   static std::vector<workload> sweep(const axes& given);
   static std::vector<result> parse_results(const std::vector<std::string>& names);
   static void check_able(const io::structure_choice& who, backend where, const workload& what);
