@@ -5,7 +5,7 @@
 
 #include "raydex/rmq.hpp"
 
-namespace raydex::bench {
+namespace raydex::io {
 
 namespace {
 
@@ -39,4 +39,4 @@ backend choose_backend(std::string_view name, const std::vector<backend_offer>& 
   return parse_backend(name);
 }
 
-}  // namespace raydex::bench
+}  // namespace raydex::io

@@ -9,7 +9,7 @@
 
 #include "raydex/capability.hpp"
 
-namespace raydex::bench {
+namespace raydex::io {
 
 /// A structure on a backend.
 struct backend_offer {
@@ -31,4 +31,4 @@ std::vector<backend_offer> rmq_offers();
 backend choose_backend(std::string_view name, const std::vector<backend_offer>& offers,
                        std::string_view structure, bool updates);
 
-}  // namespace raydex::bench
+}  // namespace raydex::io

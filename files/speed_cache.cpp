@@ -16,7 +16,7 @@
 #include "files/input_file.hpp"
 #include "raydex/error.hpp"
 
-namespace raydex::bench {
+namespace raydex::io {
 namespace {
 
 namespace fs = std::filesystem;
@@ -162,4 +162,4 @@ structure_choice auto_choice::operator()(const structure_choice& given,
   return chosen;
 }
 
-}  // namespace raydex::bench
+}  // namespace raydex::io

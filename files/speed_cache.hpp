@@ -10,7 +10,7 @@
 #include "raydex/session.hpp"
 #include "raydex/speed_table.hpp"
 
-namespace raydex::bench {
+namespace raydex::io {
 
 /// Where the measurements of a device are kept: in $RAYDEX_CACHE_DIR, else $XDG_CACHE_HOME/raydex,
 /// else ~/.cache/raydex. Empty where none of these is set.
@@ -33,7 +33,9 @@ std::string to_cache_text(const speed_table& table, backend where, const std::st
 /// What `build` is given.
 struct structure_choice {
   std::string structure;
-  option_map options;
+  option_map options{};
+
+  friend bool operator==(const structure_choice&, const structure_choice&) = default;
 };
 
 /// Replaces `auto` by a structure and its options, decided by the speeds known of a device.
@@ -51,4 +53,4 @@ class auto_choice {
   speed_table table_;
 };
 
-}  // namespace raydex::bench
+}  // namespace raydex::io

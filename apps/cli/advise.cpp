@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/lookups/sweep.hpp"
 #include "files/backend_choice.hpp"
+#include "files/sizes.hpp"
 #include "files/speed_cache.hpp"
 #include "raydex/advise.hpp"
 #include "raydex/column.hpp"
@@ -55,15 +55,15 @@ key_format parse_key(const std::string& name) {
 // A number whose absence says something else than 0.
 std::uint64_t parse_positive(const char* option, const std::string& text) {
   if (text.empty()) return 0;
-  const std::uint64_t number = bench::parse_number(option, text);
+  const std::uint64_t number = io::parse_size(option, text);
   if (number == 0) throw invalid_argument(fmt::format("{}: 0: must be at least 1", option));
   return number;
 }
 
 use_case parse(const advise_arguments& given) {
-  return {.n = bench::parse_number("--keys-count", given.keys_count),
+  return {.n = io::parse_size("--keys-count", given.keys_count),
           .key = parse_key(given.key),
-          .where = bench::choose_backend(given.backend, bench::key_offers(), "auto", given.updates),
+          .where = io::choose_backend(given.backend, io::key_offers(), "auto", given.updates),
           .ordered = given.ordered,
           .range_hits = parse_positive("--ranges", given.ranges),
           .sorted_probes = given.sorted_probes,
@@ -72,12 +72,12 @@ use_case parse(const advise_arguments& given) {
 }
 
 // Of a backend that is not on this machine no measurements can be kept here.
-bench::known_speeds speeds_on(backend where) {
+io::known_speeds speeds_on(backend where) {
   if (!why_unavailable(where).empty()) return {speed_table::built_in(), {}, {}};
-  return bench::load_speeds(where, session(where).device().name);
+  return io::load_speeds(where, session(where).device().name);
 }
 
-void print_json(const use_case& what, const advice& advised, const bench::known_speeds& known) {
+void print_json(const use_case& what, const advice& advised, const io::known_speeds& known) {
   const nlohmann::ordered_json object{
       {"structure", advised.structure},
       {"options", nlohmann::ordered_json(advised.options)},
@@ -89,7 +89,7 @@ void print_json(const use_case& what, const advice& advised, const bench::known_
   fmt::print("{}\n", object.dump(2));
 }
 
-void print_text(const use_case& what, const advice& advised, const bench::known_speeds& known) {
+void print_text(const use_case& what, const advice& advised, const io::known_speeds& known) {
   std::string options;
   for (const auto& [name, value] : advised.options)
     options += fmt::format(" --option {}={}", name, value);
@@ -105,7 +105,7 @@ void print_text(const use_case& what, const advice& advised, const bench::known_
 
 void run(const advise_arguments& given) {
   const use_case what = parse(given);
-  const bench::known_speeds known = speeds_on(what.where);
+  const io::known_speeds known = speeds_on(what.where);
   const advice advised = advise(what, known.table);
   if (!known.problem.empty())
     std::fputs(fmt::format("raydex: warning: {}\n", known.problem).c_str(), stderr);

@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "apps/cli/stopwatch.hpp"
+#include "files/wall_clock.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::cli {
@@ -67,7 +67,7 @@ void answers::add(const probes& batch) {
 
 void answers::add_cells(const probes& batch) {
   buffer<std::byte> out(where_, batch.size() * format_.width);
-  lookup_ms_ += milliseconds(where_, [&] {
+  lookup_ms_ += io::wall_milliseconds(where_, [&] {
     if (kind_ == result_kind::first) {
       source_.first(lookups_, batch, {source_.info().row_ids, out.data(), batch.size()});
     } else if (kind_ == result_kind::count) {
@@ -95,7 +95,7 @@ void answers::add_sums(const probes& batch, buffer<std::byte>& out) {
 
 void answers::add_rows(const probes& batch) {
   matches found;
-  lookup_ms_ += milliseconds(where_, [&] { found = source_.rows(lookups_, batch); });
+  lookup_ms_ += io::wall_milliseconds(where_, [&] { found = source_.rows(lookups_, batch); });
   const std::uint64_t base = offsets_.back();
   const std::vector<std::uint64_t> local = where_.download(found.offsets);
   offsets_.reserve(offsets_.size() + batch.size());

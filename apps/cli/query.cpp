@@ -17,7 +17,6 @@
 #include "apps/cli/build_arguments.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
-#include "apps/cli/stopwatch.hpp"
 #include "files/backend_choice.hpp"
 #include "files/dtype.hpp"
 #include "files/npy.hpp"
@@ -26,6 +25,7 @@
 #include "files/progress.hpp"
 #include "files/read.hpp"
 #include "files/speed_cache.hpp"
+#include "files/wall_clock.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/session.hpp"
@@ -144,7 +144,7 @@ double edit(const session& where, const inputs& in, index& built) {
   const auto insert_rows = place(where, in.insert_rows);
   const auto erase = place(where, in.erase);
   const auto erase_rows = place(where, in.erase_rows);
-  return milliseconds(where, [&] {
+  return io::wall_milliseconds(where, [&] {
     built.edit(context(where).stream, {.insert = view_of(insert).value_or(column()),
                                        .insert_rows = view_of(insert_rows).value_or(column()),
                                        .erase = view_of(erase).value_or(column()),
@@ -168,15 +168,15 @@ void run(const query_arguments& given) {
   check(given);
   // What would fail late is tried early: outputs and the backend.
   outputs files(given, given.inputs());
-  const session where(bench::choose_backend(given.backend, bench::key_offers(), given.structure,
-                                            given.has_edits()));
-  const bench::auto_choice choose(where, given.structure == "auto");
+  const session where(
+      io::choose_backend(given.backend, io::key_offers(), given.structure, given.has_edits()));
+  const io::auto_choice choose(where, given.structure == "auto");
   progress bar;
 
   bar.phase("read");
   const inputs in = read(given);
   const probes batch = in.batch();
-  const bench::structure_choice chosen =
+  const io::structure_choice chosen =
       choose({given.structure, options}, {.n = in.keys.view().size,
                                           .key = in.keys.format,
                                           .where = where.where(),
@@ -189,7 +189,7 @@ void run(const query_arguments& given) {
   {
     const placed_column keys(where, in.keys.view());
     const auto row_ids = place(where, in.row_ids);
-    costs.build_ms = milliseconds(where, [&] {
+    costs.build_ms = io::wall_milliseconds(where, [&] {
       built = build(chosen.structure, where.where(), where, keys.view(), view_of(row_ids),
                     chosen.options);
     });

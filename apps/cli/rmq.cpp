@@ -20,13 +20,13 @@
 #include "apps/cli/build_arguments.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
-#include "apps/cli/stopwatch.hpp"
 #include "files/backend_choice.hpp"
 #include "files/dtype.hpp"
 #include "files/npy.hpp"
 #include "files/output_file.hpp"
 #include "files/progress.hpp"
 #include "files/read.hpp"
+#include "files/wall_clock.hpp"
 #include "raydex/error.hpp"
 #include "raydex/rmq.hpp"
 #include "raydex/session.hpp"
@@ -153,7 +153,8 @@ double set_values(const session& where, const rmq_inputs& in, std::byte* cells,
   }
   values.reload(where, in.values.view());
   const placed_column positions(where, in.set->view());
-  return milliseconds(where, [&] { built.refresh(context(where).stream, positions.view()); });
+  return io::wall_milliseconds(where,
+                               [&] { built.refresh(context(where).stream, positions.view()); });
 }
 
 void run(const rmq_arguments& given) {
@@ -162,8 +163,8 @@ void run(const rmq_arguments& given) {
   check(given);
   // What would fail late is tried early: outputs and the backend.
   outputs files(given, given.inputs());
-  const session where(bench::choose_backend(given.backend, bench::rmq_offers(), given.structure,
-                                            !given.set.empty()));
+  const session where(
+      io::choose_backend(given.backend, io::rmq_offers(), given.structure, !given.set.empty()));
   progress bar;
 
   bar.phase("read");
@@ -180,7 +181,7 @@ void run(const rmq_arguments& given) {
   placed_column values(where, in.values.view());
   std::unique_ptr<rmq> built;
   query_costs costs;
-  costs.build_ms = milliseconds(where, [&] {
+  costs.build_ms = io::wall_milliseconds(where, [&] {
     built = build_rmq(given.structure, where.where(), where, values.view(), options);
   });
 
@@ -198,7 +199,7 @@ void run(const rmq_arguments& given) {
     const probes part = placed.view();
     if (given.check) built->check(where, part, first);
     buffer<std::byte> answers(where, count * cell.width);
-    costs.lookup_ms += milliseconds(where, [&] {
+    costs.lookup_ms += io::wall_milliseconds(where, [&] {
       if (wants_position) {
         built->position(where, part, {reinterpret_cast<std::uint64_t*>(answers.data()), count});
       } else {

@@ -37,7 +37,7 @@ void make_folder_of(const std::string& path) {
 void run(const std::string& backend_name, bool quick) {
   const session where(parse_backend(backend_name));
   const device_info device = where.device();
-  const std::string path = bench::speed_cache_path(where.where(), device.name);
+  const std::string path = io::speed_cache_path(where.where(), device.name);
   if (path.empty()) {
     throw invalid_argument(
         "there is no place to keep measurements; set RAYDEX_CACHE_DIR to a folder");
@@ -70,7 +70,7 @@ void run(const std::string& backend_name, bool quick) {
         "tune: nothing could be measured{}{}",
         found.shortages.empty() ? "" : "; left out: ", fmt::join(found.shortages, "; ")));
   }
-  const std::string text = bench::to_cache_text(found.table, where.where(), device.name);
+  const std::string text = io::to_cache_text(found.table, where.where(), device.name);
   file.write(std::as_bytes(std::span(text)));
   file.commit();
   fmt::print("{}: {} measurements on {}\n", path, found.table.rows().size(), device.name);

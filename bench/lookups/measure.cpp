@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bench/machine/median.hpp"
-#include "bench/machine/wall_clock.hpp"
 #include "bench/workloads/keys/key_span.hpp"
+#include "files/wall_clock.hpp"
 #include "raydex/rx.hpp"
 
 namespace raydex::bench {
@@ -162,7 +162,7 @@ double send(const session& here, const generated& data, std::uint64_t wave, inde
     } else {
       batch = {.erase = data.rows(first, count), .erase_rows = column(rows)};
     }
-    return wall_milliseconds(here, [&] { to.edit(context(here).stream, batch); });
+    return io::wall_milliseconds(here, [&] { to.edit(context(here).stream, batch); });
   });
 }
 
@@ -176,7 +176,7 @@ measurement measure(machine& where, const generated& data, result asked,
   std::unique_ptr<index> built;
   const auto build_anew = [&] {
     built.reset();
-    return wall_milliseconds(
+    return io::wall_milliseconds(
         here, [&] { built = build(structure, here.where(), here, first, std::nullopt, options); });
   };
   measurement found;
@@ -185,7 +185,7 @@ measurement measure(machine& where, const generated& data, result asked,
     found.update_ms = median_of(repetitions, [&] {
       build_anew();
       auto& updated = dynamic_cast<rx&>(*built);
-      return wall_milliseconds(
+      return io::wall_milliseconds(
           here, [&] { updated.update(context(here).stream, data.keys().as_column()); });
     });
   }
@@ -205,7 +205,7 @@ std::vector<measurement> measure_waves(machine& where, generated& data, result a
   const session& here = where.where();
   const auto build_anew = [&](std::unique_ptr<index>& built) {
     built.reset();
-    return wall_milliseconds(here, [&] {
+    return io::wall_milliseconds(here, [&] {
       built = build(structure, here.where(), here, data.keys().as_column(), std::nullopt, options);
     });
   };

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "bench/experiment.hpp"
 #include "bench/lookups/measure.hpp"
 #include "bench/machine/machine.hpp"
-#include "bench/papers/experiments.hpp"
 #include "bench/workloads/keys/generated.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"

@@ -3,7 +3,6 @@
 // its side of minima in rmq_host.cpp.
 #include "bench/machine/host_machine.hpp"
 
-#include <tbb/parallel_reduce.h>
 #include <tbb/parallel_sort.h>
 
 #include <chrono>
@@ -72,16 +71,7 @@ void host_machine::poison(void* memory, std::size_t bytes) {
 }
 
 std::uint64_t host_machine::count_wrong(const key_set& keys, const answered_batch& batch) {
-  using range = tbb::blocked_range<std::uint64_t>;
-  return tbb::parallel_reduce(
-      range(0, batch.size), std::uint64_t{0},
-      [&](const range& part, std::uint64_t wrong) {
-        for (std::uint64_t i = part.begin(); i != part.end(); ++i) {
-          if (!is_right(keys, batch, i)) ++wrong;
-        }
-        return wrong;
-      },
-      std::plus<>());
+  return parallel_count(batch.size, [&](std::uint64_t i) { return !is_right(keys, batch, i); });
 }
 
 double host_machine::milliseconds(const std::function<void()>& work) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The loop that all host code of the benchmarks runs in.
+/// The loops that all host code of the benchmarks runs in.
 #pragma once
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
 
 #include <cstdint>
+#include <functional>
 
 namespace raydex::bench {
 
@@ -19,6 +21,20 @@ void parallel_for(std::uint64_t size, const Work& work) {
                       for (std::uint64_t i = part.begin(); i != part.end(); ++i)
                         work(i);
                     });
+}
+
+/// Of how many i below `size` `holds(i)` is true, on all cores.
+template <class Holds>
+std::uint64_t parallel_count(std::uint64_t size, const Holds& holds) {
+  using range = tbb::blocked_range<std::uint64_t>;
+  return tbb::parallel_reduce(
+      range(0, size), std::uint64_t{0},
+      [&](const range& part, std::uint64_t count) {
+        for (std::uint64_t i = part.begin(); i != part.end(); ++i)
+          if (holds(i)) ++count;
+        return count;
+      },
+      std::plus<>());
 }
 
 }  // namespace raydex::bench

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays and ranges on the CPU.
-#include <tbb/parallel_reduce.h>
-
-#include <functional>
-
 #include "bench/machine/host_machine.hpp"
 #include "bench/machine/parallel.hpp"
 
@@ -30,16 +26,8 @@ void host_machine::fill_reference(const rmq_reference& reference, std::uint64_t*
 
 std::uint64_t host_machine::count_wrong(const rmq_reference& reference,
                                         const answered_ranges& batch) {
-  using range = tbb::blocked_range<std::uint64_t>;
-  return tbb::parallel_reduce(
-      range(0, batch.size), std::uint64_t{0},
-      [&](const range& part, std::uint64_t wrong) {
-        for (std::uint64_t i = part.begin(); i != part.end(); ++i) {
-          if (!is_right(reference, batch, i)) ++wrong;
-        }
-        return wrong;
-      },
-      std::plus<>());
+  return parallel_count(batch.size,
+                        [&](std::uint64_t i) { return !is_right(reference, batch, i); });
 }
 
 }  // namespace raydex::bench

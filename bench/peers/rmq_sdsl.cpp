@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sdsl/memory_management.hpp>
 #include <sdsl/rmq_support.hpp>
@@ -25,16 +24,17 @@
 #include "bench/machine/machine.hpp"
 #include "bench/machine/median.hpp"
 #include "bench/machine/parallel.hpp"
-#include "bench/machine/wall_clock.hpp"
-#include "bench/minima/rmq_measure.hpp"
-#include "bench/minima/rmq_report.hpp"
-#include "bench/minima/rmq_sweep.hpp"
+#include "bench/minima/family.hpp"
+#include "bench/minima/measure.hpp"
+#include "bench/report.hpp"
+#include "bench/workloads/axes.hpp"
 #include "bench/workloads/keys/answers.hpp"
 #include "bench/workloads/minima/rmq_answers.hpp"
 #include "bench/workloads/minima/rmq_generated.hpp"
 #include "bench/workloads/minima/rmq_values.hpp"
 #include "bench/workloads/minima/rmq_workload.hpp"
 #include "files/program.hpp"
+#include "files/wall_clock.hpp"
 #include "raydex/error.hpp"
 #include "raydex/session.hpp"
 
@@ -76,8 +76,9 @@ rmq_measurement measure_sdsl(machine& where, const rmq_generated& data, int repe
   const rmq_workload& what = data.description();
   std::optional<succinct> built;
   rmq_measurement found;
-  found.build_ms = median_of(
-      repetitions, [&] { return wall_milliseconds(here, [&] { build(built, data.array()); }); });
+  found.build_ms = median_of(repetitions, [&] {
+    return io::wall_milliseconds(here, [&] { build(built, data.array()); });
+  });
   found.info.structure = "sdsl::rmq_succinct_sct";
   found.info.where = backend::cpu;
   found.info.value = what.value;
@@ -117,28 +118,23 @@ bool run(const settings& s) {
   const session here(backend::cpu);
   const std::unique_ptr<machine> where = make_machine(here);
   floors all_floors(*where, s.repetitions);
-  auto rows = nlohmann::ordered_json::array();
+  std::vector<report_row> rows;
   std::uint64_t wrong = 0;
-  for (const rmq_workload& what : rmq_sweep(s.given)) {
+  for (const rmq_workload& what : minima_family::sweep(s.given)) {
     const rmq_generated data(what, *where);
-    rmq_row row{.measured = measure_sdsl(*where, data, s.repetitions),
-                .what = what,
-                .asked = rmq_result::argmin,
-                .floor = all_floors.minima(what.keys * what.value.width, what.probes),
-                .device = here.device(),
-                .experiment = {},
-                .options = {},
-                .command = fmt::format("raydex_rmq_sdsl --structure {} {} --repetitions {}",
-                                       s.structure, to_options(what), s.repetitions)};
-    const auto add = [&] {
-      wrong += row.measured.wrong;
-      rows.push_back(to_json(row));
+    const lookup_floor floor = all_floors.minima(what.keys * what.value.width, what.probes);
+    const auto add = [&](const rmq_measurement& found) {
+      wrong += found.wrong;
+      report_row& row = rows.emplace_back(row_of(found, what, rmq_result::argmin, floor));
+      row.device = here.device();
+      row.command = fmt::format("raydex_rmq_sdsl --structure {} {} --repetitions {}", s.structure,
+                                to_options(what), s.repetitions);
+      row.date = date_text();
     };
-    add();
-    row.measured = measure(*where, data, rmq_result::argmin, s.structure, {}, s.repetitions);
-    add();
+    add(measure_sdsl(*where, data, s.repetitions));
+    add(measure(*where, data, rmq_result::argmin, s.structure, {}, s.repetitions));
   }
-  fmt::print("{}\n", rows.dump(1));
+  fmt::print("{}", to_json(rows));
   return wrong == 0;
 }
 
@@ -146,18 +142,12 @@ int parse_and_run(int argc, char** argv) {
   settings s;
   CLI::App app(
       "Positions of minima by SDSL and by raydex on the CPU; the options of `raydex bench`.");
-  const auto list = [&](const char* name, std::vector<std::string>& values, const char* what) {
-    app.add_option(name, values, what)->delimiter(',')->capture_default_str();
-  };
-  list("--keys", s.given.keys, "Values of the array");
-  list("--probes", s.given.probes, "Ranges, in one batch");
-  list("--array", s.given.array, "How the values lie");
-  list("--array-file", s.given.array_file, "An array out of an .npy file instead");
-  list("--period", s.given.period, "Of a sawtooth");
-  list("--values", s.given.values, "Their type");
-  list("--ranges", s.given.ranges, "How long the ranges are");
-  list("--position-bits", s.given.position_bits, "Of the ends of ranges");
-  list("--seed", s.given.seed, "Of everything");
+  for (const axis_option& option : axis_options()) {
+    if (option.whose == axis_of::keys || option.values == &axes::changes) continue;
+    app.add_option(option.name, s.given.*option.values, option.help)
+        ->delimiter(',')
+        ->capture_default_str();
+  }
   app.add_option("--structure", s.structure, "Of raydex")->capture_default_str();
   app.add_option("--repetitions", s.repetitions, "Medians are of so many")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

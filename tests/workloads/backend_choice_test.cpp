@@ -6,7 +6,7 @@
 
 #include "raydex/error.hpp"
 
-namespace raydex::bench {
+namespace raydex::io {
 namespace {
 
 // The structures on a machine with these backends.
@@ -55,4 +55,4 @@ TEST(backend_choice, a_name_is_taken_at_its_word) {
 }
 
 }  // namespace
-}  // namespace raydex::bench
+}  // namespace raydex::io

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the place of bench/machine/sort_device.cu where kernels are emulated: one thread sorts, since CUB
-// cannot be emulated.
+// Takes the place of bench/machine/sort_device.cu where kernels are emulated: one thread sorts,
+// since CUB cannot be emulated.
 #include <algorithm>
 #include <cstdint>
 #include <utility>

@@ -10,9 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "bench/lookups/family.hpp"
 #include "bench/lookups/measure.hpp"
 #include "bench/machine/machine.hpp"
-#include "bench/minima/rmq_measure.hpp"
+#include "bench/minima/family.hpp"
+#include "bench/minima/measure.hpp"
+#include "bench/plan.hpp"
 #include "bench/workloads/keys/generated.hpp"
 #include "bench/workloads/minima/rmq_generated.hpp"
 #include "raydex/capability.hpp"
@@ -25,10 +28,10 @@ namespace raydex::bench {
 namespace {
 
 // All candidates of the table, each once.
-std::vector<candidate> all_candidates() {
-  std::vector<candidate> all;
-  for (const scene& here : plan(experiments())) {
-    for (const task& next : here.tasks) {
+std::vector<io::structure_choice> all_candidates() {
+  std::vector<io::structure_choice> all;
+  for (const auto& here : plan<lookup_family>(experiments())) {
+    for (const auto& next : here.tasks) {
       if (std::ranges::find(all, next.who) == all.end()) all.push_back(next.who);
     }
   }
@@ -77,9 +80,9 @@ TEST(experiments, have_something_to_measure) {
   for (const experiment& e : experiments()) {
     SCOPED_TRACE(e.name);
     std::size_t tasks = 0;
-    for (const scene& here : plan({e}))
+    for (const auto& here : plan<lookup_family>({e}))
       tasks += here.tasks.size();
-    for (const rmq_scene& here : rmq_plan({e}))
+    for (const auto& here : plan<minima_family>({e}))
       tasks += here.tasks.size();
     EXPECT_GT(tasks, 0u);
     EXPECT_GE(e.repetitions, 1);
@@ -88,8 +91,8 @@ TEST(experiments, have_something_to_measure) {
 
 TEST(experiments, buckets_are_searched_in_both_ways_and_all_layouts) {
   std::set<std::pair<std::string, std::string>> found;
-  for (const scene& here : plan(find_experiments({"cgrx/t1"}))) {
-    for (const task& one : here.tasks)
+  for (const auto& here : plan<lookup_family>(find_experiments({"cgrx/t1"}))) {
+    for (const auto& one : here.tasks)
       found.emplace(one.who.options.at("search"), one.who.options.at("layout"));
   }
   EXPECT_EQ(found.size(), 2U * 3U);
@@ -99,7 +102,7 @@ TEST(experiments, structures_are_known) {
   std::set<std::string> known;
   for (const capability& able : capabilities())
     known.insert(able.structure);
-  for (const candidate& who : all_candidates())
+  for (const io::structure_choice& who : all_candidates())
     EXPECT_TRUE(known.contains(who.structure)) << who.structure;
 }
 
@@ -110,7 +113,7 @@ TEST(experiments, options_are_legal_and_answers_right) {
   what.uniformity = 0;
   what.range_hits = 20;
   const generated data(what, *host);
-  for (const candidate& who : all_candidates()) {
+  for (const io::structure_choice& who : all_candidates()) {
     SCOPED_TRACE(who.structure + " " + to_text(who.options));
     try {
       EXPECT_EQ(measure(*host, data, result::sum, who.structure, who.options, 1).wrong, 0u);
@@ -130,8 +133,8 @@ TEST(experiments, minima_are_right) {
   std::set<std::string> known;
   for (const rmq_capability& able : rmq_capabilities())
     if (able.where == backend::cpu) known.insert(able.structure);
-  std::vector<candidate> measured;
-  for (const rmq_scene& planned : rmq_plan(experiments())) {
+  std::vector<io::structure_choice> measured;
+  for (const auto& planned : plan<minima_family>(experiments())) {
     for (const auto& [asked, who, wanted_by] : planned.tasks) {
       if (std::ranges::find(measured, who) != measured.end()) continue;
       SCOPED_TRACE(who.structure + " " + to_text(who.options));
@@ -172,7 +175,7 @@ TEST(experiments, candidates_are_all_combinations) {
   EXPECT_EQ(all[0].structure, "s");
   EXPECT_EQ(to_text(all[0].options), "a=1 b=x c=3");
   EXPECT_EQ(to_text(all[3].options), "a=2 b=x c=4");
-  EXPECT_EQ(parse_candidates("s"), (std::vector{candidate{"s", {}}}));
+  EXPECT_EQ(parse_candidates("s"), (std::vector{io::structure_choice{"s", {}}}));
   for (const char* bad : {"s a", "s =1", "s a=1 ", "s  a=1"}) {
     EXPECT_THROW(parse_candidates(bad), invalid_argument) << bad;
   }
@@ -182,12 +185,12 @@ TEST(experiments, of_keys_and_of_minima_are_told_apart) {
   const std::vector<experiment> both{
       {.name = "x",
        .trials = {{.candidates = {"a", "rmq_b"}, .workloads = {.keys = {"10"}, .probes = {"5"}}}}}};
-  const auto keys = plan(both);
+  const auto keys = plan<lookup_family>(both);
   ASSERT_EQ(keys.size(), 1u);
   ASSERT_EQ(keys[0].tasks.size(), 1u);
   EXPECT_EQ(keys[0].tasks[0].who.structure, "a");
   EXPECT_EQ(keys[0].tasks[0].asked, result::first);
-  const auto minima = rmq_plan(both);
+  const auto minima = plan<minima_family>(both);
   ASSERT_EQ(minima.size(), 1u);
   ASSERT_EQ(minima[0].tasks.size(), 1u);
   EXPECT_EQ(minima[0].tasks[0].who.structure, "rmq_b");
@@ -197,7 +200,7 @@ TEST(experiments, of_keys_and_of_minima_are_told_apart) {
 TEST(experiments, measure_everything_once_by_workload) {
   const axes small{.keys = {"10", "20"}, .probes = {"5"}};
   const axes other{.keys = {"20", "30"}, .probes = {"5"}};
-  const auto scenes = plan(
+  const auto scenes = plan<lookup_family>(
       {{.name = "x",
         .title = {},
         .trials = {{.candidates = {"a k=1,2", "b"}, .workloads = small},
@@ -208,7 +211,7 @@ TEST(experiments, measure_everything_once_by_workload) {
   ASSERT_EQ(scenes.size(), 3u);
   const auto who = [&](std::size_t i) {
     std::vector<std::string> all;
-    for (const task& t : scenes.at(i).tasks) {
+    for (const auto& t : scenes.at(i).tasks) {
       std::string text = t.who.structure + to_text(t.who.options) + ":";
       for (const std::string& name : t.experiments)
         text += name;

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "bench/minima/rmq_measure.hpp"
+#include "bench/minima/measure.hpp"
 #include "bench/workloads/minima/rmq_generated.hpp"
 #include "raydex/session.hpp"
 #include "tests/workloads/rmq_samples.hpp"

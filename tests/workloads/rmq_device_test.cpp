@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/machine/machine.hpp"
-#include "bench/minima/rmq_measure.hpp"
+#include "bench/minima/measure.hpp"
 #include "bench/workloads/minima/rmq_generated.hpp"
 #include "raydex/session.hpp"
 #include "tests/workloads/rmq_samples.hpp"

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of values become all their combinations; bad values, and those of keys, are named.
-#include "bench/minima/rmq_sweep.hpp"
+#include "bench/minima/family.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "bench/lookups/family.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
 namespace {
 
 TEST(rmq_sweep, nothing_given_is_the_default_workload) {
-  const auto all = rmq_sweep({});
+  const auto all = minima_family::sweep({});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0], rmq_workload{});
   EXPECT_EQ(describe(all[0]), "2^26 mixed ranges on 2^26 random float");
@@ -30,7 +31,7 @@ TEST(rmq_sweep, all_axes) {
   given.position_bits = {"64"};
   given.changes = {"5"};
   given.seed = {"9"};
-  const auto all = rmq_sweep(given);
+  const auto all = minima_family::sweep(given);
   ASSERT_EQ(all.size(), 2u * 2 * 6 * 4);
   EXPECT_EQ(describe(all[0]),
             "7 large ranges on 2^10 sawtooth float, period 10, 64-bit positions, 5 changes");
@@ -41,7 +42,7 @@ TEST(rmq_sweep, all_axes) {
 TEST(rmq_sweep, positions_are_as_wide_as_the_paper_has_them) {
   axes given;
   given.keys = {"2^30", "2147483647", "2^31"};
-  const auto all = rmq_sweep(given);
+  const auto all = minima_family::sweep(given);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].position_bits, 32);
   EXPECT_EQ(all[1].position_bits, 32);
@@ -54,7 +55,7 @@ TEST(rmq_sweep, names_the_bad_value) {
     axes given;
     given.*axis = {value};
     try {
-      rmq_sweep(given);
+      minima_family::sweep(given);
       ADD_FAILURE() << "not refused: " << value;
     } catch (const invalid_argument& refusal) {
       EXPECT_NE(std::string(refusal.what()).find(reason), std::string::npos) << refusal.what();
@@ -72,8 +73,8 @@ TEST(rmq_sweep, names_the_bad_value) {
   refused(&axes::changes, "2^27", "at most as many as ranges");
   refused(&axes::zipf, "1", "--zipf");
   refused(&axes::batches, "2", "--batches");
-  EXPECT_THROW(parse_rmq_results({"min", "sum"}), invalid_argument);
-  EXPECT_EQ(parse_rmq_results({"argmin", "min"}),
+  EXPECT_THROW(minima_family::parse_results({"min", "sum"}), invalid_argument);
+  EXPECT_EQ(minima_family::parse_results({"argmin", "min"}),
             (std::vector{rmq_result::argmin, rmq_result::min}));
 }
 
@@ -82,7 +83,7 @@ TEST(rmq_sweep, keys_have_other_axes) {
                           &axes::ranges, &axes::position_bits, &axes::changes}) {
     axes given;
     given.*axis = {"1"};
-    EXPECT_THROW(sweep(given), invalid_argument);
+    EXPECT_THROW(lookup_family::sweep(given), invalid_argument);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of values become all their combinations; bad values are named.
-#include "bench/lookups/sweep.hpp"
+#include "bench/lookups/family.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace raydex::bench {
 namespace {
 
 TEST(sweep, nothing_given_is_the_default_workload) {
-  const auto all = sweep({});
+  const auto all = lookup_family::sweep({});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(describe(all[0]), "2^27 points on 2^26 32-bit keys");
 }
@@ -24,7 +24,7 @@ TEST(sweep, multiplies_lists) {
   given.probes = {"7"};
   given.key_bits = {"32", "64"};
   given.zipf = {"0", "0.25", "1"};
-  const auto all = sweep(given);
+  const auto all = lookup_family::sweep(given);
   ASSERT_EQ(all.size(), 12u);
   EXPECT_EQ(all[0].keys, 1024u);
   EXPECT_EQ(all[1].keys, 1000u);
@@ -35,12 +35,12 @@ TEST(sweep, multiplies_lists) {
 TEST(sweep, ranges_are_on_dense_keys_unless_told_otherwise) {
   axes given;
   given.range_hits = {"0", "16"};
-  const auto all = sweep(given);
+  const auto all = lookup_family::sweep(given);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].uniformity, 100);
   EXPECT_EQ(all[1].uniformity, 0);
   given.uniformity = {"100"};
-  EXPECT_THROW(sweep(given), invalid_argument);
+  EXPECT_THROW(lookup_family::sweep(given), invalid_argument);
 }
 
 TEST(sweep, all_axes) {
@@ -56,7 +56,7 @@ TEST(sweep, all_axes) {
   given.miss = {"outside"};
   given.updated_from = {"steps"};
   given.seed = {"99"};
-  const auto all = sweep(given);
+  const auto all = lookup_family::sweep(given);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(
       describe(all[0]),
@@ -69,7 +69,7 @@ TEST(sweep, all_axes) {
 TEST(sweep, distributions) {
   axes given;
   given.distribution = {"uniform", "clumped", "skewed", "lognormal", "steps"};
-  const auto all = sweep(given);
+  const auto all = lookup_family::sweep(given);
   ASSERT_EQ(all.size(), 5u);
   EXPECT_EQ(describe(all[0]), describe(workload{}));
   EXPECT_EQ(describe(all[4]), "2^27 points on 2^26 32-bit keys, steps");
@@ -79,12 +79,12 @@ TEST(sweep, distributions) {
 TEST(sweep, updates) {
   axes given;
   given.updated_from = {"none", "uniform", "lognormal"};
-  const auto all = sweep(given);
+  const auto all = lookup_family::sweep(given);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0], workload{});
   EXPECT_EQ(all[2].updated_from, distribution::lognormal);
   given.keys = {"2^31"};  // too many for the shape of the keys before
-  EXPECT_THROW(sweep(given), invalid_argument);
+  EXPECT_THROW(lookup_family::sweep(given), invalid_argument);
 }
 
 TEST(sweep, waves) {
@@ -92,7 +92,7 @@ TEST(sweep, waves) {
   given.keys = {"1000"};
   given.waves = {"0", "7"};
   given.growth = {"2.2", "1.5"};
-  const auto all = sweep(given);
+  const auto all = lookup_family::sweep(given);
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(describe(all[3]),
             "2^27 points on 1000 32-bit keys, 7 waves to 1.5 times as many and back");
@@ -107,7 +107,7 @@ TEST(sweep, waves) {
   const auto refused = [&](std::vector<std::string> axes::*axis, const char* value) {
     axes bad = given;
     bad.*axis = {value};
-    EXPECT_THROW(sweep(bad), invalid_argument) << value;
+    EXPECT_THROW(lookup_family::sweep(bad), invalid_argument) << value;
   };
   refused(&axes::waves, "1025");
   refused(&axes::waves, "501");  // there are 500 keys to insert
@@ -141,7 +141,7 @@ TEST(sweep, names_the_bad_value) {
     axes given;
     given.*axis = {value};
     try {
-      sweep(given);
+      lookup_family::sweep(given);
       ADD_FAILURE() << "not refused: " << value;
     } catch (const invalid_argument& refusal) {
       EXPECT_NE(std::string(refusal.what()).find(reason), std::string::npos) << refusal.what();
@@ -159,8 +159,9 @@ TEST(sweep, names_the_bad_value) {
   refused(&axes::miss, "above", "inside, outside");
   refused(&axes::distribution, "normal", "uniform, clumped, skewed, lognormal, steps");
   refused(&axes::updated_from, "normal", "none, uniform, clumped, skewed, lognormal, steps");
-  EXPECT_THROW(parse_results({"sum", "max"}), invalid_argument);
-  EXPECT_EQ(parse_results({"rows", "first"}), (std::vector{result::rows, result::first}));
+  EXPECT_THROW(lookup_family::parse_results({"sum", "max"}), invalid_argument);
+  EXPECT_EQ(lookup_family::parse_results({"rows", "first"}),
+            (std::vector{result::rows, result::first}));
 }
 
 }  // namespace

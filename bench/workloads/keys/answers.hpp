@@ -3,6 +3,7 @@
 /// Judges what an index wrote for one probe against what the key set expects.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "bench/workloads/keys/key_set.hpp"
@@ -12,6 +13,9 @@ namespace raydex::bench {
 
 /// What is asked of an index.
 enum class result : std::uint8_t { first, count, sum, rows };
+constexpr auto names_of(result) {
+  return std::array{"first", "count", "sum", "rows"};
+}
 
 /// A batch with its answers, in the backend's memory.
 struct answered_batch {

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "bench/workloads/keys/key_parts.hpp"
+#include "files/sizes.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 
@@ -214,37 +214,8 @@ void check(const workload& what) {
   if (what.waves != 0) check_waves(what);
 }
 
-const char* to_string(order value) {
-  return value == order::sorted ? "sorted" : "unsorted";
-}
-const char* to_string(miss value) {
-  return value == miss::inside ? "inside" : "outside";
-}
-const char* to_string(distribution value) {
-  switch (value) {
-    case distribution::clumped:
-      return "clumped";
-    case distribution::skewed:
-      return "skewed";
-    case distribution::lognormal:
-      return "lognormal";
-    case distribution::steps:
-      return "steps";
-    default:
-      return "uniform";
-  }
-}
-
-const char* to_string(const std::optional<distribution>& value) {
-  return value ? to_string(*value) : "none";
-}
-
-std::string size_text(std::uint64_t size) {
-  return size >= 1024 && std::has_single_bit(size) ? fmt::format("2^{}", std::countr_zero(size))
-                                                   : fmt::format("{}", size);
-}
-
 std::string describe(const workload& what) {
+  using io::size_text;
   const workload usual;
   std::string text = what.range_hits == 0 ? fmt::format("{} points", size_text(what.probes))
                                           : fmt::format("{} ranges of {} rows",

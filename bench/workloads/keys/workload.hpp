@@ -4,6 +4,7 @@
 /// generate it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,14 +12,22 @@
 
 #include "bench/workloads/keys/key_set.hpp"
 #include "bench/workloads/keys/probe_set.hpp"
+#include "bench/workloads/names.hpp"
 #include "bench/workloads/zipf.hpp"
 
 namespace raydex::bench {
 
 /// The order of keys or probes.
 enum class order : std::uint8_t { unsorted, sorted };
+constexpr auto names_of(order) {
+  return std::array{"unsorted", "sorted"};
+}
+
 /// Where probes that match nothing lie.
 enum class miss : std::uint8_t { inside, outside };
+constexpr auto names_of(miss) {
+  return std::array{"inside", "outside"};
+}
 
 /// How the keys that are drawn lie in the value range.
 enum class distribution : std::uint8_t {
@@ -28,6 +37,9 @@ enum class distribution : std::uint8_t {
   lognormal,  ///< sigma 1; the range ends three sigma above the median
   steps       ///< equally many keys in each of a row of stretches, each twice as wide as the last
 };
+constexpr auto names_of(distribution) {
+  return std::array{"uniform", "clumped", "skewed", "lognormal", "steps"};
+}
 
 /// The axes. Shares are in percent.
 struct workload {
@@ -86,17 +98,5 @@ probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_v
 
 /// A line for people: what differs from the defaults, after the sizes.
 std::string describe(const workload& what);
-
-/// `2^k` where it is a power of two of at least 2^10, else digits.
-std::string size_text(std::uint64_t size);
-
-/// The names of the values.
-const char* to_string(order value);
-/// @copydoc to_string(order)
-const char* to_string(miss value);
-/// @copydoc to_string(order)
-const char* to_string(distribution value);
-/// @copydoc to_string(order)
-const char* to_string(const std::optional<distribution>& value);
 
 }  // namespace raydex::bench

@@ -3,6 +3,7 @@
 /// Where minima are, by other means than those of any structure, and a judge of answers by it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "bench/workloads/keys/answers.hpp"
@@ -15,6 +16,9 @@ namespace raydex::bench {
 
 /// What is asked of a structure for minima.
 enum class rmq_result : std::uint8_t { min, argmin };
+constexpr auto names_of(rmq_result) {
+  return std::array{"min", "argmin"};
+}
 
 /// The encoded value at position i of an array of numbers.
 RAYDEX_HD inline std::uint64_t code_at(const void* values, key_type type, std::uint64_t i) {

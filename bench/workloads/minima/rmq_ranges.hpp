@@ -3,6 +3,7 @@
 /// The ranges of a workload on minima as a function: number to positions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,9 @@ enum class range_kind : std::uint8_t {
   small,   ///< log-normal around n^0.3, sigma 0.3
   mixed    ///< a third of each
 };
+constexpr auto names_of(range_kind) {
+  return std::array{"large", "medium", "small", "mixed"};
+}
 
 /// Lengths of which a range is shorter with a probability that rises evenly from one to the next.
 /// They are computed once on the host and interpolated with integers, so that host and device

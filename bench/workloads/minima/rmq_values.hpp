@@ -3,6 +3,7 @@
 /// The array of a workload on minima as a function: position to value.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 
@@ -25,8 +26,12 @@ enum class array_shape : std::uint8_t {
   /// Longest common prefixes of neighbours among the sorted suffixes of a text over four letters in
   /// which every word of some length comes once.
   lcp,
-  file  ///< somebody's
+  file  ///< somebody's; goes by the name of that
 };
+constexpr auto names_of(array_shape) {
+  return std::array{"random",   "distinct", "ascending", "descending", "sawtooth",
+                    "constant", "few",      "mountain",  "lcp"};
+}
 
 /// Calls `work` with a zero of a type of numbers. Precondition: `type` is none of strings.
 template <class Work>

@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "bench/workloads/keys/workload.hpp"
+#include "files/sizes.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
 
@@ -133,45 +134,8 @@ value_set make_value_set(const rmq_workload& what) {
   return set;
 }
 
-const char* to_string(array_shape value) {
-  switch (value) {
-    case array_shape::distinct:
-      return "distinct";
-    case array_shape::ascending:
-      return "ascending";
-    case array_shape::descending:
-      return "descending";
-    case array_shape::sawtooth:
-      return "sawtooth";
-    case array_shape::constant:
-      return "constant";
-    case array_shape::few:
-      return "few";
-    case array_shape::mountain:
-      return "mountain";
-    case array_shape::lcp:
-      return "lcp";
-    case array_shape::file:
-      return "file";
-    default:
-      return "random";
-  }
-}
-
-const char* to_string(range_kind value) {
-  switch (value) {
-    case range_kind::large:
-      return "large";
-    case range_kind::medium:
-      return "medium";
-    case range_kind::small:
-      return "small";
-    default:
-      return "mixed";
-  }
-}
-
 std::string describe(const rmq_workload& what) {
+  using io::size_text;
   std::string text =
       fmt::format("{} {} ranges on {} {} {}", size_text(what.probes), to_string(what.ranges),
                   size_text(what.keys), what.file ? what.file->name : to_string(what.shape),

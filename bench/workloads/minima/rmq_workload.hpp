@@ -12,6 +12,7 @@
 
 #include "bench/workloads/minima/rmq_ranges.hpp"
 #include "bench/workloads/minima/rmq_values.hpp"
+#include "bench/workloads/names.hpp"
 #include "raydex/core/keys/key.hpp"
 
 namespace raydex::bench {
@@ -54,10 +55,5 @@ value_set make_value_set(const rmq_workload& what);
 
 /// A line for people.
 std::string describe(const rmq_workload& what);
-
-/// The names of the values.
-const char* to_string(array_shape value);
-/// @copydoc to_string(array_shape)
-const char* to_string(range_kind value);
 
 }  // namespace raydex::bench

@@ -3,12 +3,10 @@
 // rmq_lca, RTXRMQ rmq_rx and Full GPU Scan rmq_scan; rmq_cover is our own beyond the paper. On the
 // backend optix are those that trace rays, the others on cuda: a run names one of them and the
 // structures that it offers.
-#include "bench/papers/experiments.hpp"
+#include "bench/papers/papers.hpp"
 
-namespace raydex::bench {
+namespace raydex::bench::papers {
 namespace {
-
-using texts = std::vector<std::string>;
 
 const texts sizes{"2^20", "2^22", "2^24", "2^26", "2^28", "2^30"};
 const texts tree_sizes{"2^20", "2^22", "2^24", "2^26", "2^28"};  // beyond, too large
@@ -22,48 +20,46 @@ const texts scans{"rmq_scan"};
 const texts ours{"rmq_cover memory=fast,small"};
 
 axes of(const texts& keys, const texts& ranges) {
-  return {.keys = keys, .probes = {"2^26"}, .ranges = ranges};
+  return {.keys = keys, .ranges = ranges};
 }
 
 // All structures, each up to the size that it takes.
 std::vector<trial> all_structures(const texts& ranges) {
-  return {{.candidates = hierarchies, .workloads = of(sizes, ranges)},
-          {.candidates = ours, .workloads = of(sizes, ranges)},
-          {.candidates = trees, .workloads = of(tree_sizes, ranges)},
-          {.candidates = rays, .workloads = of(ray_sizes, ranges)}};
+  return {{hierarchies, of(sizes, ranges)},
+          {ours, of(sizes, ranges)},
+          {trees, of(tree_sizes, ranges)},
+          {rays, of(ray_sizes, ranges)}};
 }
 
 }  // namespace
 
-std::vector<experiment> rmq_experiments() {
+std::vector<experiment> gpu_rmq() {
   std::vector<trial> by_size = all_structures({"small"});
-  by_size.push_back({.candidates = scans, .workloads = of(sizes, {"small"})});
+  by_size.push_back({scans, of(sizes, {"small"})});
   std::vector<trial> by_range = all_structures({"large", "medium", "small"});
   by_range.push_back(by_size.back());
-  by_range.push_back({.candidates = scans, .workloads = of({"2^20", "2^22"}, {"medium"})});
+  by_range.push_back({scans, of({"2^20", "2^22"}, {"medium"})});
   return {
       {.name = "gpu-rmq/1",
        .title = "bytes, build and mixed ranges by the number of values",
        .trials = all_structures({"mixed"})},
       {.name = "gpu-rmq/12",
        .title = "chunk and group sizes of the hierarchy by the number of values",
-       .trials = {{.candidates = {"rmq_hierarchy load=vector chunk=4,8,16,32,64",
-                                  "rmq_hierarchy load=coalesced chunk=8 group=2,4,8",
-                                  "rmq_hierarchy load=coalesced chunk=16 group=4,8,16",
-                                  "rmq_hierarchy load=coalesced chunk=32 group=4,8,16,32",
-                                  "rmq_hierarchy load=coalesced chunk=64 group=8,16,32"},
-                   .workloads = of(sizes, {"mixed"})}}},
+       .trials = {{{"rmq_hierarchy load=vector chunk=4,8,16,32,64",
+                    "rmq_hierarchy load=coalesced chunk=8 group=2,4,8",
+                    "rmq_hierarchy load=coalesced chunk=16 group=4,8,16",
+                    "rmq_hierarchy load=coalesced chunk=32 group=4,8,16,32",
+                    "rmq_hierarchy load=coalesced chunk=64 group=8,16,32"},
+                   of(sizes, {"mixed"})}}},
       {.name = "gpu-rmq/13",
        .title = "the top level of the hierarchy scanned or traced, and rays alone",
        .note = "traced on optix, scanned on the other backends",
-       .trials = {{.candidates = {"rmq_hierarchy assign=multi"},
-                   .workloads = of(tree_sizes, {"mixed"})},
-                  {.candidates = rays, .workloads = of(ray_sizes, {"mixed"})}}},
+       .trials = {{{"rmq_hierarchy assign=multi"}, of(tree_sizes, {"mixed"})},
+                  {rays, of(ray_sizes, {"mixed"})}}},
       {.name = "gpu-rmq/14",
        .title = "ranges assigned by loading them several times, or by queues of warps",
-       .trials = {{.candidates = {"rmq_hierarchy load=coalesced chunk=32 group=16 "
-                                  "assign=multi,queue"},
-                   .workloads = of(sizes, {"mixed"})}}},
+       .trials = {{{"rmq_hierarchy load=coalesced chunk=32 group=16 assign=multi,queue"},
+                   of(sizes, {"mixed"})}}},
       {.name = "gpu-rmq/15",
        .title = "bytes by the number of values",
        .note = "the measurements of figure 16, small ranges",
@@ -82,4 +78,4 @@ std::vector<experiment> rmq_experiments() {
   };
 }
 
-}  // namespace raydex::bench
+}  // namespace raydex::bench::papers

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The clock for what allocates or synchronises, such as builds.
+/// The time that work of a session takes, as on a clock on the wall.
 #pragma once
 
 #include <chrono>
 
 #include "raydex/session.hpp"
 
-namespace raydex::bench {
+namespace raydex::io {
 
-/// Milliseconds that `work` takes until the device is idle.
+/// Milliseconds that `work` takes, with all that it queues, until the device is idle.
 template <class Work>
 double wall_milliseconds(const session& here, const Work& work) {
   here.synchronize();
@@ -20,4 +20,4 @@ double wall_milliseconds(const session& here, const Work& work) {
   return std::chrono::duration<double, std::milli>(end - start).count();
 }
 
-}  // namespace raydex::bench
+}  // namespace raydex::io

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds, asks, times and checks structures for minima.
-#include "bench/minima/rmq_measure.hpp"
+#include "bench/minima/measure.hpp"
 
 #include <memory>
 
 #include "bench/machine/median.hpp"
-#include "bench/machine/wall_clock.hpp"
+#include "files/wall_clock.hpp"
 
 namespace raydex::bench {
 
@@ -17,7 +17,7 @@ rmq_measurement measure(machine& where, const rmq_generated& data, rmq_result as
   rmq_measurement found;
   found.build_ms = median_of(repetitions, [&] {
     built.reset();
-    return wall_milliseconds(
+    return io::wall_milliseconds(
         here, [&] { built = build_rmq(structure, here.where(), here, data.array(), options); });
   });
   found.info = built->info();
@@ -26,7 +26,7 @@ rmq_measurement measure(machine& where, const rmq_generated& data, rmq_result as
     column changed = ranges.lower;
     changed.size = what.changes;
     found.refresh_ms = median_of(repetitions, [&] {
-      return wall_milliseconds(here, [&] { built->refresh(context(here).stream, changed); });
+      return io::wall_milliseconds(here, [&] { built->refresh(context(here).stream, changed); });
     });
   }
 

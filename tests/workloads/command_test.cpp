@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command from its options to its file.
-#include "bench/lookups/report.hpp"
+#include "bench/command.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "bench/command.hpp"
 #include "bench/papers/experiments.hpp"
 #include "files/npy.hpp"
 #include "files/output_file.hpp"

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/recorder.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "files/output_file.hpp"
+
+namespace raydex::bench {
+
+recorder::recorder(device_info device, std::size_t total, std::string json)
+    : shown_(isatty(fileno(stderr)) != 0),
+      device_(std::move(device)),
+      total_(total),
+      json_(std::move(json)) {}
+
+void recorder::say(std::string_view text) const {
+  if (shown_) std::fputs(fmt::format("\r\x1b[K{}", text).c_str(), stderr);
+}
+
+void recorder::measuring(std::string_view text) {
+  say(fmt::format("measuring {} of {}, {}", ++done_, total_, text));
+}
+
+void recorder::print(const std::string& line) const {
+  say("");
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+void recorder::add(report_row row, const std::vector<std::string>& wanted_by) {
+  wrong_ += row.wrong;
+  row.device = device_;
+  row.date = date_text();
+  print(table_line(row));
+  for (const std::string& name : wanted_by) {
+    row.experiment = name;
+    rows_.push_back(row);
+  }
+  if (!json_.empty()) io::write_text(json_, to_json(rows_));
+}
+
+}  // namespace raydex::bench
