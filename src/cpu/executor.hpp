@@ -42,7 +42,8 @@ struct executor {
         core::ticket tickets[together];
         for (std::size_t j = 0; j < together; ++j)
           tickets[j] = {unit * together + j, unit * together + j};
-        operation.run(team, tickets, operation.probes.fetch(tickets), operation.out);
+        core::answer_probes(operation, team, tickets, operation.probes.fetch(tickets),
+                            operation.out);
       }
     });
   }

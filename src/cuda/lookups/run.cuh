@@ -104,8 +104,8 @@ __global__ void __launch_bounds__(1024, 1) run_batch(const __grid_constant__ Ope
         if (layout.sorted != 0) local = numbers[local];
         if (local != none) tickets[j] = {begin + local, restore ? local : begin + local};
       }
-      operation.run(team, tickets, operation.probes.fetch(tickets),
-                    restore ? results : operation.out);
+      core::answer_probes(operation, team, tickets, operation.probes.fetch(tickets),
+                          restore ? results : operation.out);
     }
     if (layout.sorted == 0) continue;
     __syncthreads();
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(1024, 1) run_ahead(const __grid_constant__ Ope
       next[0].probe = next[0].result =
           now[0].probe + (round < layout.rounds ? layout.at_once : jump);
       const auto ahead = operation.probes.fetch(next);
-      if (!skip) operation.run(team, now, probes, operation.out);
+      if (!skip) core::answer_probes(operation, team, now, probes, operation.out);
       now[0] = next[0];
       probes = ahead;
     }

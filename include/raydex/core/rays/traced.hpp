@@ -268,7 +268,7 @@ struct answer_traced {
       entries.settle(job.found(lookup), wanted, operation.probes.is_points, false, begin[j],
                      end[j]);
     }
-    operation.answer(team, own, begin, end, to);
+    answer_matches(operation, team, own, begin, end, to);
   }
 };
 
@@ -323,7 +323,7 @@ struct list_located {
       end[j] = static_cast<Position>(
           begin[j] + (load(operation.offsets + i + 1) - load(operation.offsets + i)));
     }
-    operation.answer(team, tickets, begin, end, to);
+    answer_matches(operation, team, tickets, begin, end, to);
   }
 };
 
