@@ -35,8 +35,7 @@ class lane_group {
     return own << (lane_of_warp() - lane());
   }
 };
-
-static_assert(core::merging_group<lane_group>);
+static_assert(core::merging_group<lane_group>, "groups must merge the nodes of a bucket");
 
 // Adjacent threads of a warp that scan together.
 class scan_group {
@@ -68,7 +67,7 @@ class scan_group {
   }
   unsigned lanes_;
 };
-static_assert(core::reducing_group<scan_group>);
+static_assert(core::reducing_group<scan_group>, "groups must scan chunks");
 
 // All threads of a block.
 template <unsigned Threads>
@@ -77,7 +76,7 @@ struct block_group {
   __device__ static constexpr unsigned lanes() { return Threads; }
   __device__ static void sync() { __syncthreads(); }
 };
-static_assert(core::group<block_group<256>>);
+static_assert(core::group<block_group<256>>, "blocks must make tables together");
 
 template <class Function>
 __global__ void __launch_bounds__(group_policy::threads)

@@ -52,6 +52,7 @@ struct group_of_one {
     return x;
   }
 };
-static_assert(merging_group<group_of_one> && reducing_group<group_of_one>);
+static_assert(merging_group<group_of_one> && reducing_group<group_of_one>,
+              "a group of one serves wherever groups do");
 
 }  // namespace raydex::core

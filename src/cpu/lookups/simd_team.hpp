@@ -68,6 +68,7 @@ struct simd_team : core::single_lane {
     ranked(decltype(run_at(std::size_t{0})){});
   }
 };
-static_assert(core::node_team<simd_team> && core::line_team<simd_team>);
+static_assert(core::node_team<simd_team> && core::line_team<simd_team>,
+              "a core must search all structures");
 
 }  // namespace raydex::cpu

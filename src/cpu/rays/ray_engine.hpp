@@ -149,6 +149,7 @@ struct ray_engine {
 };
 static_assert(engine<ray_engine>, "Embree must trace all scenes");
 static_assert(
-    core::tracer<ray_engine::tracer<core::rx_scene<std::uint32_t, std::uint32_t>>, std::uint32_t>);
+    core::tracer<ray_engine::tracer<core::rx_scene<std::uint32_t, std::uint32_t>>, std::uint32_t>,
+    "Embree must trace what scenes ask for");
 
 }  // namespace raydex::cpu

@@ -513,9 +513,9 @@ class line_team : public warp_team {
   }
 };
 
-static_assert(core::team<thread_team>);
-static_assert(core::node_team<group_team>);
-static_assert(core::shared_line_team<line_team>);
+static_assert(core::team<thread_team>, "threads must search sorted columns");
+static_assert(core::node_team<group_team>, "groups must search nodes");
+static_assert(core::shared_line_team<line_team>, "four threads must search trees of lines");
 
 // Which team searches a view.
 template <class View>

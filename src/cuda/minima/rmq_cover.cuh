@@ -448,6 +448,6 @@ struct cover_executor : executor {
            lane_bits);
   }
 };
-static_assert(raydex::cover_executor<cover_executor>);
+static_assert(raydex::cover_executor<cover_executor>, "kernels must make levels and tables");
 
 }  // namespace raydex::cuda

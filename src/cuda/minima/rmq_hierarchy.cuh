@@ -72,6 +72,6 @@ struct hierarchy_executor : executor {
            answer_in_groups<view_type, Asked>, answer, size, plan.group_bits, plan.queue);
   }
 };
-static_assert(raydex::hierarchy_executor<hierarchy_executor>);
+static_assert(raydex::hierarchy_executor<hierarchy_executor>, "kernels must make all levels");
 
 }  // namespace raydex::cuda

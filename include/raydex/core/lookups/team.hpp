@@ -112,11 +112,12 @@ concept line_team = team<T> &&
 
 /// Such teams of several lanes.
 template <class T>
-concept shared_line_team = line_team<T> && T::lanes >
-1 && requires(T& team, bool flag, const column_entries<std::uint32_t, std::uint32_t>& entries,
-              const std::uint32_t (&leaves)[T::lanes], const std::uint32_t (&wanted)[T::lanes],
-              unsigned (&below)[T::lanes], unsigned (&not_above)[T::lanes],
-              std::uint32_t (&rows)[1], bool& beyond) {
+concept shared_line_team = line_team<T> &&
+    requires(T& team, bool flag, const column_entries<std::uint32_t, std::uint32_t>& entries,
+             const std::uint32_t (&leaves)[T::lanes], const std::uint32_t (&wanted)[T::lanes],
+             unsigned (&below)[T::lanes], unsigned (&not_above)[T::lanes], std::uint32_t (&rows)[1],
+             bool& beyond) {
+  requires(T::lanes > 1);
   // Whether the flag is set in a good part of the lanes.
   { team.many(flag) } -> std::same_as<bool>;
   // How many entries of leaf `leaves[m]` are below one key, and how many not above another.
@@ -236,6 +237,6 @@ struct alone : single_lane {
     read_found(entries, leaves, wanted, ranks, own);
   }
 };
-static_assert(node_team<alone> && line_team<alone>);
+static_assert(node_team<alone> && line_team<alone>, "a user searches whatever there is");
 
 }  // namespace raydex::core

@@ -366,6 +366,7 @@ struct cgrx_scene {
     return begin + found[0];
   }
 };
-static_assert(traceable<cgrx_scene<std::uint32_t, std::uint32_t>>);
+static_assert(traceable<cgrx_scene<std::uint32_t, std::uint32_t>>,
+              "engines must be able to trace it");
 
 }  // namespace raydex::core

@@ -190,6 +190,7 @@ struct rx_scene {
     return found[0];
   }
 };
-static_assert(traceable<rx_scene<std::uint32_t, std::uint32_t>>);
+static_assert(traceable<rx_scene<std::uint32_t, std::uint32_t>>,
+              "engines must be able to trace it");
 
 }  // namespace raydex::core
