@@ -2,20 +2,13 @@
 // Turns a view into an index: the queries of core/lookups/lookup.hpp, run by a backend's executor.
 // `answering_as` leaves to `Self::run(where, operation)` how an operation gets its matches; in
 // `answering` the view searches for them.
-//
-// An executor has static functions: `run(where, plan, operation)` has an operation answer all its
-// probes, `for_each(where, f, size)` calls f(0) .. f(size - 1), `for_each_in_groups(where, f,
-// size)` calls f(group, scratch, 0) .. with a group of core/group.hpp each and `f.scratch_bytes()`
-// bytes, at most `f.most_scratch_bytes`, and allocates nothing, `inclusive_sum(where, numbers,
-// size)` scans in place, `clear(where, numbers, size = 1)` writes zeros, `read(where, number)`
-// returns a number to the host, `copy_out(where, to, from, bytes)` copies to the host,
-// `synchronise(where)` waits for the stream, and `fast_memory()` is how many bytes a view may pin.
 #pragma once
 
 #include "raydex/core/keys/sum.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/index.hpp"
 #include "src/lookups/batch_plan.hpp"
+#include "src/lookups/executor.hpp"
 
 namespace raydex {
 
@@ -28,7 +21,7 @@ core::probe_set<Key> probes_of(const probes& batch) {
   return {{cells_of(batch.lower)}, {cells_of(batch.upper)}, batch.size(), batch.is_points};
 }
 
-template <class Self, class Base, class View, class Executor>
+template <class Self, class Base, class View, executor Executor>
 class answering_as : public Base {
  protected:
   using key = typename View::key_type;
@@ -97,7 +90,7 @@ class answering_as : public Base {
   }
 };
 
-template <class Base, class View, class Executor>
+template <class Base, class View, executor Executor>
 class answering : public answering_as<answering<Base, View, Executor>, Base, View, Executor> {
  protected:
   answering(memory_resource& upstream, const batch_plan& plan)

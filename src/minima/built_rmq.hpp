@@ -9,6 +9,7 @@
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/minima/rmq.hpp"
 #include "raydex/rmq.hpp"
+#include "src/lookups/executor.hpp"
 
 namespace raydex {
 
@@ -52,35 +53,58 @@ inline core::range_source source_of(const probes& ranges) {
   return {cells_of(ranges.lower), cells_of(ranges.upper)};
 }
 
-// Answers one range by a view that a single thread asks.
-template <class View>
-struct range_minimum {
-  View view;
-  core::range_source ranges;
-  typename View::value_type* out;
+// What is asked of ranges: their minima.
+template <class Value, class Place>
+struct asked_minimum {
+  using found = Value;   // what a search finds
+  using result = Value;  // what is written
+  static constexpr bool where = false;
 
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    using value = typename View::value_type;
-    typename View::place_type first = 0;
-    typename View::place_type last = 0;
-    const bool is_any = ranges.read(i, view.array, first, last);
-    core::store_once(out + i, view.array.original(is_any ? view.minimum(first, last)
-                                                         : core::last_value<value>()));
+  template <class View, class... How>
+  RAYDEX_HD static found search(const View& view, const How&... how) {
+    return view.minimum(how...);
+  }
+  RAYDEX_HD static found of(const core::placed_minimum<Value, Place>& both) { return both.value; }
+  template <class View>
+  RAYDEX_HD static result answer(const View& view, bool is_any, found least) {
+    return view.array.original(is_any ? least : core::last_value<Value>());
   }
 };
 
-template <class View>
-struct range_position {
+// Or where these are.
+template <class Value, class Place>
+struct asked_position {
+  using found = Place;
+  using result = std::uint64_t;
+  static constexpr bool where = true;
+
+  template <class View, class... How>
+  RAYDEX_HD static found search(const View& view, const How&... how) {
+    return of(view.find(how...));
+  }
+  RAYDEX_HD static found of(const core::placed_minimum<Value, Place>& both) { return both.place; }
+  template <class View>
+  RAYDEX_HD static result answer(const View& view, bool is_any, found place) {
+    return is_any ? place - view.array.first() : no_position;
+  }
+};
+
+// Answers one range by a view that a single thread asks.
+template <class View, class Asked>
+struct answer_range {
   View view;
   core::range_source ranges;
-  std::uint64_t* out;
+  typename Asked::result* out;
 
   RAYDEX_HD void operator()(std::uint64_t i) const {
     typename View::place_type first = 0;
     typename View::place_type last = 0;
     const bool is_any = ranges.read(i, view.array, first, last);
-    core::store_once(out + i,
-                     is_any ? view.find(first, last).place - view.array.first() : no_position);
+    put(i, is_any, is_any ? Asked::search(view, first, last) : typename Asked::found{});
+  }
+  // Writes what was found, if the range is not empty.
+  RAYDEX_HD void put(std::uint64_t i, bool is_any, typename Asked::found found) const {
+    core::store_once(out + i, Asked::answer(view, is_any, found));
   }
 };
 
@@ -99,10 +123,8 @@ struct check_range {
   }
 };
 
-// What structures on an executor have in common. It has
-// - `for_each(where, f, size)`, `set(where, number, value)`, `read(where, number)`, and
-//   `copy_out(where, to, from, bytes)`.
-template <class Executor, class Base = rmq>
+// What structures on an executor have in common.
+template <executor Executor, class Base = rmq>
 class executed_rmq : public Base {
  protected:
   executed_rmq(const rmq_info& info, memory_resource& upstream) : Base(upstream) {
@@ -112,8 +134,8 @@ class executed_rmq : public Base {
   std::uint64_t do_check(const context& where, const probes& ranges) const override {
     buffer<std::uint64_t> bad(where, 1);
     Executor::set(where, bad.data(), no_position);
-    Executor::for_each(where, check_range{source_of(ranges), this->info_.n, bad.data()},
-                       ranges.size());
+    Executor::for_each_alone(where, check_range{source_of(ranges), this->info_.n, bad.data()},
+                             ranges.size());
     return Executor::read(where, bad.data());
   }
   void do_read(const context& where, void* to, const void* from, std::size_t bytes) const override {
@@ -121,12 +143,20 @@ class executed_rmq : public Base {
   }
 };
 
-// A structure that a view answers for, on an executor that has, besides,
-// - `minimum(where, view, ranges, out, size)` and `position(...)`.
+// Executors that have a faster way to answer for a view than a thread a range.
+template <class E, class View, class Asked>
+concept answers_for = requires(const context& where, const View& view,
+                               const core::range_source& ranges, typename Asked::result* out,
+                               std::uint64_t size) {
+  E::template answer<Asked>(where, view, ranges, out, size);
+};
+
+// A structure that a view answers for.
 template <class View, class Executor, class Base = rmq>
 class built_rmq : public executed_rmq<Executor, Base> {
  protected:
   using value = typename View::value_type;
+  using place = typename View::place_type;
 
   using executed_rmq<Executor, Base>::executed_rmq;
 
@@ -135,13 +165,23 @@ class built_rmq : public executed_rmq<Executor, Base> {
   void set_view(const View& view) { view_ = view; }
 
   void do_minimum(const context& where, const probes& ranges, void* out) const override {
-    Executor::minimum(where, view_, source_of(ranges), static_cast<value*>(out), ranges.size());
+    answer<asked_minimum<value, place>>(where, ranges, static_cast<value*>(out));
   }
   void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
-    Executor::position(where, view_, source_of(ranges), out, ranges.size());
+    answer<asked_position<value, place>>(where, ranges, out);
   }
 
  private:
+  template <class Asked>
+  void answer(const context& where, const probes& ranges, typename Asked::result* out) const {
+    if constexpr (answers_for<Executor, View, Asked>) {
+      Executor::template answer<Asked>(where, view_, source_of(ranges), out, ranges.size());
+    } else {
+      Executor::for_each_alone(where, answer_range<View, Asked>{view_, source_of(ranges), out},
+                               ranges.size());
+    }
+  }
+
   View view_;
 };
 

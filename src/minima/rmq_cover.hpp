@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -68,13 +69,22 @@ struct changed_places {
   }
 };
 
-// On an executor that also has
-// - `put_level(where, put)`, `put_parts(where, put)` and `put_first_cover(where, put)`, by functors
-//   that write an entry, or what those of a block tell of one another;
-// - `changed_blocks(where, places)`, with `for_each(where, shift, f)`: calls `f(block)` for the
-//   blocks of 2^shift places that hold some of them;
-// - `entries_per_change`: a level that has fewer of them for a changed value is written anew.
-template <class Value, class Place, class Executor>
+template <class E>
+concept cover_executor = executor<E> &&
+    std::constructible_from<typename E::changed_blocks, const context&, const changed_places&> &&
+    requires(const context& where, const core::put_block_minimum<float, std::uint32_t>& put_level,
+             const core::put_parts<float, std::uint32_t>& put_parts,
+             const core::put_first_cover<float, std::uint32_t>& put_first_cover,
+             const typename E::changed_blocks& changed, unsigned shift) {
+  // Have all entries of a level or table written.
+  E::put_level(where, put_level);
+  E::put_parts(where, put_parts);
+  E::put_first_cover(where, put_first_cover);
+  // Calls put_level(block) for the blocks of 2^shift places that hold some of those changed.
+  changed.for_each(where, shift, put_level);
+};
+
+template <class Value, class Place, cover_executor Executor>
 class built_rmq_cover final
     : public built_rmq<core::rmq_cover_view<Value, Place>, Executor, rmq_cover> {
   using view_type = core::rmq_cover_view<Value, Place>;
@@ -151,7 +161,7 @@ class built_rmq_cover final
       const core::put_next_cover<Value, Place> put{
           tables.tables[j - 1], tables.tables[j], std::uint64_t{1} << (j - 1), places,
           view.rightmost,       entries_.data()};
-      Executor::for_each(where, put, size(j));
+      Executor::for_each_alone(where, put, size(j));
     }
   }
 

@@ -40,10 +40,16 @@ struct planned_hierarchy : core::rmq_hierarchy_view<Value, Place> {
   const core::rmq_hierarchy_view<Value, Place>& of_core() const { return *this; }
 };
 
-// On an executor that also has `for_each_group(where, group_bits, f, size)`, which calls
-// `f(group, i)` by groups of up to 2^group_bits threads, and `entries_per_change`: a level that has
-// fewer of them for a changed value is made anew. The options are all given.
-template <class Value, class Place, class Executor>
+template <class E>
+concept hierarchy_executor = executor<E> &&
+    requires(const context& where, unsigned group_bits,
+             const core::summarise_level<float, std::uint32_t>& f, std::uint64_t size) {
+  // Calls f(group, 0) .. with a core::reducing_group of up to 2^group_bits threads each.
+  E::for_each_group(where, group_bits, f, size);
+};
+
+// The options are all given.
+template <class Value, class Place, hierarchy_executor Executor>
 class built_rmq_hierarchy final
     : public built_rmq<planned_hierarchy<Value, Place>, Executor, rmq_hierarchy> {
  public:

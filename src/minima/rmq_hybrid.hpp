@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hierarchy whose last level is asked by rays, whatever the engine that traces them.
-//
-// An engine is as rmq_rx.hpp says, and has `build_levels(info, where, values, options)`, which
-// makes the hierarchy itself.
 #pragma once
 
 #include <algorithm>
@@ -18,59 +15,38 @@
 
 namespace raydex {
 
-// The ranges of a stretch of a batch, once rays have found their entries of the last level.
-template <class Value, class Place>
-struct traced_ranges {
-  using view_type = core::rmq_hierarchy_view<Value, Place>;
+// Makes the hierarchy itself.
+using build_levels = std::unique_ptr<rmq_hierarchy>(const rmq_info& info, const context& where_to,
+                                                    const column& values,
+                                                    const rmq_hierarchy_options& options);
 
-  view_type view;
-  core::range_source ranges;
+// Answers a range of a stretch of a batch, once rays have found its entry of the last level.
+template <class View, class Asked>
+struct answer_hybrid_range {
+  using place = typename View::place_type;
+
+  answer_range<View, Asked> answer;
   std::uint64_t begin;          // the first range
   const std::uint64_t* traced;  // the entry of each, or none: nothing is left to that level
-  Place first_entry;            // which rays number 0
-
-  // Calls f(first, last, entry) for range `i`, counted from the first one, unless it is empty.
-  template <class Function>
-  RAYDEX_HD void read(std::uint64_t i, const Function& f) const {
-    Place first = 0;
-    Place last = 0;
-    if (!ranges.read(begin + i, view.array, first, last)) return;
-    const std::uint64_t entry = traced[i];
-    const bool is_any = entry != core::rmq_ray_scene::none;
-    f(first, last, is_any ? static_cast<Place>(first_entry + entry) : view_type::none);
-  }
-};
-
-template <class Value, class Place>
-struct traced_minimum {
-  traced_ranges<Value, Place> ranges;
-  Value* out;
+  place first_entry;            // which rays number 0
 
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    auto least = core::last_value<Value>();
-    ranges.read(i, [&](Place first, Place last, Place entry) {
-      least = ranges.view.minimum(first, last, entry);
-    });
-    core::store_once(out + ranges.begin + i, ranges.view.array.original(least));
+    const View& view = answer.view;
+    place first = 0;
+    place last = 0;
+    typename Asked::found found{};
+    const bool is_any = answer.ranges.read(begin + i, view.array, first, last);
+    if (is_any) {
+      const std::uint64_t entry = traced[i];
+      const bool is_traced = entry != core::rmq_ray_scene::none;
+      found = Asked::search(view, first, last,
+                            is_traced ? static_cast<place>(first_entry + entry) : View::none);
+    }
+    answer.put(begin + i, is_any, found);
   }
 };
 
-template <class Value, class Place>
-struct traced_position {
-  traced_ranges<Value, Place> ranges;
-  std::uint64_t* out;
-
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    std::uint64_t position = no_position;
-    ranges.read(i, [&](Place first, Place last, Place entry) {
-      const auto least = ranges.view.find(first, last, entry);
-      position = least.place - ranges.view.array.first();
-    });
-    core::store_once(out + ranges.begin + i, position);
-  }
-};
-
-template <class Value, class Place, class Engine>
+template <class Value, class Place, engine Engine>
 class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rmq_hierarchy> {
   using executor = typename Engine::executor;
   using rays = minima_by_rays<Engine>;
@@ -78,11 +54,11 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
 
  public:
   built_rmq_hybrid(const rmq_info& info, const context& where_to, const column& values,
-                   const rmq_hierarchy_options& options)
+                   const rmq_hierarchy_options& options, build_levels* build)
       : built_rmq_hybrid::executed_rmq(info, where_to.memory),
         values_(values),
         ties_(options.ties),
-        levels_(Engine::build_levels(info, {this->memory(), where_to.stream}, values, options)),
+        levels_(build(info, {this->memory(), where_to.stream}, values, options)),
         repairs_({this->memory(), where_to.stream}) {
     place_top(where_to.stream);
     this->measure();
@@ -107,9 +83,9 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
                   rmq_rx_options{.ties = ties_}, repairs_.number());
   }
 
-  // Has a batch answered by `Answer`, a stretch of it at a time.
-  template <template <class, class> class Answer, class Out>
-  void answer(const context& where, const probes& ranges, Out* out) const {
+  // Has a batch answered, a stretch of it at a time.
+  template <class Asked>
+  void answer(const context& where, const probes& ranges, typename Asked::result* out) const {
     const bool is_array = view().levels.count == 0;
     const auto first_place = static_cast<Place>(view().array.first());
     core::rmq_ray_job job;
@@ -124,17 +100,19 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     for (; job.begin < all; job.begin += job.size) {
       job.size = std::min(traced.size(), all - job.begin);
       rays_->trace(where, job);
-      executor::for_each(where,
-                         Answer<Value, Place>{{view(), job.ranges, job.begin, traced.data(),
-                                               is_array ? first_place : Place{0}},
-                                              out},
-                         job.size);
+      executor::for_each_alone(
+          where,
+          answer_hybrid_range<view_type, Asked>{{view(), job.ranges, out},
+                                                job.begin,
+                                                traced.data(),
+                                                is_array ? first_place : Place{0}},
+          job.size);
     }
   }
 
   void do_minimum(const context& where, const probes& ranges, void* out) const override {
     if (rays_) {
-      answer<traced_minimum>(where, ranges, static_cast<Value*>(out));
+      answer<asked_minimum<Value, Place>>(where, ranges, static_cast<Value*>(out));
     } else {
       repairs_.add(where, ranges.size());
       levels_->minimum(where, ranges, value_span(this->info_.value, out, ranges.size()));
@@ -142,7 +120,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   }
   void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
     if (rays_) {
-      answer<traced_position>(where, ranges, out);
+      answer<asked_position<Value, Place>>(where, ranges, out);
     } else {
       repairs_.add(where, ranges.size());
       levels_->position(where, ranges, std::span(out, ranges.size()));
@@ -161,13 +139,14 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   std::optional<rays> rays_;
 };
 
-template <class Engine>
+template <engine Engine>
 std::unique_ptr<rmq_hierarchy> make_rmq_hybrid(const rmq_info& info, const context& where_to,
                                                const column& values,
-                                               const rmq_hierarchy_options& options) {
+                                               const rmq_hierarchy_options& options,
+                                               build_levels* build) {
   return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_hierarchy> {
-    return std::make_unique<built_rmq_hybrid<Value, Place, Engine>>(info, where_to, values,
-                                                                    options);
+    return std::make_unique<built_rmq_hybrid<Value, Place, Engine>>(info, where_to, values, options,
+                                                                    build);
   });
 }
 

@@ -43,7 +43,7 @@ template <class Executor, class Value, class Place>
 void run_lca_steps(const context& where, const core::lca_build<Value, Place>& build) {
   const auto run = [&]<lca_step Step>(std::uint64_t first, std::uint64_t stride,
                                       std::uint64_t count) {
-    Executor::for_each(where, run_lca_step<Step, Value, Place>{build, first, stride}, count);
+    Executor::for_each_alone(where, run_lca_step<Step, Value, Place>{build, first, stride}, count);
   };
   const std::uint64_t n = build.size();
   std::uint64_t bit = 2;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Minima by rays, whatever the engine that traces them.
-//
-// An engine has an `executor`, as structures for minima have it, and a `tracer<Scene>` as
-// rx_scene.hpp says.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +11,7 @@
 #include "raydex/core/minima/rmq_rx.hpp"
 #include "raydex/rmq_rx.hpp"
 #include "src/minima/built_rmq.hpp"
+#include "src/rays/engine.hpp"
 #include "src/rays/scene_plan.hpp"
 
 namespace raydex {
@@ -51,18 +49,18 @@ struct add_repairs {
 };
 
 // How many lookups took a search instead of rays, in the backend's memory.
-template <class Executor>
+template <executor Executor>
 class repair_counter {
  public:
   explicit repair_counter(const context& where)
       : memory_(where.memory), number_(where, 1), at_(number_.data()) {
-    Executor::set(where, at_, 0);
+    Executor::clear(where, at_);
   }
 
   // What counts while rays are traced.
   std::uint64_t* number() const { return at_; }
   void add(const context& where, std::uint64_t lookups) const {
-    Executor::for_each(where, add_repairs{at_, lookups}, 1);
+    Executor::for_each_alone(where, add_repairs{at_, lookups}, 1);
   }
   std::uint64_t read(stream_t stream) const { return Executor::read({memory_, stream}, at_); }
 
@@ -72,7 +70,8 @@ class repair_counter {
   std::uint64_t* at_;
 };
 
-// The scene over an array, which must stay where it is: positions of minima by rays.
+// The scene over an array, which must stay where it is: positions of minima by rays. Asks nothing
+// of an engine but its executor and its tracers.
 template <class Engine>
 class minima_by_rays {
   using executor = typename Engine::executor;
@@ -145,8 +144,8 @@ class minima_by_rays {
     scene.positions = positions_.data();
     scene.chunk_positions = chunks.data();
     const auto put = [&](unsigned level, unsigned bits, std::uint64_t* to) {
-      executor::for_each(where, put_group_minimum{scene, level, bits, to},
-                         groups(scene.levels[level].size, bits));
+      executor::for_each_alone(where, put_group_minimum{scene, level, bits, to},
+                               groups(scene.levels[level].size, bits));
     };
     for (unsigned level = 0; level < scene.level_count; ++level) {
       put(level, chunk_bits, chunks.data() + scene.levels[level].first_chunk);
@@ -162,7 +161,7 @@ class minima_by_rays {
   std::unique_ptr<tracer> rays_;
 };
 
-template <class Engine>
+template <engine Engine>
 class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
   using executor = typename Engine::executor;
   using rays = minima_by_rays<Engine>;
@@ -190,10 +189,10 @@ class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
       const std::uint64_t size = std::min(positions.size(), all - begin);
       rays_.trace(where, job(ranges, begin, size, positions.data()));
       dispatch_values(values_, [&]<class Value, class Place>() {
-        executor::for_each(where,
-                           put_value<Value>{array_of<Value>(values_), positions.data(),
-                                            static_cast<Value*>(out) + begin},
-                           size);
+        executor::for_each_alone(where,
+                                 put_value<Value>{array_of<Value>(values_), positions.data(),
+                                                  static_cast<Value*>(out) + begin},
+                                 size);
       });
     }
   }

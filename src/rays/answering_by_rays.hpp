@@ -12,7 +12,7 @@
 
 namespace raydex {
 
-template <class Self, class Base, class View, class Position, class Executor>
+template <class Self, class Base, class View, class Position, executor Executor>
 class answering_by_rays : public answering_as<Self, Base, View, Executor> {
  protected:
   using typename answering_as<Self, Base, View, Executor>::key;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the engines' cgRX over a sorted column have in common: all but the sort and the tracing.
-// Besides what bucket_scene.hpp and traced_batches.hpp ask of it, an engine has what edited.hpp
-// does.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +68,7 @@ struct find_large_bucket {
   }
 };
 
-template <class Key, class RowId, class Engine>
+template <class Key, class RowId, engine Engine>
 class built_cgrx final
     : public answering_by_rays<built_cgrx<Key, RowId, Engine>, cgrx,
                                core::sorted_array_view<core::strided_entries<Key, RowId>>, RowId,

@@ -43,13 +43,6 @@ struct count_wanted_nodes {
   }
 };
 
-// Writes the address of a chunk.
-struct put_address {
-  std::byte** to;
-  std::byte* address;
-  RAYDEX_HD void operator()(std::uint64_t) const { *to = address; }
-};
-
 // Keeps the numbers of free nodes.
 template <class RowId>
 struct copy_row {
@@ -58,15 +51,8 @@ struct copy_row {
   RAYDEX_HD void operator()(std::uint64_t i) const { to[i] = from[i]; }
 };
 
-// Sets a count.
-struct put_count {
-  std::uint64_t* to;
-  std::uint64_t count;
-  RAYDEX_HD void operator()(std::uint64_t) const { *to = count; }
-};
-
 // Owns nodes.
-template <class Key, class RowId, class Executor>
+template <class Key, class RowId, executor Executor>
 class node_store {
   using memory_type = core::node_memory<Key, RowId>;
 
@@ -96,7 +82,7 @@ class node_store {
           nodes_(of.nodes_) {
       const std::uint64_t left = of.free_count_ - taken_;
       Executor::for_each(where, copy_row<RowId>{of.free_.data(), free_.data()}, left);
-      Executor::for_each(where, put_count{count_.data(), left}, 1);
+      Executor::set(where, count_.data(), left);
       view_ = {of.free_.data(), of.free_count_, static_cast<RowId>(of.nodes_.buckets + of.used_),
                tickets,         free_.data(),   count_.data()};
       add_chunks(where, of);
@@ -118,7 +104,7 @@ class node_store {
       std::byte** to = table_.data();
       for (auto* const all : {&of.chunks_, &chunks_})
         for (buffer<std::byte>& one : *all)
-          Executor::for_each(where, put_address{to++, one.data()}, 1);
+          Executor::set(where, to++, one.data());
       nodes_.chunks = table_.data();
     }
 
@@ -152,7 +138,7 @@ class node_store {
   std::uint64_t free_count_ = 0;
 };
 
-template <class Key, class RowId, class Engine>
+template <class Key, class RowId, engine Engine>
 class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowId, Engine>, cgrx,
                                                        core::node_lists_view<Key, RowId>,
                                                        std::uint64_t, typename Engine::executor> {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scene of the representatives of buckets, whatever the engine that traces it.
-//
-// Besides what traced_batches.hpp asks of it, an engine has `sort_column`, as the backends have it,
-// and a `tracer<Scene>` as rx_scene.hpp says, `most_primitives()` of a part, and
-// `best_parts(buckets)`, how many serve it best.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +12,7 @@
 #include "raydex/core/bits.hpp"
 #include "raydex/core/rays/cgrx.hpp"
 #include "src/options/ray_options.hpp"
+#include "src/rays/engine.hpp"
 #include "src/rays/key_column.hpp"
 #include "src/rays/scene_plan.hpp"
 #include "src/rays/traced_batches.hpp"
@@ -62,7 +59,7 @@ struct put_representative {
   }
 };
 
-template <class Key, class RowId, class Engine>
+template <class Key, class RowId, engine Engine>
 class bucket_scene {
   using executor = typename Engine::executor;
   using scene_type = core::cgrx_scene<Key, RowId>;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorted columns with a batch of insertions and deletions applied.
-//
-// Besides an `executor` and `sort_column`, as backends have them, an engine has
-// - `select_unmarked(where, list, marks, to)`, which copies the entries without a mark;
-// - `merge(where, a, b, to)` of two lists.
 #pragma once
 
 #include <array>
@@ -18,6 +14,7 @@
 #include "raydex/index.hpp"
 #include "src/interface/row_id_facts.hpp"
 #include "src/lookups/sorted_column.hpp"
+#include "src/rays/engine.hpp"
 
 namespace raydex {
 
@@ -40,7 +37,7 @@ core::entry_names<Key, RowId> names_of(const sorted_edits<Key, RowId>& batch) {
 }
 
 // Spread counts in the backend's memory.
-template <std::size_t N, class Executor>
+template <std::size_t N, executor Executor>
 class spread_counts {
   static constexpr std::size_t size = core::spread_count::size;
 
@@ -65,7 +62,7 @@ class spread_counts {
 };
 
 // The entries of a list that another one does not name; nothing if that is all of them.
-template <class Engine, class Key, class RowId>
+template <engine Engine, class Key, class RowId>
 std::optional<sorted_column<Key, RowId>> without(const context& where,
                                                  const core::entry_list<Key, RowId>& list,
                                                  const core::entry_names<Key, RowId>& names) {
@@ -89,7 +86,7 @@ std::optional<sorted_column<Key, RowId>> without(const context& where,
   return left;
 }
 
-template <class Engine, class Key, class RowId>
+template <engine Engine, class Key, class RowId>
 sorted_edits<Key, RowId> sort_edits(const context& where, const edits& batch) {
   // Columns that say nothing may be of any format.
   const auto sorted = [&](const column& keys, const std::optional<column>& rows) {
@@ -110,7 +107,7 @@ sorted_edits<Key, RowId> sort_edits(const context& where, const edits& batch) {
 
 // Sorted entries with a batch applied; nothing if it changes nothing. Throws `unsupported` where
 // there would be more than row ids of that width allow.
-template <class Engine, class Key, class RowId>
+template <engine Engine, class Key, class RowId>
 std::optional<sorted_column<Key, RowId>> edited(const context& where,
                                                 const sorted_column<Key, RowId>& entries,
                                                 const sorted_edits<Key, RowId>& batch) {

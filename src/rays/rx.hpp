@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the engines' RX have in common: all but the sort and the tracing.
-// Besides what rx_scene.hpp and traced_batches.hpp ask of it, an engine has `sort_column` as the
-// backends have it.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +45,7 @@ struct tell_equal_points {
   }
 };
 
-template <class Key, class RowId, class Engine>
+template <class Key, class RowId, engine Engine>
 class built_rx final
     : public answering_by_rays<built_rx<Key, RowId, Engine>, rx,
                                core::sorted_array_view<core::column_entries<Key, RowId>>, RowId,

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scene over a sorted column, whatever the engine that traces it: which primitives it has, how
 // they are divided into parts, and what the engine built of them.
-//
-// An engine has
-// - an `executor`, as backends have it;
-// - `primitive_of(choice)`, `most_primitives()` of a part and `best_part()`, their best number;
-// - `best_scale(planes)`, with or without planes;
-// - a class template `tracer<Scene>` that is made of a context, the resource that counts what
-//   the engine itself allocates, and a `scene_plan`. `trace(where, job)` runs the lookups of a job,
-//   and `refit(where, plan, begin)` moves the primitives to where they are in another plan, which
-//   has as many of them in the same parts; it calls `begin` when it has all it needs.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +14,7 @@
 #include "raydex/core/rays/rx.hpp"
 #include "raydex/rx.hpp"
 #include "src/options/ray_options.hpp"
+#include "src/rays/engine.hpp"
 #include "src/rays/key_column.hpp"
 #include "src/rays/scene_plan.hpp"
 
@@ -82,7 +74,7 @@ struct put_part_begins {
   }
 };
 
-template <class Key, class RowId, class Engine>
+template <class Key, class RowId, engine Engine>
 class built_scene {
   using executor = typename Engine::executor;
   using tracer = typename Engine::template tracer<core::rx_scene<Key, RowId>>;

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches whose lookups are rays: the orders in which they are traced, and what is done with what
 // was traced.
-//
-// An engine has an `executor`, as backends have it, and
-// - `best_order(probes)` of a batch;
-// - `sort_probes(where, keys, numbers, first_bit, last_bit)`, which sorts two double buffers by
-//   these bits of the keys at least;
-// - `scatter(where, numbers, rows, out, size)`: out[numbers[i]] = rows[i].
 #pragma once
 
 #include <algorithm>
@@ -20,6 +14,7 @@
 #include "raydex/rx.hpp"
 #include "src/lookups/batch_plan.hpp"
 #include "src/lookups/double_buffer.hpp"
+#include "src/rays/engine.hpp"
 #include "src/rays/key_column.hpp"
 
 namespace raydex {
@@ -94,7 +89,7 @@ int differing_bits(const key_column<Key>& column) {
 
 // By how many of the highest bits in which keys differ probes are sorted: enough to bring those
 // together that meet the same neighbourhood of the scene, for nearly all keys.
-template <class Executor, class Key>
+template <executor Executor, class Key>
 int bits_to_sort(const context& where, const key_column<Key>& column) {
   constexpr std::uint64_t samples = 4096;
   constexpr std::uint64_t way = mark_like_keys<Key>::way;
@@ -124,7 +119,7 @@ inline constexpr std::uint64_t most_scratch = std::uint64_t{60} << 20;
 // The points of a stretch of a batch, or the lower ends of its ranges, sorted by the highest bits
 // of those in which the keys of the index differ: what lies outside of these meets nothing,
 // wherever it is sorted to.
-template <class Engine, class Key>
+template <engine Engine, class Key>
 struct sorted_probes {
   double_buffer<Key> keys;
   double_buffer<std::uint32_t> numbers;
@@ -153,7 +148,7 @@ struct sorted_probes {
 };
 
 // Has a batch's matches answered that were traced.
-template <class Engine, class Scene, class Entries, class Operation>
+template <engine Engine, class Scene, class Entries, class Operation>
 void answer_traced(const context& where, const Operation& operation,
                    const core::trace_job<Scene>& job, const Entries& entries,
                    const batch_plan& plan = {}) {
@@ -173,9 +168,9 @@ struct traced_index {
   batch_plan plan = {};  // with which matches are answered
 };
 
-// Traces a batch, a stretch of it at a time, and answers what was traced. `tracer.trace(where,
-// job)` runs the lookups of a job.
-template <class Engine, class Tracer, class Scene, class Key, class Entries, class Operation>
+// Traces a batch, a stretch of it at a time, and answers what was traced. `tracer` traces as a
+// scene_tracer does.
+template <engine Engine, class Tracer, class Scene, class Key, class Entries, class Operation>
 void trace_probes(const context& where, const Tracer& tracer,
                   const traced_index<Scene, Key, Entries>& index, const Operation& operation) {
   using row_id = typename Scene::position_type;

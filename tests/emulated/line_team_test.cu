@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/cuda/lookups/executor.cuh"
+#include "src/cuda/lookups/run.cuh"
 #include "src/lookups/answering.hpp"
 #include "tests/lookups/pivot_tree/hard_keys.hpp"
 #include "tests/lookups/pivot_tree/line_tree.hpp"

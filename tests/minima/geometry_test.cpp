@@ -166,7 +166,7 @@ TEST(rmq_geometry, levels_of_chunks) {
 // An executor that does no work: it only checks the first and last number of each step.
 struct looking_executor {
   template <class Step>
-  static void for_each(const context& /*where*/, const Step& step, std::uint64_t count) {
+  static void for_each_alone(const context& /*where*/, const Step& step, std::uint64_t count) {
     if (count == 0) return;
     const std::uint64_t last = step.first + (count - 1) * step.stride;
     ASSERT_GE(step.first, 1);

@@ -143,7 +143,7 @@ TEST(rmq_hierarchy_view, wide_places) {
     for (unsigned level = 1; level <= view.levels.count; ++level) {
       for (std::uint64_t i = 0; i < view.levels.padded_size(level); ++i) {
         core::summarise_level<double, std::uint64_t>{view, level, minima.front().at,
-                                                     positions.data()}(core::lone_scan{}, i);
+                                                     positions.data()}(core::group_of_one{}, i);
       }
     }
     const test::rmq_oracle<double> oracle(values, rmq_ties::leftmost);
@@ -154,9 +154,9 @@ TEST(rmq_hierarchy_view, wide_places) {
         const std::uint64_t first = begin + lower;
         const std::uint64_t last = begin + upper;
         ASSERT_EQ(view.find(first, last).place, begin + expected);
-        ASSERT_EQ(view.find(core::lone_scan{}, first, last).place, begin + expected);
+        ASSERT_EQ(view.find(core::group_of_one{}, first, last).place, begin + expected);
         ASSERT_EQ(view.minimum(first, last), values[expected]);
-        ASSERT_EQ(view.minimum(core::lone_scan{}, first, last), values[expected]);
+        ASSERT_EQ(view.minimum(core::group_of_one{}, first, last), values[expected]);
       }
     }
   }

@@ -149,7 +149,7 @@ TEST_F(lca, deep_trees) {
 // Places have 64 bits only in arrays that are too long for a test.
 struct serial {
   template <class Function>
-  static void for_each(const context& /*where*/, const Function& f, std::uint64_t size) {
+  static void for_each_alone(const context& /*where*/, const Function& f, std::uint64_t size) {
     for (std::uint64_t i = 0; i < size; ++i)
       f(i);
   }

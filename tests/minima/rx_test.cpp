@@ -18,7 +18,7 @@ namespace {
 
 struct one_thread {
   template <class Function>
-  static void for_each(const context& /*where*/, const Function& f, std::uint64_t size) {
+  static void for_each_alone(const context& /*where*/, const Function& f, std::uint64_t size) {
     for (std::uint64_t i = 0; i < size; ++i)
       f(i);
   }
@@ -49,7 +49,7 @@ struct plain_engine {
 
     template <class Job>
     void trace(const context& where, const Job& job) const {
-      executor::for_each(
+      executor::for_each_alone(
           where,
           [&](std::uint64_t i) {
             has_cast_ = false;

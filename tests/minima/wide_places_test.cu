@@ -91,7 +91,7 @@ class rmq_wide_places : public test::backend_test {
 TEST_F(rmq_wide_places, cover) {
   for (const rmq_memory memory : {rmq_memory::fast, rmq_memory::small}) {
     check_types([&]<class Value>(const rmq_info& info, const column& values, rmq_ties ties) {
-      using built = built_rmq_cover<Value, std::uint64_t, cuda::rmq_cover_executor>;
+      using built = built_rmq_cover<Value, std::uint64_t, cuda::cover_executor>;
       return std::make_unique<built>(info, at(), values,
                                      rmq_cover_options{.memory = memory, .ties = ties});
     });
@@ -114,14 +114,14 @@ TEST_F(rmq_wide_places, hierarchy) {
 
 TEST_F(rmq_wide_places, lowest_common_ancestors) {
   check_types([&]<class Value>(const rmq_info& info, const column& values, rmq_ties ties) {
-    using built = built_rmq_lca<Value, std::uint64_t, cuda::rmq_executor>;
+    using built = built_rmq_lca<Value, std::uint64_t, cuda::executor>;
     return std::make_unique<built>(info, at(), values, rmq_lca_options{.ties = ties});
   });
 }
 
 TEST_F(rmq_wide_places, scan) {
   check_types([&]<class Value>(const rmq_info& info, const column& values, rmq_ties ties) {
-    using built = built_rmq_scan<Value, std::uint64_t, cuda::rmq_executor>;
+    using built = built_rmq_scan<Value, std::uint64_t, cuda::executor>;
     return std::make_unique<built>(info, at(), values, rmq_scan_options{.ties = ties});
   });
 }

@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Groups: threads that do one thing together. A group has
-/// - `lane()`, the number of this thread, and `lanes()`, how many there are;
-/// - `sync()`, after which all of it see what any of it wrote;
-/// - `count_before(flag, total)`: how many threads before this one have the flag, and in all.
-///
-/// A backend brings groups of its own; all threads of a group call these together.
+/// Groups: threads that do one thing together. A backend brings groups of its own.
 #pragma once
+
+#include <concepts>
+#include <cstdint>
 
 #include "raydex/core/config.hpp"
 
 namespace raydex::core {
+
+/// What all groups have. All threads of a group call their functions together.
+template <class G>
+concept group = requires(const G& g) {
+  { g.lane() } -> std::same_as<unsigned>;   // the number of this thread
+  { g.lanes() } -> std::same_as<unsigned>;  // how many there are
+  g.sync();                                 // all of it see what any of it wrote
+};
+
+/// Groups that merge lists.
+template <class G>
+concept merging_group = group<G> && requires(const G& g, bool flag, unsigned& total) {
+  // How many threads before this one have the flag, and in all.
+  { g.count_before(flag, total) } -> std::same_as<unsigned>;
+};
+
+/// Groups that scan.
+template <class G>
+concept reducing_group = group<G> &&
+    requires(const G& g, std::uint64_t x, std::uint64_t (*combine)(std::uint64_t, std::uint64_t)) {
+  // What is combined of all threads' `x`, the same in all of them.
+  { g.reduce(x, combine) } -> std::same_as<std::uint64_t>;
+};
 
 /// A group of one.
 struct group_of_one {
@@ -25,6 +46,13 @@ struct group_of_one {
     total = flag ? 1 : 0;
     return 0;
   }
+  /// There is nothing to combine.
+  template <class T, class Combine>
+  RAYDEX_HD static T reduce(const T& x, const Combine& /*combine*/) {
+    return x;
+  }
 };
+static_assert(merging_group<group_of_one> && reducing_group<group_of_one>,
+              "a group of one serves wherever groups do");
 
 }  // namespace raydex::core

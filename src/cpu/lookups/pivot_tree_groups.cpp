@@ -2,7 +2,7 @@
 // The pivot trees searched by groups.
 #include "src/lookups/pivot_tree.hpp"
 
-#include "src/cpu/lookups/executor.hpp"
+#include "src/cpu/executor.hpp"
 #include "src/interface/dispatch.hpp"
 
 namespace raydex::cpu {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core with vector registers, as a team of core/lookups/team.hpp. Every step begins by prefetching what
-// it will read for all its lookups, so that their cache misses overlap.
+// A core with vector registers, as a team of core/lookups/team.hpp. Every step begins by
+// prefetching what it will read for all its lookups, so that their cache misses overlap.
 #pragma once
 
 #include "raydex/core/lookups/team.hpp"
@@ -68,5 +68,7 @@ struct simd_team : core::single_lane {
     ranked(decltype(run_at(std::size_t{0})){});
   }
 };
+static_assert(core::node_team<simd_team> && core::line_team<simd_team>,
+              "a core must search all structures");
 
 }  // namespace raydex::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/lookups/sorted_array.hpp"
 
-#include "src/cpu/lookups/executor.hpp"
+#include "src/cpu/executor.hpp"
 #include "src/interface/dispatch.hpp"
 
 namespace raydex::cpu {

@@ -6,20 +6,33 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "src/cpu/minima/rmq_executor.hpp"
+#include "src/cpu/executor.hpp"
 
 namespace raydex::cpu {
 
 namespace {
 
-struct cover_executor : rmq_executor {
+struct cover_executor : executor {
+  template <class Put>
+  static void put_level(const context& where, const Put& put) {
+    for_each(where, put, put.below.layout.padded_entries(put.level));
+  }
+  template <class Put>
+  static void put_parts(const context& where, const Put& put) {
+    for_each(where, put, put.levels.layout.padded_entries(put.level) / Put::block);
+  }
+  template <class Put>
+  static void put_first_cover(const context& where, const Put& put) {
+    for_each_in_groups(where, put, put.tiles());
+  }
+
   // Calls f for each block once: the first of its places does.
   class changed_blocks {
    public:
     changed_blocks(const context& where, const changed_places& changed)
         : places_(where, changed.size) {
       std::uint64_t* const places = places_.data();
-      rmq_executor::for_each(
+      executor::for_each(
           where, [&](std::uint64_t i) { places[i] = changed(i); }, changed.size);
       tbb::parallel_sort(places, places + changed.size);
       in_array_ = static_cast<std::uint64_t>(
@@ -29,7 +42,7 @@ struct cover_executor : rmq_executor {
     template <class Function>
     void for_each(const context& where, unsigned shift, const Function& f) const {
       const std::uint64_t* const places = places_.data();
-      rmq_executor::for_each(
+      executor::for_each(
           where,
           [&](std::uint64_t i) {
             const std::uint64_t block = places[i] >> shift;

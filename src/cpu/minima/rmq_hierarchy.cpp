@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/minima/rmq_hierarchy.hpp"
 
-#include "src/cpu/minima/rmq_executor.hpp"
+#include "src/cpu/executor.hpp"
 #include "src/cpu/rays/ray_engine.hpp"
 #include "src/minima/rmq_hybrid.hpp"
 
@@ -9,22 +9,12 @@ namespace raydex::cpu {
 
 namespace {
 
-struct hierarchy_executor : rmq_executor {
+struct hierarchy_executor : executor {
   template <class Function>
   static void for_each_group(const context& where, unsigned /*group_bits*/, const Function& f,
                              std::uint64_t size) {
     for_each(
-        where, [&](std::uint64_t i) { f(core::lone_scan{}, i); }, size);
-  }
-};
-
-struct hybrid_engine : ray_engine {
-  using executor = rmq_executor;
-
-  static std::unique_ptr<rmq_hierarchy> build_levels(const rmq_info& info, const context& where_to,
-                                                     const column& values,
-                                                     const rmq_hierarchy_options& options) {
-    return make_rmq_hierarchy<hierarchy_executor>(info, where_to, values, options);
+        where, [&](std::uint64_t i) { f(core::group_of_one{}, i); }, size);
   }
 };
 
@@ -33,7 +23,8 @@ struct hybrid_engine : ray_engine {
 std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
                                      const column& values, const rmq_hierarchy_options& options) {
   if (options.top == hierarchy_top::rays)
-    return make_rmq_hybrid<hybrid_engine>(info, where_to, values, options);
+    return make_rmq_hybrid<ray_engine>(info, where_to, values, options,
+                                       make_rmq_hierarchy<hierarchy_executor>);
   return make_rmq_hierarchy<hierarchy_executor>(info, where_to, values, options);
 }
 

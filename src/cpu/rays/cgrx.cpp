@@ -7,22 +7,14 @@
 
 namespace raydex::cpu {
 
-namespace {
-
-struct cgrx_engine : ray_engine {
-  static std::uint64_t best_parts(std::uint64_t buckets) { return (buckets >> 20) + 1; }
-};
-
-}  // namespace
-
 std::unique_ptr<cgrx> build(const index_info& info, const context& where_to, const column& keys,
                             const std::optional<column>& row_ids, const cgrx_options& options) {
   return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<cgrx> {
     if (options.node != 0)
-      return std::make_unique<built_node_cgrx<Key, RowId, cgrx_engine>>(info, where_to, keys,
-                                                                        row_ids, options);
-    return std::make_unique<built_cgrx<Key, RowId, cgrx_engine>>(info, where_to, keys, row_ids,
-                                                                 options);
+      return std::make_unique<built_node_cgrx<Key, RowId, ray_engine>>(info, where_to, keys,
+                                                                       row_ids, options);
+    return std::make_unique<built_cgrx<Key, RowId, ray_engine>>(info, where_to, keys, row_ids,
+                                                                options);
   });
 }
 

@@ -11,11 +11,12 @@
 #include <utility>
 
 #include "raydex/core/rays/rx.hpp"
+#include "src/cpu/executor.hpp"
 #include "src/cpu/keys/entry_lists.hpp"
 #include "src/cpu/keys/radix_sort.hpp"
-#include "src/cpu/lookups/executor.hpp"
 #include "src/cpu/rays/embree/scene.hpp"
 #include "src/lookups/sorted_column.hpp"
+#include "src/rays/engine.hpp"
 #include "src/rays/scene_plan.hpp"
 #include "src/rays/traced_batches.hpp"
 
@@ -25,7 +26,20 @@ namespace raydex::cpu {
 struct ray_engine {
   using executor = cpu::executor;
   static rx_order best_order(std::uint64_t /*probes*/) { return rx_order::batch; }
+  static core::primitive_kind primitive_of(rx_primitive choice) {
+    switch (choice) {
+      case rx_primitive::sphere:
+        return core::primitive_kind::sphere;
+      case rx_primitive::box:
+        return core::primitive_kind::box;
+      default:
+        return core::primitive_kind::triangle;  // what Embree is made for
+    }
+  }
   static std::uint64_t most_primitives() { return std::numeric_limits<std::uint32_t>::max() / 3; }
+  static std::uint64_t best_part() { return most_primitives(); }
+  static std::uint64_t best_parts(std::uint64_t buckets) { return (buckets >> 20) + 1; }
+  static rx_scale best_scale(bool /*planes*/) { return {}; }
   template <class Key, class RowId>
   static sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
                                                const std::optional<column>& row_ids) {
@@ -87,7 +101,7 @@ struct ray_engine {
                         });
     }
 
-    // What core asks of a tracer.
+    // As a core::tracer.
     bool closest(unsigned part, const core::axis_ray& ray, position& primitive,
                  bool& from_behind) const {
       std::uint64_t met = 0;
@@ -133,5 +147,9 @@ struct ray_engine {
     embree::scene scene_;
   };
 };
+static_assert(engine<ray_engine>, "Embree must trace all scenes");
+static_assert(
+    core::tracer<ray_engine::tracer<core::rx_scene<std::uint32_t, std::uint32_t>>, std::uint32_t>,
+    "Embree must trace what scenes ask for");
 
 }  // namespace raydex::cpu

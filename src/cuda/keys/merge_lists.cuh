@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "raydex/core/keys/edits.hpp"
-#include "src/cuda/lookups/executor.cuh"
+#include "src/cuda/executor.cuh"
 
 namespace raydex::cuda {
 

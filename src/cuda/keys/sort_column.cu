@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/cuda/lookups/executor.cuh"
+#include "src/cuda/executor.cuh"
 #include "src/interface/row_id_facts.hpp"
 #include "src/lookups/answering.hpp"
 #include "src/lookups/double_buffer.hpp"

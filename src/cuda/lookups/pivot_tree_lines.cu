@@ -2,7 +2,7 @@
 // The pivot trees searched by lines.
 #include "src/lookups/pivot_tree.hpp"
 
-#include "src/cuda/lookups/executor.cuh"
+#include "src/cuda/lookups/run.cuh"
 #include "src/interface/dispatch.hpp"
 
 namespace raydex::cuda {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/lookups/sorted_array.hpp"
 
-#include "src/cuda/lookups/executor.cuh"
+#include "src/cuda/lookups/run.cuh"
 #include "src/interface/dispatch.hpp"
 
 namespace raydex::cuda {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The teams of core/lookups/team.hpp that a GPU has: a thread, a group of threads for each lookup, and four
-// threads that read the lines of their four lookups together. A warp's threads call them together.
+// The teams of core/lookups/team.hpp that a GPU has: a thread, a group of threads for each lookup,
+// and four threads that read the lines of their four lookups together. A warp's threads call them
+// together.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,53 +18,9 @@
 #include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/core/lookups/team.hpp"
 #include "raydex/core/rays/cgrx_node_lists.hpp"
+#include "src/cuda/warp.cuh"
 
 namespace raydex::cuda {
-
-inline constexpr unsigned warp = 32;
-inline constexpr unsigned all_lanes = 0xffff'ffff;
-
-__device__ inline unsigned lane_of_warp() {
-  return threadIdx.x % warp;
-}
-
-// Exchanges values of any trivial type between the lanes of a warp, in 32-bit words.
-template <class T, class Exchange>
-__device__ T exchange_words(const T& value, Exchange&& exchange) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  constexpr std::size_t words = (sizeof(T) + 3) / 4;
-  std::uint32_t from[words] = {};
-  std::uint32_t to[words];
-  std::memcpy(from, &value, sizeof(T));
-  RAYDEX_UNROLL
-  for (std::size_t w = 0; w < words; ++w)
-    to[w] = exchange(from[w]);
-  T received;
-  std::memcpy(&received, to, sizeof(T));
-  return received;
-}
-template <class T>
-__device__ T from_lane(const T& value, unsigned lane, unsigned width = warp) {
-  return exchange_words(value, [&](std::uint32_t word) {
-    return __shfl_sync(all_lanes, word, static_cast<int>(lane), static_cast<int>(width));
-  });
-}
-template <class T>
-__device__ T from_partner(const T& value, unsigned distance) {
-  return exchange_words(value, [&](std::uint32_t word) {
-    return __shfl_xor_sync(all_lanes, word, static_cast<int>(distance));
-  });
-}
-
-__device__ inline unsigned sum_of_warp(unsigned number) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  for (unsigned distance = warp / 2; distance > 0; distance /= 2)
-    number += from_partner(number, distance);
-  return number;
-#else
-  return __reduce_add_sync(all_lanes, number);
-#endif
-}
 
 // Reads what will not be read again soon without taking the place of anything in the L1.
 __device__ inline uint2 load_past_l1(const uint2* from) {
@@ -555,6 +512,10 @@ class line_team : public warp_team {
       ranks[m] = (counts >> (8 * m)) & 0xff;
   }
 };
+
+static_assert(core::team<thread_team>, "threads must search sorted columns");
+static_assert(core::node_team<group_team>, "groups must search nodes");
+static_assert(core::shared_line_team<line_team>, "four threads must search trees of lines");
 
 // Which team searches a view.
 template <class View>

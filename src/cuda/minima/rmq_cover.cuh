@@ -15,8 +15,8 @@
 #include <type_traits>
 
 #include "raydex/core/minima/rmq_cover.hpp"
+#include "src/cuda/executor.cuh"
 #include "src/cuda/launch.cuh"
-#include "src/cuda/minima/rmq_executor.cuh"
 #include "src/cuda/shared_memory.cuh"
 #include "src/minima/rmq_cover.hpp"
 
@@ -109,69 +109,21 @@ struct rmq_warp_memory {
   Value right[ends_size];
 };
 
-// Where answers go.
-template <class View>
-struct rmq_minima_out {
-  using value = typename View::value_type;
-  using place = typename View::place_type;
-  static constexpr bool where = false;
-
-  value* out;
-  __device__ void put(const View& view, const core::found_minimum<where, value, place>& found,
-                      std::uint32_t i) const {
-    put(view, found.value, i);
-  }
-  __device__ void put(const View& view, const core::placed_minimum<value, place>& found,
-                      std::uint32_t i) const {
-    put(view, found.value, i);
-  }
-  __device__ void put_none(const View& view, std::uint32_t i) const {
-    put(view, core::last_value<value>(), i);
-  }
-
- private:
-  __device__ void put(const View& view, value found, std::uint32_t i) const {
-    core::store_once(out + i, view.array.original(found));
-  }
-};
-
-template <class View>
-struct rmq_positions_out {
-  using value = typename View::value_type;
-  using place = typename View::place_type;
-  static constexpr bool where = true;
-
-  std::uint64_t* out;
-  __device__ void put(const View& view, const core::found_minimum<where, value, place>& found,
-                      std::uint32_t i) const {
-    put(view, view.place_of(found), i);
-  }
-  __device__ void put(const View& view, const core::placed_minimum<value, place>& found,
-                      std::uint32_t i) const {
-    put(view, found.place, i);
-  }
-  __device__ void put_none(const View& /*view*/, std::uint32_t i) const {
-    core::store_once(out + i, no_position);
-  }
-
- private:
-  __device__ void put(const View& view, place found, std::uint32_t i) const {
-    core::store_once(out + i, std::uint64_t{found} - view.array.first());
-  }
-};
-
 // A warp as it looks for ranges in the levels.
-template <class View, class Out>
+template <class View, class Asked>
 class rmq_warp {
   using value = typename View::value_type;
   using place = typename View::place_type;
-  using found_type = core::found_minimum<Out::where, value, place>;
-  using memory_type = rmq_warp_memory<Out::where, value, place>;
-  using way = typename View::levels::way;
+  using found_type = core::found_minimum<Asked::where, value, place>;
+  using memory_type = rmq_warp_memory<Asked::where, value, place>;
 
  public:
-  __device__ rmq_warp(const View& view, const Out& out, memory_type& memory)
-      : view_(view), out_(out), memory_(memory), above_(memory.above), ends_(memory.ends) {}
+  __device__ rmq_warp(const answer_range<View, Asked>& answer, memory_type& memory)
+      : view_(answer.view),
+        answer_(answer),
+        memory_(memory),
+        above_(memory.above),
+        ends_(memory.ends) {}
 
   // Ranges that wait for the levels.
   __device__ unsigned waiting() const { return above_.size(); }
@@ -207,15 +159,8 @@ class rmq_warp {
     bool waits = false;
     if (has_one) {
       range = above_[at];
-      const way by = view_.way_of(range.first, range.last);
-      if (by == way::far) {
-        view_.look_far(range.first, range.last, found, left, right);
-      } else {
-        view_.look_near(by == way::near, range.first, range.last, found, left, right);
-      }
-      waits = by != way::scan && (found.could_improve(left, !view_.rightmost) ||
-                                  found.could_improve(right, view_.rightmost));
-      if (!waits) out_.put(view_, found, range.number);
+      waits = view_.look_above(range.first, range.last, found, left, right);
+      if (!waits) put(range.number, found);
     }
     const unsigned to = ends_.add(waits, range);
     if (!waits) return;
@@ -231,13 +176,17 @@ class rmq_warp {
       const rmq_range<place> range = ends_[at];
       found_type found = memory_.found[at];
       view_.look_below(range.first, range.last, memory_.left[at], memory_.right[at], found);
-      out_.put(view_, found, range.number);
+      put(range.number, found);
     }
     __syncwarp();
   }
 
+  __device__ void put(std::uint32_t number, const found_type& found) const {
+    answer_.put(number, true, Asked::of(view_.placed(found)));
+  }
+
   const View& view_;
-  const Out& out_;
+  const answer_range<View, Asked>& answer_;
   memory_type& memory_;
   rmq_queue<typename memory_type::above_room> above_;
   rmq_queue<typename memory_type::ends_room> ends_;
@@ -253,20 +202,20 @@ struct rmq_block_memory {
       warps[rmq_cover_policy::warps];
 };
 
-template <class View, class Out>
+template <class View, class Asked>
 __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
-    run_rmq_cover(const __grid_constant__ View view,
-                  const __grid_constant__ core::range_source ranges, Out out, std::uint32_t size) {
+    run_rmq_cover(const __grid_constant__ answer_range<View, Asked> answer, std::uint32_t size) {
+  const View& view = answer.view;
   using value = typename View::value_type;
   using place = typename View::place_type;
   constexpr unsigned ahead = rmq_cover_policy::ahead;
-  using memory_type = rmq_block_memory<Out::where, View>;
+  using memory_type = rmq_block_memory<Asked::where, View>;
   auto& shared = *reinterpret_cast<memory_type*>(shared_memory());
   for (unsigned j = threadIdx.x; j < memory_type::layout::room; j += blockDim.x)
     shared.tables[j] = view.tables.tables[j];
   __syncthreads();
 
-  rmq_warp<View, Out> warp(view, out, shared.warps[threadIdx.x / 32]);
+  rmq_warp<View, Asked> queues(answer, shared.warps[threadIdx.x / 32]);
   const unsigned lane = threadIdx.x % 32;
   const std::uint32_t step = gridDim.x * rmq_cover_policy::threads * ahead;
   unsigned rest = 0;  // turns until tables are asked again
@@ -278,8 +227,9 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
     for (unsigned i = 0; i < ahead; ++i) {
       range[i] = {0, 0, tile + lane + i * 32};
       const bool exists = range[i].number < size;
-      waits[i] = exists && ranges.read(range[i].number, view.array, range[i].first, range[i].last);
-      if (exists && !waits[i]) out.put_none(view, range[i].number);
+      waits[i] =
+          exists && answer.ranges.read(range[i].number, view.array, range[i].first, range[i].last);
+      if (exists && !waits[i]) answer.put(range[i].number, false, {});
     }
     if (rest == 0) {
       core::cover_entry<value, place> one[ahead];
@@ -298,44 +248,25 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
 #pragma unroll
       for (unsigned i = 0; i < ahead; ++i) {
         core::placed_minimum<value, place> found;
-        if (!covered[i] || !core::is_inside<Out::where>(one[i], other[i], view.rightmost,
-                                                        range[i].first, range[i].last, found))
+        if (!covered[i] || !core::is_inside<Asked::where>(one[i], other[i], view.rightmost,
+                                                          range[i].first, range[i].last, found))
           continue;
-        out.put(view, found, range[i].number);
+        answer.put(range[i].number, true, Asked::of(found));
         waits[i] = false;
       }
     }
-    const unsigned before = warp.waiting();
+    const unsigned before = queues.waiting();
 #pragma unroll
     for (unsigned i = 0; i < ahead; ++i)
-      warp.wait(waits[i], range[i]);
+      queues.wait(waits[i], range[i]);
     if (rest != 0) {
       --rest;
-    } else if ((32 * ahead + before - warp.waiting()) * rmq_cover_policy::rare < 32 * ahead) {
+    } else if ((32 * ahead + before - queues.waiting()) * rmq_cover_policy::rare < 32 * ahead) {
       rest = rmq_cover_policy::patience;
     }
-    warp.answer(false);
+    queues.answer(false);
   }
-  warp.answer(true);
-}
-
-template <class Value, class Place, class Out>
-void answer_by_covers(const context& where, const core::rmq_cover_view<Value, Place>& view,
-                      const core::range_source& ranges, const Out& out, std::uint64_t size) {
-  using view_type = core::rmq_cover_view<Value, Place>;
-  const auto kernel = run_rmq_cover<view_type, Out>;
-  constexpr std::size_t bytes = sizeof(rmq_block_memory<Out::where, view_type>);
-  constexpr std::uint64_t per_block =
-      std::uint64_t{rmq_cover_policy::threads} * rmq_cover_policy::ahead;
-  const std::uint64_t resident = resident_blocks(kernel, rmq_cover_policy::threads, bytes);
-  leave_l1(kernel, rmq_cover_policy::threads, bytes, 1024);
-  constexpr std::uint64_t most = std::uint64_t{1} << 30;  // numbers have 32 bits in a launch
-  for (std::uint64_t begin = 0; begin < size; begin += most) {
-    const std::uint64_t count = std::min(most, size - begin);
-    launch(where.stream, std::min(blocks_for(count, per_block), resident),
-           rmq_cover_policy::threads, bytes, kernel, view, ranges.from(begin), Out{out.out + begin},
-           static_cast<std::uint32_t>(count));
-  }
+  queues.answer(true);
 }
 
 // Writes a level from the packs of the level below: neighbouring threads read neighbouring packs,
@@ -436,34 +367,10 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads)
   put.put_mask(e, mask);
 }
 
-// Writes the first table: a block takes as many intervals as it has threads, and doubles how long
-// they are until they are as long as the table's.
 template <class Value, class Place>
 __global__ void __launch_bounds__(rmq_cover_policy::threads)
     run_put_first_cover(const __grid_constant__ core::put_first_cover<Value, Place> put) {
-  constexpr unsigned threads = rmq_cover_policy::threads;
-  using entry = typename core::put_first_cover<Value, Place>::entry;
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * threads;
-  const std::uint64_t all = put.distances();
-  const auto length = static_cast<unsigned>(put.length());
-  // What lies beyond the last distance is never better.
-  const auto room = static_cast<unsigned>(min(std::uint64_t{threads + length - 1}, all - begin));
-  auto* const least = reinterpret_cast<entry*>(shared_memory());
-  for (unsigned i = threadIdx.x; i < room; i += threads)
-    least[i] = put.of_distance(begin + i);
-  __syncthreads();
-  for (unsigned step = 1; step < length; step *= 2) {
-    // Those in front of what other threads still read are written.
-    for (unsigned first = 0; first < room; first += threads) {
-      const unsigned i = first + threadIdx.x;
-      const bool has_later = i + step < room;
-      const entry found = has_later ? put.better(least[i], least[i + step]) : entry{};
-      __syncthreads();
-      if (has_later) least[i] = found;
-      __syncthreads();
-    }
-  }
-  if (threadIdx.x < room) put.put(begin + threadIdx.x, least[threadIdx.x]);
+  put(block_group<rmq_cover_policy::threads>{}, shared_memory(), blockIdx.x);
 }
 
 // Calls f for the block of 2^shift places that a changed one is in, if that is in the array.
@@ -479,18 +386,25 @@ struct rmq_block_call {
 };
 
 // What `rmq_cover` does in kernels of its own.
-struct rmq_cover_executor : rmq_executor {
-  template <class Value, class Place>
-  static void minimum(const context& where, const core::rmq_cover_view<Value, Place>& view,
-                      const core::range_source& ranges, Value* out, std::uint64_t size) {
-    using out_type = rmq_minima_out<core::rmq_cover_view<Value, Place>>;
-    answer_by_covers(where, view, ranges, out_type{out}, size);
-  }
-  template <class Value, class Place>
-  static void position(const context& where, const core::rmq_cover_view<Value, Place>& view,
-                       const core::range_source& ranges, std::uint64_t* out, std::uint64_t size) {
-    using out_type = rmq_positions_out<core::rmq_cover_view<Value, Place>>;
-    answer_by_covers(where, view, ranges, out_type{out}, size);
+struct cover_executor : executor {
+  template <class Asked, class Value, class Place>
+  static void answer(const context& where, const core::rmq_cover_view<Value, Place>& view,
+                     const core::range_source& ranges, typename Asked::result* out,
+                     std::uint64_t size) {
+    using view_type = core::rmq_cover_view<Value, Place>;
+    constexpr unsigned threads = rmq_cover_policy::threads;
+    constexpr std::size_t bytes = sizeof(rmq_block_memory<Asked::where, view_type>);
+    constexpr std::uint64_t per_block = std::uint64_t{threads} * rmq_cover_policy::ahead;
+    constexpr std::uint64_t most = std::uint64_t{1} << 30;  // numbers have 32 bits in a launch
+    const auto kernel = run_rmq_cover<view_type, Asked>;
+    const std::uint64_t resident = resident_blocks(kernel, threads, bytes);
+    leave_l1(kernel, threads, bytes, 1024);
+    for (std::uint64_t begin = 0; begin < size; begin += most) {
+      const std::uint64_t count = std::min(most, size - begin);
+      launch(where.stream, std::min(blocks_for(count, per_block), resident), threads, bytes, kernel,
+             answer_range<view_type, Asked>{view, ranges.from(begin), out + begin},
+             static_cast<std::uint32_t>(count));
+    }
   }
 
   // Calls f for each place: all that are in a block write the same.
@@ -500,7 +414,7 @@ struct rmq_cover_executor : rmq_executor {
 
     template <class Function>
     void for_each(const context& where, unsigned shift, const Function& f) const {
-      rmq_executor::for_each(where, rmq_block_call<Function>{changed_, shift, f}, changed_.size);
+      executor::for_each_alone(where, rmq_block_call<Function>{changed_, shift, f}, changed_.size);
     }
 
    private:
@@ -516,10 +430,9 @@ struct rmq_cover_executor : rmq_executor {
   template <class Value, class Place>
   static void put_first_cover(const context& where,
                               const core::put_first_cover<Value, Place>& put) {
-    constexpr unsigned threads = rmq_cover_policy::threads;
-    using entry = typename core::put_first_cover<Value, Place>::entry;
-    launch(where.stream, blocks_for(put.distances(), threads), threads,
-           (threads + put.length() - 1) * sizeof(entry), run_put_first_cover<Value, Place>, put);
+    static_assert(core::put_first_cover<Value, Place>::tile == rmq_cover_policy::threads);
+    launch(where.stream, put.tiles(), rmq_cover_policy::threads, put.scratch_bytes(),
+           run_put_first_cover<Value, Place>, put);
   }
   template <class Value, class Place>
   static void put_level(const context& where, const core::put_block_minimum<Value, Place>& put) {
@@ -535,5 +448,6 @@ struct rmq_cover_executor : rmq_executor {
            lane_bits);
   }
 };
+static_assert(raydex::cover_executor<cover_executor>, "kernels must make levels and tables");
 
 }  // namespace raydex::cuda

@@ -75,6 +75,8 @@ struct tracer {
   }
 };
 
+static_assert(core::tracer<tracer<scene>, row_id>, "programs must trace what scenes ask for");
+
 // The part of the primitive that a program is called for.
 __device__ unsigned part_of_hit() {
   return launched().scene.joined ? instance_id() : payload<2>();

@@ -16,7 +16,7 @@
 #include "raydex/core/rays/rx.hpp"
 #include "src/cuda/keys/merge_lists.cuh"
 #include "src/cuda/keys/primitives.hpp"
-#include "src/cuda/lookups/executor.cuh"
+#include "src/cuda/lookups/run.cuh"
 #include "src/lookups/double_buffer.hpp"
 #include "src/lookups/sorted_column.hpp"
 #include "src/optix/engine/driver.hpp"
@@ -24,6 +24,7 @@
 #include "src/optix/engine/pipeline.hpp"
 #include "src/optix/engine/programs.hpp"
 #include "src/optix/engine/structure.hpp"
+#include "src/rays/engine.hpp"
 #include "src/rays/scene_plan.hpp"
 #include "src/rays/traced_batches.hpp"
 
@@ -83,10 +84,6 @@ inline std::size_t primitive_bytes(core::primitive_kind kind) {
       return sizeof(core::box3);
   }
 }
-struct put_radius {
-  float* radius;
-  RAYDEX_HD void operator()(std::uint64_t) const { *radius = core::key_grid::radius; }
-};
 
 template <class T>
 buffer<T> upload(const context& where, const T* from, std::uint64_t size) {
@@ -104,7 +101,36 @@ struct ray_engine {
   static rx_order best_order(std::uint64_t probes) {
     return probes < std::uint64_t{1} << 17 ? rx_order::batch : rx_order::sorted;
   }
+  static core::primitive_kind primitive_of(rx_primitive choice) {
+    switch (choice) {
+      case rx_primitive::triangle:
+        return core::primitive_kind::triangle;
+      case rx_primitive::sphere:
+        return core::primitive_kind::sphere;
+      case rx_primitive::box:
+        return core::primitive_kind::box;
+      default:
+        return has_rt_cores() ? core::primitive_kind::triangle : core::primitive_kind::box;
+    }
+  }
   static std::uint64_t most_primitives() { return current_device().most_primitives; }
+  // Traversal in software gains from small structures, and building them needs less scratch.
+  static std::uint64_t best_part() {
+    return has_rt_cores() ? most_primitives() : std::uint64_t{1} << 22;
+  }
+  // 16 of them are found by four steps in a table, which is faster than by the levels of a tree.
+  static std::uint64_t best_parts(std::uint64_t buckets) {
+    constexpr std::uint64_t fewest_of_part = std::uint64_t{1} << 14;
+    constexpr std::uint64_t most_of_part = std::uint64_t{1} << 18;
+    const auto parts_of = [&](std::uint64_t each) { return (buckets + each - 1) / each; };
+    return std::max(parts_of(most_of_part), std::min<std::uint64_t>(16, parts_of(fewest_of_part)));
+  }
+  // In software the driver orders primitives along a curve through the scene: long steps make that
+  // the order of keys. What RT cores like is not known.
+  static rx_scale best_scale(bool planes) {
+    if (has_rt_cores()) return {};
+    return planes ? rx_scale{.y = 4, .z = 20} : rx_scale{.y = 15, .z = 0};
+  }
   template <class Key, class RowId>
   static sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
                                                const std::optional<column>& row_ids) {
@@ -200,7 +226,7 @@ struct ray_engine {
             plan_(&plan),
             data_(where, largest_part() * primitive_bytes(plan.primitive)),
             radius_(where, 1) {
-        executor::for_each(where, put_radius{radius_.data()}, 1);
+        executor::set(where, radius_.data(), core::key_grid::radius);
       }
       primitives put(std::size_t part) {
         const std::uint64_t size = size_of(part);
@@ -253,6 +279,10 @@ struct ray_engine {
     structure top_;  // has them as instances, where they are joined
     buffer<abi::traversable> handles_;
   };
+
+ private:
+  static bool has_rt_cores() { return current_device().rt_core_version != 0; }
 };
+static_assert(engine<ray_engine>, "OptiX must trace all scenes");
 
 }  // namespace raydex::optix

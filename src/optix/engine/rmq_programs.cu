@@ -33,6 +33,7 @@ struct tracer {
     return words[0] != none;
   }
 };
+static_assert(core::closest_tracer<tracer, std::uint64_t>, "programs must find the closest hit");
 
 }  // namespace
 

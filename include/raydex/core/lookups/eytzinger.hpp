@@ -156,12 +156,6 @@ class eytzinger_view : public ordered_view<eytzinger_view<Entries>, typename Ent
   /// @name The parts of a search; see `ordered_view`
   /// @{
 
-  /// Searches begin at the root.
-  template <class Team>
-  RAYDEX_HD row_id_type enter(const Team& /*team*/, key_type /*wanted*/) const {
-    return 0;
-  }
-
   /// Descends to the last level; the answer is the lowest slot on the path whose key is not below
   /// the wanted one. With equal keys it must be the lowest, so no search ends early.
   template <class Team, std::size_t M, std::size_t N>

@@ -109,11 +109,37 @@ RAYDEX_HD inline void find_matches(Team& team, const View& view,
     if (!matches[j]) end[j] = begin[j];
 }
 
-/// @name Operations. `run(team, tickets, probes, out)` finds the matches of N tickets a lane, whose
-/// probes have been fetched; `answer(team, tickets, begin, end, out)` writes the results of matches
-/// that have been found, those of ranks [begin, end), except for `first_of_points`, whose first
-/// match is the answer. Operations that visit every match gather them in a `partial`, which
-/// `team.scan` may fill in several lanes and then merge.
+/// Answers N tickets a lane whose matches are known, those of ranks [begin, end).
+template <class Operation, class Team, std::size_t N, class Rank>
+RAYDEX_HD inline void answer_matches(const Operation& operation, Team& team,
+                                     const ticket (&tickets)[N], const Rank (&begin)[N],
+                                     const Rank (&end)[N], typename Operation::result* out) {
+  if constexpr (requires { operation.answer(team, tickets, begin, end, out); }) {
+    operation.answer(team, tickets, begin, end, out);
+  } else {
+    team.scan(operation, tickets, begin, end, out);
+  }
+}
+
+/// Answers N tickets a lane whose probes have been fetched.
+template <class Operation, class Team, std::size_t N, class Fetched>
+RAYDEX_HD inline void answer_probes(const Operation& operation, Team& team,
+                                    const ticket (&tickets)[N], const Fetched& probes,
+                                    typename Operation::result* out) {
+  if constexpr (requires { operation.run(team, tickets, probes, out); }) {
+    operation.run(team, tickets, probes, out);
+  } else {
+    typename decltype(Operation::view)::row_id_type begin[N];
+    typename decltype(Operation::view)::row_id_type end[N];
+    find_matches(team, operation.view, operation.probes, probes, begin, end);
+    answer_matches(operation, team, tickets, begin, end, out);
+  }
+}
+
+/// @name Operations. Those that visit every match gather them in a `partial`: `add` takes one, and
+/// `finish` writes the answer; `team.scan` may do so in several lanes and then merge. Others have
+/// an `answer(team, tickets, begin, end, out)` by ranks, or a `run(team, tickets, probes, out)` for
+/// which matches need not be found.
 /// @{
 
 /// Writes the smallest matching row id of each probe, a range.
@@ -141,22 +167,6 @@ struct first_rows {
   /// Writes a ticket's answer.
   RAYDEX_HD void finish(const ticket& of, const partial& all, result* to) const {
     if (of.probe < probes.size) to[of.result] = all.smallest;
-  }
-
-  /// Answers N tickets.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
-                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
-    result begin[N];
-    result end[N];
-    find_matches(team, view, probes, fetched, begin, end);
-    answer(team, tickets, begin, end, to);
-  }
-  /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team, class Rank>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
-                        const Rank (&end)[N], result* to) const {
-    team.scan(*this, tickets, begin, end, to);
   }
 };
 
@@ -204,15 +214,6 @@ struct count_rows {
   probe_set<typename View::key_type> probes;  ///< the batch
   result* out;                                ///< a count a probe
 
-  /// Answers N tickets.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
-                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
-    typename View::row_id_type begin[N];
-    typename View::row_id_type end[N];
-    find_matches(team, view, probes, fetched, begin, end);
-    answer(team, tickets, begin, end, to);
-  }
   /// Answers N tickets whose matches are known.
   template <std::size_t N, class Team, class Rank>
   RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
@@ -246,22 +247,6 @@ struct sum_rows {
   RAYDEX_HD void finish(const ticket& of, const Sum& sum, result* to) const {
     if (of.probe < probes.size) to[of.result] = sum.get();
   }
-
-  /// Answers N tickets.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
-                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
-    typename View::row_id_type begin[N];
-    typename View::row_id_type end[N];
-    find_matches(team, view, probes, fetched, begin, end);
-    answer(team, tickets, begin, end, to);
-  }
-  /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team, class Rank>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
-                        const Rank (&end)[N], result* to) const {
-    team.scan(*this, tickets, begin, end, to);
-  }
 };
 
 /// Writes the matching row ids of each probe, those of probe i from `out[offsets[i]]` on.
@@ -286,22 +271,6 @@ struct list_rows {
   }
   /// Nothing is left to write.
   RAYDEX_HD void finish(const ticket&, const partial&, result* /*to*/) const {}
-
-  /// Answers N tickets.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
-                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
-    typename View::row_id_type begin[N];
-    typename View::row_id_type end[N];
-    find_matches(team, view, probes, fetched, begin, end);
-    answer(team, tickets, begin, end, to);
-  }
-  /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team, class Rank>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
-                        const Rank (&end)[N], result* to) const {
-    team.scan(*this, tickets, begin, end, to);
-  }
 };
 /// @}
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "raydex/core/config.hpp"
+#include "raydex/core/keys/entries.hpp"
 #include "raydex/core/keys/interval.hpp"
 #include "raydex/core/lookups/team.hpp"
 
@@ -16,9 +17,9 @@ namespace raydex::core {
 /// The searches that a user's own code calls, on top of what a layout brings:
 ///
 /// - `size()`, the number of entries;
-/// - `enter(team, key)`, where a search begins, and `descend(team, wanted, nodes, found)`,
-///   which takes it to the end for all lookups of a team; where teams of several lanes search
-///   it, also `descend_to_rows`, which finds row ids only;
+/// - `descend(team, wanted, nodes, found)`, which takes searches to their end for all lookups of a
+///   team; where teams of several lanes search it, also `descend_to_rows`, which finds row ids
+///   only; and `enter(team, key)`, where a search begins if that is not the root;
 /// - `end_of(range, begin)`, the rank after the last match of a range that begins there, or
 ///   `locate_ends` for several at once;
 /// - `row_id(rank)`, and `scan(begin, end, lane, lanes, visit)`, which calls `visit(k, row_id)` for
@@ -133,6 +134,12 @@ class ordered_view {
       ends[j] = after[j] == 0 ? self().size() : at[j].rank;  // 0: nothing is above the last key
   }
 
+  /// Searches begin at the root.
+  template <class Team>
+  RAYDEX_HD RowId enter(const Team& /*team*/, Key /*wanted*/) const {
+    return 0;
+  }
+
  protected:
   /// Takes the lookups of all lanes to where they begin, and goes on from there.
   template <std::size_t N, class Team, class GoOn>
@@ -159,6 +166,36 @@ class ordered_view {
     self().locate_ends(team, ranges, at, ends);
     return ends[0];
   }
+};
+
+/// What views of ascending entries have in common.
+template <class View, class Entries>
+class view_of_entries
+    : public ordered_view<View, typename Entries::key_type, typename Entries::row_id_type> {
+ public:
+  using key_type = typename Entries::key_type;        ///< an encoded key
+  using row_id_type = typename Entries::row_id_type;  ///< a row id
+
+  /// Number of entries.
+  RAYDEX_HD row_id_type size() const { return size_; }
+  /// The row id of the entry at a rank.
+  RAYDEX_HD row_id_type row_id(row_id_type rank) const { return entries_.row_id(rank); }
+  /// The entries themselves, in ascending order.
+  RAYDEX_HD const Entries& entries() const { return entries_; }
+
+  /// Visits a lane's share of a range; see `ordered_view`.
+  template <class Visit>
+  RAYDEX_HD void scan(row_id_type begin, row_id_type end, unsigned lane, unsigned lanes,
+                      Visit&& visit) const {
+    scan_ranks(entries_, begin, end, lane, lanes, visit);
+  }
+
+ protected:
+  /// A view of `size` entries.
+  RAYDEX_HD view_of_entries(Entries entries, row_id_type size) : entries_(entries), size_(size) {}
+
+  Entries entries_;   ///< ascending
+  row_id_type size_;  ///< how many
 };
 
 }  // namespace raydex::core

@@ -16,41 +16,11 @@
 
 namespace raydex::core {
 
-/// What both trees have in common: ascending entries below them.
-template <class View, class Entries>
-class tree_over_entries
-    : public ordered_view<View, typename Entries::key_type, typename Entries::row_id_type> {
- public:
-  using key_type = typename Entries::key_type;        ///< an encoded key
-  using row_id_type = typename Entries::row_id_type;  ///< a row id
-
-  /// Number of entries.
-  RAYDEX_HD row_id_type size() const { return size_; }
-  /// The row id of the entry at a rank.
-  RAYDEX_HD row_id_type row_id(row_id_type rank) const { return entries_.row_id(rank); }
-  /// The entries themselves, in ascending order.
-  RAYDEX_HD const Entries& entries() const { return entries_; }
-
-  /// Visits a lane's share of a range; see `ordered_view`.
-  template <class Visit>
-  RAYDEX_HD void scan(row_id_type begin, row_id_type end, unsigned lane, unsigned lanes,
-                      Visit&& visit) const {
-    scan_ranks(entries_, begin, end, lane, lanes, visit);
-  }
-
- protected:
-  /// A view of `size` entries.
-  RAYDEX_HD tree_over_entries(Entries entries, row_id_type size) : entries_(entries), size_(size) {}
-
-  Entries entries_;   ///< ascending
-  row_id_type size_;  ///< how many
-};
-
 /// The paper's pivot tree (AO + PB + BS for a fan-out of 2, AO + PB + KS above): all levels up to a
 /// single root, or only the topmost ones of them. A lookup costs a node a level and a leaf.
 template <class Entries>
-class pivot_tree_view : public tree_over_entries<pivot_tree_view<Entries>, Entries> {
-  using base = typename pivot_tree_view::tree_over_entries;
+class pivot_tree_view : public view_of_entries<pivot_tree_view<Entries>, Entries> {
+  using base = typename pivot_tree_view::view_of_entries;
 
  public:
   using typename base::key_type;           ///< an encoded key
@@ -67,12 +37,6 @@ class pivot_tree_view : public tree_over_entries<pivot_tree_view<Entries>, Entri
 
   /// @name The parts of a search; see `ordered_view`
   /// @{
-
-  /// Searches begin at the root.
-  template <class Team>
-  RAYDEX_HD row_id_type enter(const Team& /*team*/, key_type /*wanted*/) const {
-    return 0;
-  }
 
   /// Takes the lookups of a team from there to their entries.
   template <class Team, std::size_t M, std::size_t N>
@@ -179,8 +143,8 @@ class pivot_tree_view : public tree_over_entries<pivot_tree_view<Entries>, Entri
 /// leaves of 8 entries. Either kind of level may be missing. A lookup in 2^26 entries reads two
 /// lines of separators and one of entries.
 template <class Entries>
-class line_tree_view : public tree_over_entries<line_tree_view<Entries>, Entries> {
-  using base = typename line_tree_view::tree_over_entries;
+class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> {
+  using base = typename line_tree_view::view_of_entries;
 
  public:
   using typename base::key_type;               ///< an encoded key

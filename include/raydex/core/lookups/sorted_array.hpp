@@ -18,10 +18,8 @@ namespace raydex::core {
 /// A trivially copyable view of a `sorted_array`, for searches inside the user's own code. Keys are
 /// encoded. `Entries` is `column_entries` or `row_entries`. Cost of a search: log2 n + 2 reads.
 template <class Entries>
-class sorted_array_view
-    : public ordered_view<sorted_array_view<Entries>, typename Entries::key_type,
-                          typename Entries::row_id_type> {
-  using base = typename sorted_array_view::ordered_view;
+class sorted_array_view : public view_of_entries<sorted_array_view<Entries>, Entries> {
+  using base = typename sorted_array_view::view_of_entries;
 
  public:
   using typename base::found;        ///< what a search finds
@@ -29,25 +27,13 @@ class sorted_array_view
   using typename base::row_id_type;  ///< a row id
 
   /// A view of `size` entries.
-  sorted_array_view(Entries entries, row_id_type size) : entries_(entries), size_(size) {}
+  sorted_array_view(Entries entries, row_id_type size) : base(entries, size) {}
 
-  /// Number of entries.
-  RAYDEX_HD row_id_type size() const { return size_; }
   /// The key of the entry at a rank.
-  RAYDEX_HD key_type key(row_id_type rank) const { return entries_.key(rank); }
-  /// The row id of the entry at a rank.
-  RAYDEX_HD row_id_type row_id(row_id_type rank) const { return entries_.row_id(rank); }
-  /// The entries themselves, in ascending order.
-  RAYDEX_HD const Entries& entries() const { return entries_; }
+  RAYDEX_HD key_type key(row_id_type rank) const { return this->entries_.key(rank); }
 
   /// @name The parts of a search; see `ordered_view`
   /// @{
-
-  /// Searches begin anywhere.
-  template <class Team>
-  RAYDEX_HD row_id_type enter(const Team& /*team*/, key_type /*wanted*/) const {
-    return 0;
-  }
 
   /// Searches for N keys in step.
   template <class Team, std::size_t N>
@@ -55,7 +41,7 @@ class sorted_array_view
                          const row_id_type (&/*entered*/)[N], found (&at)[N]) const {
     row_id_type ranks[N];
     if (team.pinned.bytes == 0) {
-      lower_bounds(keys(), size_, wanted, ranks);
+      lower_bounds(keys(), this->size_, wanted, ranks);
     } else {
       RAYDEX_UNROLL
       for (std::size_t j = 0; j < N; ++j)
@@ -64,9 +50,9 @@ class sorted_array_view
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       at[j] = {ranks[j], false, 0};
-      if (ranks[j] == size_ || key(ranks[j]) != wanted[j]) continue;
+      if (ranks[j] == this->size_ || key(ranks[j]) != wanted[j]) continue;
       at[j].hit = true;
-      at[j].row = row_id(ranks[j]);
+      at[j].row = this->row_id(ranks[j]);
     }
   }
 
@@ -76,14 +62,7 @@ class sorted_array_view
                              const found (&begin)[N], row_id_type (&ends)[N]) const {
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j)
-      ends[j] = gallop_past(keys(), begin[j].rank, size_, ranges[j].upper);
-  }
-
-  /// Visits a lane's share of a range.
-  template <class Visit>
-  RAYDEX_HD void scan(row_id_type begin, row_id_type end, unsigned lane, unsigned lanes,
-                      Visit&& visit) const {
-    scan_ranks(entries_, begin, end, lane, lanes, visit);
+      ends[j] = gallop_past(keys(), begin[j].rank, this->size_, ranges[j].upper);
   }
   /// @}
 
@@ -94,7 +73,7 @@ class sorted_array_view
   /// `in_full`, as many keys of the step after them as fit.
   RAYDEX_HD std::size_t pinned_bytes(std::size_t room, bool in_full) const {
     std::uint64_t keys = room / sizeof(key_type);
-    if (keys >= size_) keys = size_;
+    if (keys >= this->size_) keys = this->size_;
     if (!in_full) keys = keys == 0 ? 0 : (std::uint64_t{1} << (floor_log2(keys + 1))) - 1;
     return static_cast<std::size_t>(keys) * sizeof(key_type);
   }
@@ -106,7 +85,8 @@ class sorted_array_view
     pin_first(
         [&](std::uint64_t i) {
           const std::uint64_t last = (i + 1) * stride - 1;
-          return last < size_ ? key(static_cast<row_id_type>(last)) : static_cast<key_type>(-1);
+          return last < this->size_ ? key(static_cast<row_id_type>(last))
+                                    : static_cast<key_type>(-1);
         },
         static_cast<key_type*>(memory), bytes, thread, threads);
   }
@@ -117,11 +97,11 @@ class sorted_array_view
     Entries entries;
     RAYDEX_HD key_type operator()(row_id_type rank) const { return entries.key(rank); }
   };
-  RAYDEX_HD key_reader keys() const { return {entries_}; }
+  RAYDEX_HD key_reader keys() const { return {this->entries_}; }
 
   // Entries in each of the windows that the pinned keys divide the column into.
   RAYDEX_HD std::uint64_t window(std::size_t bytes) const {
-    return size_ / (bytes / sizeof(key_type) + 1) + 1;
+    return this->size_ / (bytes / sizeof(key_type) + 1) + 1;
   }
 
   RAYDEX_HD row_id_type search_window(const pinned_memory& pinned, key_type wanted) const {
@@ -132,18 +112,15 @@ class sorted_array_view
                  static_cast<std::uint32_t>(pinned.bytes / sizeof(key_type)), one, passed);
     const std::uint64_t stride = window(pinned.bytes);
     const std::uint64_t first = passed[0] * stride;
-    if (first >= size_) return size_;
+    if (first >= this->size_) return this->size_;
     const auto begin = static_cast<row_id_type>(first);
-    const std::uint64_t left = size_ - first;
-    const Entries entries = entries_;
+    const std::uint64_t left = this->size_ - first;
+    const Entries entries = this->entries_;
     row_id_type rank[1];
     lower_bounds([&](row_id_type i) { return entries.key(begin + i); },
                  static_cast<row_id_type>(left < stride ? left : stride), one, rank);
     return begin + rank[0];
   }
-
-  Entries entries_;
-  row_id_type size_;
 };
 
 }  // namespace raydex::core

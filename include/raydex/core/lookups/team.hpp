@@ -3,35 +3,16 @@
 /// Teams: lanes that search together. A layout's search is written once, for a team; what a team is
 /// made of is the backend's: a thread by itself, threads of a warp that share their lookups, or a
 /// core with vector registers.
-///
-/// A lane brings N lookups of its own. `share` turns what each lane has into the `N * lanes`
-/// lookups of the team, the same in every lane; `keep` picks a lane's own again. Between the two
-/// every lane does the same arithmetic, and the team's reads are divided among its lanes:
-///
-/// - `rank(width, keys, wanted, ranks)`: for each lookup m, how many of the `width` ascending keys
-///   `keys(m, i)` are below `wanted[m]`; `keys` is a `node_keys`;
-/// - `rank_in_lines(pivots, nodes, wanted, ranks)`: the same for nodes that are a 64-byte line of
-///   pivots each;
-/// - `rank_quantised(nodes, node, wanted, ranks)`: the same for `quantised_node`s;
-/// - `search_leaf(entries, leaves, wanted, ranks, own)`: the same for the 8 entries of leaf
-///   `leaves[m]`, and what each lane's own lookups found there;
-/// - `count_in_leaf(entries, leaves, lower, upper, below, not_above)`: of teams of several lanes:
-///   how many of these entries are below `lower[m]`, and how many not above `upper[m]`;
-/// - `match_in_leaf(entries, leaves, wanted, rows, beyond)`: of teams of several lanes, the row ids
-///   that each lane's own lookups found there, and whether all entries of some leaf are below;
-/// - `any(flag)`: whether the flag is set in any lane;
-/// - `many(flag)`: of teams of several lanes, whether it is set in a good part of them;
-/// - `scan(operation, tickets, begin, end, out)`: hands the entries of ranks
-///   `[begin[j], end[j])` to an operation of lookup.hpp;
-/// - `pinned`: what the view has pinned in the team's fast memory;
-/// - `owns_lookups()`: whether this lane writes the results of its lookups, or another one does.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
+#include "raydex/core/keys/entries.hpp"
+#include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/quantised_node.hpp"
 
 namespace raydex::core {
@@ -72,6 +53,80 @@ struct node_keys {
 /// Made of two functions.
 template <class KeyAt, class RunAt>
 node_keys(KeyAt, RunAt) -> node_keys<KeyAt, RunAt>;
+
+/// @name What teams are tried with
+/// @{
+/// As the operations of lookup.hpp.
+struct archetype_operation {};
+/// As `node_keys`.
+using archetype_keys =
+    node_keys<std::uint32_t (*)(std::size_t, unsigned), key_run<1> (*)(std::size_t)>;
+/// @}
+
+/// @name A lane brings N lookups of its own. Between `share` and `keep` every lane does the same
+/// arithmetic for the `N * lanes` lookups of the team, and reads are divided among lanes.
+/// @{
+
+/// What all teams have.
+template <class T>
+concept team = requires(T& team, const std::uint32_t (&own)[1], std::uint32_t (&all)[T::lanes],
+                        const std::uint32_t (&made)[T::lanes], std::uint32_t (&kept)[1], bool flag,
+                        const archetype_operation& operation, const ticket (&tickets)[1],
+                        std::uint32_t* out) {
+  { T::lanes } -> std::convertible_to<std::size_t>;  // that share their lookups
+  team.share(own, all);   // what each lane has becomes the same in every lane
+  team.keep(made, kept);  // picks a lane's own again
+  // Whether the flag is set in any lane.
+  { team.any(flag) } -> std::same_as<bool>;
+  // Whether this lane writes the results of its lookups, or another one does.
+  { team.owns_lookups() } -> std::same_as<bool>;
+  // What the view has pinned in the team's fast memory.
+  { team.pinned } -> std::convertible_to<pinned_memory>;
+  // Hands the entries of ranks [begin[j], end[j]) to an operation of lookup.hpp.
+  team.scan(operation, tickets, own, own, out);
+};
+
+/// Teams that search nodes of any width.
+template <class T>
+concept node_team = team<T> &&
+    requires(T& team, unsigned width, const archetype_keys& keys,
+             const std::uint32_t (&wanted)[T::lanes], unsigned (&ranks)[T::lanes]) {
+  // For each lookup m, how many of the `width` ascending keys `keys(m, i)` are below
+  // `wanted[m]`; `keys` is a `node_keys`.
+  team.rank(width, keys, wanted, ranks);
+};
+
+/// Teams that search trees of lines.
+template <class T>
+concept line_team = team<T> &&
+    requires(T& team, const std::uint32_t* pivots, const quantised_node<std::uint32_t>* quantised,
+             const column_entries<std::uint32_t, std::uint32_t>& entries,
+             const std::uint32_t (&nodes)[T::lanes], const std::uint32_t (&wanted)[T::lanes],
+             unsigned (&ranks)[T::lanes], found_entry<std::uint32_t> (&own)[1]) {
+  // The same as `rank` for nodes that are a 64-byte line of pivots each, or a `quantised_node`.
+  team.rank_in_lines(pivots, nodes, wanted, ranks);
+  team.rank_quantised(quantised, nodes, wanted, ranks);
+  // The same for the 8 entries of leaf `nodes[m]`, and what each lane's own lookups found there.
+  team.search_leaf(entries, nodes, wanted, ranks, own);
+};
+
+/// Such teams of several lanes.
+template <class T>
+concept shared_line_team = line_team<T> &&
+    requires(T& team, bool flag, const column_entries<std::uint32_t, std::uint32_t>& entries,
+             const std::uint32_t (&leaves)[T::lanes], const std::uint32_t (&wanted)[T::lanes],
+             unsigned (&below)[T::lanes], unsigned (&not_above)[T::lanes], std::uint32_t (&rows)[1],
+             bool& beyond) {
+  requires(T::lanes > 1);
+  // Whether the flag is set in a good part of the lanes.
+  { team.many(flag) } -> std::same_as<bool>;
+  // How many entries of leaf `leaves[m]` are below one key, and how many not above another.
+  team.count_in_leaf(entries, leaves, wanted, wanted, below, not_above);
+  // The row ids that each lane's own lookups found there, and whether all entries of some leaf
+  // are below.
+  team.match_in_leaf(entries, leaves, wanted, rows, beyond);
+};
+/// @}
 
 /// What teams of one lane have in common.
 struct single_lane {
@@ -182,5 +237,6 @@ struct alone : single_lane {
     read_found(entries, leaves, wanted, ranks, own);
   }
 };
+static_assert(node_team<alone> && line_team<alone>, "a user searches whatever there is");
 
 }  // namespace raydex::core

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
+#include "raydex/core/group.hpp"
 #include "raydex/core/minima/rmq.hpp"
 #include "raydex/core/minima/rmq_cover_levels.hpp"
 
@@ -123,9 +125,8 @@ RAYDEX_HD inline bool is_inside(const cover_entry<Value, Place>& one,
 /// Tables and levels as a view.
 template <class Value, class Place>
 struct rmq_cover_view : minima_levels<Value, Place> {
-  using value_type = Value;                    ///< of the values
-  using place_type = Place;                    ///< of places
-  using levels = minima_levels<Value, Place>;  ///< what is asked where tables do not tell
+  using value_type = Value;  ///< of the values
+  using place_type = Place;  ///< of places
 
   cover_tables<Value, Place> cover{};  ///< the tables
   cover_layout<Place> tables{};        ///< their layout
@@ -152,49 +153,68 @@ struct rmq_cover_view : minima_levels<Value, Place> {
         return inside;
     }
     found_minimum<Where, Value, Place> found;
-    auto left = last_value<Value>();
-    auto right = last_value<Value>();
-    const auto by = this->way_of(first, last);
-    if (by == levels::way::far) {
-      this->look_far(first, last, found, left, right);
-    } else {
-      this->look_near(by == levels::way::near, first, last, found, left, right);
-    }
-    if (by != levels::way::scan) this->look_below(first, last, left, right, found);
-    if constexpr (Where) {
-      return {found.value, this->place_of(found)};
-    } else {
-      return {found.value, 0};
-    }
+    Value left{};
+    Value right{};
+    if (this->look_above(first, last, found, left, right))
+      this->look_below(first, last, left, right, found);
+    return this->placed(found);
   }
 };
 
 /// @name How tables are built: each writes one entry.
 /// @{
 
-/// Entry `i` of the first table, from the minima of level 1.
+/// Entries of the first table, from the minima of level 1: groups make a tile of them each, from
+/// intervals that they double until these are as long as the table's.
 template <class Value, class Place>
 struct put_first_cover {
   using entry = cover_entry<Value, Place>;  ///< what it writes
+  static constexpr unsigned tile = 256;     ///< entries
+  /// No table has intervals of more distances than this.
+  static constexpr std::size_t most_scratch_bytes =
+      (tile + (1U << cover_layout<Place>::fine) - 1) * sizeof(entry);
 
   rmq_cover_view<Value, Place> view;  ///< with its levels
   entry* entries;                     ///< of all tables
 
-  /// Writes it.
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    entry least = of_distance(i);
-    for (std::uint64_t at = i + 1; at < i + length() && at < distances(); ++at)
-      least = better(least, of_distance(at));
-    put(i, least);
+  /// Scratch of a group.
+  RAYDEX_HD std::size_t scratch_bytes() const { return (tile + length() - 1) * sizeof(entry); }
+  /// How many tiles there are.
+  RAYDEX_HD std::uint64_t tiles() const { return (distances() + tile - 1) / tile; }
+
+  /// Writes a tile.
+  template <group Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t number) const {
+    const std::uint64_t begin = number * tile;
+    const std::uint64_t left = distances() - begin;
+    // What lies beyond the last distance is never better.
+    const unsigned room =
+        left < tile + length() - 1 ? static_cast<unsigned>(left) : tile + length() - 1;
+    auto* const least = reinterpret_cast<entry*>(scratch);
+    for (unsigned i = group.lane(); i < room; i += group.lanes())
+      least[i] = of_distance(begin + i);
+    group.sync();
+    for (unsigned step = 1; step < length(); step *= 2) {
+      // Those in front of what other threads still read are written.
+      for (unsigned first = 0; first < room; first += group.lanes()) {
+        const unsigned i = first + group.lane();
+        const bool has_later = i + step < room;
+        const entry found = has_later ? better(least[i], least[i + step]) : entry{};
+        group.sync();
+        if (has_later) least[i] = found;
+        group.sync();
+      }
+    }
+    for (unsigned i = group.lane(); i < tile && i < room; i += group.lanes())
+      entries[view.tables.tables[view.tables.least].begin + begin + i] = least[i];
   }
 
-  /// How many distances from one interval to the next an interval is long: a power of two.
-  RAYDEX_HD std::uint64_t length() const {
-    return std::uint64_t{1} << (view.tables.least - shift());
-  }
-  /// How many distances there are; as many intervals begin.
+ private:
+  // How many distances from one interval to the next an interval is long: a power of two.
+  RAYDEX_HD unsigned length() const { return 1U << (view.tables.least - shift()); }
+  // How many distances there are; as many intervals begin.
   RAYDEX_HD std::uint64_t distances() const { return ((view.array.end() - 1) >> shift()) + 1; }
-  /// The minimum from where interval `i` begins to where the next one does.
+  // The minimum from where interval `i` begins to where the next one does.
   RAYDEX_HD entry of_distance(std::uint64_t i) const {
     const auto bits = static_cast<unsigned>(shift() - view.layout.first_shift);
     const std::uint64_t blocks = view.layout.entries(1, view.array.end());
@@ -210,17 +230,11 @@ struct put_first_cover {
     return {least,
             static_cast<Place>((best << view.layout.first_shift) + load(view.offsets + best))};
   }
-  /// The better one of two, of which the other lies later.
+  // The better one of two, of which the other lies later.
   RAYDEX_HD entry better(const entry& one, const entry& later) const {
     return (view.rightmost ? !less(one.value, later.value) : less(later.value, one.value)) ? later
                                                                                            : one;
   }
-  /// Writes what was found.
-  RAYDEX_HD void put(std::uint64_t i, const entry& least) const {
-    entries[view.tables.tables[view.tables.least].begin + i] = least;
-  }
-
- private:
   RAYDEX_HD Place shift() const { return view.tables.tables[view.tables.least].shift; }
 };
 

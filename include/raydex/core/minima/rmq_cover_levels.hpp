@@ -121,13 +121,66 @@ struct minima_levels {
   /// @}
   bool rightmost = false;  ///< of equal values, whose place counts
 
-  /// How a range is answered.
+  /// Takes in what levels tell of [first, last]. False if that is all; else the blocks at its ends
+  /// may hold more, whose minima are `left` and `right`.
+  template <bool Where>
+  RAYDEX_HD bool look_above(Place first, Place last, found_minimum<Where, Value, Place>& found,
+                            Value& left, Value& right) const {
+    const way by = way_of(first, last);
+    if (by == way::far) {
+      look_far(first, last, found, left, right);
+    } else {
+      look_near(by == way::near, first, last, found, left, right);
+    }
+    return by != way::scan &&
+           (found.could_improve(left, !rightmost) || found.could_improve(right, rightmost));
+  }
+
+  /// Takes in the parts of [first, last] in the blocks of level 1 at its ends.
+  template <bool Where>
+  RAYDEX_HD void look_below(Place first, Place last, Value left, Value right,
+                            found_minimum<Where, Value, Place>& found) const {
+    const Place in_block = (Place{1} << layout.first_shift) - 1;
+    // The more promising end comes first: often it rules the other one out.
+    const bool right_first = less(right, left);
+    RAYDEX_KEEP_LOOP
+    for (unsigned turn = 0; turn < 2; ++turn) {
+      const bool is_left = (turn == 0) != right_first;
+      const bool wins = is_left != rightmost;
+      if (!found.could_improve(is_left ? left : right, wins)) continue;
+      Value unused{};
+      scan({0, 0, is_left ? first : last & ~in_block, is_left ? first | in_block : last}, wins,
+           found, unused, unused);
+    }
+  }
+
+  /// What was found, with its place if that was looked for.
+  template <bool Where>
+  RAYDEX_HD placed_minimum<Value, Place> placed(
+      const found_minimum<Where, Value, Place>& found) const {
+    if constexpr (!Where) {
+      return {found.value, 0};
+    } else {
+      const auto& [level, from, to] = found.where;
+      if (level == 0) return {found.value, from};
+      if (level == 1) return {found.value, (from << layout.first_shift) + load(offsets + from)};
+      const std::uint64_t begin = layout.begin[level] - layout.begin[2];
+      return {found.value, load(places + begin + least_in_block(level, from, to))};
+    }
+  }
+
+ private:
+  using pack = value_pack<Value>;
+  static constexpr unsigned pack_size = pack::size;
+  static constexpr unsigned between = 2;  // packs that are read at once, beside those at the ends
+
+  // How a range is answered.
   enum class way : std::uint8_t {
-    scan,  ///< by its values
-    near,  ///< by the entries of level 1 in it and, if need be, values at its ends
-    far    ///< by entries of all levels and, if need be, values at its ends
+    scan,  // by its values
+    near,  // by the entries of level 1 in it and, if need be, values at its ends
+    far    // by entries of all levels and, if need be, values at its ends
   };
-  /// How [first, last] is answered.
+  // How [first, last] is answered.
   RAYDEX_HD way way_of(Place first, Place last) const {
     const auto apart = static_cast<Place>(last >> layout.first_shift) -
                        static_cast<Place>(first >> layout.first_shift);
@@ -135,9 +188,8 @@ struct minima_levels {
     return apart <= level_layout::fan_out ? way::near : way::far;
   }
 
-  /// Takes in what a scan tells of [first, last]: of its values, or else of the entries of level 1
-  /// that are whole in a near range. The blocks at the ends of that may hold more, if their minima,
-  /// `left` and `right`, are better.
+  // Takes in what a scan tells of [first, last]: of its values, or else of the entries of level 1
+  // that are whole in a near range.
   template <bool Where>
   RAYDEX_HD void look_near(bool is_near, Place first, Place last,
                            found_minimum<Where, Value, Place>& found, Value& left,
@@ -147,8 +199,7 @@ struct minima_levels {
     scan(is_near ? window{1, 1, x, y} : window{0, 0, first, last}, true, found, left, right);
   }
 
-  /// Takes in what levels 1 and up tell of a range whose ends are far from one another, as
-  /// `look_near` does.
+  // Takes in what levels 1 and up tell of a range whose ends are far from one another.
   template <bool Where>
   RAYDEX_HD void look_far(Place first, Place last, found_minimum<Where, Value, Place>& found,
                           Value& left, Value& right) const {
@@ -176,38 +227,6 @@ struct minima_levels {
       }
     }
   }
-
-  /// Takes in the parts of [first, last] in the blocks of level 1 at its ends.
-  template <bool Where>
-  RAYDEX_HD void look_below(Place first, Place last, Value left, Value right,
-                            found_minimum<Where, Value, Place>& found) const {
-    const Place in_block = (Place{1} << layout.first_shift) - 1;
-    // The more promising end comes first: often it rules the other one out.
-    const bool right_first = less(right, left);
-    RAYDEX_KEEP_LOOP
-    for (unsigned turn = 0; turn < 2; ++turn) {
-      const bool is_left = (turn == 0) != right_first;
-      const bool wins = is_left != rightmost;
-      if (!found.could_improve(is_left ? left : right, wins)) continue;
-      Value unused{};
-      scan({0, 0, is_left ? first : last & ~in_block, is_left ? first | in_block : last}, wins,
-           found, unused, unused);
-    }
-  }
-
-  /// Where a minimum is that was found.
-  RAYDEX_HD Place place_of(const found_minimum<true, Value, Place>& found) const {
-    const auto& [level, from, to] = found.where;
-    if (level == 0) return from;
-    if (level == 1) return (from << layout.first_shift) + load(offsets + from);
-    const std::uint64_t begin = layout.begin[level] - layout.begin[2];
-    return load(places + begin + least_in_block(level, from, to));
-  }
-
- private:
-  using pack = value_pack<Value>;
-  static constexpr unsigned pack_size = pack::size;
-  static constexpr unsigned between = 2;  // packs that are read at once, beside those at the ends
 
   // Takes in the entries of a level in the block of the range's end, those after it (Side 0) or
   // before it (1). The end's own entry becomes its bound.

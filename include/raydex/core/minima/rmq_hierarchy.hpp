@@ -17,16 +17,6 @@
 
 namespace raydex::core {
 
-/// A group of one that scans. Groups that scan also have `reduce(x, combine)`: what is combined of
-/// all threads' `x`, the same in all of them.
-struct lone_scan : group_of_one {
-  /// There is nothing to combine.
-  template <class T, class Combine>
-  RAYDEX_HD static T reduce(const T& x, const Combine& /*combine*/) {
-    return x;
-  }
-};
-
 /// Where the levels above the array are in their buffer, one after the other, each a whole number
 /// of packs.
 template <class Place>
@@ -147,7 +137,7 @@ struct rmq_hierarchy_view {
   /// @{
 
   /// The minimum of [first, last], places of the array.
-  template <class Group>
+  template <reducing_group Group>
   RAYDEX_HD Value minimum(const Group& group, Place first, Place last) const {
     auto least = last_value<Value>();
     climb(first, last, none, [&](const auto& from, unsigned /*level*/, const ends& wanted) {
@@ -157,7 +147,7 @@ struct rmq_hierarchy_view {
     return group.reduce(least, [](Value a, Value b) { return smaller(a, b); });
   }
   /// The minimum and its place.
-  template <class Group>
+  template <reducing_group Group>
   RAYDEX_HD placed_minimum<Value, Place> find(const Group& group, Place first, Place last) const {
     entry_minimum least = nothing_before_last(first, last, 0);
     climb(first, last, none, [&](const auto& from, unsigned level, const ends& wanted) {
@@ -172,7 +162,7 @@ struct rmq_hierarchy_view {
 
   /// What entry `i` of a level above the array is to be, by a group. Chunks before the array, which
   /// no search reads, get one of its values; what fills the last pack gets the last value.
-  template <class Group>
+  template <reducing_group Group>
   RAYDEX_HD placed_minimum<Value, Place> summarise(const Group& group, unsigned level,
                                                    Place i) const {
     if (i >= levels.size(level)) return {};
@@ -282,7 +272,7 @@ struct rmq_hierarchy_view {
   }
 
   // Calls f(value, entry) for those entries of a level's ends that are of this thread of a group.
-  template <class Group, class From, class Function>
+  template <reducing_group Group, class From, class Function>
   RAYDEX_HD static void scan(const Group& group, const From& from, const ends& wanted,
                              const Function& f) {
     const auto scan_part = [&](const part& of) {
@@ -296,7 +286,7 @@ struct rmq_hierarchy_view {
 
   // Takes in a part of at most a chunk, by a group. Of a whole chunk each thread reads several
   // packs before it looks at the first.
-  template <class Group, class From>
+  template <reducing_group Group, class From>
   RAYDEX_HD void summarise_part(const Group& group, const From& from, unsigned level,
                                 const part& wanted, entry_minimum& least) const {
     const Place step = group.lanes();
@@ -380,7 +370,7 @@ struct rmq_hierarchy_view {
     return !less(b.value, a.value) && (rightmost ? a.begin > b.begin : a.begin < b.begin);
   }
 
-  template <class Group>
+  template <reducing_group Group>
   RAYDEX_HD entry_minimum reduce(const Group& group, const entry_minimum& least) const {
     return group.reduce(least, [&](const entry_minimum& a, const entry_minimum& b) {
       return precedes(b, a) ? b : a;
@@ -403,7 +393,7 @@ struct summarise_level {
   Place* positions;                       ///< likewise
 
   /// Makes entry `i`.
-  template <class Group>
+  template <reducing_group Group>
   RAYDEX_HD void operator()(const Group& group, std::uint64_t i) const {
     const auto made = view.summarise(group, level, static_cast<Place>(i));
     if (group.lane() != 0) return;
@@ -420,7 +410,7 @@ struct refresh_level {
   cells changed;                      ///< positions
 
   /// Makes the entry that covers changed position `i`.
-  template <class Group>
+  template <reducing_group Group>
   RAYDEX_HD void operator()(const Group& group, std::uint64_t i) const {
     const auto& view = all.view;
     const std::uint64_t position = position_of(changed, i);

@@ -128,7 +128,7 @@ struct cgrx_scene {
 
   /// Traces the rays of a lookup: finds the first bucket whose representative is not below the
   /// lower end.
-  template <class Tracer>
+  template <tracer<Position> Tracer>
   RAYDEX_HD traced<Position> trace(const Tracer& tracer, interval<Key> wanted,
                                    bool /*is_point*/) const {
     const Key key = wanted.lower;
@@ -264,7 +264,7 @@ struct cgrx_scene {
   }
 
   // Section 3.2, algorithm 2.
-  template <class Tracer>
+  template <tracer<Position> Tracer>
   RAYDEX_HD bool trace_apart(const Tracer& tracer, unsigned number, const part& of, cell from,
                              Position& bucket) const {
     Position primitive = 0;
@@ -285,7 +285,7 @@ struct cgrx_scene {
     return true;
   }
   // The same in the scene of section 3.3.
-  template <class Tracer>
+  template <tracer<Position> Tracer>
   RAYDEX_HD bool trace_within(const Tracer& tracer, unsigned number, const part& of, cell from,
                               Position& bucket) const {
     Position primitive = 0;
@@ -366,5 +366,7 @@ struct cgrx_scene {
     return begin + found[0];
   }
 };
+static_assert(traceable<cgrx_scene<std::uint32_t, std::uint32_t>>,
+              "engines must be able to trace it");
 
 }  // namespace raydex::core

@@ -7,8 +7,6 @@
 /// Beyond the paper, a group does not shift entries for one key after the other: node by node it
 /// drops what is erased, merges what is inserted, and writes the result once, to as many nodes as
 /// it needs. New nodes have been set aside before, by `count_new_nodes`.
-///
-/// Groups are those of group.hpp.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +14,7 @@
 
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
+#include "raydex/core/group.hpp"
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/core/rays/cgrx_node_lists.hpp"
 
@@ -140,7 +139,7 @@ struct node_editor {
   }
 
   /// Edits a bucket.
-  template <class Group>
+  template <merging_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t bucket) const {
     entry_list<Key, RowId> insert = edits.insert_of(bucket);
     const entry_names<Key, RowId> erase = edits.erase_of(bucket);
@@ -191,7 +190,7 @@ struct node_editor {
 
  private:
   // Copies what is not erased of a node, and returns how much that is.
-  template <class Group>
+  template <merging_group Group>
   RAYDEX_HD std::uint32_t keep(const Group& group, const node<Key, RowId>& at, std::uint32_t size,
                                const entry_names<Key, RowId>& erase, Key* keys,
                                RowId* row_ids) const {
@@ -216,7 +215,7 @@ struct node_editor {
   }
 
   // Calls put(i, entry) for the i-th of two merged lists, `own` of this group's memory.
-  template <class Group, class Put>
+  template <merging_group Group, class Put>
   RAYDEX_HD static void merge(const Group& group, const entry_list<Key, RowId>& own,
                               const entry_list<Key, RowId>& insert, const Put& put) {
     const auto own_at = [&](std::uint64_t i) {
@@ -236,7 +235,7 @@ struct node_editor {
   }
 
   // Adds merged lists to the end of a node, which leads to `next` then.
-  template <class Group>
+  template <merging_group Group>
   RAYDEX_HD void append(const Group& group, RowId number, std::uint32_t size,
                         const entry_list<Key, RowId>& own, const entry_list<Key, RowId>& insert,
                         RowId next) const {
@@ -256,7 +255,7 @@ struct node_editor {
 
   // Writes merged lists to a node and to those of the tickets from one on, about equally many
   // entries to each. The last of them leads to `next`.
-  template <class Group>
+  template <merging_group Group>
   RAYDEX_HD void write(const Group& group, RowId number, const entry_list<Key, RowId>& own,
                        const entry_list<Key, RowId>& insert, std::uint64_t parts,
                        std::uint64_t ticket, RowId next) const {
@@ -294,7 +293,7 @@ struct fill_node {
   /// The same.
   RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
   /// Fills a node.
-  template <class Group>
+  template <merging_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/,
                             std::uint64_t bucket) const {
     const std::uint64_t begin = bucket * bucket_size;
@@ -346,7 +345,7 @@ struct copy_bucket {
   /// The same.
   RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
   /// Copies a bucket.
-  template <class Group>
+  template <merging_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/,
                             std::uint64_t bucket) const {
     std::uint64_t to = bucket == 0 ? 0 : ends[bucket - 1];

@@ -17,19 +17,6 @@
 
 namespace raydex::core {
 
-/// Primitives that rays met: their smallest number and how many there were.
-template <class Position>
-struct met_primitives {
-  Position first = static_cast<Position>(-1);  ///< -1: none
-  Position count = 0;                          ///< how many
-
-  /// Adds one.
-  RAYDEX_HD void add(Position primitive) {
-    first = primitive < first ? primitive : first;
-    ++count;
-  }
-};
-
 /// The scene of an index, as tracers and searches see it. Keys are encoded.
 template <class Key, class Position>
 struct rx_scene {
@@ -84,7 +71,7 @@ struct rx_scene {
   RAYDEX_HD Position part_begin(unsigned part) const { return load(part_begins + part); }
 
   /// Traces the rays of a lookup.
-  template <class Tracer>
+  template <tracer<Position> Tracer>
   RAYDEX_HD traced<Position> trace(const Tracer& tracer, interval<Key> wanted,
                                    bool is_point) const {
     traced<Position> found = {traced<Position>::none, 0};
@@ -203,5 +190,7 @@ struct rx_scene {
     return found[0];
   }
 };
+static_assert(traceable<rx_scene<std::uint32_t, std::uint32_t>>,
+              "engines must be able to trace it");
 
 }  // namespace raydex::core

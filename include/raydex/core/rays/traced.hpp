@@ -2,26 +2,9 @@
 /// @file
 /// What structures have in common whose lookups are rays: the lookups of a batch, in the order in
 /// which they are traced, and how they are answered.
-///
-/// A structure brings a scene with
-/// - `key_type`, `position_type`, and `row_ids_type`, how the row ids of its entries lie;
-/// - `trace(tracer, wanted, is_point)`: a `traced` that rays found;
-/// - `settle(found, wanted, is_point, first_only, begin, end)`: the entries [begin, end) that it
-///   stands for, or only the first of them;
-/// - for engines, `grid`, `hits`, `joined` (whether one ray meets all parts),
-///   `any_will_do(is_point)` (whether a lookup's ray may stop at whatever it meets),
-///   `settles_apart` (whether lookups had better be settled after all have been traced) and
-///   `triangle(part, i, corners)`; where there are other primitives, `centre`, `box` and
-///   `key_in(part, i)`, and where parts may be joined, `part_begin(part)`.
-///
-/// An engine brings a tracer:
-/// - `closest(part, ray, primitive)`: whether the ray meets a primitive of that part of the scene,
-///   and the number, within the part, of the one it meets first; `closest(part, ray, primitive,
-///   from_behind)` says also whether it meets it from behind;
-/// - `visit(part, ray, part_begin, met)`: adds all primitives that it meets to `met`, each as
-///   `part_begin` plus its number within the part.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,6 +13,7 @@
 #include "raydex/core/keys/interval.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/search.hpp"
+#include "raydex/core/rays/key_scene.hpp"
 
 namespace raydex::core {
 
@@ -47,6 +31,75 @@ struct traced {
 
   Position first;  ///< the first primitive, `none` or `gave_up`
   Position count;  ///< how many primitives; 0 if only the first one was looked for
+};
+
+/// Primitives that rays met: their smallest number and how many there were.
+template <class Position>
+struct met_primitives {
+  Position first = static_cast<Position>(-1);  ///< -1: none
+  Position count = 0;                          ///< how many
+
+  /// Adds one.
+  RAYDEX_HD void add(Position primitive) {
+    first = primitive < first ? primitive : first;
+    ++count;
+  }
+};
+
+/// Traces rays against a scene that an engine has built, whose parts and primitives are numbered.
+template <class T, class Position>
+concept closest_tracer = requires(const T& tracer, unsigned part, const axis_ray& ray,
+                                  Position& primitive) {
+  // Whether the ray meets a primitive of that part, and the one that it meets first.
+  { tracer.closest(part, ray, primitive) } -> std::same_as<bool>;
+};
+
+/// Traces against scenes of keys.
+template <class T, class Position>
+concept tracer = closest_tracer<T, Position> &&
+    requires(const T& tracer, unsigned part, const axis_ray& ray, Position& primitive,
+             bool& from_behind, Position part_begin, met_primitives<Position>& met) {
+  // Says also whether it meets that from behind.
+  { tracer.closest(part, ray, primitive, from_behind) } -> std::same_as<bool>;
+  // Adds all primitives that it meets, each as `part_begin` plus its number.
+  tracer.visit(part, ray, part_begin, met);
+};
+
+/// What a scene is tried with.
+template <class Position>
+struct archetype_tracer {
+  /// Whether the ray meets a primitive.
+  RAYDEX_HD bool closest(unsigned part, const axis_ray& ray, Position& primitive) const;
+  /// Whether from behind, too.
+  RAYDEX_HD bool closest(unsigned part, const axis_ray& ray, Position& primitive,
+                         bool& from_behind) const;
+  /// Adds all.
+  RAYDEX_HD void visit(unsigned part, const axis_ray& ray, Position part_begin,
+                       met_primitives<Position>& met) const;
+};
+
+/// A scene of keys. Engines also look for other primitives than triangles: `centre`, `box` and
+/// `key_in(part, i)`, and, where parts may be joined, for `part_begin(part)`.
+template <class S>
+concept traceable = requires(const S& scene,
+                             const archetype_tracer<typename S::position_type>& tracer,
+                             interval<typename S::key_type> wanted, bool is_point, bool first_only,
+                             const traced<typename S::position_type>& found,
+                             typename S::position_type& begin, typename S::position_type& end,
+                             unsigned part, std::uint64_t i, point3 (&corners)[3]) {
+  typename S::row_ids_type;  // how the row ids of its entries lie
+  // What rays find.
+  { scene.trace(tracer, wanted, is_point) } -> std::same_as<traced<typename S::position_type>>;
+  // The entries [begin, end) that it stands for, or only the first of them.
+  scene.settle(found, wanted, is_point, first_only, begin, end);
+  // Whether lookups had better be settled after all have been traced.
+  { S::settles_apart } -> std::convertible_to<bool>;
+  // Whether a lookup's ray may stop at whatever it meets.
+  { scene.any_will_do(is_point) } -> std::same_as<bool>;
+  { scene.hits } -> std::convertible_to<ray_hits>;
+  { scene.joined } -> std::convertible_to<bool>;  // whether one ray meets all parts
+  { scene.grid } -> std::convertible_to<key_grid>;
+  scene.triangle(part, i, corners);
 };
 
 /// Where matches that begin at an entry end: past the last key that is not above `upper`, or, if
@@ -215,7 +268,7 @@ struct answer_traced {
       entries.settle(job.found(lookup), wanted, operation.probes.is_points, false, begin[j],
                      end[j]);
     }
-    operation.answer(team, own, begin, end, to);
+    answer_matches(operation, team, own, begin, end, to);
   }
 };
 
@@ -270,7 +323,7 @@ struct list_located {
       end[j] = static_cast<Position>(
           begin[j] + (load(operation.offsets + i + 1) - load(operation.offsets + i)));
     }
-    operation.answer(team, tickets, begin, end, to);
+    answer_matches(operation, team, tickets, begin, end, to);
   }
 };
 

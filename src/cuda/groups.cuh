@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of a warp's threads, as core asks for them.
+// Groups of threads, as core asks for them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "raydex/core/group.hpp"
 #include "src/cuda/launch.cuh"
-#include "src/cuda/lookups/teams.cuh"
 #include "src/cuda/shared_memory.cuh"
+#include "src/cuda/warp.cuh"
 
 namespace raydex::cuda {
 
@@ -16,6 +17,7 @@ struct group_policy {
   static constexpr unsigned threads = 256;
 };
 
+// Adjacent threads of a warp that merge together.
 class lane_group {
  public:
   __device__ static unsigned lane() { return lane_of_warp() % group_policy::lanes; }
@@ -33,6 +35,48 @@ class lane_group {
     return own << (lane_of_warp() - lane());
   }
 };
+static_assert(core::merging_group<lane_group>, "groups must merge the nodes of a bucket");
+
+// Adjacent threads of a warp that scan together.
+class scan_group {
+ public:
+  __device__ explicit scan_group(unsigned bits) : lanes_(1U << bits) {}
+
+  __device__ unsigned lane() const { return threadIdx.x & (lanes_ - 1); }
+  __device__ unsigned lanes() const { return lanes_; }
+  __device__ void sync() const { __syncwarp(mask()); }
+
+  template <class T, class Combine>
+  __device__ T reduce(T x, const Combine& combine) const {
+    for (unsigned distance = 1; distance < lanes_; distance *= 2) {
+      x = combine(x, exchange_words(x, [&](std::uint32_t word) {
+                    return __shfl_xor_sync(mask(), word, static_cast<int>(distance));
+                  }));
+    }
+    return x;
+  }
+  // What the thread of this lane has. All threads of the warp ask together.
+  template <class T>
+  __device__ T from(const T& x, unsigned lane) const {
+    return from_lane(x, lane, lanes_);
+  }
+
+ private:
+  __device__ unsigned mask() const {
+    return (all_lanes >> (warp - lanes_)) << (lane_of_warp() - lane());
+  }
+  unsigned lanes_;
+};
+static_assert(core::reducing_group<scan_group>, "groups must scan chunks");
+
+// All threads of a block.
+template <unsigned Threads>
+struct block_group {
+  __device__ static unsigned lane() { return threadIdx.x; }
+  __device__ static constexpr unsigned lanes() { return Threads; }
+  __device__ static void sync() { __syncthreads(); }
+};
+static_assert(core::group<block_group<256>>, "blocks must make tables together");
 
 template <class Function>
 __global__ void __launch_bounds__(group_policy::threads)

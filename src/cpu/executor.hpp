@@ -17,13 +17,16 @@
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/memory.hpp"
 #include "src/cpu/lookups/simd_team.hpp"
-#include "src/lookups/batch_plan.hpp"
+#include "src/lookups/executor.hpp"
 
 namespace raydex::cpu {
 
 struct executor {
   // Probes answered together, so that their cache misses overlap.
   static constexpr std::size_t together = 64;
+
+  // Measured on two cores with 2^20 and 2^24 values, chunks of 16 and 64, floats and doubles.
+  static constexpr std::uint64_t entries_per_change = 4;
 
   // The root of a tree is to stay in the first-level cache.
   static constexpr std::size_t fast_memory() { return std::size_t{1} << 15; }
@@ -39,14 +42,22 @@ struct executor {
         core::ticket tickets[together];
         for (std::size_t j = 0; j < together; ++j)
           tickets[j] = {unit * together + j, unit * together + j};
-        operation.run(team, tickets, operation.probes.fetch(tickets), operation.out);
+        core::answer_probes(operation, team, tickets, operation.probes.fetch(tickets),
+                            operation.out);
       }
     });
   }
 
   template <class Function>
   static void for_each(const context& /*where*/, const Function& f, std::uint64_t size) {
-    tbb::parallel_for(std::uint64_t{0}, size, f);
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 64), [&](const auto& range) {
+      for (std::uint64_t i = range.begin(); i < range.end(); ++i)
+        f(i);
+    });
+  }
+  template <class Function>
+  static void for_each_alone(const context& where, const Function& f, std::uint64_t size) {
+    for_each(where, f, size);
   }
 
   template <class Function>
@@ -77,6 +88,10 @@ struct executor {
   static void clear(const context& /*where*/, T* numbers, std::uint64_t size = 1) {
     std::fill_n(numbers, size, T{0});
   }
+  template <class T>
+  static void set(const context& /*where*/, T* number, T value) {
+    *number = value;
+  }
   static std::uint64_t read(const context& /*where*/, const std::uint64_t* number) {
     return *number;
   }
@@ -85,5 +100,6 @@ struct executor {
   }
   static void synchronise(const context& /*where*/) {}
 };
+static_assert(raydex::executor<executor>, "the cpu backend must run all that structures ask for");
 
 }  // namespace raydex::cpu

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs operations of core as kernels.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "src/cuda/check.hpp"
+#include "src/cuda/groups.cuh"
+#include "src/cuda/keys/primitives.hpp"
+#include "src/cuda/launch.cuh"
+#include "src/lookups/executor.hpp"
+
+namespace raydex::cuda {
+
+struct item_policy {
+  static constexpr unsigned threads = 256;   // per block
+  static constexpr unsigned per_thread = 4;  // a few reads under way at a time
+};
+
+template <unsigned PerThread, class Function>
+__global__ void __launch_bounds__(item_policy::threads)
+    run_items(const __grid_constant__ Function f, std::uint64_t size) {
+  const std::uint64_t begin =
+      std::uint64_t{blockIdx.x} * item_policy::threads * PerThread + threadIdx.x;
+#pragma unroll
+  for (unsigned j = 0; j < PerThread; ++j) {
+    const std::uint64_t i = begin + j * item_policy::threads;
+    if (i < size) f(i);
+  }
+}
+
+struct executor {
+  // So many of them are written by reads next to one another in the time of one change's reads all
+  // over the memory.
+  static constexpr std::uint64_t entries_per_change = 8;
+
+  // The most shared memory that a block may have.
+  static std::size_t fast_memory() {
+    return static_cast<std::size_t>(device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  }
+
+  // Is in lookups/run.cuh.
+  template <class Operation>
+  static void run(const context& where, const batch_plan& plan, const Operation& operation);
+
+  template <class Function>
+  static void for_each(const context& where, const Function& f, std::uint64_t size) {
+    launch_items<item_policy::per_thread>(where, f, size);
+  }
+  template <class Function>
+  static void for_each_alone(const context& where, const Function& f, std::uint64_t size) {
+    launch_items<1>(where, f, size);
+  }
+  template <class Function>
+  static void for_each_in_groups(const context& where, const Function& f, std::uint64_t size) {
+    cuda::for_each_in_groups(where, f, size);
+  }
+
+  static void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t size) {
+    cuda::inclusive_sum(where, numbers, size);
+  }
+
+  template <class T>
+  static void clear(const context& where, T* numbers, std::uint64_t size = 1) {
+    check(cudaMemsetAsync(numbers, 0, size * sizeof(T), where.stream), "cudaMemsetAsync");
+  }
+  template <class T>
+  static void set(const context& where, T* number, T value) {
+    check(cudaMemcpyAsync(number, &value, sizeof value, cudaMemcpyHostToDevice, where.stream),
+          "cudaMemcpyAsync");
+  }
+
+  static std::uint64_t read(const context& where, const std::uint64_t* number) {
+    std::uint64_t host = 0;
+    copy_out(where, &host, number, sizeof host);
+    return host;
+  }
+  static void copy_out(const context& where, void* to, const void* from, std::size_t bytes) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, where.stream),
+          "cudaMemcpyAsync");
+    synchronise(where);
+  }
+
+  static void synchronise(const context& where) {
+    check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
+  }
+
+ private:
+  template <unsigned PerThread, class Function>
+  static void launch_items(const context& where, const Function& f, std::uint64_t size) {
+    // A grid has fewer than 2^31 blocks.
+    launch(where.stream, blocks_for(size, item_policy::threads * PerThread), item_policy::threads,
+           0, run_items<PerThread, Function>, f, size);
+  }
+};
+static_assert(raydex::executor<executor>, "the cuda backend must run all that structures ask for");
+
+}  // namespace raydex::cuda

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a backend runs operations of core with.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+#include "raydex/memory.hpp"
+#include "src/lookups/batch_plan.hpp"
+
+namespace raydex {
+
+// What an executor is tried with.
+namespace archetype {
+
+struct operation {};  // has what those of core/lookups/lookup.hpp have
+
+struct item {
+  RAYDEX_HD void operator()(std::uint64_t /*i*/) const {}
+};
+
+struct group_item {
+  static constexpr std::size_t most_scratch_bytes = 0;
+  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
+  template <class Group>
+  RAYDEX_HD void operator()(const Group& /*group*/, std::byte* /*scratch*/,
+                            std::uint64_t /*i*/) const {}
+};
+
+}  // namespace archetype
+
+// All functions are static. They queue work on the stream, unless they are said to wait for it.
+template <class E>
+concept executor = requires(const context& where, const batch_plan& plan,
+                            const archetype::operation& operation, const archetype::item& item,
+                            const archetype::group_item& group_item, std::uint64_t* numbers,
+                            const std::uint64_t* number, std::uint64_t size, void* to,
+                            const void* from, std::size_t bytes) {
+  // Has an operation answer all its probes.
+  E::run(where, plan, operation);
+  // Calls item(0) .. item(size - 1).
+  E::for_each(where, item, size);
+  // The same where an item is work enough for a thread.
+  E::for_each_alone(where, item, size);
+  // Calls group_item(group, scratch, 0) .. with a core::group each and `scratch_bytes()` bytes,
+  // at most `most_scratch_bytes`. Allocates nothing.
+  E::for_each_in_groups(where, group_item, size);
+  // Adds to each number those before it.
+  E::inclusive_sum(where, numbers, size);
+  // Writes zeros.
+  E::clear(where, numbers, size);
+  // Writes a number of the host's.
+  E::set(where, numbers, size);
+  // Return or copy to the host, and wait.
+  { E::read(where, number) } -> std::same_as<std::uint64_t>;
+  E::copy_out(where, to, from, bytes);
+  // Waits.
+  E::synchronise(where);
+  // How many bytes a view may pin.
+  { E::fast_memory() } -> std::same_as<std::size_t>;
+  // Levels over an array that have fewer entries for a changed value are written anew.
+  { E::entries_per_change } -> std::convertible_to<std::uint64_t>;
+};
+
+}  // namespace raydex

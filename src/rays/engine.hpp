@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What traces rays.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+
+#include "raydex/core/keys/edits.hpp"
+#include "raydex/core/rays/rx.hpp"
+#include "raydex/core/rays/traced.hpp"
+#include "raydex/rx.hpp"
+#include "src/lookups/double_buffer.hpp"
+#include "src/lookups/executor.hpp"
+#include "src/lookups/sorted_column.hpp"
+#include "src/rays/scene_plan.hpp"
+
+namespace raydex {
+
+// Made of a context, the resource that counts what the engine itself allocates, and a plan.
+template <class T, class Scene>
+concept scene_tracer = std::constructible_from < T,
+        const context&, memory_resource&, const scene_plan<Scene>
+& > &&requires(T& tracer, const context& where, const core::trace_job<Scene>& job,
+               const scene_plan<Scene>& plan, void (*begin)()) {
+  // Runs the lookups of a job.
+  tracer.trace(where, job);
+  // Moves the primitives to where they are in another plan, which has as many of them in the
+  // same parts; calls `begin` when it has all it needs.
+  tracer.refit(where, plan, begin);
+};
+
+// All functions are static.
+template <class E>
+concept engine = executor<typename E::executor> &&
+    scene_tracer<typename E::template tracer<core::rx_scene<std::uint32_t, std::uint32_t>>,
+                 core::rx_scene<std::uint32_t, std::uint32_t>> &&
+    requires(const context& where, std::uint64_t size, bool planes, const column& keys,
+             const std::optional<column>& row_ids, int bit, double_buffer<std::uint64_t>& codes,
+             double_buffer<std::uint32_t>& numbers, const std::uint32_t* rows, std::uint32_t* out,
+             const core::entry_list<std::uint64_t, std::uint32_t>& list, const std::uint8_t* marks,
+             sorted_column<std::uint64_t, std::uint32_t>& to) {
+  // In which order so many probes are traced best.
+  { E::best_order(size) } -> std::same_as<rx_order>;
+  // What a primitive that was chosen, or left to the engine, is made as.
+  { E::primitive_of(rx_primitive{}) } -> std::same_as<core::primitive_kind>;
+  // Primitives of a part: the most that it may have, and how many of keys serve best.
+  { E::most_primitives() } -> std::same_as<std::uint64_t>;
+  { E::best_part() } -> std::same_as<std::uint64_t>;
+  // Parts that serve best for so many buckets.
+  { E::best_parts(size) } -> std::same_as<std::uint64_t>;
+  // How far rows and planes of keys are best apart, with or without planes.
+  { E::best_scale(planes) } -> std::same_as<rx_scale>;
+  // Sorts the entries of a column.
+  {
+    E::template sort_column<std::uint64_t, std::uint32_t>(where, keys, row_ids)
+    } -> std::same_as<sorted_column<std::uint64_t, std::uint32_t>>;
+  // Sorts by the bits [first, last) of the codes at least.
+  E::sort_probes(where, codes, numbers, bit, bit);
+  // Writes out[numbers[i]] = rows[i].
+  E::scatter(where, rows, rows, out, size);
+  // Copies the entries without a mark.
+  E::select_unmarked(where, list, marks, to);
+  // Merges two lists.
+  E::merge(where, list, list, to);
+};
+
+}  // namespace raydex
