@@ -24,6 +24,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs/results"
+MOST_BYTES = 2_000_000
 SPEEDS = ROOT / "src/choice/built_in_speeds.inc"
 TABLES = RESULTS / "tables.toml"
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -188,6 +189,9 @@ def everything():
     """The rows of all tables, the oldest first."""
     rows = [row for path in sorted(RESULTS.glob("*/*.csv")) for row in read(path)
             if "lookup_ms" in row]
+    for row in rows:
+        if not row["correct"]:
+            raise SystemExit(f"results: wrong answers of {row['command']}")
     return sorted(rows, key=lambda row: row["date"])
 
 
@@ -268,7 +272,9 @@ def speeds():
             for row in rows:
                 if usual(row, where) and named(
                         row["options"].replace("order=sorted", "order=auto")) == options:
-                    found[row["n"]] = row
+                    # Large batches count, whatever was measured with smaller ones later.
+                    if row["probes"] >= found.get(row["n"], row)["probes"]:
+                        found[row["n"]] = row
             cells = [found.get(2**size) for size in SIZES]
             if not any(cells):
                 continue
@@ -299,8 +305,11 @@ def cell(rows, spec, where):
     for each in values:
         wanted = {**where, **({axis: each} if each is not None else {})}
         minima = wanted.get("structure", "").startswith("rmq")
-        found = [row for row in rows
-                 if (matches(row, wanted) if minima else usual(row, wanted))]
+        found = [row for row in rows if row["experiment"] is None and
+                 (matches(row, wanted) if minima else usual(row, wanted))]
+        commands = {row["command"].partition(" --repetitions")[0] for row in found}
+        if len(commands) > 1:
+            raise SystemExit(f"results: {wanted} are several: " + "; ".join(sorted(commands)))
         texts.append(spec["cell"].format_map(cell_fields(found[-1])) if found else "")
     return " / ".join(texts) if any(texts) else ""
 
@@ -366,7 +375,10 @@ def main():
             if rows:
                 table_path.write_text(pack(rows), encoding="utf-8")
         return 0
-    current = True
+    size = sum(path.stat().st_size for path in RESULTS.rglob("*") if path.is_file())
+    current = size < MOST_BYTES
+    if not current:
+        print(f"results: {RESULTS} has {size} bytes; it is to stay below {MOST_BYTES}", file=sys.stderr)
     for path, new in written().items():
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         if old == new:
