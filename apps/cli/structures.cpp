@@ -110,11 +110,32 @@ void print_table(const std::vector<offer>& all) {
     fmt::print("\n{} is not available: {}\n", name, reason);
 }
 
+// The options of a structure; those that only experiments of papers ask for stand apart.
+void print_options(const std::string& structure) {
+  const std::vector<option_info> all = options_of(structure);
+  std::size_t widest = 0;
+  for (const option_info& option : all)
+    widest = std::max(widest, option.name.size() + 1 + option.values.size());
+  for (const bool of_a_paper : {false, true}) {
+    bool first = true;
+    for (const option_info& option : all) {
+      if (option.of_a_paper != of_a_paper) continue;
+      if (first && of_a_paper) fmt::print("\nFor experiments of papers:\n");
+      first = false;
+      fmt::print("{:<{}}  {}{}{}\n", fmt::format("{}={}", option.name, option.values), widest,
+                 option.meaning, option.usual.empty() ? "" : fmt::format(" [{}]", option.usual),
+                 option.with.empty() ? "" : fmt::format(", with {}", option.with));
+    }
+  }
+}
+
 }  // namespace
 
 void add_structures_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("structures", "List the structures and what each can do");
   const auto as_json = std::make_shared<bool>(false);
+  const auto structure = std::make_shared<std::string>();
+  command->add_option("STRUCTURE", *structure, "List the options of this structure");
   command->add_flag("--json", *as_json, "Print a JSON list");
   command->footer(
       "Points and ranges are answered by `raydex query`, minima by `raydex rmq`; there, keys are\n"
@@ -122,9 +143,12 @@ void add_structures_command(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  raydex structures\n"
+      "  raydex structures pivot_tree\n"
       "  raydex structures --json | jq '.[] | select(.available and .points) | .structure'");
-  command->callback([as_json] {
-    if (*as_json) {
+  command->callback([as_json, structure] {
+    if (!structure->empty()) {
+      print_options(*structure);
+    } else if (*as_json) {
       print_json(offers());
     } else {
       print_table(offers());

@@ -28,10 +28,7 @@ enum class cgrx_layout : std::uint8_t {
   packed    ///< entries without padding; in those of 12 bytes 64-bit numbers are read in halves
 };
 
-/// Options of `cgrx`; by name: `bucket=2..65536 node=off|2..256 layout=column|aligned|packed
-/// scene=auto|spans|optimised|naive mapping=fit|bits bits=X/Y/Z scale=Y/Z
-/// search=auto|binary|linear|interpolated scan=multi|single compact=auto|on|off build=fast|trace
-/// parts=auto|1..4096 order=auto|batch|tiles|sorted rebuild=never|2..1024`.
+/// Options of `cgrx`; by name as `options_of` and `raydex structures cgrx` list them.
 struct cgrx_options {
   unsigned bucket = 16;  ///< entries of a bucket at the build
   unsigned node = 0;  ///< buckets are lists of nodes with room for so many entries (section 4), an

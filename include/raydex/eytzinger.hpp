@@ -14,7 +14,7 @@
 
 namespace raydex {
 
-/// Options of `eytzinger`; by name: `layout=row|column`, `k=2..33`, and those of `batch_schedule`.
+/// Options of `eytzinger`; by name as `options_of` and `raydex structures eytzinger` list them.
 struct eytzinger_options {
   layout entries = layout::row;  ///< a node's keys and row ids lie together
   unsigned fan_out = 9;          ///< K: children of a node, which has K - 1 keys; 2 to 33

@@ -27,9 +27,7 @@ enum class tree_nodes : std::uint8_t {
   quantised   ///< in 15 bits, relative to their node
 };
 
-/// Options of `pivot_tree`; by name: `layout=row|column`, `search=lines|groups`,
-/// `nodes=auto|exact|quantised` for lines, `k=2..33` and `levels=all|1..40` for groups, and those
-/// of `batch_schedule`.
+/// Options of `pivot_tree`; by name as `options_of` and `raydex structures pivot_tree` list them.
 struct pivot_tree_options {
   layout entries = layout::row;              ///< a leaf's keys and row ids lie together
   tree_search search = tree_search::lines;   ///< which of the two trees

@@ -17,7 +17,7 @@ enum class rmq_memory : std::uint8_t {
   small  ///< at most a twenty-fifth of the array's
 };
 
-/// Options of `rmq_cover`; by name: `memory=fast|small ties=leftmost|rightmost`.
+/// Options of `rmq_cover`; by name as `options_of` and `raydex structures rmq_cover` list them.
 struct rmq_cover_options {
   rmq_memory memory = rmq_memory::fast;  ///< beside the array; small arrays take some KiB more
   rmq_ties ties = rmq_ties::leftmost;    ///< of equal values, whose position counts

@@ -35,9 +35,8 @@ enum class hierarchy_top : std::uint8_t {
   rays        ///< rays find the minimum, as those of `rmq_rx` do; on `cpu` and `optix`
 };
 
-/// Options of `rmq_hierarchy`; by name: `chunk=auto|2..1024`, `cutoff=auto|2..4294967295`,
-/// `top=auto|scan|rays`, `load=auto|vector|coalesced`, `group=auto|1..32`, `assign=queue|multi`,
-/// `ties=leftmost|rightmost`. `load`, `group` and `assign` matter on `cuda` only.
+/// Options of `rmq_hierarchy`; by name as `options_of` and `raydex structures rmq_hierarchy` list
+/// them. `load`, `group` and `assign` matter on `cuda` only.
 ///
 /// The paper takes vector loading up to 2^25 values, and above it coalesced loading with chunks of
 /// 32 and groups of 16. On an H200 its vector loading is the faster one at all sizes.

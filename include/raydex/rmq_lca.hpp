@@ -9,7 +9,7 @@
 
 namespace raydex {
 
-/// Options of `rmq_lca`; by name: `ties=leftmost|rightmost`.
+/// Options of `rmq_lca`; by name as `options_of` and `raydex structures rmq_lca` list them.
 struct rmq_lca_options {
   rmq_ties ties = rmq_ties::leftmost;  ///< of equal values, whose position counts
 };

@@ -10,8 +10,7 @@
 
 namespace raydex {
 
-/// Options of `rmq_rx`; by name: `ties=leftmost|rightmost block=32|64|..|4096 compact=auto|on|off
-/// build=fast|trace`.
+/// Options of `rmq_rx`; by name as `options_of` and `raydex structures rmq_rx` list them.
 struct rmq_rx_options {
   rmq_ties ties = rmq_ties::leftmost;  ///< of equal values, whose position counts
   unsigned block = 1024;  ///< values, or minima of blocks, that one ray chooses from: a power of 2

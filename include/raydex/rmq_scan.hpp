@@ -9,7 +9,7 @@
 
 namespace raydex {
 
-/// Options of `rmq_scan`; by name: `ties=leftmost|rightmost`.
+/// Options of `rmq_scan`; by name as `options_of` and `raydex structures rmq_scan` list them.
 struct rmq_scan_options {
   rmq_ties ties = rmq_ties::leftmost;  ///< of equal values, whose position counts
 };

@@ -60,11 +60,7 @@ struct rx_scale {
   unsigned z = 0;  ///< at most `most` - z_bits
 };
 
-/// Options of `rx`; by name: `mode=3d|naive|extended bits=X/Y/Z scale=auto|Y/Z
-/// primitive=auto|triangle|sphere|box points=perpendicular|offset|zero ranges=offset|zero
-/// hits=closest|any duplicates=compress|keep compact=auto|on|off build=fast|trace
-/// parts=auto|1..4096 top=table|instances order=auto|batch|tiles|sorted inverse=off|on|auto
-/// update=rebuild|refit`.
+/// Options of `rx`; by name as `options_of` and `raydex structures rx` list them.
 struct rx_options {
   rx_mode mode = rx_mode::grid;  ///< how keys become coordinates
   unsigned x_bits = 23;  ///< lowest bits of a key, at most 23; `bits=23/23/18` (RX, section 3.4)

@@ -11,7 +11,7 @@ namespace raydex {
 /// Who assigns probes to a GPU's multiprocessors (lightweight paper, section 4.1).
 enum class scheduling : std::uint8_t {
   dynamic,  ///< a block for each part of the batch, started by the GPU as others end
-  fixed     ///< as many blocks as run at once, each with every so-manieth part; by name `static`
+  fixed  ///< as many blocks as run at once, each with an equal share of the parts; by name `static`
 };
 
 /// What of the search is kept in shared memory (lightweight paper, section 4.2).
@@ -36,8 +36,6 @@ enum class grouping : std::uint8_t {
 };
 
 /// How batches run on `cuda`; what is not set, the structure chooses. On `cpu` it changes nothing.
-/// By name: `schedule=dynamic|static threads=128|256|512|1024 lookups=1..16 pin=none|steps|full
-/// reorder=none|single|double group=exact|power scan=multi|single`.
 struct batch_schedule {
   std::optional<scheduling> blocks = {};   ///< who assigns probes to multiprocessors
   std::optional<unsigned> threads = {};    ///< of a block: 128, 256, 512 or 1024; fewer for small

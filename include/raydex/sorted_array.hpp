@@ -14,7 +14,8 @@
 
 namespace raydex {
 
-/// Options of `sorted_array`; by name: `layout=column|row`, and those of `batch_schedule`.
+/// Options of `sorted_array`; by name as `options_of` and `raydex structures sorted_array` list
+/// them.
 struct sorted_array_options {
   layout entries = layout::column;  ///< keys and row ids apart, so that a search reads keys only
   batch_schedule schedule = {};     ///< how batches run on `cuda`

@@ -33,8 +33,8 @@ constexpr std::array log2_sizes{20, 24, 26, 28};
 constexpr std::string_view cuda_device = "NVIDIA H200";
 constexpr std::string_view cpu_device = "Intel Xeon";
 
-// Lookups of rx and cgrx are traced in the order of their keys, as they are by default in batches of
-// 2^17 and more: the batch is sorted first. Probes that are sorted already were measured with
+// Lookups of rx and cgrx are traced in the order of their keys, as they are by default in batches
+// of 2^17 and more: the batch is sorted first. Probes that are sorted already were measured with
 // order=batch, which leaves them as they are, and are so of a structure with that option.
 constexpr std::array built_in_series{
 #include "src/choice/built_in_speeds.inc"

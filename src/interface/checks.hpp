@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -14,7 +13,6 @@
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/layout.hpp"
-#include "src/options/choice_name.hpp"
 
 namespace raydex {
 
@@ -84,22 +82,14 @@ inline void check_explicit_rows(const char* argument, const column& row_ids, std
   }
 }
 
-// The option that chose a layout.
-inline std::string describe(layout entries) {
-  return fmt::format("layout={}", choice_name("layout", entries, std::array{"column", "row"}));
-}
-
-inline void check_fan_out(unsigned k) {
-  if (k < 2 || k > 33) throw invalid_argument(fmt::format("option k: {} is not from 2 to 33", k));
-}
-
 // Checks that a view asked for has the types and the layout of its index.
 inline void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids,
                           layout entries, layout own_entries) {
   const auto own_bits = static_cast<std::size_t>(own.info().key.encoded_bits());
   if (key_bits != own_bits || row_ids != own.info().row_ids || entries != own_entries) {
-    throw invalid_argument(fmt::format("view: this index has {}-bit codes, {} row ids and {}",
-                                       own_bits, name(own.info().row_ids), describe(own_entries)));
+    throw invalid_argument(
+        fmt::format("view: this index has {}-bit codes, {} row ids and layout={}", own_bits,
+                    name(own.info().row_ids), own_entries == layout::row ? "row" : "column"));
   }
 }
 

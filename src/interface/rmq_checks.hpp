@@ -2,14 +2,10 @@
 // Checks that the builds of structures for minima share.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <array>
-#include <string>
 #include <string_view>
+#include <vector>
 
 #include "raydex/rmq.hpp"
-#include "src/options/choice_name.hpp"
 
 namespace raydex {
 
@@ -17,12 +13,10 @@ namespace raydex {
 void check_rmq_build(std::string_view structure, backend where, const context& where_to,
                      const column& values);
 
+// The options of a structure for minima. Throws `invalid_argument` for another name.
+std::vector<option_info> rmq_options_of(std::string_view structure);
+
 // The part of a structure's description that follows from its arguments.
 rmq_info describe_rmq(std::string_view structure, backend where, const column& values);
-
-// The option that says which of equal values counts.
-inline std::string describe(rmq_ties ties) {
-  return fmt::format("ties={}", choice_name("ties", ties, std::array{"leftmost", "rightmost"}));
-}
 
 }  // namespace raydex

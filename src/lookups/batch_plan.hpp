@@ -2,8 +2,6 @@
 // A batch_schedule with every choice made.
 #pragma once
 
-#include <string>
-
 #include "raydex/schedule.hpp"
 
 namespace raydex {
@@ -18,11 +16,7 @@ struct batch_plan {
   bool cooperative_scan = true;
 };
 
-// What was asked for, and for the rest the structure's best. Throws invalid_argument where a number
-// is not legal.
+// What was asked for, and for the rest the structure's best.
 batch_plan plan_of(const batch_schedule& asked, const batch_plan& best);
-
-// The choices that were made, as ` name=value` each.
-std::string describe(const batch_schedule& asked);
 
 }  // namespace raydex

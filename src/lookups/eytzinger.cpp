@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/lookups/eytzinger.hpp"
 
-#include <fmt/format.h>
-
 #include "raydex/error.hpp"
 #include "src/interface/checks.hpp"
+#include "src/options/lookups.hpp"
 
 namespace raydex {
 
@@ -19,10 +18,9 @@ std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& where_t
                                            const column& keys, const std::optional<column>& row_ids,
                                            const eytzinger_options& options) try {
   check_build("eytzinger", where, where_to, keys, row_ids);
-  check_fan_out(options.fan_out);
+  check(eytzinger_table, options);
   index_info info = describe("eytzinger", where, keys, row_ids);
-  info.options = fmt::format("{} k={}{}", describe(options.entries), options.fan_out,
-                             describe(options.schedule));
+  info.options = describe(eytzinger_table, options);
 #if defined(RAYDEX_WITH_CUDA)
   if (where == backend::cuda) return cuda::build(info, where_to, keys, row_ids, options);
 #endif

@@ -3,6 +3,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/checks.hpp"
+#include "src/options/lookups.hpp"
 
 namespace raydex {
 
@@ -18,8 +19,9 @@ std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& w
                                                  const std::optional<column>& row_ids,
                                                  const sorted_array_options& options) try {
   check_build("sorted_array", where, where_to, keys, row_ids);
+  check(sorted_array_table, options);
   index_info info = describe("sorted_array", where, keys, row_ids);
-  info.options = describe(options.entries) + describe(options.schedule);
+  info.options = describe(sorted_array_table, options);
 #if defined(RAYDEX_WITH_CUDA)
   if (where == backend::cuda) return cuda::build(info, where_to, keys, row_ids, options);
 #endif

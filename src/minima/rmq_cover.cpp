@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/minima/rmq_cover.hpp"
 
-#include <fmt/format.h>
-
 #include "raydex/error.hpp"
 #include "src/interface/rmq_checks.hpp"
+#include "src/options/minima.hpp"
 
 namespace raydex {
 
@@ -14,10 +13,9 @@ std::unique_ptr<rmq_cover> build_rmq_cover(backend where, const context& where_t
                                            const column& values,
                                            const rmq_cover_options& options) try {
   check_rmq_build("rmq_cover", where, where_to, values);
+  check(rmq_cover_table, options);
   rmq_info info = describe_rmq("rmq_cover", where, values);
-  info.options = fmt::format("memory={} {}",
-                             choice_name("memory", options.memory, std::array{"fast", "small"}),
-                             describe(options.ties));
+  info.options = describe(rmq_cover_table, options);
 #if defined(RAYDEX_WITH_CUDA)
   if (where == backend::cuda) return cuda::build(info, where_to, values, options);
 #endif

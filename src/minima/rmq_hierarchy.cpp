@@ -3,21 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-
 #include "raydex/error.hpp"
 #include "src/interface/rmq_checks.hpp"
+#include "src/options/minima.hpp"
 
 namespace raydex {
 
 namespace {
-
-void check_power(const char* option, unsigned given, unsigned least, unsigned most) {
-  if (!std::has_single_bit(given) || given < least || given > most) {
-    throw invalid_argument(
-        fmt::format("option {}: {} is not a power of 2 from {} to {}", option, given, least, most));
-  }
-}
 
 // The options with nothing left open.
 rmq_hierarchy_options decided(backend where, rmq_hierarchy_options options) {
@@ -34,13 +26,8 @@ rmq_hierarchy_options decided(backend where, rmq_hierarchy_options options) {
   }
   const bool coalesced = options.load == hierarchy_load::coalesced;
   if (!options.chunk) options.chunk = coalesced ? 32 : 16;
-  check_power("chunk", *options.chunk, 2, 1024);
   if (!options.cutoff) options.cutoff = rays ? 65'536 : 2 * *options.chunk;
-  if (*options.cutoff < 2) {
-    throw invalid_argument(fmt::format("option cutoff: {} is not 2 or more", *options.cutoff));
-  }
   if (!options.group) options.group = coalesced ? 16 : 1;
-  check_power("group", *options.group, 1, 32);
   if (!coalesced && options.group != 1U) {
     throw invalid_argument(fmt::format(
         "option group: {}, but with load=vector a thread answers a range by itself; give 1, or "
@@ -48,14 +35,6 @@ rmq_hierarchy_options decided(backend where, rmq_hierarchy_options options) {
         *options.group));
   }
   return options;
-}
-
-std::string describe(const rmq_hierarchy_options& options) {
-  return fmt::format(
-      "chunk={} cutoff={} top={} load={} group={} assign={} {}", *options.chunk, *options.cutoff,
-      choice_name("top", options.top, std::array{"auto", "scan", "rays"}),
-      choice_name("load", options.load, std::array{"auto", "vector", "coalesced"}), *options.group,
-      choice_name("assign", options.assign, std::array{"queue", "multi"}), describe(options.ties));
 }
 
 }  // namespace
@@ -66,9 +45,10 @@ std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context&
                                                    const column& values,
                                                    const rmq_hierarchy_options& options) try {
   check_rmq_build("rmq_hierarchy", where, where_to, values);
+  check(rmq_hierarchy_table, options);
   const rmq_hierarchy_options all = decided(where, options);
   rmq_info info = describe_rmq("rmq_hierarchy", where, values);
-  info.options = describe(all);
+  info.options = describe(rmq_hierarchy_table, all);
 #if defined(RAYDEX_WITH_CUDA)
   if (where == backend::cuda) return cuda::build(info, where_to, values, all);
 #endif

@@ -3,14 +3,16 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/rmq_checks.hpp"
+#include "src/options/minima.hpp"
 
 namespace raydex {
 
 std::unique_ptr<rmq> build_rmq_lca(backend where, const context& where_to, const column& values,
                                    const rmq_lca_options& options) try {
   check_rmq_build("rmq_lca", where, where_to, values);
+  check(rmq_lca_table, options);
   rmq_info info = describe_rmq("rmq_lca", where, values);
-  info.options = describe(options.ties);
+  info.options = describe(rmq_lca_table, options);
 #if defined(RAYDEX_WITH_CUDA)
   if (where == backend::cuda) return cuda::build(info, where_to, values, options);
 #endif

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "raydex/error.hpp"
 #include "src/interface/checks.hpp"
 #include "src/options/ray_options.hpp"
+#include "src/options/rays.hpp"
 
 namespace raydex {
 
@@ -35,7 +34,6 @@ namespace {
 void check_options(const rx_options& options) {
   const rx_scale scale = options.scale.value_or(rx_scale{});
   check_bits(options.x_bits, options.y_bits, options.z_bits, scale);
-  check_parts(options.parts);
   if ((scale.y != 0 || scale.z != 0) && options.primitive == rx_primitive::sphere) {
     throw unsupported("option primitive: spheres take no scale; take triangle or box");
   }
@@ -45,39 +43,15 @@ void check_options(const rx_options& options) {
   }
 }
 
-std::string describe(const rx_options& options) {
-  using words = std::array<const char*, 3>;
-  std::string text =
-      fmt::format("mode={}", choice_name("mode", options.mode, words{"3d", "naive", "extended"}));
-  if (options.mode == rx_mode::grid) {
-    text += fmt::format(
-        " bits={}/{}/{} scale={}", options.x_bits, options.y_bits, options.z_bits,
-        options.scale ? fmt::format("{}/{}", options.scale->y, options.scale->z) : "auto");
-  }
-  return text +
-         fmt::format(
-             " primitive={} points={} ranges={} hits={} duplicates={} {} top={} {} inverse={} "
-             "update={}",
-             choice_name("primitive", options.primitive,
-                         std::array{"auto", "triangle", "sphere", "box"}),
-             choice_name("points", options.points, words{"perpendicular", "offset", "zero"}),
-             options.ranges_from_zero ? "zero" : "offset",
-             choice_name("hits", options.hits, std::array{"closest", "any"}),
-             options.compress ? "compress" : "keep",
-             describe_build(options.compact, options.fast_build, options.parts),
-             options.instances ? "instances" : "table", raydex::describe(options.order),
-             choice_name("inverse", options.inverse, std::array{"off", "on", "auto"}),
-             choice_name("update", options.on_update, std::array{"rebuild", "refit"}));
-}
-
 }  // namespace
 
 std::unique_ptr<rx> build_rx(backend where, const context& where_to, const column& keys,
                              const std::optional<column>& row_ids, const rx_options& options) try {
   check_build("rx", where, where_to, keys, row_ids);
+  check(rx_table, options);
   check_options(options);
   index_info info = raydex::describe("rx", where, keys, row_ids);
-  info.options = describe(options);
+  info.options = raydex::describe(rx_table, options);
 #if defined(RAYDEX_WITH_OPTIX)
   if (where == backend::optix) return optix::build(info, where_to, keys, row_ids, options);
 #endif

@@ -51,6 +51,14 @@ def test_structures_as_a_table(program):
             assert f"{entry['backend']} is not available: {entry['reason']}" in lines
 
 
+def test_the_options_of_a_structure(program):
+    """Those of experiments stand apart, each with what it means and its usual value."""
+    everyday, _, paper = output(program, "structures", "pivot_tree").partition("For experiments of papers:")
+    assert re.search(r"^search=lines\|groups +[a-z].* \[lines\]$", everyday, re.MULTILINE)
+    assert re.search(r"^levels=all\|1\.\.40 .* \[all\], with search=groups$", paper, re.MULTILINE)
+    assert "'btree'" in program.refuse("structures", "btree")
+
+
 def test_a_backend_that_is_not_there_says_why(program):
     column = program.file("K.npy", np.arange(3, dtype="<u4"))
     for entry in json.loads(output(program, "structures", "--json")):

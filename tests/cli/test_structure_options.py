@@ -150,7 +150,7 @@ def test_wrong_words(program, structure, option):
         ("eytzinger", "k=many", ["option k: 'many'", "number", "2 to 33"]),
         ("eytzinger", "k=", ["option k: ''", "number"]),
         ("eytzinger", "k=-2", ["option k: '-2'", "number"]),
-        ("eytzinger", "levels=2", ["'levels'", "k=2..33", "layout=row|column"]),
+        ("eytzinger", "levels=2", ["'levels'", "k=2..33", "layout=column|row"]),
         ("eytzinger", "search=lines", ["'search'", "k=2..33"]),
         ("eytzinger", "threads=100", ["option threads: 100", "128, 256, 512, 1024"]),
         ("eytzinger", "lookups=17", ["option lookups: 17", "1 to 16"]),

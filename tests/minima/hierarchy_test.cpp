@@ -66,7 +66,7 @@ TEST_F(rmq_hierarchy_arguments, chunks_and_groups_are_powers_of_2) {
     refused({{option, "0"}}, {option, "0"});
     refused({{option, "many"}}, {option, "'many'", "number"});
   }
-  refused({{"cutoff", "1"}}, {"option cutoff", "1 is not 2 or more"});
+  refused({{"cutoff", "1"}}, {"option cutoff", "1 is not auto, nor from 2 to 4294967295"});
   test::expect_error<invalid_argument>(
       [&] { build_rmq_hierarchy(backend::cpu, cpu_, values_, {.chunk = 0}); },
       {"option chunk", "0"});

@@ -57,7 +57,7 @@ TEST_F(eytzinger_arguments, numbers_of_a_schedule_have_limits) {
 
 TEST_F(eytzinger_arguments, unknown_options_are_answered_with_the_known_ones) {
   for (const char* option : {"K", "search", "levels", "nodes", "fan_out", ""}) {
-    refused({{option, "9"}}, {test::quoted(option), "eytzinger", "layout=row|column", "k=2..33",
+    refused({{option, "9"}}, {test::quoted(option), "eytzinger", "layout=column|row", "k=2..33",
                               "threads=128|256|512|1024", "lookups=1..16"});
   }
   // Also among known ones.

@@ -67,7 +67,7 @@ TEST_F(pivot_tree_arguments, options_of_the_other_search_are_refused) {
 
 TEST_F(pivot_tree_arguments, unknown_options_are_answered_with_the_known_ones) {
   refused({{"leaf", "9"}},
-          {"'leaf'", "pivot_tree", "layout=row|column", "search=lines|groups",
+          {"'leaf'", "pivot_tree", "layout=column|row", "search=lines|groups",
            "nodes=auto|exact|quantised", "k=2..33", "levels=all|1..40", "pin=none|steps|full"});
 }
 
