@@ -60,6 +60,11 @@ def number(text):
     return value(text)
 
 
+def plain(what):
+    """A number for the text of one, such as an option's; all else as it is."""
+    return number(what) if isinstance(what, str) else what
+
+
 def value(text):
     """A cell as the JSON had it."""
     try:
@@ -212,8 +217,7 @@ def matches(row, where):
     in_force = named(row["options"])
     whole = {**row["workload_axes"], **in_force, **options, **row,
              "options": " ".join(f"{name}={given}" for name, given in sorted(options.items()))}
-    return all(same(whole.get(name, ""), number(wanted) if isinstance(wanted, str) else wanted)
-               for name, wanted in where.items())
+    return all(same(plain(whole.get(name, "")), plain(wanted)) for name, wanted in where.items())
 
 
 # The workload of a measurement that is not about another one. Tables that are older than an axis
@@ -293,7 +297,12 @@ class cell_fields(dict):
     def __init__(self, row):
         super().__init__(row)
         self.update(g=row["lookups_per_s"] / 1e9, m=row["lookups_per_s"] / 1e6, ms=row["lookup_ms"],
-                    bytes=row["resident_bytes"] / row["n"])
+                    bytes=row["resident_bytes"] / row["n"], gb=row["resident_bytes"] / 1e9,
+                    floor_g=row["floor_per_s"] / 1e9)
+        if "build_peak_bytes" in row:
+            self["peak_gb"] = row["build_peak_bytes"] / 1e9
+        if "edit_ms" in row:
+            self["times_build"] = row["rebuild_ms"] / row["edit_ms"]
         if "bytes_per_value" in row:
             self["of_array"] = row["bytes_per_value"] / (8 if row["key"].endswith(("64", "double")) else 4)
 
@@ -305,11 +314,12 @@ def cell(rows, spec, where):
     for each in values:
         wanted = {**where, **({axis: each} if each is not None else {})}
         minima = wanted.get("structure", "").startswith("rmq")
-        found = [row for row in rows if row["experiment"] is None and
+        of_experiments = wanted.pop("experiment", None) == "any"
+        found = [row for row in rows if (of_experiments or row["experiment"] is None) and
                  (matches(row, wanted) if minima else usual(row, wanted))]
-        commands = {row["command"].partition(" --repetitions")[0] for row in found}
-        if len(commands) > 1:
-            raise SystemExit(f"results: {wanted} are several: " + "; ".join(sorted(commands)))
+        several = {f"{row['options']} {row['workload_axes'].get('probes')}" for row in found}
+        if len(several) > 1:
+            raise SystemExit(f"results: {wanted} are several: " + "; ".join(sorted(several)))
         texts.append(spec["cell"].format_map(cell_fields(found[-1])) if found else "")
     return " / ".join(texts) if any(texts) else ""
 

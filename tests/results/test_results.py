@@ -83,6 +83,13 @@ def test_a_table_of_a_document_is_written_anew(measured, tmp_path):
         results.document(old, {"t": spec}, rows)
 
 
+def test_options_that_are_numbers_are_found(measured):
+    """A description may give them as numbers or as texts; the defaults of others are found, too."""
+    rows = measured[1]
+    assert rows and all(results.matches(row, {"bucket": 4, "node": "8", "mapping": "fit"}) for row in rows)
+    assert not any(results.matches(row, {"bucket": 16}) for row in rows)
+
+
 @pytest.mark.parametrize("structure", results.DEFAULTS)
 def test_speeds_are_of_the_defaults(structure, program, tmp_path):
     """Built-in speeds are those of structures as they are built without options."""
