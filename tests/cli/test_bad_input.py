@@ -214,7 +214,7 @@ def test_usage(program):
     assert "--points" in program.refuse_query(keys=good, result="first")
     assert "--ranges" in program.refuse_query(**query, ranges=good)
     assert "tcsh" in program.refuse("completion", "tcsh")
-    for arguments in ["query"], ["frobnicate"], [], ["structures", "extra"]:
+    for arguments in ["query"], ["frobnicate"], [], ["structures", "rx", "extra"]:
         assert program.run(*arguments).returncode == 2
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens to files: to inputs, to outputs, and to other people's files."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -109,10 +110,10 @@ def test_warnings_get_into_no_file(program, closed):
 @pytest.mark.parametrize("closed", CLOSED)
 def test_no_file_has_a_standard_descriptor(program, closed):
     process = start(program, long_query(program, report="r.json"), **closing(closed))
-    opened = {
-        int(link.name): os.readlink(link)
-        for link in os.scandir(f"/proc/{process.pid}/fd")
-    }
+    opened = {}
+    for link in os.scandir(f"/proc/{process.pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            opened[int(link.name)] = os.readlink(link)
     process.kill()
     process.communicate()
     assert any(path.endswith(".tmp") for path in opened.values())
