@@ -71,7 +71,7 @@ std::string legal_text(const option_entry& entry) {
     all.insert(all.end(), few.begin(), few.end());
   } else if (has_numbers(entry)) {
     all.push_back(fmt::format("{} to {}", entry.numbers.least, entry.numbers.most));
-    if (entry.numbers.powers_of_two) all.push_back("powers of 2");
+    if (entry.numbers.powers_of_two) all.emplace_back("powers of 2");
   }
   return fmt::format("{}", fmt::join(all, ", "));
 }
