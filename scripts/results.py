@@ -324,24 +324,8 @@ def cell(rows, spec, where):
     return " / ".join(texts) if any(texts) else ""
 
 
-def pivot(spec):
-    """A table of Markdown from a CSV file of another program: a line and a column for each value of
-    two fields."""
-    with open(RESULTS / spec["csv"], encoding="utf-8", newline="") as file:
-        cells = {(row[spec["row"]], row[spec["column"]]): row[spec["value"]]
-                 for row in csv.DictReader(line for line in file if not line.startswith("#"))}
-    names, heads = (list(dict.fromkeys(key[at] for key in cells)) for at in (0, 1))
-    lines = [f"| {spec.get('title', '')} | " + " | ".join(heads) + " |",
-             "| --- |" + " --- |" * len(heads)]
-    lines += [f"| {name} | " + " | ".join(cells.get((name, head), "") for head in heads) + " |"
-              for name in names]
-    return "\n".join(lines)
-
-
 def table(spec, rows):
     """A table of Markdown as tables.toml describes it."""
-    if "csv" in spec:
-        return pivot(spec)
     axis, values = next(iter(spec["columns"].items()))
     lines = [f"| {spec.get('title', '')} | " + " | ".join(values) + " |",
              "| --- |" + " --- |" * len(values)]
