@@ -10,6 +10,7 @@
 #include "raydex/core/rays/cgrx.hpp"
 #include "raydex/index.hpp"
 #include "raydex/rx.hpp"
+#include "raydex/schedule.hpp"
 
 namespace raydex {
 
@@ -32,29 +33,24 @@ enum class cgrx_layout : std::uint8_t {
 struct cgrx_options {
   unsigned bucket = 16;  ///< entries of a bucket at the build
   unsigned node = 0;  ///< buckets are lists of nodes with room for so many entries (section 4), an
-                      ///< even number from `bucket` to 256; 0, by name `node=off`: a sorted column
-  cgrx_layout entries = cgrx_layout::column;  ///< by name `layout`, for `node=off`; where it is not
-                                              ///< `column`, edits copy all to columns and back
-  std::optional<core::cgrx_markers> markers = {};  ///< `scene=naive` (3.1), `optimised` (3.3), or
-                                                   ///< `spans` for `mapping=fit`; by name `auto`,
-                                                   ///< where not given: spans if they may be
-  cgrx_mapping mapping = cgrx_mapping::fit;        ///< how representatives become places
-  unsigned x_bits = 23;                 ///< for `mapping=bits`: lowest bits of a key, at most 23
-  unsigned y_bits = 23;                 ///< the bits above them, at most 23
-  unsigned z_bits = 18;                 ///< the bits above those, at most 23
+                      ///< even number, `bucket` at least; 0: a sorted column
+  cgrx_layout layout = cgrx_layout::column;  ///< without nodes; where it is not `column`, edits
+                                             ///< copy all to columns and back
+  std::optional<core::bucket_scene> scene = {};  ///< what stands for a bucket; not given: spans,
+                                                 ///< with `fit`
+  cgrx_mapping mapping = cgrx_mapping::fit;      ///< how representatives become places
+  rx_bits bits = {};                             ///< for `mapping=bits`
   rx_scale scale = {.y = 15, .z = 21};  ///< for `mapping=bits`: long steps; the paper's are 15/25
   std::optional<core::bucket_search> search = {};  ///< how a bucket is searched (3.4), nodes by
-                                                   ///< halves or linearly; by name `auto`, where
-                                                   ///< not given: from 64 entries on `interpolated`
-  bool cooperative_scan = true;  ///< `scan=multi`, as for `sorted_array`: threads share the matches
-                                 ///< of a range; or `scan=single`. On `cpu` it changes nothing
+                                                   ///< halves or linearly; not given: from 64
+                                                   ///< entries on `interpolated`
+  scanning scan = scanning::multi;       ///< as for `sorted_array`; on `cpu` it changes nothing
   std::optional<bool> compact = {};      ///< as for `rx`
-  bool fast_build = true;                ///< as for `rx`
+  rx_build build = rx_build::fast;       ///< as for `rx`
   unsigned parts = 0;                    ///< as for `rx`; buckets are divided
   rx_order order = rx_order::automatic;  ///< in which order lookups are traced
-  unsigned rebuild_at = 32;  ///< an edit that makes buckets this many times as large as they were,
-                             ///< or as small on average, rebuilds the scene; 0, by name
-                             ///< `rebuild=never`: only `rebuild` does
+  unsigned rebuild = 32;  ///< an edit that makes buckets this many times as large as they were, or
+                          ///< as small on average, rebuilds the scene; 0: only `cgrx::rebuild` does
 };
 
 /// A sorted column in buckets, whose largest keys stand in a scene ("More Bang For Your Buck(et):

@@ -16,9 +16,9 @@ namespace raydex {
 
 /// Options of `eytzinger`; by name as `options_of` and `raydex structures eytzinger` list them.
 struct eytzinger_options {
-  layout entries = layout::row;  ///< a node's keys and row ids lie together
-  unsigned fan_out = 9;          ///< K: children of a node, which has K - 1 keys; 2 to 33
-  batch_schedule schedule = {};  ///< how batches run on `cuda`
+  raydex::layout layout = raydex::layout::row;  ///< a node's keys and row ids lie together
+  unsigned k = 9;                               ///< children of a node, which has K - 1 keys
+  batch_schedule batch = {};                    ///< how batches run on `cuda`
 };
 
 /// Keys in Eytzinger order, level by level of a complete K-ary search tree (lightweight paper,

@@ -29,12 +29,12 @@ enum class tree_nodes : std::uint8_t {
 
 /// Options of `pivot_tree`; by name as `options_of` and `raydex structures pivot_tree` list them.
 struct pivot_tree_options {
-  layout entries = layout::row;              ///< a leaf's keys and row ids lie together
-  tree_search search = tree_search::lines;   ///< which of the two trees
-  tree_nodes nodes = tree_nodes::automatic;  ///< the nodes below the root, for lines
-  unsigned fan_out = 9;                      ///< K, for groups: 2 to 33
-  std::optional<unsigned> levels = {};       ///< most levels of pivots, for groups; not set: all
-  batch_schedule schedule = {};              ///< how batches run on `cuda`
+  raydex::layout layout = raydex::layout::row;  ///< a leaf's keys and row ids lie together
+  tree_search search = tree_search::lines;      ///< which of the two trees
+  tree_nodes nodes = tree_nodes::automatic;     ///< the nodes below the root, for lines
+  unsigned k = 9;                               ///< children of a node, for groups
+  std::optional<unsigned> levels = {};          ///< most levels of pivots, for groups; not set: all
+  batch_schedule batch = {};                    ///< how batches run on `cuda`
 };
 
 /// Keys in ascending order below a tree of pivots (lightweight paper, section 3.3: AO + PB + BS and

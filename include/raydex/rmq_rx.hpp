@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "raydex/rmq.hpp"
+#include "raydex/rx.hpp"
 
 namespace raydex {
 
@@ -16,7 +17,7 @@ struct rmq_rx_options {
   unsigned block = 1024;  ///< values, or minima of blocks, that one ray chooses from: a power of 2
                           ///< from 32 to 4096
   std::optional<bool> compact = {};  ///< as for `rx`
-  bool fast_build = true;            ///< as for `rx`
+  rx_build build = rx_build::fast;   ///< as for `rx`
 };
 
 /// A triangle for each value and for the minimum of each block, of those minima again in blocks,

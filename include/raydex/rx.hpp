@@ -56,38 +56,63 @@ enum class rx_update : std::uint8_t {
 struct rx_scale {
   static constexpr unsigned most = 39;  ///< for the bits of a coordinate and its scale together
 
-  unsigned y = 0;  ///< at most `most` - y_bits
-  unsigned z = 0;  ///< at most `most` - z_bits
+  unsigned y = 0;  ///< at most `most` - `bits.y`
+  unsigned z = 0;  ///< at most `most` - `bits.z`
+};
+
+/// What an engine that builds a scene prefers.
+enum class rx_build : std::uint8_t {
+  fast,  ///< a fast build
+  trace  ///< fast tracing
+};
+
+/// Where rays of ranges start (RX paper, section 3.3).
+enum class rx_ranges : std::uint8_t {
+  offset,  ///< before the lower end
+  zero     ///< before the row
+};
+
+/// What stands for equal keys (thesis, section 4.2).
+enum class rx_duplicates : std::uint8_t {
+  compress,  ///< one primitive
+  keep       ///< one for each
+};
+
+/// What leads to the parts of a scene.
+enum class rx_top : std::uint8_t {
+  table,     ///< a table of their first keys
+  instances  ///< an instance structure above them
+};
+
+/// Bits of a key for each coordinate, from the lowest ones on; at most 23 each.
+struct rx_bits {
+  unsigned x = 23;  ///< the lowest ones
+  unsigned y = 23;  ///< those above them
+  unsigned z = 18;  ///< those above these
 };
 
 /// Options of `rx`; by name as `options_of` and `raydex structures rx` list them.
 struct rx_options {
-  rx_mode mode = rx_mode::grid;  ///< how keys become coordinates
-  unsigned x_bits = 23;  ///< lowest bits of a key, at most 23; `bits=23/23/18` (RX, section 3.4)
-  unsigned y_bits = 23;  ///< the bits above them, at most 23
-  unsigned z_bits = 18;  ///< the bits above those, at most 23
-  std::optional<rx_scale> scale = {};  ///< long steps, `scale=15/20`, which spheres do not take; by
-                                       ///< name `auto`, where not given: long where rays are
-                                       ///< traversed in software on `optix`
+  rx_mode mode = rx_mode::grid;        ///< how keys become coordinates
+  rx_bits bits = {};                   ///< for `grid` (RX, section 3.4)
+  std::optional<rx_scale> scale = {};  ///< long steps, which spheres do not take; not given: where
+                                       ///< rays are traversed in software on `optix`
   rx_primitive primitive = rx_primitive::automatic;         ///< what stands for a key
   core::point_ray points = core::point_ray::perpendicular;  ///< rays of points (RX, section 3.3)
-  bool ranges_from_zero = false;  ///< rays of ranges start before the row (`ranges=zero`), not the
-                                  ///< lower end (`ranges=offset`; RX, section 3.3)
+  rx_ranges ranges = rx_ranges::offset;                     ///< rays of ranges
   core::ray_hits hits = core::ray_hits::closest;  ///< what of a ray's hits is looked at: `closest`,
                                                   ///< then a scan (thesis, 4.1), or `any` (RX)
-  bool compress = true;  ///< one primitive for equal keys (thesis, 4.2): `duplicates=compress|keep`
+  rx_duplicates duplicates = rx_duplicates::compress;  ///< what stands for equal keys
   std::optional<bool> compact = {};  ///< whether the driver compacts what it built (RX, section
-                                     ///< 3.5), on `optix`; by name `on`, `off`, or else `auto`:
-                                     ///< for `build=trace`, as fast builds are as small already
-  bool fast_build = true;            ///< prefer a fast build to fast tracing; `build=fast|trace`
-  unsigned parts = 0;      ///< structures that the scene is divided into (thesis, 4.2), 1 to 4096;
-                           ///< 0, by name `auto`: as many as serve the engine best. More where
-                           ///< the device's limit for one of them asks for it
-  bool instances = false;  ///< what leads to parts: an instance structure above them
-                           ///< (`top=instances`), else a table of their first keys (`top=table`)
-  rx_order order = rx_order::automatic;      ///< in which order lookups are traced
-  rx_inverse inverse = rx_inverse::off;      ///< over what the scene is built
-  rx_update on_update = rx_update::rebuild;  ///< how `update` changes it; by name `update`
+                                     ///< 3.5), on `optix`; not given: where tracing shall be fast,
+                                     ///< as fast builds are as small already
+  rx_build build = rx_build::fast;   ///< what the engine prefers
+  unsigned parts = 0;  ///< structures that the scene is divided into (thesis, 4.2); 0: as many as
+                       ///< serve the engine best. More where the device's limit asks for it
+  rx_top top = rx_top::table;             ///< what leads to parts
+  rx_order order = rx_order::automatic;   ///< in which order lookups are traced
+  rx_inverse inverse = rx_inverse::off;   ///< over what the scene is built
+  rx_update update = rx_update::rebuild;  ///< how `update` changes it
 };
 
 /// Keys as primitives in a scene, found by rays ("RTIndeX: Exploiting Hardware-Accelerated GPU
@@ -101,7 +126,7 @@ struct rx_options {
 /// `points=zero`; otherwise a point that its ray does not meet is taken for missing.
 ///
 /// *Cost*: build: the sort of `sorted_array`, a primitive a key, and the engine's build. A point: a
-/// ray. A range: a ray a row of 2^x_bits keys, or for 2^20 keys of one, until one hits or, with
+/// ray. A range: a ray a row of 2^`bits.x` keys, or for 2^20 keys of one, until one hits or, with
 /// `hits=any`, all of them; 16 at most, beyond which it is searched; then the scan of its matches.
 /// *Memory*: resident: key bytes + row-id bytes per entry, a row id per distinct key where keys
 /// repeat, and what the engine builds: per primitive about 112 bytes for triangles and 76 for boxes

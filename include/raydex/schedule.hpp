@@ -35,18 +35,23 @@ enum class grouping : std::uint8_t {
   power   ///< the next power of two
 };
 
+/// Whether threads share the matches of a range.
+enum class scanning : std::uint8_t {
+  multi,  ///< they do, as many of them as its length deserves
+  single  ///< one thread visits all of them
+};
+
 /// How batches run on `cuda`; what is not set, the structure chooses. On `cpu` it changes nothing.
 struct batch_schedule {
-  std::optional<scheduling> blocks = {};   ///< who assigns probes to multiprocessors
-  std::optional<unsigned> threads = {};    ///< of a block: 128, 256, 512 or 1024; fewer for small
-                                           ///< batches
-  std::optional<unsigned> lookups = {};    ///< one after the other in a thread or group: 1 to 16,
-                                           ///< fewer in a small batch
-  std::optional<pinning> pin = {};         ///< what shared memory holds
-  std::optional<reordering> reorder = {};  ///< in which order a block answers; not for `rows`
-  std::optional<grouping> group = {};      ///< how many threads share a lookup
-  std::optional<bool> cooperative_scan = {};  ///< whether threads share the matches of a range, as
-                                              ///< many of them as its length deserves
+  std::optional<scheduling> schedule = {};  ///< who assigns probes to multiprocessors
+  std::optional<unsigned> threads = {};     ///< of a block: 128, 256, 512 or 1024; fewer for small
+                                            ///< batches
+  std::optional<unsigned> lookups = {};     ///< one after the other in a thread or group: 1 to 16,
+                                            ///< fewer in a small batch
+  std::optional<pinning> pin = {};          ///< what shared memory holds
+  std::optional<reordering> reorder = {};   ///< in which order a block answers; not for `rows`
+  std::optional<grouping> group = {};       ///< how many threads share a lookup
+  std::optional<scanning> scan = {};        ///< whether threads share the matches of a range
 
   /// Equal in every choice.
   friend bool operator==(const batch_schedule&, const batch_schedule&) = default;

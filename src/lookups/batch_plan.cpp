@@ -4,13 +4,13 @@
 namespace raydex {
 
 batch_plan plan_of(const batch_schedule& asked, const batch_plan& best) {
-  return {.blocks = asked.blocks.value_or(best.blocks),
+  return {.schedule = asked.schedule.value_or(best.schedule),
           .threads = asked.threads.value_or(best.threads),
           .lookups = asked.lookups.value_or(best.lookups),
           .pin = asked.pin.value_or(best.pin),
           .reorder = asked.reorder.value_or(best.reorder),
           .group = asked.group.value_or(best.group),
-          .cooperative_scan = asked.cooperative_scan.value_or(best.cooperative_scan)};
+          .scan = asked.scan.value_or(best.scan)};
 }
 
 }  // namespace raydex

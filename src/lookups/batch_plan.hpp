@@ -7,13 +7,13 @@
 namespace raydex {
 
 struct batch_plan {
-  scheduling blocks = scheduling::dynamic;
+  scheduling schedule = scheduling::dynamic;
   unsigned threads = 512;
   unsigned lookups = 1;
   pinning pin = pinning::none;
   reordering reorder = reordering::none;
   grouping group = grouping::power;
-  bool cooperative_scan = true;
+  scanning scan = scanning::multi;
 };
 
 // What was asked for, and for the rest the structure's best.

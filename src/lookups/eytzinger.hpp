@@ -29,9 +29,9 @@ class built_eytzinger final
   template <class Sort>
   built_eytzinger(const index_info& info, const context& where_to, const eytzinger_options& options,
                   Sort&& sort)
-      : built_eytzinger::answering(where_to.memory, plan_of(options.schedule, {.threads = 256})) {
+      : built_eytzinger::answering(where_to.memory, plan_of(options.batch, {.threads = 256})) {
     this->info_ = info;
-    this->fan_out_ = options.fan_out;
+    this->fan_out_ = options.k;
     const context where{this->memory(), where_to.stream};
     {
       const sorted_column<Key, RowId> sorted = sort(where);
@@ -43,7 +43,7 @@ class built_eytzinger final
       const auto put = entries_.put();
       Executor::for_each(where,
                          core::place_eytzinger<from, std::remove_const_t<decltype(put)>>{
-                             {static_cast<RowId>(size), options.fan_out},
+                             {static_cast<RowId>(size), options.k},
                              {sorted.keys.data(), sorted.row_ids.data()},
                              put},
                          size);
@@ -63,7 +63,7 @@ class built_eytzinger final
 template <class Key, class RowId, class Executor, class Sort>
 std::unique_ptr<eytzinger> make_eytzinger(const index_info& info, const context& where_to,
                                           const eytzinger_options& options, Sort&& sort) {
-  if (options.entries == layout::row) {
+  if (options.layout == layout::row) {
     return std::make_unique<built_eytzinger<Key, RowId, layout::row, Executor>>(info, where_to,
                                                                                 options, sort);
   }

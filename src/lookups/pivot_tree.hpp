@@ -45,7 +45,7 @@ class built_group_tree final
   template <class Sort>
   built_group_tree(const index_info& info, const context& where_to,
                    const pivot_tree_options& options, Sort&& sort)
-      : built_group_tree::answering(where_to.memory, plan_of(options.schedule, {.threads = 256})) {
+      : built_group_tree::answering(where_to.memory, plan_of(options.batch, {.threads = 256})) {
     this->info_ = info;
     const context where{this->memory(), where_to.stream};
     sorted_column<Key, RowId> sorted = sort(where);
@@ -53,14 +53,14 @@ class built_group_tree final
     this->info_.entries = size;
     this->info_.max_row_id = sorted.max_row_id;
     core::pivot_levels levels;
-    std::uint64_t leaf = options.fan_out - 1;
+    std::uint64_t leaf = options.k - 1;
     if (size != 0) {
       // Without the lowest levels a leaf holds what their nodes would have divided.
-      levels = {size, leaf, options.fan_out, 1};
+      levels = {size, leaf, options.k, 1};
       for (const unsigned most = options.levels.value_or(core::pivot_levels::most);
            levels.count() > most;) {
-        leaf *= options.fan_out;
-        levels = {size, leaf, options.fan_out, 1};
+        leaf *= options.k;
+        levels = {size, leaf, options.k, 1};
       }
     }
     pivots_ = {where, levels.size()};
@@ -101,10 +101,10 @@ class built_line_tree final
   built_line_tree(const index_info& info, const context& where_to,
                   const pivot_tree_options& options, Sort&& sort)
       : built_line_tree::answering(where_to.memory,
-                                   plan_of(options.schedule, {.blocks = scheduling::fixed,
-                                                              .threads = 1024,
-                                                              .lookups = 4,
-                                                              .pin = pinning::full})) {
+                                   plan_of(options.batch, {.schedule = scheduling::fixed,
+                                                           .threads = 1024,
+                                                           .lookups = 4,
+                                                           .pin = pinning::full})) {
     this->info_ = info;
     const context where{this->memory(), where_to.stream};
     {
@@ -221,8 +221,8 @@ std::unique_ptr<pivot_tree> make_pivot_tree(const index_info& info, const contex
                                      built_group_tree<Key, RowId, Layout, Executor>>;
     return std::make_unique<built>(info, where_to, options, sort);
   };
-  return options.entries == layout::row ? make.template operator()<layout::row>()
-                                        : make.template operator()<layout::column>();
+  return options.layout == layout::row ? make.template operator()<layout::row>()
+                                       : make.template operator()<layout::column>();
 }
 
 }  // namespace raydex

@@ -31,7 +31,7 @@ class built_sorted_array final
   built_sorted_array(const index_info& info, const context& where_to,
                      const sorted_array_options& options, Sort&& sort)
       : built_sorted_array::answering(where_to.memory,
-                                      plan_of(options.schedule, {.threads = 512, .lookups = 2})) {
+                                      plan_of(options.batch, {.threads = 512, .lookups = 2})) {
     this->info_ = info;
     const context where{this->memory(), where_to.stream};
     {
@@ -55,7 +55,7 @@ class built_sorted_array final
 template <class Key, class RowId, class Executor, class Sort>
 std::unique_ptr<sorted_array> make_sorted_array(const index_info& info, const context& where_to,
                                                 const sorted_array_options& options, Sort&& sort) {
-  if (options.entries == layout::row) {
+  if (options.layout == layout::row) {
     return std::make_unique<built_sorted_array<Key, RowId, layout::row, Executor>>(info, where_to,
                                                                                    options, sort);
   }

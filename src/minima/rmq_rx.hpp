@@ -87,8 +87,8 @@ class minima_by_rays {
                  const rmq_rx_options& options, std::uint64_t* repairs)
       : repairs_(repairs) {
     scene_plan<core::rmq_ray_scene> plan;
-    plan.compact = options.compact.value_or(!options.fast_build);
-    plan.fast_build = options.fast_build;
+    plan.compact = options.compact.value_or(options.build == rx_build::trace);
+    plan.fast_build = options.build == rx_build::fast;
     plan.scene.values = cells_of(values);
     plan.scene.rightmost = options.ties == rmq_ties::rightmost;
     plan.scene.block_bits = core::floor_log2(options.block);

@@ -13,42 +13,42 @@
 namespace raydex {
 
 // What is not given of these, the structure chooses.
-template <auto Schedule>
+template <auto Batch>
 inline constexpr std::array schedule_options{
-    of_a_paper(choice<Schedule, &batch_schedule::blocks>(
+    of_a_paper(choice<Batch, &batch_schedule::schedule>(
         "schedule", {{"dynamic", scheduling::dynamic}, {"static", scheduling::fixed}},
         "who assigns probes to multiprocessors")),
-    number<Schedule, &batch_schedule::threads>("threads", {128, 1024, true}, "threads of a block"),
-    number<Schedule, &batch_schedule::lookups>("lookups", {1, 16},
-                                               "lookups one after the other in a thread or group"),
-    of_a_paper(choice<Schedule, &batch_schedule::pin>(
+    number<Batch, &batch_schedule::threads>("threads", {128, 1024, true}, "threads of a block"),
+    number<Batch, &batch_schedule::lookups>("lookups", {1, 16},
+                                            "lookups one after the other in a thread or group"),
+    of_a_paper(choice<Batch, &batch_schedule::pin>(
         "pin", {{"none", pinning::none}, {"steps", pinning::steps}, {"full", pinning::full}},
         "what shared memory holds of the upper levels")),
-    of_a_paper(choice<Schedule, &batch_schedule::reorder>(
+    of_a_paper(choice<Batch, &batch_schedule::reorder>(
         "reorder",
         {{"none", reordering::none}, {"single", reordering::single}, {"double", reordering::twice}},
         "whether a block answers its probes in ascending order")),
-    of_a_paper(choice<Schedule, &batch_schedule::group>(
+    of_a_paper(choice<Batch, &batch_schedule::group>(
         "group", {{"exact", grouping::exact}, {"power", grouping::power}},
         "how many threads share a lookup: K - 1, or the next power of 2")),
-    choice<Schedule, &batch_schedule::cooperative_scan>(
-        "scan", {{"multi", true}, {"single", false}}, "whether threads share a range's matches")};
+    choice<Batch, &batch_schedule::scan>("scan",
+                                         {{"multi", scanning::multi}, {"single", scanning::single}},
+                                         "whether threads share a range's matches")};
 
 template <class Options>
 inline constexpr option_entry layout_option =
-    choice<&Options::entries>("layout", {{"column", layout::column}, {"row", layout::row}},
-                              "keys and row ids in two arrays, or as entries of one");
+    choice<&Options::layout>("layout", {{"column", layout::column}, {"row", layout::row}},
+                             "keys and row ids in two arrays, or as entries of one");
 template <class Options>
-inline constexpr option_entry fan_out_option = number<&Options::fan_out>("k", {2, 33},
-                                                                         "children of a node");
+inline constexpr option_entry k_option = number<&Options::k>("k", {2, 33}, "children of a node");
 
 inline constexpr auto sorted_array_table =
     table_of<sorted_array_options>(std::array{layout_option<sorted_array_options>},
-                                   schedule_options<&sorted_array_options::schedule>);
+                                   schedule_options<&sorted_array_options::batch>);
 
 inline constexpr auto eytzinger_table = table_of<eytzinger_options>(
-    std::array{layout_option<eytzinger_options>, fan_out_option<eytzinger_options>},
-    schedule_options<&eytzinger_options::schedule>);
+    std::array{layout_option<eytzinger_options>, k_option<eytzinger_options>},
+    schedule_options<&eytzinger_options::batch>);
 
 inline constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
     std::array{layout_option<pivot_tree_options>,
@@ -61,11 +61,11 @@ inline constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
                                               {"exact", tree_nodes::exact},
                                               {"quantised", tree_nodes::quantised}},
                                              "pivots as they are, or as separators of 15 bits")),
-               of_a_paper(only_with("search=groups", fan_out_option<pivot_tree_options>)),
+               of_a_paper(only_with("search=groups", k_option<pivot_tree_options>)),
                of_a_paper(only_with("search=groups", option<&pivot_tree_options::levels>(
                                                          "levels", {{"all", not_given}},
                                                          {1, core::pivot_levels::most},
                                                          "levels of pivots above the leaves")))},
-    schedule_options<&pivot_tree_options::schedule>);
+    schedule_options<&pivot_tree_options::batch>);
 
 }  // namespace raydex

@@ -7,9 +7,10 @@
 
 namespace raydex {
 
-void check_bits(unsigned x, unsigned y, unsigned z, const rx_scale& scale) {
-  for (const unsigned bits : {x, y, z}) {
-    if (bits > 23) {
+void check_bits(const rx_bits& bits, const rx_scale& scale) {
+  const auto& [x, y, z] = bits;
+  for (const unsigned each : {x, y, z}) {
+    if (each > 23) {
       throw invalid_argument(
           fmt::format("option bits: {}/{}/{}: a coordinate has at most 23 bits", x, y, z));
     }

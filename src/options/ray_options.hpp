@@ -9,7 +9,7 @@
 namespace raydex {
 
 // Throws `invalid_argument`.
-void check_bits(unsigned x, unsigned y, unsigned z, const rx_scale& scale);
+void check_bits(const rx_bits& bits, const rx_scale& scale);
 
 // Throws `unsupported` where the largest key has no place; `remedy` says what to take.
 void check_places(std::uint64_t largest_key, std::uint64_t largest_place, const char* remedy);

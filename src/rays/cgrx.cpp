@@ -26,15 +26,15 @@ void check_options(const cgrx_options& options) {
         fmt::format("option node: {} is not an even number from {}, the entries of a bucket, to {}",
                     options.node, options.bucket, core::most_node_entries));
   }
-  if (options.node != 0 && options.entries != cgrx_layout::column) {
+  if (options.node != 0 && options.layout != cgrx_layout::column) {
     throw unsupported(
         fmt::format("option layout: {} is for a sorted column; take column, or node=off",
-                    options.entries == cgrx_layout::packed ? "packed" : "aligned"));
+                    options.layout == cgrx_layout::packed ? "packed" : "aligned"));
   }
-  if (options.markers == core::cgrx_markers::none && options.mapping == cgrx_mapping::bits) {
+  if (options.scene == core::bucket_scene::spans && options.mapping == cgrx_mapping::bits) {
     throw unsupported("option scene: spans lie in one row; take mapping=fit");
   }
-  check_bits(options.x_bits, options.y_bits, options.z_bits, options.scale);
+  check_bits(options.bits, options.scale);
 }
 
 }  // namespace

@@ -83,12 +83,11 @@ class built_cgrx final
  public:
   built_cgrx(const index_info& info, const context& where_to, const column& keys,
              const std::optional<column>& row_ids, const cgrx_options& options)
-      : built_cgrx::answering_by_rays(where_to, {.cooperative_scan = options.cooperative_scan}),
-        options_(options) {
+      : built_cgrx::answering_by_rays(where_to, {.scan = options.scan}), options_(options) {
     this->info_ = info;
     const context where{this->memory(), where_to.stream};
     held_entries entries(where, Engine::template sort_column<Key, RowId>(where, keys, row_ids),
-                         options_.entries);
+                         options_.layout);
     scene_ = place(where, entries.column(), entries);
     hold(std::move(entries));
   }
@@ -122,7 +121,7 @@ class built_cgrx final
     if (!changed) return std::nullopt;
     copy = {};
     changed->max_row_id = std::max(entries_.max_row_id(), given.insert.max_row_id);
-    held_entries entries(where, std::move(*changed), options_.entries);
+    held_entries entries(where, std::move(*changed), options_.layout);
     if (scene_.buckets() == 0) {
       scene_ = place(where, entries.column(), entries);
     } else {
@@ -161,16 +160,16 @@ class built_cgrx final
 
   bool is_uneven(const context& where, const Key* keys, std::uint64_t size,
                  const buffer<RowId>& begins) const {
-    if (options_.rebuild_at == 0) return false;
+    if (options_.rebuild == 0) return false;
     const std::uint64_t buckets = begins.size() - 1;
-    if (size / options_.bucket < buckets / options_.rebuild_at) return true;
+    if (size / options_.bucket < buckets / options_.rebuild) return true;
     buffer<std::uint64_t> found(where, 1);
     executor::clear(where, found.data());
-    executor::for_each(where,
-                       find_large_bucket<Key, RowId>{
-                           keys, begins.data(),
-                           std::uint64_t{options_.bucket} * options_.rebuild_at, found.data()},
-                       buckets);
+    executor::for_each(
+        where,
+        find_large_bucket<Key, RowId>{
+            keys, begins.data(), std::uint64_t{options_.bucket} * options_.rebuild, found.data()},
+        buckets);
     return executor::read(where, found.data()) != 0;
   }
 

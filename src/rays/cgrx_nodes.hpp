@@ -150,9 +150,7 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
  public:
   built_node_cgrx(const index_info& info, const context& where_to, const column& keys,
                   const std::optional<column>& row_ids, const cgrx_options& options)
-      : built_node_cgrx::answering_by_rays(where_to,
-                                           {.cooperative_scan = options.cooperative_scan}),
-        options_(options) {
+      : built_node_cgrx::answering_by_rays(where_to, {.scan = options.scan}), options_(options) {
     this->info_ = info;
     const context where{this->memory(), where_to.stream};
     describe([&]() -> facts {
@@ -247,7 +245,7 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
     buffer<std::uint64_t> too_long(where, 1);
     executor::clear(where, too_long.data());
     const std::uint64_t most =
-        options_.rebuild_at == 0 ? ~std::uint64_t{0} : std::uint64_t{options_.rebuild_at};
+        options_.rebuild == 0 ? ~std::uint64_t{0} : std::uint64_t{options_.rebuild};
     executor::for_each(
         where, count_wanted_nodes<Key, RowId>{editor, most, tickets.data(), too_long.data()},
         buckets);

@@ -115,12 +115,12 @@ class bucket_scene {
 
  private:
   void lay_out(const context& where, const cgrx_options& options, std::uint64_t* repairs) {
-    plan_.compact = options.compact.value_or(!options.fast_build);
-    plan_.fast_build = options.fast_build;
+    plan_.compact = options.compact.value_or(options.build == rx_build::trace);
+    plan_.fast_build = options.build == rx_build::fast;
     scene_type& to = plan_.scene;
     const bool fit = options.mapping == cgrx_mapping::fit;
-    to.markers =
-        options.markers.value_or(fit ? core::cgrx_markers::none : core::cgrx_markers::within);
+    to.kind =
+        options.scene.value_or(fit ? core::bucket_scene::spans : core::bucket_scene::optimised);
     // A guess is worth its arithmetic where halves would be looked at in other lines.
     constexpr unsigned many = 64;
     to.search = options.search.value_or(options.bucket < many ? core::bucket_search::binary
@@ -159,9 +159,9 @@ class bucket_scene {
   }
   core::key_grid grid_of(const cgrx_options& options) const {
     const auto step = [](unsigned power) { return static_cast<float>(std::uint64_t{1} << power); };
-    const core::key_grid grid = {.x_bits = static_cast<std::uint8_t>(options.x_bits),
-                                 .y_bits = static_cast<std::uint8_t>(options.y_bits),
-                                 .z_bits = static_cast<std::uint8_t>(options.z_bits),
+    const core::key_grid grid = {.x_bits = static_cast<std::uint8_t>(options.bits.x),
+                                 .y_bits = static_cast<std::uint8_t>(options.bits.y),
+                                 .z_bits = static_cast<std::uint8_t>(options.bits.z),
                                  .y_step = step(options.scale.y),
                                  .z_step = step(options.scale.z)};
     check_places(column_.largest, grid.largest(), "mapping=fit, or more bits");

@@ -33,7 +33,7 @@ namespace {
 
 void check_options(const rx_options& options) {
   const rx_scale scale = options.scale.value_or(rx_scale{});
-  check_bits(options.x_bits, options.y_bits, options.z_bits, scale);
+  check_bits(options.bits, scale);
   if ((scale.y != 0 || scale.z != 0) && options.primitive == rx_primitive::sphere) {
     throw unsupported("option primitive: spheres take no scale; take triangle or box");
   }

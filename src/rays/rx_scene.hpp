@@ -85,22 +85,23 @@ class built_scene {
   built_scene(const context& where, const key_column<Key>& column, const rx_options& options,
               std::uint64_t* repairs) {
     plan_.primitive = Engine::primitive_of(options.primitive);
-    plan_.compact = options.compact.value_or(!options.fast_build);
-    plan_.fast_build = options.fast_build;
+    plan_.compact = options.compact.value_or(options.build == rx_build::trace);
+    plan_.fast_build = options.build == rx_build::fast;
     // A scene of one batch is never refit.
-    plan_.refittable = options.on_update == rx_update::refit && options.inverse == rx_inverse::off;
+    plan_.refittable = options.update == rx_update::refit && options.inverse == rx_inverse::off;
     core::rx_scene<Key, RowId>& scene = plan_.scene;
     scene.points = options.points;
-    scene.ranges_from_zero = options.ranges_from_zero;
+    scene.ranges_from_zero = options.ranges == rx_ranges::zero;
     scene.hits = options.hits;
     scene.trusts_misses = trusts_misses(options);
-    scene.joined = options.instances;
+    scene.joined = options.top == rx_top::instances;
     scene.repairs = repairs;
     scene.keys = column.keys;
     scene.entries = static_cast<RowId>(column.size);
     scene.grid = grid_of(options, column.largest);
     scene.primitives = static_cast<RowId>(
-        options.compress && column.size != 0 ? compress(where, column) : column.size);
+        options.duplicates == rx_duplicates::compress && column.size != 0 ? compress(where, column)
+                                                                          : column.size);
     scene.first_entries = first_entries_.data();
     divide(where, options.parts);
   }
@@ -145,9 +146,9 @@ class built_scene {
     } else if (options.mode == rx_mode::naive) {
       grid = {.x_bits = 23, .y_bits = 0, .z_bits = 0};
     } else {
-      grid = {.x_bits = static_cast<std::uint8_t>(options.x_bits),
-              .y_bits = static_cast<std::uint8_t>(options.y_bits),
-              .z_bits = static_cast<std::uint8_t>(options.z_bits)};
+      grid = {.x_bits = static_cast<std::uint8_t>(options.bits.x),
+              .y_bits = static_cast<std::uint8_t>(options.bits.y),
+              .z_bits = static_cast<std::uint8_t>(options.bits.z)};
     }
     check_places(largest, grid.largest(), "mode=3d with more bits");
     return grid;
@@ -160,8 +161,8 @@ class built_scene {
 
     // Bits that no key has only move the scene away from 0, where floats are finest.
     const auto used = static_cast<unsigned>(std::bit_width(largest));
-    const unsigned y_bits = std::min(used - std::min(used, options.x_bits), options.y_bits);
-    const unsigned z_bits = used - std::min(used, options.x_bits + y_bits);
+    const unsigned y_bits = std::min(used - std::min(used, options.bits.x), options.bits.y);
+    const unsigned z_bits = used - std::min(used, options.bits.x + y_bits);
     rx_scale scale;
     if (options.scale) {
       scale = *options.scale;

@@ -182,10 +182,10 @@ class cgrx_repairs : public repairs {
  protected:
   using scene = cgrx_scene<std::uint64_t, std::uint32_t>;
 
-  scene scene_of(const std::vector<std::uint64_t>& keys, cgrx_markers markers, key_grid grid) {
+  scene scene_of(const std::vector<std::uint64_t>& keys, bucket_scene kind, key_grid grid) {
     scene made;
     made.grid = grid;
-    made.markers = markers;
+    made.kind = kind;
     made.keys = {keys.data()};
     made.entries = static_cast<std::uint32_t>(keys.size());
     made.bucket_size = 3;
@@ -196,10 +196,10 @@ class cgrx_repairs : public repairs {
              .buckets = made.buckets,
              .first = made.representative(0),
              .last = made.representative(made.buckets - 1),
-             .base = markers == cgrx_markers::none ? made.representative(0) : 0,
+             .base = kind == bucket_scene::spans ? made.representative(0) : 0,
              .shift = 0,
-             .rows = markers != cgrx_markers::none,
-             .planes = markers != cgrx_markers::none};
+             .rows = kind != bucket_scene::spans,
+             .planes = kind != bucket_scene::spans};
     made.parts = &part_;
     return made;
   }
@@ -210,11 +210,11 @@ class cgrx_repairs : public repairs {
 TEST_F(cgrx_repairs, are_the_lookups_whose_rays_were_lost) {
   const key_grid planes{.x_bits = 23, .y_bits = 23, .z_bits = 18, .y_step = 32, .z_step = 64};
   const key_grid row{.x_bits = 23, .y_bits = 0, .z_bits = 0};
-  for (const auto markers : {cgrx_markers::apart, cgrx_markers::within, cgrx_markers::none}) {
-    SCOPED_TRACE(static_cast<int>(markers));
-    const bool fits = markers == cgrx_markers::none;
+  for (const auto kind : {bucket_scene::naive, bucket_scene::optimised, bucket_scene::spans}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    const bool fits = kind == bucket_scene::spans;
     const auto keys = random_keys(150, fits ? 0x7f'ffff : 0xf00'03ff'ff7f'ffff);
-    const scene in = scene_of(keys, markers, fits ? row : planes);
+    const scene in = scene_of(keys, kind, fits ? row : planes);
     for (const std::uint64_t lost_of : {0U, 1U, 7U}) {
       SCOPED_TRACE(lost_of);
       const tracer<scene> by(in, scene::triangles(part_), lost_of);
@@ -247,7 +247,7 @@ TEST_F(cgrx_repairs, guesses_within_a_bucket_stay_there) {
     keys.push_back(std::numeric_limits<std::uint64_t>::max() - 1000 + i);
   const std::vector<std::uint64_t> representatives{1, 2};
   const std::vector<std::uint32_t> begins{0, 1};
-  scene in = scene_of(keys, cgrx_markers::none, {.x_bits = 1, .y_bits = 0, .z_bits = 0});
+  scene in = scene_of(keys, bucket_scene::spans, {.x_bits = 1, .y_bits = 0, .z_bits = 0});
   in.search = bucket_search::interpolated;
   in.buckets = 2;
   in.representatives = representatives.data();

@@ -32,11 +32,11 @@ auto build(const session& at, const column& keys, const std::optional<column>& r
            const batch_schedule& schedule) {
   if constexpr (Structure == structure::sorted) {
     return build_sorted_array(backend::cuda, at, keys, row_ids,
-                              {.entries = Layout, .schedule = schedule});
+                              {.layout = Layout, .batch = schedule});
   } else {
     pivot_tree_options options;
-    options.entries = Layout;
-    options.schedule = schedule;
+    options.layout = Layout;
+    options.batch = schedule;
     if (Structure == structure::groups) options.search = tree_search::groups;
     return build_pivot_tree(backend::cuda, at, keys, row_ids, options);
   }

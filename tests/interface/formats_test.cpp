@@ -146,12 +146,12 @@ TEST(formats, what_is_no_choice_of_an_option_is_refused) {
   };
   refused("option layout", [&] {
     sorted_array_options options;
-    none(options.entries);
+    none(options.layout);
     build_sorted_array(backend::cpu, cpu, keys, {}, options);
   });
   refused("option pin", [&] {
     eytzinger_options options;
-    none(options.schedule.pin.emplace());
+    none(options.batch.pin.emplace());
     build_eytzinger(backend::cpu, cpu, keys, {}, options);
   });
   refused("option search", [&] {

@@ -195,7 +195,7 @@ void executor::run(const context& where, const batch_plan& plan, const Operation
   unsigned threads = threads_for(size, plan.threads);
   layout.at_once = team::at_once(threads, layout.group);
   layout.rounds = rounds_for(size, layout.at_once * team::in_step, plan.lookups);
-  layout.cooperative_scan = plan.cooperative_scan;
+  layout.cooperative_scan = plan.scan == scanning::multi;
   layout.stream_leaves = outgrows_cache(operation.view);
   const auto per_part = [&] {
     return layout.at_once * static_cast<std::uint32_t>(team::in_step) * layout.rounds;
@@ -233,7 +233,7 @@ void executor::run(const context& where, const batch_plan& plan, const Operation
   const auto start = [&](const auto kernel, const auto& what) {
     allow_shared_memory(kernel, bytes);
     const std::uint64_t blocks =
-        plan.blocks == scheduling::fixed
+        plan.schedule == scheduling::fixed
             ? std::min(layout.parts, resident_blocks(kernel, threads, bytes))
             : layout.parts;
     launch(where.stream, blocks, threads, bytes, kernel, what, layout, merge.parts());

@@ -28,7 +28,7 @@ TEST_F(eytzinger_arguments, k_is_from_2_to_33) {
   for (const unsigned k : {0U, 1U, 34U, 0xffff'ffffU}) {
     refused({{"k", std::to_string(k)}}, {"option k", std::to_string(k), "2 to 33"});
     test::expect_error<invalid_argument>(
-        [&] { build_eytzinger(backend::cpu, cpu_, keys_, {}, {.fan_out = k}); },
+        [&] { build_eytzinger(backend::cpu, cpu_, keys_, {}, {.k = k}); },
         {"option k", std::to_string(k), "2 to 33"});
   }
   for (const char* k : {"", "nine", "9x", " 9", "-9", "9.0", "99999999999999999999"})

@@ -15,7 +15,7 @@ class eytzinger_device_view : public test::backend_test {
     for (const unsigned k : {2U, 3U, 9U, 33U}) {
       SCOPED_TRACE(k);
       const auto built =
-          build_eytzinger(backend::cuda, at(), column(keys), {}, {.entries = Layout, .fan_out = k});
+          build_eytzinger(backend::cuda, at(), column(keys), {}, {.layout = Layout, .k = k});
       test::check_device_view(at(), built->view<std::uint32_t, std::uint32_t, Layout>(), keys);
     }
   }

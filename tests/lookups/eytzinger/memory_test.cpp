@@ -32,7 +32,7 @@ TEST_F(eytzinger_memory, holds_keys_and_row_ids_and_nothing_more) {
         const auto narrow = cells<std::uint32_t>(n);
         const auto wide = cells<std::uint64_t>(n);
         const auto bytes = [&](const column& keys, const std::optional<column>& row_ids) {
-          const auto built = build(at(), keys, row_ids, {.entries = entries, .fan_out = k});
+          const auto built = build(at(), keys, row_ids, {.layout = entries, .k = k});
           return built->info().resident_bytes;
         };
         EXPECT_EQ(bytes(column(narrow), std::nullopt), 8 * n);
@@ -48,7 +48,7 @@ TEST_F(eytzinger_memory, needs_what_a_sorted_array_does_or_twice_what_it_holds) 
   const auto check = [&](const column& keys, const std::optional<column>& row_ids) {
     const auto sorted = build_sorted_array(at().where(), at(), keys, row_ids);
     for (const layout entries : {layout::column, layout::row}) {
-      const auto built = build(at(), keys, row_ids, {.entries = entries});
+      const auto built = build(at(), keys, row_ids, {.layout = entries});
       EXPECT_LE(built->info().build_peak_bytes,
                 std::max(sorted->info().build_peak_bytes, 2 * built->info().resident_bytes));
     }
@@ -65,7 +65,7 @@ TEST_F(eytzinger_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it_as
   const auto keys = cells<std::uint32_t>(10'000);
   for (const layout entries : {layout::column, layout::row}) {
     test::check_memory_of_build(at(), [&](const context& where) {
-      return build(where, column(keys), {}, {.entries = entries});
+      return build(where, column(keys), {}, {.layout = entries});
     });
   }
 }

@@ -14,8 +14,7 @@ void check_all_fan_outs() {
   const column keys{std::span<const float>(test::keys_to_ask)};
   for (unsigned k = 2; k <= 33; ++k) {
     SCOPED_TRACE(k);
-    const auto built =
-        build_eytzinger(backend::cpu, cpu, keys, {}, {.entries = Layout, .fan_out = k});
+    const auto built = build_eytzinger(backend::cpu, cpu, keys, {}, {.layout = Layout, .k = k});
     test::check_host_view(built->view<encoded_t<float>, std::uint32_t, Layout>());
   }
 }

@@ -13,7 +13,7 @@ class pivot_tree_device_view : public test::backend_test {
   void check(const pivot_tree_options& options) const {
     const auto keys = at().upload(test::cells_to_ask());
     pivot_tree_options own = options;
-    own.entries = Layout;
+    own.layout = Layout;
     own.search = Search;
     const auto built = build_pivot_tree(backend::cuda, at(), column(keys), {}, own);
     SCOPED_TRACE(built->info().options);
@@ -33,7 +33,7 @@ class pivot_tree_device_view : public test::backend_test {
   void check_groups() const {
     pivot_tree_options options;
     for (const unsigned k : {2U, 3U, 9U, 33U}) {
-      options.fan_out = k;
+      options.k = k;
       options.levels.reset();
       check<Layout, tree_search::groups>(options);
       options.levels = 1;

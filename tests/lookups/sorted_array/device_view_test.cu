@@ -13,7 +13,7 @@ class sorted_array_device_view : public test::backend_test {
   void check() const {
     const auto keys = at().upload(test::cells_to_ask());
     const auto built =
-        build_sorted_array(backend::cuda, at(), column(keys), {}, {.entries = Layout});
+        build_sorted_array(backend::cuda, at(), column(keys), {}, {.layout = Layout});
     test::check_device_view(at(), built->view<std::uint32_t, std::uint32_t, Layout>(), keys);
   }
 };

@@ -21,7 +21,7 @@ class sorted_array_memory : public test::backend_test {
   }
   std::unique_ptr<sorted_array> build(const context& where, const column& keys,
                                       const std::optional<column>& row_ids, layout entries) const {
-    return build_sorted_array(at().where(), where, keys, row_ids, {.entries = entries});
+    return build_sorted_array(at().where(), where, keys, row_ids, {.layout = entries});
   }
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 std::unique_ptr<sorted_array> build(const session& cpu, layout entries) {
   return build_sorted_array(backend::cpu, cpu, column(std::span<const float>(test::keys_to_ask)),
-                            std::nullopt, {.entries = entries});
+                            std::nullopt, {.layout = entries});
 }
 
 TEST(sorted_array_view, column_layout) {

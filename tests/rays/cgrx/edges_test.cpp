@@ -29,7 +29,7 @@ class cgrx_edges : public test::backend_test {
   // these, with each layout in turn.
   template <class Key>
   void check(std::vector<Key> keys, cgrx_options options) {
-    options.entries = static_cast<cgrx_layout>(checked_++ % 3);
+    options.layout = static_cast<cgrx_layout>(checked_++ % 3);
     std::shuffle(keys.begin(), keys.end(), random_);
     const std::vector<std::optional<Key>> cells(keys.begin(), keys.end());
     std::vector<std::uint64_t> ids(keys.size());
@@ -77,18 +77,18 @@ class cgrx_edges : public test::backend_test {
   void check_all(const std::vector<Key>& keys) {
     for (const unsigned bucket : {2U, 3U, 16U, 500U, 65'536U}) {
       for (const unsigned parts : {0U, 3U}) {
-        for (const auto markers :
-             {core::cgrx_markers::within, core::cgrx_markers::apart, core::cgrx_markers::none}) {
-          cgrx_options options{.bucket = bucket, .markers = markers, .parts = parts};
+        for (const auto scene : {core::bucket_scene::optimised, core::bucket_scene::naive,
+                                 core::bucket_scene::spans}) {
+          cgrx_options options{.bucket = bucket, .scene = scene, .parts = parts};
           check(keys, options);
           options.search = core::bucket_search::interpolated;
           check(keys, options);
-          if (markers == core::cgrx_markers::none) continue;
+          if (scene == core::bucket_scene::spans) continue;
           options.mapping = cgrx_mapping::bits;
           options.search = bucket == 3 ? core::bucket_search::linear : core::bucket_search::binary;
           check(keys, options);
           options.scale = {};
-          options.cooperative_scan = false;
+          options.scan = scanning::single;
           options.order = rx_order::tiles;
           check(keys, options);
           if (HasFatalFailure()) return;
@@ -175,13 +175,13 @@ TEST_F(cgrx_edges, random_sets) {
       key = random_() & bits;
     cgrx_options options{
         .bucket = static_cast<unsigned>(2 + random_() % 20),
-        .markers = set % 4 < 2 ? core::cgrx_markers::within : core::cgrx_markers::apart,
+        .scene = set % 4 < 2 ? core::bucket_scene::optimised : core::bucket_scene::naive,
         .parts = static_cast<unsigned>(random_() % 4)};
     check(keys, options);
     options.mapping = cgrx_mapping::bits;
     check(keys, options);
     check(keys,
-          {.bucket = options.bucket, .markers = core::cgrx_markers::none, .parts = options.parts});
+          {.bucket = options.bucket, .scene = core::bucket_scene::spans, .parts = options.parts});
     if (HasFatalFailure()) return;
   }
 }

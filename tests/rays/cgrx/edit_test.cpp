@@ -183,30 +183,27 @@ class cgrx_edits : public test::backend_test {
 };
 
 std::vector<cgrx_options> tested_options() {
-  return {{.markers = core::cgrx_markers::within},
-          {.bucket = 2, .markers = core::cgrx_markers::apart, .parts = 3},
-          {.bucket = 5, .mapping = cgrx_mapping::bits, .search = core::bucket_search::linear},
-          {.bucket = 3, .mapping = cgrx_mapping::bits, .parts = 2, .order = rx_order::sorted},
-          {.bucket = 4, .rebuild_at = 2},
-          {.bucket = 7, .search = core::bucket_search::interpolated, .parts = 2},
-          {.node = 32},
-          {.bucket = 2, .node = 2, .markers = core::cgrx_markers::apart, .parts = 3},
-          {.bucket = 3,
-           .node = 6,
-           .mapping = cgrx_mapping::bits,
-           .search = core::bucket_search::linear},
-          {.bucket = 3, .node = 4, .order = rx_order::sorted, .rebuild_at = 3},
-          {.bucket = 4,
-           .node = 8,
-           .cooperative_scan = false,
-           .order = rx_order::tiles,
-           .rebuild_at = 0},
-          {.bucket = 16, .order = rx_order::tiles, .rebuild_at = 0},
-          {.bucket = 3,
-           .entries = cgrx_layout::packed,
-           .cooperative_scan = false,
-           .order = rx_order::sorted},
-          {.bucket = 4, .entries = cgrx_layout::aligned, .rebuild_at = 2}};
+  return {
+      {.scene = core::bucket_scene::optimised},
+      {.bucket = 2, .scene = core::bucket_scene::naive, .parts = 3},
+      {.bucket = 5, .mapping = cgrx_mapping::bits, .search = core::bucket_search::linear},
+      {.bucket = 3, .mapping = cgrx_mapping::bits, .parts = 2, .order = rx_order::sorted},
+      {.bucket = 4, .rebuild = 2},
+      {.bucket = 7, .search = core::bucket_search::interpolated, .parts = 2},
+      {.node = 32},
+      {.bucket = 2, .node = 2, .scene = core::bucket_scene::naive, .parts = 3},
+      {.bucket = 3,
+       .node = 6,
+       .mapping = cgrx_mapping::bits,
+       .search = core::bucket_search::linear},
+      {.bucket = 3, .node = 4, .order = rx_order::sorted, .rebuild = 3},
+      {.bucket = 4, .node = 8, .scan = scanning::single, .order = rx_order::tiles, .rebuild = 0},
+      {.bucket = 16, .order = rx_order::tiles, .rebuild = 0},
+      {.bucket = 3,
+       .layout = cgrx_layout::packed,
+       .scan = scanning::single,
+       .order = rx_order::sorted},
+      {.bucket = 4, .layout = cgrx_layout::aligned, .rebuild = 2}};
 }
 
 TEST_F(cgrx_edits, waves) {
@@ -413,11 +410,10 @@ TEST_F(cgrx_edits, an_edit_that_runs_out_changes_nothing) {
   const auto rows = at().upload(ids);
   const edits batch{.insert = column(more), .insert_rows = column(rows), .erase = column(keys)};
   for (const cgrx_options& options :
-       {cgrx_options{.bucket = 4}, cgrx_options{.bucket = 4, .rebuild_at = 2},
-        cgrx_options{.bucket = 4, .entries = cgrx_layout::aligned},
-        cgrx_options{.bucket = 4, .entries = cgrx_layout::packed, .rebuild_at = 2},
-        cgrx_options{.bucket = 4, .node = 8},
-        cgrx_options{.bucket = 4, .node = 4, .rebuild_at = 2}}) {
+       {cgrx_options{.bucket = 4}, cgrx_options{.bucket = 4, .rebuild = 2},
+        cgrx_options{.bucket = 4, .layout = cgrx_layout::aligned},
+        cgrx_options{.bucket = 4, .layout = cgrx_layout::packed, .rebuild = 2},
+        cgrx_options{.bucket = 4, .node = 8}, cgrx_options{.bucket = 4, .node = 4, .rebuild = 2}}) {
     const auto build_in = [&](memory_resource& memory) {
       return build_cgrx(at().where(), {memory, plain.stream}, column(keys), {}, options);
     };

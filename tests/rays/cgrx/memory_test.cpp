@@ -42,7 +42,7 @@ TEST_F(cgrx_memory, rows_are_as_large_as_columns_unless_padded) {
   const auto narrow = random_keys(100'000);
   const buffer<std::uint64_t> wide = at().upload(std::vector<std::uint64_t>(100'000));
   const auto bytes = [&](const column& keys, cgrx_layout entries) {
-    return build(at(), keys, {.bucket = 65'536, .entries = entries})->info().resident_bytes;
+    return build(at(), keys, {.bucket = 65'536, .layout = entries})->info().resident_bytes;
   };
   for (const column& keys : {column(narrow), column(wide)})
     EXPECT_EQ(bytes(keys, cgrx_layout::packed), bytes(keys, cgrx_layout::column));
@@ -56,7 +56,7 @@ TEST_F(cgrx_memory, an_edit_leaves_no_columns_beside_rows) {
   const auto keys = random_keys(10'000);
   const auto more = random_keys(1000);
   const auto bytes = [&](cgrx_layout entries) {
-    const auto built = build(at(), column(keys), {.entries = entries});
+    const auto built = build(at(), column(keys), {.layout = entries});
     built->edit(context(at()).stream, {.insert = column(more), .insert_rows = column(more)});
     const auto edited = built->info().resident_bytes;
     built->rebuild(context(at()).stream);
@@ -68,7 +68,7 @@ TEST_F(cgrx_memory, an_edit_leaves_no_columns_beside_rows) {
 TEST_F(cgrx_memory, a_build_that_runs_out_leaks_nothing) {
   const auto keys = random_keys(10'000);
   test::check_leaks_of_build(at(), [&](const context& where) {
-    return build(where, column(keys), {.bucket = 4, .entries = cgrx_layout::packed, .parts = 2});
+    return build(where, column(keys), {.bucket = 4, .layout = cgrx_layout::packed, .parts = 2});
   });
 }
 

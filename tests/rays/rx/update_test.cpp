@@ -68,19 +68,19 @@ class rx_update_test : public test::backend_test {
 std::vector<rx_options> tested_options() {
   std::vector<rx_options> all;
   for (const rx_primitive primitive : {rx_primitive::triangle, rx_primitive::box}) {
-    for (const rx_update on_update : {rx_update::refit, rx_update::rebuild}) {
-      all.push_back({.primitive = primitive, .on_update = on_update});
+    for (const rx_update update : {rx_update::refit, rx_update::rebuild}) {
+      all.push_back({.primitive = primitive, .update = update});
       all.push_back({.primitive = primitive,
                      .hits = core::ray_hits::any,
-                     .compress = false,
+                     .duplicates = rx_duplicates::keep,
                      .compact = true,
                      .parts = 3,
-                     .instances = true,
-                     .on_update = on_update});
+                     .top = rx_top::instances,
+                     .update = update});
     }
   }
-  all.push_back({.primitive = rx_primitive::sphere, .parts = 2, .on_update = rx_update::refit});
-  all.push_back({.inverse = rx_inverse::on, .on_update = rx_update::refit});
+  all.push_back({.primitive = rx_primitive::sphere, .parts = 2, .update = rx_update::refit});
+  all.push_back({.inverse = rx_inverse::on, .update = rx_update::refit});
   all.push_back({.inverse = rx_inverse::automatic});
   return all;
 }
@@ -121,7 +121,7 @@ TEST_F(rx_update_test, more_and_fewer_keys) {
 
 TEST_F(rx_update_test, row_ids_are_replaced_too) {
   const auto keys = at().upload(key_list{5, 3, 5});
-  const auto built = build(at(), keys, {.on_update = rx_update::refit});
+  const auto built = build(at(), keys, {.update = rx_update::refit});
   built->update(stream(), column(keys), column(at().upload(std::vector{9U, 70U, 8U})));
   EXPECT_EQ(built->info().max_row_id, 70U);
   buffer<std::uint64_t> sums(at(), 3);
@@ -156,8 +156,8 @@ TEST_F(rx_update_test, an_update_that_runs_out_leaves_the_index_as_it_was) {
   const context plain = at();
   const key_list before = random_keys(3000);
   const auto after = at().upload(random_keys(3000));
-  for (const rx_update on_update : {rx_update::refit, rx_update::rebuild}) {
-    const rx_options options = {.parts = 2, .on_update = on_update};
+  for (const rx_update update : {rx_update::refit, rx_update::rebuild}) {
+    const rx_options options = {.parts = 2, .update = update};
     test::limited_resource plenty(plain.memory, std::numeric_limits<std::size_t>::max());
     {
       const auto built = build({plenty, plain.stream}, at().upload(before), options);

@@ -22,10 +22,10 @@
 namespace raydex::core {
 
 /// Which scene stands for the representatives.
-enum class cgrx_markers : std::uint8_t {
-  apart,   ///< triangles beside rows and planes mark those that hold something (3.1, 3.2)
-  within,  ///< representatives are moved or added to the last cells of rows and planes (3.3)
-  none     ///< none is needed: there is one row, and a triangle spans all places of its bucket
+enum class bucket_scene : std::uint8_t {
+  naive,      ///< triangles beside rows and planes mark those that hold something (3.1, 3.2)
+  optimised,  ///< representatives are moved or added to the last cells of rows and planes (3.3)
+  spans       ///< there is one row, and a triangle spans all places of its bucket
 };
 
 /// How a bucket is searched.
@@ -57,7 +57,7 @@ struct cgrx_scene {
   using part = cgrx_part<Key, Position>;   ///< a part of it
 
   key_grid grid;                                 ///< where places lie
-  cgrx_markers markers = cgrx_markers::within;   ///< which scene it is
+  bucket_scene kind = bucket_scene::optimised;   ///< which scene it is
   bucket_search search = bucket_search::binary;  ///< how buckets are searched
   strided<Key> keys;                             ///< of the entries, ascending
   Position entries = 0;                          ///< how many
@@ -74,7 +74,7 @@ struct cgrx_scene {
   static constexpr bool settles_apart = true;          ///< a bucket has to be searched, too
 
   /// Whether a lookup's ray may stop at whatever it meets: a ray across a row meets one triangle.
-  RAYDEX_HD bool any_will_do(bool /*is_point*/) const { return markers == cgrx_markers::none; }
+  RAYDEX_HD bool any_will_do(bool /*is_point*/) const { return kind == bucket_scene::spans; }
 
   /// The representative of a bucket.
   RAYDEX_HD Key representative(Position bucket) const {
@@ -110,13 +110,13 @@ struct cgrx_scene {
   RAYDEX_HD placed triangle(const part& of, std::uint64_t i) const {
     const auto layer = static_cast<unsigned>(i / of.buckets);
     const auto bucket = static_cast<Position>(of.first_bucket + i % of.buckets);
-    return markers == cgrx_markers::apart ? apart(of, bucket, layer) : within(of, bucket, layer);
+    return kind == bucket_scene::naive ? apart(of, bucket, layer) : within(of, bucket, layer);
   }
 
   /// The triangle of number `i` of a part. Where there is nothing it is a point, which no ray
   /// meets.
   RAYDEX_HD void triangle(unsigned number, std::uint64_t i, point3 (&corners)[3]) const {
-    if (markers == cgrx_markers::none) return span(parts[number], i, corners);
+    if (kind == bucket_scene::spans) return span(parts[number], i, corners);
     const placed what = triangle(parts[number], i);
     grid.triangle(what.at, what.flipped, corners);
     if (what.exists) return;
@@ -141,13 +141,13 @@ struct cgrx_scene {
     const cell from = grid.cell_of(place_in(of, key));
     Position bucket = 0;
     bool found = false;
-    if (markers == cgrx_markers::none) {
+    if (kind == bucket_scene::spans) {
       Position primitive = 0;
       found = tracer.closest(number, grid.ray_across(from), primitive);
       bucket = of.first_bucket + primitive;
     } else {
-      found = markers == cgrx_markers::apart ? trace_apart(tracer, number, of, from, bucket)
-                                             : trace_within(tracer, number, of, from, bucket);
+      found = kind == bucket_scene::naive ? trace_apart(tracer, number, of, from, bucket)
+                                          : trace_within(tracer, number, of, from, bucket);
     }
     return {found ? bucket : traced<Position>::gave_up, 0};
   }
