@@ -24,18 +24,8 @@ void index::check(const context& where, const probes& batch, std::uint64_t out_s
     throw invalid_argument(fmt::format("probes: they are {}, but the keys of the index are {}",
                                        to_string(batch.lower.format), to_string(info_.key)));
   }
-  if (!batch.is_points) {
-    check_column("probes", batch.upper);
-    if (batch.upper.format != batch.lower.format || batch.upper.size != batch.lower.size) {
-      throw invalid_argument(fmt::format(
-          "probes: {} lower ends of {}, but {} upper ends of {}; they must agree", batch.lower.size,
-          to_string(batch.lower.format), batch.upper.size, to_string(batch.upper.format)));
-    }
-  }
-  if (out_size != batch.size()) {
-    throw invalid_argument(
-        fmt::format("out: room for {} probes, but there are {}", out_size, batch.size()));
-  }
+  if (!batch.is_points) check_column("probes", batch.upper);
+  check_sizes("probes", batch, out_size);
 }
 
 void index::check_values(const column& values) const {

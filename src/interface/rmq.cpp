@@ -63,15 +63,7 @@ void rmq::check_batch(const context& where, const probes& ranges, std::uint64_t 
   }
   check_positions("ranges", ranges.lower);
   check_positions("ranges", ranges.upper);
-  if (ranges.upper.format != ranges.lower.format || ranges.upper.size != ranges.lower.size) {
-    throw invalid_argument(fmt::format(
-        "ranges: {} lower ends of {}, but {} upper ends of {}; they must agree", ranges.lower.size,
-        to_string(ranges.lower.format), ranges.upper.size, to_string(ranges.upper.format)));
-  }
-  if (out_size != ranges.size()) {
-    throw invalid_argument(
-        fmt::format("out: room for {} ranges, but there are {}", out_size, ranges.size()));
-  }
+  check_sizes("ranges", ranges, out_size);
 }
 
 void rmq::check_view(key_format value, std::size_t place_bytes) const {

@@ -4,23 +4,15 @@
 #include <utility>
 
 #include "raydex/error.hpp"
-#include "src/interface/platform.hpp"
+#include "src/interface/builders.hpp"
+#include "src/interface/checks.hpp"
 
 namespace raydex {
 
 namespace {
 std::unique_ptr<platform> open(backend where) {
-  if (std::string reason = why_unavailable(where); !reason.empty()) {
-    throw unavailable(std::string("backend ") + std::string(to_string(where)) +
-                      " is not available: " + reason);
-  }
-#if defined(RAYDEX_WITH_OPTIX)
-  if (where == backend::optix) return optix::open_platform();
-#endif
-#if defined(RAYDEX_WITH_CUDA)
-  if (where != backend::cpu) return cuda::open_platform();
-#endif
-  return cpu::open_platform();
+  check_available(where);
+  return find_backend(where)->open_platform();
 }
 }  // namespace
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/lookups/eytzinger.hpp"
+#include "raydex/eytzinger.hpp"
 
 #include "raydex/error.hpp"
-#include "src/interface/checks.hpp"
+#include "src/interface/builders.hpp"
+#include "src/options/checked.hpp"
 #include "src/options/lookups.hpp"
 
 namespace raydex {
@@ -17,14 +18,8 @@ void eytzinger::check_view(std::size_t key_bits, row_id_type row_ids, layout ent
 std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& where_to,
                                            const column& keys, const std::optional<column>& row_ids,
                                            const eytzinger_options& options) try {
-  check_build("eytzinger", where, where_to, keys, row_ids);
-  check(eytzinger_table, options);
-  index_info info = describe("eytzinger", where, keys, row_ids);
-  info.options = describe(eytzinger_table, options);
-#if defined(RAYDEX_WITH_CUDA)
-  if (where == backend::cuda) return cuda::build(info, where_to, keys, row_ids, options);
-#endif
-  return cpu::build(info, where_to, keys, row_ids, options);
+  const auto info = checked(eytzinger_table, options, where, where_to, keys, row_ids);
+  return builder_on(where, &backend_table::build_eytzinger)(info, where_to, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

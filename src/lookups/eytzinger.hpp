@@ -11,17 +11,6 @@
 
 namespace raydex {
 
-namespace cpu {
-std::unique_ptr<eytzinger> build(const index_info& info, const context& where_to,
-                                 const column& keys, const std::optional<column>& row_ids,
-                                 const eytzinger_options& options);
-}
-namespace cuda {
-std::unique_ptr<eytzinger> build(const index_info& info, const context& where_to,
-                                 const column& keys, const std::optional<column>& row_ids,
-                                 const eytzinger_options& options);
-}
-
 template <class Key, class RowId, layout Layout, class Executor>
 class built_eytzinger final
     : public answering<eytzinger, core::eytzinger_view<entries_of<Key, RowId, Layout>>, Executor> {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/lookups/pivot_tree.hpp"
+#include "raydex/pivot_tree.hpp"
 
 #include "raydex/error.hpp"
-#include "src/interface/checks.hpp"
+#include "src/interface/builders.hpp"
+#include "src/options/checked.hpp"
 #include "src/options/lookups.hpp"
 
 namespace raydex {
@@ -24,19 +25,10 @@ std::unique_ptr<pivot_tree> build_pivot_tree(backend where, const context& where
                                              const column& keys,
                                              const std::optional<column>& row_ids,
                                              const pivot_tree_options& options) try {
-  check_build("pivot_tree", where, where_to, keys, row_ids);
-  check(pivot_tree_table, options);
-  index_info info = raydex::describe("pivot_tree", where, keys, row_ids);
-  info.options = raydex::describe(pivot_tree_table, options);
-  const bool lines = options.search == tree_search::lines;
-#if defined(RAYDEX_WITH_CUDA)
-  if (where == backend::cuda) {
-    return lines ? cuda::build_line_tree(info, where_to, keys, row_ids, options)
-                 : cuda::build_group_tree(info, where_to, keys, row_ids, options);
-  }
-#endif
-  return lines ? cpu::build_line_tree(info, where_to, keys, row_ids, options)
-               : cpu::build_group_tree(info, where_to, keys, row_ids, options);
+  const auto info = checked(pivot_tree_table, options, where, where_to, keys, row_ids);
+  const auto builder = options.search == tree_search::lines ? &backend_table::build_line_tree
+                                                            : &backend_table::build_group_tree;
+  return builder_on(where, builder)(info, where_to, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

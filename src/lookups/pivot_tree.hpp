@@ -13,27 +13,6 @@
 
 namespace raydex {
 
-namespace cpu {
-std::unique_ptr<pivot_tree> build_line_tree(const index_info& info, const context& where_to,
-                                            const column& keys,
-                                            const std::optional<column>& row_ids,
-                                            const pivot_tree_options& options);
-std::unique_ptr<pivot_tree> build_group_tree(const index_info& info, const context& where_to,
-                                             const column& keys,
-                                             const std::optional<column>& row_ids,
-                                             const pivot_tree_options& options);
-}  // namespace cpu
-namespace cuda {
-std::unique_ptr<pivot_tree> build_line_tree(const index_info& info, const context& where_to,
-                                            const column& keys,
-                                            const std::optional<column>& row_ids,
-                                            const pivot_tree_options& options);
-std::unique_ptr<pivot_tree> build_group_tree(const index_info& info, const context& where_to,
-                                             const column& keys,
-                                             const std::optional<column>& row_ids,
-                                             const pivot_tree_options& options);
-}  // namespace cuda
-
 // The paper's tree.
 template <class Key, class RowId, layout Layout, class Executor>
 class built_group_tree final

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/lookups/sorted_array.hpp"
+#include "raydex/sorted_array.hpp"
 
 #include "raydex/error.hpp"
-#include "src/interface/checks.hpp"
+#include "src/interface/builders.hpp"
+#include "src/options/checked.hpp"
 #include "src/options/lookups.hpp"
 
 namespace raydex {
@@ -18,14 +19,9 @@ std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& w
                                                  const column& keys,
                                                  const std::optional<column>& row_ids,
                                                  const sorted_array_options& options) try {
-  check_build("sorted_array", where, where_to, keys, row_ids);
-  check(sorted_array_table, options);
-  index_info info = describe("sorted_array", where, keys, row_ids);
-  info.options = describe(sorted_array_table, options);
-#if defined(RAYDEX_WITH_CUDA)
-  if (where == backend::cuda) return cuda::build(info, where_to, keys, row_ids, options);
-#endif
-  return cpu::build(info, where_to, keys, row_ids, options);
+  const auto info = checked(sorted_array_table, options, where, where_to, keys, row_ids);
+  return builder_on(where, &backend_table::build_sorted_array)(info, where_to, keys, row_ids,
+                                                               options);
 } catch (...) {
   rethrow_as_error();
 }

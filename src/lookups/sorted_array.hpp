@@ -11,17 +11,6 @@
 
 namespace raydex {
 
-namespace cpu {
-std::unique_ptr<sorted_array> build(const index_info& info, const context& where_to,
-                                    const column& keys, const std::optional<column>& row_ids,
-                                    const sorted_array_options& options);
-}
-namespace cuda {
-std::unique_ptr<sorted_array> build(const index_info& info, const context& where_to,
-                                    const column& keys, const std::optional<column>& row_ids,
-                                    const sorted_array_options& options);
-}
-
 template <class Key, class RowId, layout Layout, class Executor>
 class built_sorted_array final
     : public answering<sorted_array, core::sorted_array_view<entries_of<Key, RowId, Layout>>,

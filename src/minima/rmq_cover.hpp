@@ -14,15 +14,6 @@
 
 namespace raydex {
 
-namespace cpu {
-std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& where_to,
-                                 const column& values, const rmq_cover_options& options);
-}
-namespace cuda {
-std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& where_to,
-                                 const column& values, const rmq_cover_options& options);
-}
-
 // The layouts of an array, as its size and the memory it may take have them.
 template <class Value, class Place>
 struct rmq_cover_plan {

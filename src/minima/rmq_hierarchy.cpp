@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/minima/rmq_hierarchy.hpp"
+#include "raydex/rmq_hierarchy.hpp"
 
 #include <fmt/format.h>
 
 #include "raydex/error.hpp"
-#include "src/interface/rmq_checks.hpp"
+#include "src/interface/builders.hpp"
+#include "src/options/checked.hpp"
 #include "src/options/minima.hpp"
 
 namespace raydex {
@@ -44,18 +45,10 @@ rmq_hierarchy::~rmq_hierarchy() = default;
 std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context& where_to,
                                                    const column& values,
                                                    const rmq_hierarchy_options& options) try {
-  check_rmq_build("rmq_hierarchy", where, where_to, values);
-  check(rmq_hierarchy_table, options);
+  auto info = checked(rmq_hierarchy_table, options, where, where_to, values);
   const rmq_hierarchy_options all = decided(where, options);
-  rmq_info info = describe_rmq("rmq_hierarchy", where, values);
   info.options = describe(rmq_hierarchy_table, all);
-#if defined(RAYDEX_WITH_CUDA)
-  if (where == backend::cuda) return cuda::build(info, where_to, values, all);
-#endif
-#if defined(RAYDEX_WITH_OPTIX)
-  if (where == backend::optix) return optix::build(info, where_to, values, all);
-#endif
-  return cpu::build(info, where_to, values, all);
+  return builder_on(where, &backend_table::build_rmq_hierarchy)(info, where_to, values, all);
 } catch (...) {
   rethrow_as_error();
 }

@@ -12,19 +12,6 @@
 
 namespace raydex {
 
-namespace cpu {
-std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
-                                     const column& values, const rmq_hierarchy_options& options);
-}
-namespace cuda {
-std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
-                                     const column& values, const rmq_hierarchy_options& options);
-}
-namespace optix {
-std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
-                                     const column& values, const rmq_hierarchy_options& options);
-}
-
 // How batches are answered, on a backend that has groups of threads.
 struct hierarchy_plan {
   bool coalesced = false;  // by groups; otherwise by a thread each

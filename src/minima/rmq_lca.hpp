@@ -11,15 +11,6 @@
 
 namespace raydex {
 
-namespace cpu {
-std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
-                           const rmq_lca_options& options);
-}
-namespace cuda {
-std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
-                           const rmq_lca_options& options);
-}
-
 enum class lca_step : std::uint8_t { minima, labels, heads, ascendants };
 
 // A step of the build, for the numbers `first + i * stride`.

@@ -215,13 +215,4 @@ class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
   rays rays_;
 };
 
-namespace cpu {
-std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
-                           const rmq_rx_options& options);
-}
-namespace optix {
-std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
-                           const rmq_rx_options& options);
-}
-
 }  // namespace raydex

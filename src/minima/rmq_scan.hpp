@@ -10,15 +10,6 @@
 
 namespace raydex {
 
-namespace cpu {
-std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
-                           const rmq_scan_options& options);
-}
-namespace cuda {
-std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
-                           const rmq_scan_options& options);
-}
-
 template <class Value, class Place, class Executor>
 class built_rmq_scan final : public built_rmq<core::rmq_scan_view<Value, Place>, Executor> {
  public:

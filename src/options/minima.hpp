@@ -21,12 +21,14 @@ inline constexpr std::array ties_option{choice<&Options::ties>(
     "which of equal values counts")};
 
 inline constexpr auto rmq_cover_table = table_of<rmq_cover_options>(
+    {"rmq_cover", searching_backends, true},
     std::array{choice<&rmq_cover_options::memory>(
         "memory", {{"fast", rmq_memory::fast}, {"small", rmq_memory::small}},
         "at most a quarter of the array's bytes, or a twenty-fifth")},
     ties_option<rmq_cover_options>);
 
 inline constexpr auto rmq_hierarchy_table = table_of<rmq_hierarchy_options>(
+    {"rmq_hierarchy", all_backends, true},
     std::array{
         option<&rmq_hierarchy_options::chunk>("chunk", {{"auto", not_given}}, {2, 1024, true},
                                               "values under a minimum"),
@@ -50,14 +52,16 @@ inline constexpr auto rmq_hierarchy_table = table_of<rmq_hierarchy_options>(
             "how groups come by ranges"))},
     ties_option<rmq_hierarchy_options>);
 
-inline constexpr auto rmq_lca_table = table_of<rmq_lca_options>(ties_option<rmq_lca_options>);
+inline constexpr auto rmq_lca_table =
+    table_of<rmq_lca_options>({"rmq_lca", searching_backends}, ties_option<rmq_lca_options>);
 
 inline constexpr auto rmq_rx_table = table_of<rmq_rx_options>(
-    ties_option<rmq_rx_options>,
+    {"rmq_rx", tracing_backends}, ties_option<rmq_rx_options>,
     std::array{number<&rmq_rx_options::block>(
         "block", {32, 4096, true}, "values, or minima of blocks, that a ray chooses from")},
     scene_build_options<rmq_rx_options>);
 
-inline constexpr auto rmq_scan_table = table_of<rmq_scan_options>(ties_option<rmq_scan_options>);
+inline constexpr auto rmq_scan_table = table_of<rmq_scan_options>(
+    {"rmq_scan", searching_backends, true}, ties_option<rmq_scan_options>);
 
 }  // namespace raydex

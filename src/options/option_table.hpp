@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "raydex/index.hpp"
+#include "src/interface/structure_facts.hpp"
 
 namespace raydex {
 
@@ -63,9 +64,10 @@ struct option_entry {
   constexpr std::span<const option_word> words() const { return {word_list.data(), word_count}; }
 };
 
-// The options of a structure.
+// A structure and its options.
 template <class Options, std::size_t N>
 struct option_table {
+  structure_facts facts;
   std::array<option_entry, N> entries;
 };
 
@@ -158,8 +160,9 @@ constexpr option_entry of_a_paper(option_entry entry) {
 
 // A table of entries and of tables that several structures share.
 template <class Options, std::size_t... Sizes>
-constexpr auto table_of(const std::array<option_entry, Sizes>&... parts) {
-  option_table<Options, (Sizes + ...)> all{};
+constexpr auto table_of(const structure_facts& facts,
+                        const std::array<option_entry, Sizes>&... parts) {
+  option_table<Options, (Sizes + ...)> all{.facts = facts, .entries = {}};
   std::size_t at = 0;
   const auto append = [&](const auto& part) {
     for (const option_entry& entry : part)
@@ -189,10 +192,9 @@ bool read_numbers(std::string_view text, std::initializer_list<unsigned*> number
 std::string numbers_text(std::initializer_list<unsigned> numbers);
 
 template <class Options, std::size_t N>
-Options parse(std::string_view structure, const option_table<Options, N>& table,
-              const option_map& given) {
+Options parse(const option_table<Options, N>& table, const option_map& given) {
   Options options;
-  read_options(structure, table.entries, given, &options);
+  read_options(table.facts.name, table.entries, given, &options);
   return options;
 }
 template <class Options, std::size_t N>

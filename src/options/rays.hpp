@@ -76,6 +76,7 @@ inline constexpr option_entry scale_option =
     slashed<&Options::scale>("scale", "15/20", "steps along y and z, as powers of 2");
 
 inline constexpr auto rx_table = table_of<rx_options>(
+    {"rx", tracing_backends},
     std::array{
         of_a_paper(choice<&rx_options::mode>(
             "mode",
@@ -119,6 +120,7 @@ inline constexpr auto rx_table = table_of<rx_options>(
                                     "how an update changes the scene")});
 
 inline constexpr auto cgrx_table = table_of<cgrx_options>(
+    {"cgrx", tracing_backends, true},
     std::array{
         number<&cgrx_options::bucket>("bucket", {2, 65'536}, "entries of a bucket at the build"),
         option<&cgrx_options::node>("node", {{"off", 0}}, {2, core::most_node_entries},

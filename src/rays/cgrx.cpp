@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/rays/cgrx.hpp"
+#include "raydex/cgrx.hpp"
 
 #include <fmt/format.h>
 
 #include "raydex/core/rays/cgrx_node_lists.hpp"
 #include "raydex/error.hpp"
-#include "src/interface/checks.hpp"
+#include "src/interface/builders.hpp"
+#include "src/options/checked.hpp"
 #include "src/options/ray_options.hpp"
 #include "src/options/rays.hpp"
 
@@ -42,15 +43,9 @@ void check_options(const cgrx_options& options) {
 std::unique_ptr<cgrx> build_cgrx(backend where, const context& where_to, const column& keys,
                                  const std::optional<column>& row_ids,
                                  const cgrx_options& options) try {
-  check_build("cgrx", where, where_to, keys, row_ids);
-  check(cgrx_table, options);
+  const auto info = checked(cgrx_table, options, where, where_to, keys, row_ids);
   check_options(options);
-  index_info info = raydex::describe("cgrx", where, keys, row_ids);
-  info.options = raydex::describe(cgrx_table, options);
-#if defined(RAYDEX_WITH_OPTIX)
-  if (where == backend::optix) return optix::build(info, where_to, keys, row_ids, options);
-#endif
-  return cpu::build(info, where_to, keys, row_ids, options);
+  return builder_on(where, &backend_table::build_cgrx)(info, where_to, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

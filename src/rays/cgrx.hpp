@@ -212,13 +212,4 @@ class built_cgrx final
   scene scene_;
 };
 
-namespace cpu {
-std::unique_ptr<cgrx> build(const index_info& info, const context& where_to, const column& keys,
-                            const std::optional<column>& row_ids, const cgrx_options& options);
-}
-namespace optix {
-std::unique_ptr<cgrx> build(const index_info& info, const context& where_to, const column& keys,
-                            const std::optional<column>& row_ids, const cgrx_options& options);
-}
-
 }  // namespace raydex

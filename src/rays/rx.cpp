@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/rays/rx.hpp"
+#include "raydex/rx.hpp"
 
 #include <fmt/format.h>
 
 #include "raydex/error.hpp"
-#include "src/interface/checks.hpp"
+#include "src/interface/builders.hpp"
+#include "src/options/checked.hpp"
 #include "src/options/ray_options.hpp"
 #include "src/options/rays.hpp"
 
@@ -14,12 +15,12 @@ rx::rx(memory_resource& upstream) : index(upstream) {}
 rx::~rx() = default;
 
 void rx::update(stream_t stream, const column& keys, const std::optional<column>& row_ids) try {
-  check_build("rx", info().where, {memory(), stream}, keys, row_ids);
+  check_build(rx_table.facts, info().where, {memory(), stream}, keys, row_ids);
   if (keys.format != info().key) {
     throw invalid_argument(fmt::format("keys: they are {}, but the keys of the index are {}",
                                        to_string(keys.format), to_string(info().key)));
   }
-  const row_id_type type = raydex::describe("rx", info().where, keys, row_ids).row_ids;
+  const row_id_type type = info_of(rx_table.facts, info().where, keys, row_ids).row_ids;
   if (type != info().row_ids) {
     throw invalid_argument(fmt::format("row ids: they are {}, but those of the index are {}",
                                        name(type), name(info().row_ids)));
@@ -47,15 +48,9 @@ void check_options(const rx_options& options) {
 
 std::unique_ptr<rx> build_rx(backend where, const context& where_to, const column& keys,
                              const std::optional<column>& row_ids, const rx_options& options) try {
-  check_build("rx", where, where_to, keys, row_ids);
-  check(rx_table, options);
+  const auto info = checked(rx_table, options, where, where_to, keys, row_ids);
   check_options(options);
-  index_info info = raydex::describe("rx", where, keys, row_ids);
-  info.options = raydex::describe(rx_table, options);
-#if defined(RAYDEX_WITH_OPTIX)
-  if (where == backend::optix) return optix::build(info, where_to, keys, row_ids, options);
-#endif
-  return cpu::build(info, where_to, keys, row_ids, options);
+  return builder_on(where, &backend_table::build_rx)(info, where_to, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

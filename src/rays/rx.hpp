@@ -177,13 +177,4 @@ class built_rx final
   std::optional<scene> scene_;  // none where each batch builds its own
 };
 
-namespace cpu {
-std::unique_ptr<rx> build(const index_info& info, const context& where_to, const column& keys,
-                          const std::optional<column>& row_ids, const rx_options& options);
-}
-namespace optix {
-std::unique_ptr<rx> build(const index_info& info, const context& where_to, const column& keys,
-                          const std::optional<column>& row_ids, const rx_options& options);
-}
-
 }  // namespace raydex

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/minima/rmq_hierarchy.hpp"
 
+#include "src/interface/builders.hpp"
 #include "src/minima/rmq_hybrid.hpp"
 #include "src/optix/engine/ray_engine.cuh"
 
@@ -13,7 +14,7 @@ std::unique_ptr<rmq_hierarchy> build_by_kernels(const rmq_info& info, const cont
                                                 const rmq_hierarchy_options& options) {
   rmq_info of_levels = info;
   of_levels.where = backend::cuda;
-  return cuda::build(of_levels, where_to, values, options);
+  return cuda::table.build_rmq_hierarchy(of_levels, where_to, values, options);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/interface/builders.hpp"
+
+namespace raydex::cpu {
+
+// Each is defined in the file of its structure.
+keys_builder<sorted_array, sorted_array_options> build;
+keys_builder<eytzinger, eytzinger_options> build;
+keys_builder<pivot_tree, pivot_tree_options> build_line_tree;
+keys_builder<pivot_tree, pivot_tree_options> build_group_tree;
+keys_builder<rx, rx_options> build;
+keys_builder<cgrx, cgrx_options> build;
+minima_builder<rmq_cover, rmq_cover_options> build;
+minima_builder<rmq_hierarchy, rmq_hierarchy_options> build;
+minima_builder<rmq, rmq_lca_options> build;
+minima_builder<rmq, rmq_rx_options> build;
+minima_builder<rmq, rmq_scan_options> build;
+
+const backend_table table{.where = backend::cpu,
+                          .why_unavailable = [] { return std::string(); },
+                          .open_platform = open_platform,
+                          .build_sorted_array = build,
+                          .build_eytzinger = build,
+                          .build_line_tree = build_line_tree,
+                          .build_group_tree = build_group_tree,
+                          .build_rx = build,
+                          .build_cgrx = build,
+                          .build_rmq_cover = build,
+                          .build_rmq_hierarchy = build,
+                          .build_rmq_lca = build,
+                          .build_rmq_rx = build,
+                          .build_rmq_scan = build};
+
+}  // namespace raydex::cpu

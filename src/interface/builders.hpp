@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each backend exports: the way to its device, and what builds each structure there.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "raydex/index.hpp"
+#include "raydex/rmq.hpp"
+#include "src/interface/platform.hpp"
+
+namespace raydex {
+
+class sorted_array;
+class eytzinger;
+class pivot_tree;
+class rx;
+class cgrx;
+class rmq_cover;
+class rmq_hierarchy;
+struct sorted_array_options;
+struct eytzinger_options;
+struct pivot_tree_options;
+struct rx_options;
+struct cgrx_options;
+struct rmq_cover_options;
+struct rmq_hierarchy_options;
+struct rmq_lca_options;
+struct rmq_rx_options;
+struct rmq_scan_options;
+
+// Builds from checked arguments; `info` says what follows from them.
+template <class Structure, class Options>
+using keys_builder = std::unique_ptr<Structure>(const index_info& info, const context& where_to,
+                                                const column& keys,
+                                                const std::optional<column>& row_ids,
+                                                const Options& options);
+template <class Structure, class Options>
+using minima_builder = std::unique_ptr<Structure>(const rmq_info& info, const context& where_to,
+                                                  const column& values, const Options& options);
+
+// Null for what the backend does not offer.
+struct backend_table {
+  backend where;
+  std::string (*why_unavailable)();
+  std::unique_ptr<platform> (*open_platform)();
+
+  keys_builder<sorted_array, sorted_array_options>* build_sorted_array = nullptr;
+  keys_builder<eytzinger, eytzinger_options>* build_eytzinger = nullptr;
+  keys_builder<pivot_tree, pivot_tree_options>* build_line_tree = nullptr;
+  keys_builder<pivot_tree, pivot_tree_options>* build_group_tree = nullptr;
+  keys_builder<rx, rx_options>* build_rx = nullptr;
+  keys_builder<cgrx, cgrx_options>* build_cgrx = nullptr;
+  minima_builder<rmq_cover, rmq_cover_options>* build_rmq_cover = nullptr;
+  minima_builder<rmq_hierarchy, rmq_hierarchy_options>* build_rmq_hierarchy = nullptr;
+  minima_builder<rmq, rmq_lca_options>* build_rmq_lca = nullptr;
+  minima_builder<rmq, rmq_rx_options>* build_rmq_rx = nullptr;
+  minima_builder<rmq, rmq_scan_options>* build_rmq_scan = nullptr;
+};
+
+namespace cpu {
+extern const backend_table table;
+}
+namespace cuda {
+extern const backend_table table;
+}
+namespace optix {
+extern const backend_table table;
+}
+
+// The table of a backend; null where it is not built.
+const backend_table* find_backend(backend where) noexcept;
+
+// What builds a structure on a backend, of which `check_build` has found that it is here and offers
+// the structure.
+template <class Builder>
+Builder& builder_on(backend where, Builder* backend_table::*builder) {
+  return *(find_backend(where)->*builder);
+}
+
+}  // namespace raydex

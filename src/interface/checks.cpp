@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/interface/checks.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "raydex/capability.hpp"
+#include "raydex/error.hpp"
+#include "src/interface/builders.hpp"
+
+namespace raydex {
+
+namespace {
+
+// Bytes from the first cell of a column to the last one.
+constexpr std::uint64_t largest_extent = std::numeric_limits<std::int64_t>::max() - 8;
+
+void check_arguments(const structure_facts& of, backend where, const context& where_to,
+                     const char* argument, const column& cells) {
+  if (std::ranges::find(of.backends, where) == of.backends.end()) {
+    std::vector<std::string_view> offered;
+    for (const backend each : of.backends)
+      offered.push_back(to_string(each));
+    throw unsupported(fmt::format("{} is not offered on backend {}; it is on {}", of.name,
+                                  to_string(where), fmt::join(offered, ", ")));
+  }
+  check_available(where);
+  check_space(where_to, where);
+  check_column(argument, cells);
+}
+
+}  // namespace
+
+std::string why_unavailable(backend where) try {
+  to_string(where);  // refuses what is no backend
+  const backend_table* const table = find_backend(where);
+  if (table != nullptr) return table->why_unavailable();
+  return "this raydex was built without CUDA; put nvcc 12.4 or later on the PATH and build it "
+         "again";
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::string name(row_id_type type) {
+  if (type == row_id_type::uint32) return "uint32";
+  return type == row_id_type::uint64 ? "uint64" : fmt::format("type {}", static_cast<int>(type));
+}
+
+std::size_t row_id_bytes(row_id_type type) {
+  return type == row_id_type::uint32 ? 4 : 8;
+}
+
+void check_space(const context& where, backend needed) {
+  const memory_space space = needed == backend::cpu ? memory_space::host : memory_space::device;
+  if (where.memory.space() != space) {
+    throw invalid_argument(fmt::format("context: backend {} needs a memory resource of {} memory",
+                                       to_string(needed),
+                                       space == memory_space::host ? "host" : "device"));
+  }
+}
+
+void check_format(const char* argument, key_format format) {
+  if (format.is_legal()) return;
+  throw invalid_argument(
+      fmt::format("{}: {} of {} bytes is no format; uint32, int32 and float have 4 bytes, uint64, "
+                  "int64 and double 8, byte strings 1 to 8",
+                  argument, to_string(format), format.width));
+}
+
+void check_available(backend where) {
+  const std::string reason = why_unavailable(where);
+  if (reason.empty()) return;
+  throw unavailable(fmt::format("backend {} is not available: {}", to_string(where), reason));
+}
+
+void check_column(const char* argument, const column& cells) {
+  const key_format format = cells.format;
+  check_format(argument, format);
+  if (cells.data == nullptr && cells.size != 0) {
+    throw invalid_argument(fmt::format("{}: {} cells at a null pointer", argument, cells.size));
+  }
+  if (cells.size > 1 && saturated_product(cells.size - 1, cells.step()) > largest_extent) {
+    throw invalid_argument(fmt::format("{}: {} cells {} bytes apart; they must lie within 2^63",
+                                       argument, cells.size, cells.step()));
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(cells.data);
+  if (format.type != key_type::bytes &&
+      (address % format.width != 0 || cells.step() % format.width != 0)) {
+    throw invalid_argument(fmt::format("{}: cells of {} must be aligned to {} bytes", argument,
+                                       to_string(format), format.width));
+  }
+}
+
+void check_explicit_rows(const char* argument, const column& row_ids, std::uint64_t keys) {
+  check_column(argument, row_ids);
+  const key_type type = row_ids.format.type;
+  const bool missing = row_ids.validity != nullptr;
+  if ((type != key_type::uint32 && type != key_type::uint64) || missing) {
+    throw invalid_argument(
+        fmt::format("{}: they are {}{}; they must be uint32 or uint64, none missing", argument,
+                    to_string(row_ids.format), missing ? " with missing ones" : ""));
+  }
+  if (row_ids.size != keys) {
+    throw invalid_argument(
+        fmt::format("{}: there are {}, but {} keys", argument, row_ids.size, keys));
+  }
+}
+
+void check_sizes(const char* what, const probes& batch, std::uint64_t out_size) {
+  if (!batch.is_points &&
+      (batch.upper.format != batch.lower.format || batch.upper.size != batch.lower.size)) {
+    throw invalid_argument(fmt::format(
+        "{}: {} lower ends of {}, but {} upper ends of {}; they must agree", what, batch.lower.size,
+        to_string(batch.lower.format), batch.upper.size, to_string(batch.upper.format)));
+  }
+  if (out_size != batch.size()) {
+    throw invalid_argument(
+        fmt::format("out: room for {} {}, but there are {}", out_size, what, batch.size()));
+  }
+}
+
+void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids, layout entries,
+                   layout own_entries) {
+  const auto own_bits = static_cast<std::size_t>(own.info().key.encoded_bits());
+  if (key_bits != own_bits || row_ids != own.info().row_ids || entries != own_entries) {
+    throw invalid_argument(
+        fmt::format("view: this index has {}-bit codes, {} row ids and layout={}", own_bits,
+                    name(own.info().row_ids), own_entries == layout::row ? "row" : "column"));
+  }
+}
+
+void check_build(const structure_facts& of, backend where, const context& where_to,
+                 const column& keys, const std::optional<column>& row_ids) {
+  check_arguments(of, where, where_to, "keys", keys);
+  if (!row_ids) return;
+  check_explicit_rows("row ids", *row_ids, keys.size);
+  if (row_ids->format.type == key_type::uint32 && keys.size >= not_found<std::uint32_t>) {
+    throw invalid_argument(fmt::format(
+        "row ids: {} rows are too many for uint32, which serves up to {}; give uint64 ones",
+        keys.size, not_found<std::uint32_t> - 1));
+  }
+}
+
+void check_build(const structure_facts& of, backend where, const context& where_to,
+                 const column& values) {
+  check_arguments(of, where, where_to, "values", values);
+  if (values.format.type == key_type::bytes) {
+    throw invalid_argument(
+        fmt::format("values: they are {}; minima are of numbers", to_string(values.format)));
+  }
+  if (values.step() != values.format.width) {
+    throw invalid_argument(
+        fmt::format("values: they are {} bytes apart; they must be adjacent", values.step()));
+  }
+  if (values.validity != nullptr) {
+    throw invalid_argument("values: some are missing; minima are of arrays without missing ones");
+  }
+}
+
+index_info info_of(const structure_facts& of, backend where, const column& keys,
+                   const std::optional<column>& row_ids) {
+  const bool narrow =
+      row_ids ? row_ids->format.type == key_type::uint32 : keys.size < not_found<std::uint32_t>;
+  return {.structure = std::string(of.name),
+          .where = where,
+          .key = keys.format,
+          .row_ids = narrow ? row_id_type::uint32 : row_id_type::uint64,
+          .n = keys.size,
+          .entries = 0,
+          .max_row_id = 0,
+          .options = {},
+          .resident_bytes = 0,
+          .build_peak_bytes = 0};
+}
+
+rmq_info info_of(const structure_facts& of, backend where, const column& values) {
+  rmq_info info;
+  info.structure = of.name;
+  info.where = where;
+  info.value = values.format;
+  info.n = values.size;
+  return info;
+}
+
+}  // namespace raydex

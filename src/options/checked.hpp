@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// How each build begins: its arguments and options are checked and described.
+#pragma once
+
+#include <optional>
+
+#include "src/interface/checks.hpp"
+#include "src/options/option_table.hpp"
+
+namespace raydex {
+
+template <class Options, std::size_t N, class... Arguments>
+auto checked(const option_table<Options, N>& table, const Options& options, backend where,
+             const context& where_to, const Arguments&... arguments) {
+  check_build(table.facts, where, where_to, arguments...);
+  check(table, options);
+  auto info = info_of(table.facts, where, arguments...);
+  info.options = describe(table, options);
+  return info;
+}
+
+}  // namespace raydex
