@@ -129,6 +129,19 @@ void print_options(const std::string& structure) {
   }
 }
 
+void print_options_json(const std::string& structure) {
+  auto list = nlohmann::ordered_json::array();
+  for (const option_info& option : options_of(structure)) {
+    list.push_back({{"option", option.name},
+                    {"values", option.values},
+                    {"usual", option.usual},
+                    {"meaning", option.meaning},
+                    {"with", option.with},
+                    {"of_a_paper", option.of_a_paper}});
+  }
+  fmt::print("{}\n", list.dump(2));
+}
+
 }  // namespace
 
 void add_structures_command(CLI::App& app) {
@@ -146,7 +159,9 @@ void add_structures_command(CLI::App& app) {
       "  raydex structures pivot_tree\n"
       "  raydex structures --json | jq '.[] | select(.available and .points) | .structure'");
   command->callback([as_json, structure] {
-    if (!structure->empty()) {
+    if (!structure->empty() && *as_json) {
+      print_options_json(*structure);
+    } else if (!structure->empty()) {
       print_options(*structure);
     } else if (*as_json) {
       print_json(offers());

@@ -57,6 +57,11 @@ def test_the_options_of_a_structure(program):
     assert re.search(r"^search=lines\|groups +[a-z].* \[lines\]$", everyday, re.MULTILINE)
     assert re.search(r"^levels=all\|1\.\.40 .* \[all\], with search=groups$", paper, re.MULTILINE)
     assert "'btree'" in program.refuse("structures", "btree")
+    as_json = json.loads(output(program, "structures", "pivot_tree", "--json"))
+    assert {
+        "option": "levels", "values": "all|1..40", "usual": "all", "with": "search=groups",
+        "meaning": "levels of pivots above the leaves", "of_a_paper": True,
+    } in as_json
 
 
 def test_a_backend_that_is_not_there_says_why(program):
