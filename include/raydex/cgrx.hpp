@@ -34,8 +34,8 @@ struct cgrx_options {
   unsigned bucket = 16;  ///< entries of a bucket at the build
   unsigned node = 0;  ///< buckets are lists of nodes with room for so many entries (section 4), an
                       ///< even number, `bucket` at least; 0: a sorted column
-  cgrx_layout layout = cgrx_layout::column;  ///< without nodes; where it is not `column`, edits
-                                             ///< copy all to columns and back
+  cgrx_layout layout = cgrx_layout::column;      ///< without nodes; where it is not `column`, edits
+                                                 ///< copy all to columns and back
   std::optional<core::bucket_scene> scene = {};  ///< what stands for a bucket; not given: spans,
                                                  ///< with `fit`
   cgrx_mapping mapping = cgrx_mapping::fit;      ///< how representatives become places
