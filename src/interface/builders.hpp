@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "raydex/capability.hpp"
+#include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/rmq.hpp"
 #include "src/interface/platform.hpp"
@@ -72,11 +74,15 @@ extern const backend_table table;
 // The table of a backend; null where it is not built.
 const backend_table* find_backend(backend where) noexcept;
 
-// What builds a structure on a backend, of which `check_build` has found that it is here and offers
-// the structure.
+// What builds a structure on a backend. A structure whose facts name a backend that has no builder of
+// it is unavailable there.
 template <class Builder>
 Builder& builder_on(backend where, Builder* backend_table::*builder) {
-  return *(find_backend(where)->*builder);
+  const backend_table* const table = find_backend(where);
+  Builder* const found = table == nullptr ? nullptr : table->*builder;
+  if (found == nullptr)
+    throw unavailable("backend: " + std::string(to_string(where)) + " does not build this structure");
+  return *found;
 }
 
 }  // namespace raydex
