@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/adding_a_structure/sampled_array.hpp"
+
+#include "raydex/error.hpp"
+#include "src/interface/builders.hpp"
+#include "src/options/checked.hpp"
+#include "tests/adding_a_structure/options.hpp"
+
+namespace raydex {
+
+// In the library these stand in the `builders.cpp` of each backend, and `builder_on` chooses.
+namespace cpu {
+keys_builder<sampled_array, sampled_array_options> build;
+}
+namespace cuda {
+keys_builder<sampled_array, sampled_array_options> build;
+}
+
+sampled_array::sampled_array(memory_resource& upstream) : index(upstream) {}
+sampled_array::~sampled_array() = default;
+
+void sampled_array::check_view(std::size_t key_bits, row_id_type row_ids) const {
+  check_entries(*this, key_bits, row_ids, layout::column, storage_.entries);
+}
+
+std::unique_ptr<sampled_array> build_sampled_array(backend where, const context& where_to,
+                                                   const column& keys,
+                                                   const std::optional<column>& row_ids,
+                                                   const sampled_array_options& options) try {
+  const auto info = checked(sampled_array_table, options, where, where_to, keys, row_ids);
+  return (where == backend::cpu ? cpu::build : cuda::build)(info, where_to, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex
