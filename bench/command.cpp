@@ -155,36 +155,36 @@ std::size_t check(const std::vector<scene<Family>>& scenes, backend where) {
 }
 
 // Replaces every `auto` by the structure that is the fastest there.
-void decide(std::vector<scene<lookup_family>>& scenes, const session& where) {
+void decide(std::vector<scene<lookup_family>>& scenes, const session& on) {
   const auto has_auto = [](const auto& here) {
     return std::ranges::any_of(here.tasks, [](const auto& t) { return t.who.structure == "auto"; });
   };
-  const io::auto_choice choose_for(where, std::ranges::any_of(scenes, has_auto));
+  const io::auto_choice choose_for(on, std::ranges::any_of(scenes, has_auto));
   for (auto& [what, tasks] : scenes) {
     for (auto& next : tasks)
-      next.who = choose_for(next.who, lookup_family::use_of(what, where.where()));
+      next.who = choose_for(next.who, lookup_family::use_of(what, on.where()));
   }
 }
 
 template <family Family>
-void measure_all(const std::vector<scene<Family>>& scenes, machine& where, floors& all_floors,
+void measure_all(const std::vector<scene<Family>>& scenes, machine& here, floors& all_floors,
                  int repetitions, recorder& record) {
   if (!scenes.empty()) record.print(table_head(Family::build_ratio));
   for (const auto& [what, tasks] : scenes) {
     record.say(fmt::format("generating {}", describe(what)));
-    Family here(what, where, all_floors);
+    Family measured(what, here, all_floors);
     record.say(fmt::format("measuring the floors of {}", describe(what)));
-    here.measure_floors();
+    measured.measure_floors();
     for (const auto& [asked, who, wanted_by] : tasks) {
       record.measuring(
           fmt::format("{} {}: {}", who.structure, to_text(who.options), describe(what)));
       std::string command =
           fmt::format("raydex bench --structure {} --backend {} --result {} {}", who.structure,
-                      to_string(where.where().where()), to_string(asked), to_options(what));
+                      to_string(here.on().where()), to_string(asked), to_options(what));
       for (const auto& [name, value] : who.options)
         command += fmt::format(" --option {}={}", name, value);
       command += fmt::format(" --repetitions {}", repetitions);
-      for (report_row& row : here.measure(asked, who, repetitions)) {
+      for (report_row& row : measured.measure(asked, who, repetitions)) {
         row.options = to_text(who.options);
         row.command = command;
         record.add(std::move(row), wanted_by);

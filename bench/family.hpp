@@ -20,10 +20,10 @@ namespace raydex::bench {
 /// A workload of a family, ready to be measured on. Its static members know all workloads and
 /// structures. `describe` and `to_options` tell of a workload, `to_string` of a result.
 template <class Family>
-concept family = requires(Family here, const typename Family::workload& what,
+concept family = requires(Family one, const typename Family::workload& what,
                           typename Family::result asked, const io::structure_choice& who,
                           std::string_view structure, const std::vector<std::string>& names,
-                          const axes& given, backend on, machine& where, floors& all) {
+                          const axes& given, backend where, machine& here, floors& all) {
   // Whether a structure belongs to it.
   { Family::has(structure) } -> std::same_as<bool>;
   // All combinations, each checked. Throws `invalid_argument` naming the option, also where an axis
@@ -33,16 +33,16 @@ concept family = requires(Family here, const typename Family::workload& what,
   { Family::parse_results(names) } -> std::same_as<std::vector<typename Family::result>>;
   // Refuses what a structure cannot do. Unknown names are left to its build, which knows what to
   // say about them.
-  Family::check_able(who, on, what);
+  Family::check_able(who, where, what);
   // How many rows a measurement makes.
   { Family::rows_each(what) } -> std::same_as<std::size_t>;
   // The title of builds beside their floor.
   { Family::build_ratio } -> std::convertible_to<const char*>;
   // Generates the data.
-  Family(what, where, all);
+  Family(what, here, all);
   // Measures what all structures are compared with.
-  here.measure_floors();
-  { here.measure(asked, who, 1) } -> std::same_as<std::vector<report_row>>;
+  one.measure_floors();
+  { one.measure(asked, who, 1) } -> std::same_as<std::vector<report_row>>;
   { describe(what) } -> std::same_as<std::string>;
   { to_options(what) } -> std::same_as<std::string>;
   { to_string(asked) } -> std::convertible_to<std::string_view>;

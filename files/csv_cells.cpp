@@ -50,11 +50,11 @@ std::uint64_t to_cell(const T& value) {
 csv_cells::csv_cells(std::string file, std::string column, std::optional<key_format> type)
     : file_(std::move(file)), column_(std::move(column)), type_(type) {}
 
-void csv_cells::fail(const sighting& where, std::string_view what) const {
+void csv_cells::fail(const sighting& at, std::string_view what) const {
   constexpr std::size_t shown = 40;
-  throw invalid_argument(fmt::format("{}: line {}: '{}{}' in column {} {}", file_, where.line,
-                                     where.text.substr(0, shown),
-                                     where.text.size() > shown ? "..." : "", column_, what));
+  throw invalid_argument(fmt::format("{}: line {}: '{}{}' in column {} {}", file_, at.line,
+                                     at.text.substr(0, shown), at.text.size() > shown ? "..." : "",
+                                     column_, what));
 }
 
 void csv_cells::add(std::string_view text, std::uint64_t line) {

@@ -31,7 +31,7 @@ class csv_cells {
     std::string text;
   };
 
-  [[noreturn]] void fail(const sighting& where, std::string_view what) const;
+  [[noreturn]] void fail(const sighting& at, std::string_view what) const;
   void add_missing();
   std::uint64_t typed_cell(std::string_view text, std::uint64_t line) const;
   template <class T>

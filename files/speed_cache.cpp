@@ -145,9 +145,9 @@ std::string to_cache_text(const speed_table& table, backend where, const std::st
   return content.dump(1) + "\n";
 }
 
-auto_choice::auto_choice(const session& where, bool needed) {
+auto_choice::auto_choice(const session& on, bool needed) {
   if (!needed) return;
-  known_speeds known = load_speeds(where.where(), where.device().name);
+  known_speeds known = load_speeds(on.where(), on.device().name);
   if (!known.problem.empty())
     std::fputs(fmt::format("raydex: warning: {}\n", known.problem).c_str(), stderr);
   table_ = std::move(known.table);

@@ -43,7 +43,7 @@ class auto_choice {
  public:
   /// Loads the speeds for the session's device if `needed`, that is if there will be an `auto`, and
   /// says on stderr if their file is broken.
-  auto_choice(const session& where, bool needed);
+  auto_choice(const session& on, bool needed);
 
   /// The choice for a use case, on which options that were given stay. Leaves other structures
   /// than `auto` as they are.

@@ -47,11 +47,11 @@ result_kind parse_result(std::string_view name) {
   throw invalid_argument(fmt::format("result: '{}' is not one of first, count, sum, rows", name));
 }
 
-answers::answers(const session& where, const index& source, result_kind kind,
+answers::answers(const session& on, const index& source, result_kind kind,
                  const std::optional<column>& values)
-    : where_(where),
-      memory_(context(where).memory),
-      lookups_{memory_, context(where).stream},
+    : on_(on),
+      memory_(context(on).memory),
+      lookups_{memory_, context(on).stream},
       source_(source),
       kind_(kind),
       values_(values),
@@ -66,8 +66,8 @@ void answers::add(const probes& batch) {
 }
 
 void answers::add_cells(const probes& batch) {
-  buffer<std::byte> out(where_, batch.size() * format_.width);
-  lookup_ms_ += io::wall_milliseconds(where_, [&] {
+  buffer<std::byte> out(on_, batch.size() * format_.width);
+  lookup_ms_ += io::wall_milliseconds(on_, [&] {
     if (kind_ == result_kind::first) {
       source_.first(lookups_, batch, {source_.info().row_ids, out.data(), batch.size()});
     } else if (kind_ == result_kind::count) {
@@ -78,7 +78,7 @@ void answers::add_cells(const probes& batch) {
   });
   const std::size_t before = cells_.size();
   cells_.resize(before + out.bytes());
-  where_.copy_out(cells_.data() + before, out.data(), out.bytes());
+  on_.copy_out(cells_.data() + before, out.data(), out.bytes());
 }
 
 void answers::add_sums(const probes& batch, buffer<std::byte>& out) {
@@ -95,15 +95,15 @@ void answers::add_sums(const probes& batch, buffer<std::byte>& out) {
 
 void answers::add_rows(const probes& batch) {
   matches found;
-  lookup_ms_ += io::wall_milliseconds(where_, [&] { found = source_.rows(lookups_, batch); });
+  lookup_ms_ += io::wall_milliseconds(on_, [&] { found = source_.rows(lookups_, batch); });
   const std::uint64_t base = offsets_.back();
-  const std::vector<std::uint64_t> local = where_.download(found.offsets);
+  const std::vector<std::uint64_t> local = on_.download(found.offsets);
   offsets_.reserve(offsets_.size() + batch.size());
   for (std::size_t i = 1; i < local.size(); ++i)
     offsets_.push_back(base + local[i]);
   const std::size_t before = cells_.size();
   cells_.resize(before + found.rows.bytes());
-  where_.copy_out(cells_.data() + before, found.rows.data(), found.rows.bytes());
+  on_.copy_out(cells_.data() + before, found.rows.data(), found.rows.bytes());
 }
 
 }  // namespace raydex::cli

@@ -27,7 +27,7 @@ result_kind parse_result(std::string_view name);
 class answers {
  public:
   // `values`: what sums add up, in the backend's memory; nothing for row ids.
-  answers(const session& where, const index& source, result_kind kind,
+  answers(const session& on, const index& source, result_kind kind,
           const std::optional<column>& values);
 
   // Answers a batch whose columns the backend can read.
@@ -49,7 +49,7 @@ class answers {
   void add_rows(const probes& batch);
   void add_sums(const probes& batch, buffer<std::byte>& out);
 
-  const session& where_;
+  const session& on_;
   tracking_resource memory_;  // of lookups
   context lookups_;
   const index& source_;

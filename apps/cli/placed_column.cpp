@@ -44,23 +44,23 @@ probes slice(const probes& all, std::uint64_t begin, std::uint64_t count) {
   return {slice(all.lower, begin, count), slice(all.upper, begin, count), all.is_points};
 }
 
-placed_column::placed_column(const session& where, const column& host) : view_(host) {
-  if (context(where).memory.space() == memory_space::host) return;
-  cells_ = where.upload(
+placed_column::placed_column(const session& on, const column& host) : view_(host) {
+  if (context(on).memory.space() == memory_space::host) return;
+  cells_ = on.upload(
       std::span(static_cast<const std::byte*>(host.data), bytes_from_first_to_last(host)));
   view_.data = cells_.data();
   if (host.validity == nullptr) return;
-  validity_ = where.upload(std::span(host.validity, (host.size + 7) / 8));
+  validity_ = on.upload(std::span(host.validity, (host.size + 7) / 8));
   view_.validity = validity_.data();
 }
 
-void placed_column::reload(const session& where, const column& host) {
-  if (context(where).memory.space() == memory_space::host) return;
-  where.copy_in(cells_.data(), host.data, cells_.bytes());
+void placed_column::reload(const session& on, const column& host) {
+  if (context(on).memory.space() == memory_space::host) return;
+  on.copy_in(cells_.data(), host.data, cells_.bytes());
 }
 
-placed_probes::placed_probes(const session& where, const probes& host)
-    : host_(host), lower_(where, lower_cells(host)), upper_(where, upper_cells(host)) {}
+placed_probes::placed_probes(const session& on, const probes& host)
+    : host_(host), lower_(on, lower_cells(host)), upper_(on, upper_cells(host)) {}
 
 probes placed_probes::view() const {
   if (host_.is_points) return points(lower_.view());

@@ -19,11 +19,11 @@ probes slice(const probes& all, std::uint64_t begin, std::uint64_t count);
 // A column that the session's backend can read. The host column must outlive it.
 class placed_column {
  public:
-  placed_column(const session& where, const column& host);
+  placed_column(const session& on, const column& host);
   const column& view() const noexcept { return view_; }
 
   // Takes over the cells of the host column, which have changed.
-  void reload(const session& where, const column& host);
+  void reload(const session& on, const column& host);
 
  private:
   buffer<std::byte> cells_;
@@ -34,7 +34,7 @@ class placed_column {
 // Probes that the session's backend can read. The host columns must outlive them.
 class placed_probes {
  public:
-  placed_probes(const session& where, const probes& host);
+  placed_probes(const session& on, const probes& host);
   probes view() const;
 
  private:

@@ -127,10 +127,9 @@ inputs read(const query_arguments& given) {
   return in;
 }
 
-std::optional<placed_column> place(const session& where,
-                                   const std::optional<io::host_column>& host) {
+std::optional<placed_column> place(const session& on, const std::optional<io::host_column>& host) {
   std::optional<placed_column> placed;
-  if (host) placed.emplace(where, host->view());
+  if (host) placed.emplace(on, host->view());
   return placed;
 }
 
@@ -139,16 +138,16 @@ std::optional<column> view_of(const std::optional<placed_column>& placed) {
 }
 
 // Inserts and erases what the arguments name; returns the milliseconds that it takes.
-double edit(const session& where, const inputs& in, index& built) {
-  const auto insert = place(where, in.insert);
-  const auto insert_rows = place(where, in.insert_rows);
-  const auto erase = place(where, in.erase);
-  const auto erase_rows = place(where, in.erase_rows);
-  return io::wall_milliseconds(where, [&] {
-    built.edit(context(where).stream, {.insert = view_of(insert).value_or(column()),
-                                       .insert_rows = view_of(insert_rows).value_or(column()),
-                                       .erase = view_of(erase).value_or(column()),
-                                       .erase_rows = view_of(erase_rows)});
+double edit(const session& on, const inputs& in, index& built) {
+  const auto insert = place(on, in.insert);
+  const auto insert_rows = place(on, in.insert_rows);
+  const auto erase = place(on, in.erase);
+  const auto erase_rows = place(on, in.erase_rows);
+  return io::wall_milliseconds(on, [&] {
+    built.edit(context(on).stream, {.insert = view_of(insert).value_or(column()),
+                                    .insert_rows = view_of(insert_rows).value_or(column()),
+                                    .erase = view_of(erase).value_or(column()),
+                                    .erase_rows = view_of(erase_rows)});
   });
 }
 
@@ -168,9 +167,9 @@ void run(const query_arguments& given) {
   check(given);
   // What would fail late is tried early: outputs and the backend.
   outputs files(given, given.inputs());
-  const session where(
+  const session on(
       io::choose_backend(given.backend, io::key_offers(), given.structure, given.has_edits()));
-  const io::auto_choice choose(where, given.structure == "auto");
+  const io::auto_choice choose(on, given.structure == "auto");
   progress bar;
 
   bar.phase("read");
@@ -179,7 +178,7 @@ void run(const query_arguments& given) {
   const io::structure_choice chosen =
       choose({given.structure, options}, {.n = in.keys.view().size,
                                           .key = in.keys.format,
-                                          .where = where.where(),
+                                          .where = on.where(),
                                           .range_hits = batch.is_points ? 0 : typical_range_hits,
                                           .updates = given.has_edits()});
 
@@ -187,32 +186,32 @@ void run(const query_arguments& given) {
   std::unique_ptr<index> built;
   query_costs costs;
   {
-    const placed_column keys(where, in.keys.view());
-    const auto row_ids = place(where, in.row_ids);
-    costs.build_ms = io::wall_milliseconds(where, [&] {
-      built = build(chosen.structure, where.where(), where, keys.view(), view_of(row_ids),
-                    chosen.options);
+    const placed_column keys(on, in.keys.view());
+    const auto row_ids = place(on, in.row_ids);
+    costs.build_ms = io::wall_milliseconds(on, [&] {
+      built =
+          build(chosen.structure, on.where(), on, keys.view(), view_of(row_ids), chosen.options);
     });
   }
 
   if (given.has_edits()) {
     bar.phase("edit");
-    costs.edit_ms = edit(where, in, *built);
+    costs.edit_ms = edit(on, in, *built);
   }
 
   bar.phase("lookup", batch.size());
-  const auto values = place(where, in.values);
-  answers found(where, *built, kind, view_of(values));
+  const auto values = place(on, in.values);
+  answers found(on, *built, kind, view_of(values));
   for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
-    found.add(placed_probes(where, slice(batch, first, count)).view());
+    found.add(placed_probes(on, slice(batch, first, count)).view());
   });
   costs.lookup_ms = found.lookup_ms();
   costs.lookup_peak_bytes = found.lookup_peak_bytes();
-  costs.repairs = built->repairs(context(where).stream);
+  costs.repairs = built->repairs(context(on).stream);
 
   bar.phase("write");
   write(files.answers(), found, kind == result_kind::rows);
-  files.commit([&] { return report(where, built->info(), batch.size(), costs); });
+  files.commit([&] { return report(on, built->info(), batch.size(), costs); });
 }
 
 }  // namespace

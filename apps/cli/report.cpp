@@ -21,9 +21,9 @@ nlohmann::ordered_json options_object(const std::string& options) {
 }
 
 template <class Info>
-std::string report_on(const session& where, const Info& source, key_format key,
-                      std::uint64_t probes, const query_costs& costs) {
-  const device_info device = where.device();
+std::string report_on(const session& on, const Info& source, key_format key, std::uint64_t probes,
+                      const query_costs& costs) {
+  const device_info device = on.device();
   nlohmann::ordered_json object{{"structure", source.structure},
                                 {"options", options_object(source.options)},
                                 {"backend", to_string(source.where)},
@@ -44,14 +44,14 @@ std::string report_on(const session& where, const Info& source, key_format key,
 
 }  // namespace
 
-std::string report(const session& where, const index_info& source, std::uint64_t probes,
+std::string report(const session& on, const index_info& source, std::uint64_t probes,
                    const query_costs& costs) {
-  return report_on(where, source, source.key, probes, costs);
+  return report_on(on, source, source.key, probes, costs);
 }
 
-std::string report(const session& where, const rmq_info& source, std::uint64_t probes,
+std::string report(const session& on, const rmq_info& source, std::uint64_t probes,
                    const query_costs& costs) {
-  return report_on(where, source, source.value, probes, costs);
+  return report_on(on, source, source.value, probes, costs);
 }
 
 }  // namespace raydex::cli

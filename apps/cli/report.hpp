@@ -22,9 +22,9 @@ struct query_costs {
 };
 
 // A report's JSON text.
-std::string report(const session& where, const index_info& source, std::uint64_t probes,
+std::string report(const session& on, const index_info& source, std::uint64_t probes,
                    const query_costs& costs);
-std::string report(const session& where, const rmq_info& source, std::uint64_t probes,
+std::string report(const session& on, const rmq_info& source, std::uint64_t probes,
                    const query_costs& costs);
 
 }  // namespace raydex::cli

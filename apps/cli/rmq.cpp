@@ -144,17 +144,16 @@ std::byte* make_writable(io::host_column& values) {
 
 // Sets what the arguments name, of equal positions the last, and tells the structure; returns the
 // milliseconds that it takes to learn of it.
-double set_values(const session& where, const rmq_inputs& in, std::byte* cells,
-                  placed_column& values, rmq& built) {
+double set_values(const session& on, const rmq_inputs& in, std::byte* cells, placed_column& values,
+                  rmq& built) {
   const std::uint64_t width = in.values.format.width;
   for (std::uint64_t i = 0; i < in.set->size; ++i) {
     std::copy_n(in.set_values->cells.get() + i * width, width,
                 cells + position_at(*in.set, i) * width);
   }
-  values.reload(where, in.values.view());
-  const placed_column positions(where, in.set->view());
-  return io::wall_milliseconds(where,
-                               [&] { built.refresh(context(where).stream, positions.view()); });
+  values.reload(on, in.values.view());
+  const placed_column positions(on, in.set->view());
+  return io::wall_milliseconds(on, [&] { built.refresh(context(on).stream, positions.view()); });
 }
 
 void run(const rmq_arguments& given) {
@@ -163,7 +162,7 @@ void run(const rmq_arguments& given) {
   check(given);
   // What would fail late is tried early: outputs and the backend.
   outputs files(given, given.inputs());
-  const session where(
+  const session on(
       io::choose_backend(given.backend, io::rmq_offers(), given.structure, !given.set.empty()));
   progress bar;
 
@@ -178,16 +177,15 @@ void run(const rmq_arguments& given) {
   }
 
   bar.phase("build");
-  placed_column values(where, in.values.view());
+  placed_column values(on, in.values.view());
   std::unique_ptr<rmq> built;
   query_costs costs;
-  costs.build_ms = io::wall_milliseconds(where, [&] {
-    built = build_rmq(given.structure, where.where(), where, values.view(), options);
-  });
+  costs.build_ms = io::wall_milliseconds(
+      on, [&] { built = build_rmq(given.structure, on.where(), on, values.view(), options); });
 
   if (in.set) {
     bar.phase("set");
-    costs.edit_ms = set_values(where, in, writable, values, *built);
+    costs.edit_ms = set_values(on, in, writable, values, *built);
   }
 
   bar.phase("lookup", all_ranges.size());
@@ -195,24 +193,24 @@ void run(const rmq_arguments& given) {
   io::begin_npy(files.answers(), cell, all_ranges.size());
   for_each_batch(all_ranges.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
     const io::host_ranges host = all_ranges.next(count);
-    const placed_probes placed(where, ranges(host.lower.view(), host.upper.view()));
+    const placed_probes placed(on, ranges(host.lower.view(), host.upper.view()));
     const probes part = placed.view();
-    if (given.check) built->check(where, part, first);
-    buffer<std::byte> answers(where, count * cell.width);
-    costs.lookup_ms += io::wall_milliseconds(where, [&] {
+    if (given.check) built->check(on, part, first);
+    buffer<std::byte> answers(on, count * cell.width);
+    costs.lookup_ms += io::wall_milliseconds(on, [&] {
       if (wants_position) {
-        built->position(where, part, {reinterpret_cast<std::uint64_t*>(answers.data()), count});
+        built->position(on, part, {reinterpret_cast<std::uint64_t*>(answers.data()), count});
       } else {
-        built->minimum(where, part, {cell, answers.data(), count});
+        built->minimum(on, part, {cell, answers.data(), count});
       }
     });
-    files.answers().write(where.download(answers));
+    files.answers().write(on.download(answers));
   });
 
-  costs.repairs = built->repairs(context(where).stream);
+  costs.repairs = built->repairs(context(on).stream);
 
   bar.phase("write");
-  files.commit([&] { return report(where, built->info(), all_ranges.size(), costs); });
+  files.commit([&] { return report(on, built->info(), all_ranges.size(), costs); });
 }
 
 }  // namespace

@@ -35,18 +35,18 @@ void make_folder_of(const std::string& path) {
 }
 
 void run(const std::string& backend_name, bool quick) {
-  const session where(parse_backend(backend_name));
-  const device_info device = where.device();
-  const std::string path = io::speed_cache_path(where.where(), device.name);
+  const session on(parse_backend(backend_name));
+  const device_info device = on.device();
+  const std::string path = io::speed_cache_path(on.where(), device.name);
   if (path.empty()) {
     throw invalid_argument(
         "there is no place to keep measurements; set RAYDEX_CACHE_DIR to a folder");
   }
   const std::vector<capability> all = capabilities();
-  if (std::ranges::find(all, where.where(), &capability::where) == all.end()) {
+  if (std::ranges::find(all, on.where(), &capability::where) == all.end()) {
     throw unsupported(
         fmt::format("backend {}: no structure runs on it, so there is nothing to measure",
-                    to_string(where.where())));
+                    to_string(on.where())));
   }
   // A file that cannot be written is found before the work.
   make_folder_of(path);
@@ -56,7 +56,7 @@ void run(const std::string& backend_name, bool quick) {
   {
     progress bar;
     bool begun = false;
-    found = bench::tune(where, quick, [&](std::uint64_t steps) {
+    found = bench::tune(on, quick, [&](std::uint64_t steps) {
       if (begun) {
         bar.advance(1);
       } else {
@@ -70,7 +70,7 @@ void run(const std::string& backend_name, bool quick) {
         "tune: nothing could be measured{}{}",
         found.shortages.empty() ? "" : "; left out: ", fmt::join(found.shortages, "; ")));
   }
-  const std::string text = io::to_cache_text(found.table, where.where(), device.name);
+  const std::string text = io::to_cache_text(found.table, on.where(), device.name);
   file.write(std::as_bytes(std::span(text)));
   file.commit();
   fmt::print("{}: {} measurements on {}\n", path, found.table.rows().size(), device.name);

@@ -30,14 +30,14 @@ using tail_number = std::array<char, 8>;
 // Milliseconds that the work takes, queued work included: the fastest of three runs, so that
 // neither the first launch of a kernel nor a busy machine shows.
 template <class Work>
-double milliseconds(const session& where, Work&& work) {
+double milliseconds(const session& on, Work&& work) {
   using clock = std::chrono::steady_clock;
   double fastest = std::numeric_limits<double>::infinity();
   for (int run = 0; run < 3; ++run) {
-    where.synchronize();
+    on.synchronize();
     const auto begin = clock::now();
     work();
-    where.synchronize();
+    on.synchronize();
     fastest =
         std::min(fastest, std::chrono::duration<double, std::milli>(clock::now() - begin).count());
   }
@@ -73,10 +73,10 @@ class table {
 template <class Key>
 class indexed_column {
  public:
-  indexed_column(const session& where, table& out, const char* name, const io::host_column& host)
-      : where_(where), out_(out), host_(host), keys_(where, host) {
+  indexed_column(const session& on, table& out, const char* name, const io::host_column& host)
+      : on_(on), out_(out), host_(host), keys_(on, host) {
     const double ms =
-        milliseconds(where, [&] { index_ = build("auto", where_.where(), where_, keys_.view()); });
+        milliseconds(on, [&] { index_ = build("auto", on_.where(), on_, keys_.view()); });
     const index_info& info = index_->info();
     head_ = fmt::format(
         "{:<9} {:<6} {:>6.1f} {:>6.2f}", name, to_string(info.key),
@@ -88,7 +88,7 @@ class indexed_column {
     return ask<std::uint64_t>(
         asked, "count",
         [&](const probes& batch, buffer<std::uint64_t>& out) {
-          index_->count(where_, batch, {out.data(), out.size()});
+          index_->count(on_, batch, {out.data(), out.size()});
         },
         [](const std::vector<std::uint32_t>& rows) { return std::uint64_t{rows.size()}; });
   }
@@ -98,7 +98,7 @@ class indexed_column {
     return ask<std::uint32_t>(
         asked, "first",
         [&](const probes& batch, buffer<std::uint32_t>& out) {
-          index_->first(where_, batch, std::span(out.data(), out.size()));
+          index_->first(on_, batch, std::span(out.data(), out.size()));
         },
         [](const std::vector<std::uint32_t>& rows) {
           return rows.empty() ? not_found<std::uint32_t> : rows.front();
@@ -109,11 +109,11 @@ class indexed_column {
   // Sum: what its sums are.
   template <class Value, class Sum>
   std::vector<Sum> sum(const question<Key>& asked, const io::host_column& values) {
-    const resident_column there(where_, values);
+    const resident_column there(on_, values);
     return ask<Sum>(
         asked, "sum",
         [&](const probes& batch, buffer<Sum>& out) {
-          index_->sum(where_, batch, there.view(), std::span(out.data(), out.size()));
+          index_->sum(on_, batch, there.view(), std::span(out.data(), out.size()));
         },
         [&](const std::vector<std::uint32_t>& rows) {
           return std::accumulate(rows.begin(), rows.end(), Sum{0}, [&](Sum sum, std::uint32_t row) {
@@ -126,10 +126,10 @@ class indexed_column {
   // All rows that match each probe. The probes are points: the scan finds rows in ascending order,
   // as the index gives the rows of one key.
   void rows(const question<Key>& asked) {
-    const resident_column points_there(where_, asked.lower);
+    const resident_column points_there(on_, asked.lower);
     const probes batch = points(points_there.view());
     matches found;
-    const double ms = milliseconds(where_, [&] { found = index_->rows(where_, batch); });
+    const double ms = milliseconds(on_, [&] { found = index_->rows(on_, batch); });
 
     const auto scanned = plain_scan(host_, asked);
     std::vector<std::uint64_t> offsets = {0};
@@ -139,8 +139,8 @@ class indexed_column {
       offsets.push_back(all.size());
     }
     std::vector<std::uint32_t> answers(found.total);
-    where_.copy_out(answers.data(), found.rows.data(), answers.size() * sizeof(answers[0]));
-    const bool right = answers == all && where_.download(found.offsets) == offsets;
+    on_.copy_out(answers.data(), found.rows.data(), answers.size() * sizeof(answers[0]));
+    const bool right = answers == all && on_.download(found.offsets) == offsets;
     print_row(asked, "rows", all.size(), ms, right);
   }
 
@@ -148,13 +148,13 @@ class indexed_column {
   template <class Answer, class Lookup, class Expect>
   std::vector<Answer> ask(const question<Key>& asked, const char* result, Lookup&& lookup,
                           Expect&& expect) {
-    const resident_column lower(where_, asked.lower);
-    const resident_column upper(where_, asked.upper);
+    const resident_column lower(on_, asked.lower);
+    const resident_column upper(on_, asked.upper);
     const probes batch =
         asked.is_points() ? points(lower.view()) : ranges(lower.view(), upper.view());
-    buffer<Answer> out(where_, asked.size());
-    const double ms = milliseconds(where_, [&] { lookup(batch, out); });
-    std::vector<Answer> answers = where_.download(out);
+    buffer<Answer> out(on_, asked.size());
+    const double ms = milliseconds(on_, [&] { lookup(batch, out); });
+    std::vector<Answer> answers = on_.download(out);
 
     bool right = true;
     std::size_t matches = 0;
@@ -173,7 +173,7 @@ class indexed_column {
     head_ = std::string(30, ' ');  // the column is named once
   }
 
-  const session& where_;
+  const session& on_;
   table& out_;
   const io::host_column& host_;
   resident_column keys_;
@@ -201,10 +201,10 @@ bool run(const std::string& data) {
   const std::vector<tail_number> planes(cells<tail_number>(plane_column),
                                         cells<tail_number>(plane_column) + plane_column.size);
 
-  const session where(parse_backend("auto"));
+  const session on(parse_backend("auto"));
   fmt::print("{} flights that left New York City in 2013, on {}: {}\n", tail.size,
-             to_string(where.where()), where.device().name);
-  if (where.where() == backend::cpu) {
+             to_string(on.where()), on.device().name);
+  if (on.where() == backend::cpu) {
     fmt::print("(no GPU is used here: {})\n", why_unavailable(backend::cuda));
   }
   fmt::print("\n");
@@ -212,21 +212,21 @@ bool run(const std::string& data) {
   table out;
   out.print_head();
 
-  indexed_column<std::int32_t> by_distance(where, out, "distance", distance);
+  indexed_column<std::int32_t> by_distance(on, out, "distance", distance);
   std::vector<std::int32_t> miles(5000);
   std::iota(miles.begin(), miles.end(), 0);
   by_distance.count({"flights of exactly 0, 1, .. 4999 miles", miles});
   by_distance.sum<double, double>(bands("minutes late, by hundreds of miles", 0, 100, 1, 50),
                                   delay);
 
-  indexed_column<double> by_delay(where, out, "arr_delay", delay);
+  indexed_column<double> by_delay(on, out, "arr_delay", delay);
   const auto quarters =
       by_delay.count(bands("flights by quarter hours late, from -1:30", -90., 15., 1., 92));
   std::vector<double> minutes(1500);
   std::iota(minutes.begin(), minutes.end(), -100.);
   by_delay.first({"first flight late by -100, .. 1399 minutes", minutes});
 
-  indexed_column<tail_number> by_tail(where, out, "tailnum", tail);
+  indexed_column<tail_number> by_tail(on, out, "tailnum", tail);
   by_tail.rows({"all flights of each registered plane", planes});
   const auto flown = by_tail.sum<std::int32_t, std::int64_t>(
       {"miles flown by each registered plane", planes}, distance);

@@ -15,18 +15,18 @@ namespace raydex::demo {
 // A column in the memory of a session's backend: its cells, and which of them are missing.
 class resident_column {
  public:
-  resident_column(const session& where, const io::host_column& host)
+  resident_column(const session& on, const io::host_column& host)
       : format_(host.format),
         size_(host.size),
-        cells_(where.upload(
-            std::span<const std::byte>(host.cells.get(), host.size * host.format.width))),
-        validity_(where.upload(std::span<const std::uint8_t>(host.validity))) {}
+        cells_(
+            on.upload(std::span<const std::byte>(host.cells.get(), host.size * host.format.width))),
+        validity_(on.upload(std::span<const std::uint8_t>(host.validity))) {}
 
   template <class Key>
-  resident_column(const session& where, const std::vector<Key>& host)
+  resident_column(const session& on, const std::vector<Key>& host)
       : format_(format_of<Key>),
         size_(host.size()),
-        cells_(where.upload(std::as_bytes(std::span<const Key>(host)))) {}
+        cells_(on.upload(std::as_bytes(std::span<const Key>(host)))) {}
 
   // The column as the library takes it.
   column view() const { return {format_, cells_.data(), size_, validity_.data()}; }

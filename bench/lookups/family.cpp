@@ -163,8 +163,8 @@ use_case lookup_family::use_of(const workload& what, backend where) {
           .updates = what.waves != 0};
 }
 
-lookup_family::lookup_family(const workload& what, machine& where, floors& all)
-    : machine_(&where), floors_(&all), data_(what, where) {}
+lookup_family::lookup_family(const workload& what, machine& here, floors& all)
+    : machine_(&here), floors_(&all), data_(what, here) {}
 
 void lookup_family::measure_floors() {
   references_ = floors_->references(data_);

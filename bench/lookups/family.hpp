@@ -36,7 +36,7 @@ class lookup_family {
   /// What `auto` chooses a structure for.
   static use_case use_of(const workload& what, backend where);
 
-  lookup_family(const workload& what, machine& where, floors& all);
+  lookup_family(const workload& what, machine& here, floors& all);
   void measure_floors();
   std::vector<report_row> measure(result asked, const io::structure_choice& who, int repetitions);
 

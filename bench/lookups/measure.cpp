@@ -19,12 +19,12 @@ namespace {
 // All batches of a workload with the memory for their answers.
 class interview {
  public:
-  interview(machine& where, const generated& data, result asked, const index& who)
-      : machine_(&where),
+  interview(machine& here, const generated& data, result asked, const index& who)
+      : machine_(&here),
         data_(&data),
         asked_(asked),
         index_(&who),
-        memory_(context(where.where()).memory) {
+        memory_(context(here.on()).memory) {
     const workload& what = data.description();
     std::uint64_t begin = 0;
     for (std::uint64_t i = 0; i < what.batches; ++i) {
@@ -32,7 +32,7 @@ class interview {
       batches_.push_back({begin, size, 0, 0});
       begin += size;
     }
-    const context memory = where.where();
+    const context memory = here.on();
     if (asked == result::rows) {
       // Each batch has its own offsets, one more than probes; how many rows they lead to is learnt
       // beforehand, so that the timed runs need no allocation.
@@ -41,7 +41,7 @@ class interview {
       for (std::uint64_t i = 0; i < batches_.size(); ++i) {
         batch& b = batches_[i];
         who.offsets(memory, probes_of(b), offsets_of(i));
-        where.where().copy_out(&b.rows, offsets_of(i).data() + b.size, sizeof b.rows);
+        here.on().copy_out(&b.rows, offsets_of(i).data() + b.size, sizeof b.rows);
         b.first_row = total;
         total += b.rows;
       }
@@ -49,13 +49,13 @@ class interview {
     } else {
       values_ = buffer<std::byte>(memory, what.probes * value_bytes());
     }
-    where.poison(values_.data(), values_.bytes());
-    where.poison(offsets_.data(), offsets_.bytes());
+    here.poison(values_.data(), values_.bytes());
+    here.poison(offsets_.data(), offsets_.bytes());
   }
 
   // Queues all batches.
   void ask() {
-    const context work{memory_, context(machine_->where()).stream};
+    const context work{memory_, context(machine_->on()).stream};
     for (std::uint64_t i = 0; i < batches_.size(); ++i) {
       const batch& b = batches_[i];
       const probes asked = probes_of(b);
@@ -137,17 +137,17 @@ struct answered {
   std::uint64_t wrong;
 };
 
-answered ask(machine& where, const generated& data, result asked, const index& who,
+answered ask(machine& here, const generated& data, result asked, const index& who,
              int repetitions) {
-  stream_t stream = context(where.where()).stream;
+  stream_t stream = context(here.on()).stream;
   const std::uint64_t repaired = who.repairs(stream);
-  interview talk(where, data, asked, who);
-  const double ms = median_of(repetitions, [&] { return where.milliseconds([&] { talk.ask(); }); });
+  interview talk(here, data, asked, who);
+  const double ms = median_of(repetitions, [&] { return here.milliseconds([&] { talk.ask(); }); });
   return {ms, talk.peak_bytes(), who.repairs(stream) - repaired, talk.count_wrong()};
 }
 
 // Inserts what a wave brings, or erases it by pair; returns the milliseconds.
-double send(const session& here, const generated& data, std::uint64_t wave, index& to) {
+double send(const session& on, const generated& data, std::uint64_t wave, index& to) {
   const std::uint64_t before = keys_after(data.description(), wave - 1);
   const std::uint64_t after = keys_after(data.description(), wave);
   const std::uint64_t first = std::min(before, after);
@@ -155,29 +155,29 @@ double send(const session& here, const generated& data, std::uint64_t wave, inde
   return with_width(to.info().row_ids == row_id_type::uint32 ? 32 : 64, [&](auto zero) {
     std::vector<decltype(zero)> numbers(count);
     std::iota(numbers.begin(), numbers.end(), static_cast<decltype(zero)>(first));
-    const auto rows = here.upload(numbers);
+    const auto rows = on.upload(numbers);
     edits batch;
     if (before < after) {
       batch = {.insert = data.rows(first, count), .insert_rows = column(rows)};
     } else {
       batch = {.erase = data.rows(first, count), .erase_rows = column(rows)};
     }
-    return io::wall_milliseconds(here, [&] { to.edit(context(here).stream, batch); });
+    return io::wall_milliseconds(on, [&] { to.edit(context(on).stream, batch); });
   });
 }
 
 }  // namespace
 
-measurement measure(machine& where, const generated& data, result asked,
+measurement measure(machine& here, const generated& data, result asked,
                     const std::string& structure, const option_map& options, int repetitions) {
-  const session& here = where.where();
+  const session& on = here.on();
   const key_span* const before = data.keys_before();
   const column first = (before != nullptr ? *before : data.keys()).as_column();
   std::unique_ptr<index> built;
   const auto build_anew = [&] {
     built.reset();
     return io::wall_milliseconds(
-        here, [&] { built = build(structure, here.where(), here, first, std::nullopt, options); });
+        on, [&] { built = build(structure, on.where(), on, first, std::nullopt, options); });
   };
   measurement found;
   found.build_ms = median_of(repetitions, build_anew);
@@ -186,12 +186,12 @@ measurement measure(machine& where, const generated& data, result asked,
       build_anew();
       auto& updated = dynamic_cast<rx&>(*built);
       return io::wall_milliseconds(
-          here, [&] { updated.update(context(here).stream, data.keys().as_column()); });
+          on, [&] { updated.update(context(on).stream, data.keys().as_column()); });
     });
   }
   found.info = built->info();
 
-  const answered lookups = ask(where, data, asked, *built, repetitions);
+  const answered lookups = ask(here, data, asked, *built, repetitions);
   found.lookup_ms = lookups.ms;
   found.lookup_peak_bytes = lookups.peak_bytes;
   found.repairs = lookups.repairs;
@@ -199,14 +199,14 @@ measurement measure(machine& where, const generated& data, result asked,
   return found;
 }
 
-std::vector<measurement> measure_waves(machine& where, generated& data, result asked,
+std::vector<measurement> measure_waves(machine& here, generated& data, result asked,
                                        const std::string& structure, const option_map& options,
                                        int repetitions) {
-  const session& here = where.where();
+  const session& on = here.on();
   const auto build_anew = [&](std::unique_ptr<index>& built) {
     built.reset();
-    return io::wall_milliseconds(here, [&] {
-      built = build(structure, here.where(), here, data.keys().as_column(), std::nullopt, options);
+    return io::wall_milliseconds(on, [&] {
+      built = build(structure, on.where(), on, data.keys().as_column(), std::nullopt, options);
     });
   };
   std::unique_ptr<index> edited;
@@ -217,20 +217,20 @@ std::vector<measurement> measure_waves(machine& where, generated& data, result a
   for (int run = 0; run <= repetitions; ++run) {
     build_anew(edited);
     for (std::uint64_t wave = 1; wave <= edits_ms.size(); ++wave) {
-      const double ms = send(here, data, wave, *edited);
+      const double ms = send(on, data, wave, *edited);
       if (run != 0) edits_ms[wave - 1].push_back(ms);
       if (run != repetitions) continue;
-      data.advance(where, wave);
+      data.advance(here, wave);
       measurement& found = all.emplace_back();
       found.info = edited->info();
       found.build_ms = build_ms;
-      const answered lookups = ask(where, data, asked, *edited, repetitions);
+      const answered lookups = ask(here, data, asked, *edited, repetitions);
       found.lookup_ms = lookups.ms;
       found.lookup_peak_bytes = lookups.peak_bytes;
       found.repairs = lookups.repairs;
       std::unique_ptr<index> rebuilt;
       const double rebuild_ms = median_of(repetitions, [&] { return build_anew(rebuilt); });
-      const answered others = ask(where, data, asked, *rebuilt, repetitions);
+      const answered others = ask(here, data, asked, *rebuilt, repetitions);
       found.wave = {wave, median(edits_ms[wave - 1]), rebuild_ms, others.ms};
       // Lookups that hit do not tell whether what was erased is gone.
       found.wrong = lookups.wrong + others.wrong + (found.info.entries != data.keys().size ? 1 : 0);

@@ -38,14 +38,14 @@ struct measurement {
 /// Builds `structure` over the data, or over the keys before and updates it to the data, and asks
 /// it all batches, each `repetitions` times after one more to warm up, and checks every answer. A
 /// workload with an update is for `rx` alone.
-measurement measure(machine& where, const generated& data, result asked,
+measurement measure(machine& here, const generated& data, result asked,
                     const std::string& structure, const option_map& options, int repetitions);
 
 /// Builds `structure` over the data and sends all waves through it, `repetitions` times after one
 /// more to warm up. After each of the last ones it asks all batches of the index and of one that is
 /// built anew over what is held then, and checks every answer of both. `build_ms` is of the first
 /// build. Leaves the data as they were.
-std::vector<measurement> measure_waves(machine& where, generated& data, result asked,
+std::vector<measurement> measure_waves(machine& here, generated& data, result asked,
                                        const std::string& structure, const option_map& options,
                                        int repetitions);
 

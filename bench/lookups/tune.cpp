@@ -126,10 +126,10 @@ std::string name(const contender& one) {
                      to_text(one.options));
 }
 
-measured_speed measure_one(machine& where, const generated& data, const contender& one,
+measured_speed measure_one(machine& here, const generated& data, const contender& one,
                            const std::string& device, int repetitions) {
   const workload& what = data.description();
-  const measurement found = measure(where, data, what.range_hits == 0 ? result::first : result::sum,
+  const measurement found = measure(here, data, what.range_hits == 0 ? result::first : result::sum,
                                     one.able.structure, one.options, repetitions);
   if (found.wrong != 0) {
     throw error(fmt::format("tune: {} answers of {} were wrong: {}", found.wrong,
@@ -151,17 +151,17 @@ measured_speed measure_one(machine& where, const generated& data, const contende
 }
 
 // All who can answer a workload; `step` is what is under way.
-std::vector<measured_speed> measure_all(machine& where, const workload& what,
+std::vector<measured_speed> measure_all(machine& here, const workload& what,
                                         const std::vector<contender>& contenders,
                                         const std::string& device, int repetitions,
                                         std::string& step) try {
   step = "its data";
-  const generated data(what, where);
+  const generated data(what, here);
   std::vector<measured_speed> measured;
   for (const contender& one : contenders) {
     if (!can_answer(one, what)) continue;
     step = name(one);
-    measured.push_back(measure_one(where, data, one, device, repetitions));
+    measured.push_back(measure_one(here, data, one, device, repetitions));
   }
   return measured;
 } catch (...) {
@@ -170,11 +170,11 @@ std::vector<measured_speed> measure_all(machine& where, const workload& what,
 
 }  // namespace
 
-tuning tune(const session& where, bool quick, const std::function<void(std::uint64_t)>& advance) {
-  const std::vector<contender> contenders = find_contenders(where.where());
-  const extent all = extent_of(where.where(), quick);
-  const device_info device = where.device();
-  const std::unique_ptr<machine> here = make_machine(where);
+tuning tune(const session& on, bool quick, const std::function<void(std::uint64_t)>& advance) {
+  const std::vector<contender> contenders = find_contenders(on.where());
+  const extent all = extent_of(on.where(), quick);
+  const device_info device = on.device();
+  const std::unique_ptr<machine> here = make_machine(on);
   const steady_clock::time_point begin = steady_clock::now();
   const auto seconds_since = [](steady_clock::time_point then) {
     return std::chrono::duration<double>(steady_clock::now() - then).count();

@@ -24,6 +24,6 @@ struct tuning {
 /// workload is measured with all structures that can answer it, so that none is judged by an easier
 /// one; where one of them runs out of memory, none is, and the next workload follows. Tells
 /// `advance` about each measurement, with their number. Throws `error` where an answer was wrong.
-tuning tune(const session& where, bool quick, const std::function<void(std::uint64_t)>& advance);
+tuning tune(const session& on, bool quick, const std::function<void(std::uint64_t)>& advance);
 
 }  // namespace raydex::bench

@@ -89,12 +89,12 @@ class event {
 void device_machine::fill_keys(const key_set& keys, const key_span& out) {
   with_width(out.bits, [&](auto zero) {
     using key = decltype(zero);
-    for_each(where(), keys.n, write_key<key>{keys, out.as<key>()});
+    for_each(on(), keys.n, write_key<key>{keys, out.as<key>()});
   });
 }
 
 void device_machine::fill_positions(const key_set& keys, int key_bits, std::uint64_t* out) {
-  const context memory = where();
+  const context memory = on();
   buffer<std::uint64_t> sorted_slots(memory, keys.n);
   {
     buffer<std::byte> column(memory, keys.n * static_cast<std::uint64_t>(key_bits / 8));
@@ -114,60 +114,60 @@ void device_machine::fill_positions(const key_set& keys, int key_bits, std::uint
     sort_pairs(scratch.data(), bytes, unsorted, sorted_column.data(), numbers, to, memory.stream);
   }
   for_each(memory, keys.n, write_position{sorted_slots.data(), out});
-  where().synchronize();
+  on().synchronize();
 }
 
 void device_machine::fill_lower(const probe_set& probes, const key_span& out) {
   with_width(out.bits, [&](auto zero) {
     using key = decltype(zero);
-    for_each(where(), out.size, write_lower<key>{probes, out.as<key>()});
+    for_each(on(), out.size, write_lower<key>{probes, out.as<key>()});
   });
 }
 
 void device_machine::fill_upper(const key_span& lower, std::uint64_t span, void* out) {
   with_width(lower.bits, [&](auto zero) {
     using key = decltype(zero);
-    for_each(where(), lower.size,
+    for_each(on(), lower.size,
              write_upper<key>{lower.as<key>(), static_cast<key>(span), static_cast<key*>(out)});
   });
 }
 
 void device_machine::fill_random(std::uint64_t seed, std::uint32_t* out, std::uint64_t size) {
-  for_each(where(), size, write_random{seed, out});
+  for_each(on(), size, write_random{seed, out});
 }
 
 void device_machine::sort(const key_span& keys) {
   if (keys.size == 0) return;
-  const context memory = where();
+  const context memory = on();
   buffer<std::byte> sorted(memory, keys.size * static_cast<std::uint64_t>(keys.bits / 8));
   std::size_t bytes = 0;
   sort_keys(nullptr, bytes, keys, sorted.data(), memory.stream);
   buffer<std::byte> scratch(memory, bytes);
   sort_keys(scratch.data(), bytes, keys, sorted.data(), memory.stream);
   copy(keys.data, sorted.data(), sorted.size());
-  where().synchronize();
+  on().synchronize();
 }
 
 void device_machine::poison(void* memory, std::size_t bytes) {
-  const context here = where();
+  const context here = on();
   if (bytes != 0) {
     cuda::check(cudaMemsetAsync(memory, 0xa5, bytes, here.stream), "cudaMemsetAsync");
   }
 }
 
 std::uint64_t device_machine::count_wrong(const key_set& keys, const answered_batch& batch) {
-  const context memory = where();
+  const context memory = on();
   const std::uint64_t zero = 0;
-  buffer<std::uint64_t> wrong = where().upload(std::span(&zero, 1));
+  buffer<std::uint64_t> wrong = on().upload(std::span(&zero, 1));
   static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));  // what atomicAdd takes
   cuda::launch(memory.stream, cuda::blocks_for(batch.size, block_threads), block_threads, 0,
                count_wrong_kernel, keys, batch,
                reinterpret_cast<unsigned long long*>(wrong.data()));
-  return where().download(wrong).front();
+  return on().download(wrong).front();
 }
 
 double device_machine::milliseconds(const std::function<void()>& work) {
-  const context here = where();
+  const context here = on();
   event start;
   event end;
   start.record(here.stream);

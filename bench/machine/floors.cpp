@@ -27,12 +27,12 @@ double per_second(std::uint64_t things, double ms) {
 double floors::copy_bytes_per_s() {
   if (copy_bytes_per_s_ == 0) {
     // Beyond all caches, yet no burden on a small machine.
-    const bool host = machine_->where().where() == backend::cpu;
+    const bool host = machine_->on().where() == backend::cpu;
     const std::uint64_t bytes =
-        std::clamp<std::uint64_t>(machine_->where().device().free_bytes / 8, std::uint64_t{1} << 20,
+        std::clamp<std::uint64_t>(machine_->on().device().free_bytes / 8, std::uint64_t{1} << 20,
                                   std::uint64_t{1} << (host ? 28 : 30));
-    const buffer<std::byte> from(machine_->where(), bytes);
-    buffer<std::byte> to(machine_->where(), bytes);
+    const buffer<std::byte> from(machine_->on(), bytes);
+    buffer<std::byte> to(machine_->on(), bytes);
     const double ms = median_of(repetitions_, [&] {
       return machine_->milliseconds([&] { machine_->copy(to.data(), from.data(), bytes); });
     });
@@ -47,10 +47,10 @@ double floors::gather_per_s(std::uint64_t table_bytes, std::uint64_t probes, boo
   if (size == 0) return 0;
   double& known = gathers_[{slots, size, sorted}];
   if (known == 0) {
-    const context where = machine_->where();
-    buffer<std::uint64_t> table(where, slots);
-    buffer<std::uint32_t> positions(where, size);
-    buffer<std::uint32_t> out(where, size);
+    const context on = machine_->on();
+    buffer<std::uint64_t> table(on, slots);
+    buffer<std::uint32_t> positions(on, size);
+    buffer<std::uint32_t> out(on, size);
     machine_->poison(table.data(), table.bytes());
     machine_->fill_random(1, positions.data(), size);
     if (sorted) machine_->sort({positions.data(), size, 32});
@@ -92,7 +92,7 @@ reference_times floors::references(const generated& data) {
   reference_times found;
   found.sort_ms = machine_->sort_pairs_ms(data.keys(), row_ids_of(what), repetitions_);
   if (what.probe_order == order::sorted) {
-    buffer<std::byte> memory(machine_->where(), what.probes * key_bytes(what));
+    buffer<std::byte> memory(machine_->on(), what.probes * key_bytes(what));
     const key_span unsorted{memory.data(), what.probes, what.key_bits};
     data.draw_lower(*machine_, unsorted);
     found.sort_probes_ms = machine_->sort_pairs_ms(unsorted, row_id_type::uint32, repetitions_);

@@ -33,7 +33,7 @@ struct reference_times {
 /// Measures floors.
 class floors {
  public:
-  floors(machine& where, int repetitions) : machine_(&where), repetitions_(repetitions) {}
+  floors(machine& here, int repetitions) : machine_(&here), repetitions_(repetitions) {}
 
   /// The floor of lookups. For points: the streamed gather from a table as large as keys and row
   /// ids, in order where the probes are. Where a probe matches more than one row, the reading of

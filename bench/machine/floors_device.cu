@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(block_threads)
 }  // namespace
 
 void device_machine::copy(void* to, const void* from, std::size_t bytes) {
-  const context here = where();
+  const context here = on();
   if (bytes == 0) return;
   cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, here.stream),
               "cudaMemcpyAsync");
@@ -53,7 +53,7 @@ void device_machine::copy(void* to, const void* from, std::size_t bytes) {
 
 void device_machine::gather(const std::uint64_t* table, std::uint64_t slots,
                             const std::uint32_t* probes, std::uint32_t* out, std::uint64_t size) {
-  const context here = where();
+  const context here = on();
   const std::uint64_t quads = size / 4;
   cuda::launch(here.stream, cuda::blocks_for(quads, block_threads), block_threads, 0, gather_kernel,
                table, slots, reinterpret_cast<const uint4*>(probes), reinterpret_cast<uint4*>(out),
@@ -62,7 +62,7 @@ void device_machine::gather(const std::uint64_t* table, std::uint64_t slots,
 
 double device_machine::sort_pairs_ms(const key_span& keys, row_id_type row_ids, int repetitions) {
   if (keys.size == 0) return 0;
-  const context memory = where();
+  const context memory = on();
   const int row_bits = row_ids == row_id_type::uint32 ? 32 : 64;
   const auto row_bytes = keys.size * static_cast<std::uint64_t>(row_bits / 8);
   buffer<std::byte> sorted(memory, keys.size * static_cast<std::uint64_t>(keys.bits / 8));

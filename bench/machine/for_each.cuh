@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(block_threads) for_each_kernel(std::uint64_t s
 
 /// Calls `work(i)` for every i below `size`, on the context's stream.
 template <class Work>
-void for_each(const context& where, std::uint64_t size, const Work& work) {
-  cuda::launch(where.stream, cuda::blocks_for(size, block_threads), block_threads, 0,
+void for_each(const context& on, std::uint64_t size, const Work& work) {
+  cuda::launch(on.stream, cuda::blocks_for(size, block_threads), block_threads, 0,
                for_each_kernel<Work>, size, work);
 }
 

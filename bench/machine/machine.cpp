@@ -9,11 +9,11 @@
 
 namespace raydex::bench {
 
-std::unique_ptr<machine> make_machine(const session& where) {
+std::unique_ptr<machine> make_machine(const session& on) {
 #if defined(RAYDEX_WITH_CUDA)
-  if (where.where() != backend::cpu) return std::make_unique<device_machine>(where);
+  if (on.where() != backend::cpu) return std::make_unique<device_machine>(on);
 #endif
-  return std::make_unique<host_machine>(where);  // without CUDA there is no other session
+  return std::make_unique<host_machine>(on);  // without CUDA there is no other session
 }
 
 }  // namespace raydex::bench

@@ -25,13 +25,13 @@ namespace raydex::bench {
 /// session's stream unless a comment says that it is waited for.
 class machine {
  public:
-  explicit machine(const session& where) : where_(&where) {}
+  explicit machine(const session& on) : on_(&on) {}
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
   virtual ~machine() = default;
 
   /// The session that memory and stream come from.
-  const session& where() const noexcept { return *where_; }
+  const session& on() const noexcept { return *on_; }
 
   /// @name Generation
   /// @{
@@ -88,10 +88,10 @@ class machine {
   /// @}
 
  private:
-  const session* where_;
+  const session* on_;
 };
 
 /// The machine of a session's backend.
-std::unique_ptr<machine> make_machine(const session& where);
+std::unique_ptr<machine> make_machine(const session& on);
 
 }  // namespace raydex::bench

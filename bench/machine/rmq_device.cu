@@ -17,34 +17,34 @@ __global__ void __launch_bounds__(block_threads)
 }  // namespace
 
 void device_machine::fill_values(const value_set& values, key_type type, void* out) {
-  for_each(where(), values.n, write_value{values, type, out});
+  for_each(on(), values.n, write_value{values, type, out});
 }
 
 void device_machine::fill_ranges(const range_set& ranges, const key_span& ends) {
   with_width(ends.bits, [&](auto zero) {
     using position = decltype(zero);
-    for_each(where(), ends.size / 2, write_range<position>{ranges, ends.as<position>()});
+    for_each(on(), ends.size / 2, write_range<position>{ranges, ends.as<position>()});
   });
 }
 
 void device_machine::fill_reference(const rmq_reference& reference, std::uint64_t* minima,
                                     std::uint32_t* rows) {
   const std::uint64_t blocks = reference.blocks();
-  for_each(where(), blocks, write_block_minimum{reference, minima});
+  for_each(on(), blocks, write_block_minimum{reference, minima});
   for (unsigned row = 1; row <= reference.rows(); ++row)
-    for_each(where(), blocks, write_joined{reference, row, rows + (row - 1) * blocks});
+    for_each(on(), blocks, write_joined{reference, row, rows + (row - 1) * blocks});
 }
 
 std::uint64_t device_machine::count_wrong(const rmq_reference& reference,
                                           const answered_ranges& batch) {
-  const context memory = where();
+  const context memory = on();
   const std::uint64_t zero = 0;
-  buffer<std::uint64_t> wrong = where().upload(std::span(&zero, 1));
+  buffer<std::uint64_t> wrong = on().upload(std::span(&zero, 1));
   static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));  // what atomicAdd takes
   cuda::launch(memory.stream, cuda::blocks_for(batch.size, block_threads), block_threads, 0,
                count_wrong_kernel, reference, batch,
                reinterpret_cast<unsigned long long*>(wrong.data()));
-  return where().download(wrong).front();
+  return on().download(wrong).front();
 }
 
 }  // namespace raydex::bench

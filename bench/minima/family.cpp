@@ -109,8 +109,8 @@ void minima_family::check_able(const io::structure_choice& who, backend where,
   }
 }
 
-minima_family::minima_family(const rmq_workload& what, machine& where, floors& all)
-    : machine_(&where), floors_(&all), data_(what, where) {}
+minima_family::minima_family(const rmq_workload& what, machine& here, floors& all)
+    : machine_(&here), floors_(&all), data_(what, here) {}
 
 void minima_family::measure_floors() {
   const rmq_workload& what = data_.description();

@@ -33,7 +33,7 @@ class minima_family {
   static void check_able(const io::structure_choice& who, backend where, const workload& what);
   static std::size_t rows_each(const workload&) { return 1; }
 
-  minima_family(const workload& what, machine& where, floors& all);
+  minima_family(const workload& what, machine& here, floors& all);
   void measure_floors();
   std::vector<report_row> measure(result asked, const io::structure_choice& who, int repetitions);
 

@@ -71,14 +71,13 @@ void build(std::optional<succinct>& built, const column& array) {
 }
 
 // As raydex is measured: all cores ask; the build of SDSL has a single thread.
-rmq_measurement measure_sdsl(machine& where, const rmq_generated& data, int repetitions) {
-  const session& here = where.where();
+rmq_measurement measure_sdsl(machine& here, const rmq_generated& data, int repetitions) {
+  const session& on = here.on();
   const rmq_workload& what = data.description();
   std::optional<succinct> built;
   rmq_measurement found;
-  found.build_ms = median_of(repetitions, [&] {
-    return io::wall_milliseconds(here, [&] { build(built, data.array()); });
-  });
+  found.build_ms = median_of(
+      repetitions, [&] { return io::wall_milliseconds(on, [&] { build(built, data.array()); }); });
   found.info.structure = "sdsl::rmq_succinct_sct";
   found.info.where = backend::cpu;
   found.info.value = what.value;
@@ -96,17 +95,17 @@ rmq_measurement measure_sdsl(machine& where, const rmq_generated& data, int repe
   const void* const ends = data.ranges().lower.data;
   const int bits = what.position_bits;
   found.lookup_ms = median_of(repetitions, [&] {
-    return where.milliseconds([&] {
+    return here.milliseconds([&] {
       parallel_for(what.probes, [&](std::uint64_t i) {
         answers[i] = (*built)(number_at(ends, bits, 2 * i), number_at(ends, bits, 2 * i + 1));
       });
     });
   });
-  found.wrong = where.count_wrong(data.reference(), {.asked = rmq_result::argmin,
-                                                     .position_bits = bits,
-                                                     .size = what.probes,
-                                                     .ends = ends,
-                                                     .answers = answers.data()});
+  found.wrong = here.count_wrong(data.reference(), {.asked = rmq_result::argmin,
+                                                    .position_bits = bits,
+                                                    .size = what.probes,
+                                                    .ends = ends,
+                                                    .answers = answers.data()});
   return found;
 }
 
@@ -115,24 +114,24 @@ bool run(const settings& s) {
   if (s.repetitions < 1) {
     throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", s.repetitions));
   }
-  const session here(backend::cpu);
-  const std::unique_ptr<machine> where = make_machine(here);
-  floors all_floors(*where, s.repetitions);
+  const session on(backend::cpu);
+  const std::unique_ptr<machine> here = make_machine(on);
+  floors all_floors(*here, s.repetitions);
   std::vector<report_row> rows;
   std::uint64_t wrong = 0;
   for (const rmq_workload& what : minima_family::sweep(s.given)) {
-    const rmq_generated data(what, *where);
+    const rmq_generated data(what, *here);
     const lookup_floor floor = all_floors.minima(what.keys * what.value.width, what.probes);
     const auto add = [&](const rmq_measurement& found) {
       wrong += found.wrong;
       report_row& row = rows.emplace_back(row_of(found, what, rmq_result::argmin, floor));
-      row.device = here.device();
+      row.device = on.device();
       row.command = fmt::format("raydex_rmq_sdsl --structure {} {} --repetitions {}", s.structure,
                                 to_options(what), s.repetitions);
       row.date = date_text();
     };
-    add(measure_sdsl(*where, data, s.repetitions));
-    add(measure(*where, data, rmq_result::argmin, s.structure, {}, s.repetitions));
+    add(measure_sdsl(*here, data, s.repetitions));
+    add(measure(*here, data, rmq_result::argmin, s.structure, {}, s.repetitions));
   }
   fmt::print("{}", to_json(rows));
   return wrong == 0;

@@ -11,21 +11,21 @@ namespace {
 
 // Milliseconds that the work takes, including what it queues on the session's stream.
 template <class Work>
-double milliseconds(const session& where, Work&& work) {
+double milliseconds(const session& on, Work&& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
-  where.synchronize();
+  on.synchronize();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
       .count();
 }
 
 }  // namespace
 
-common_extensions::common_extensions(const session& where, const sorted_suffixes& suffixes,
+common_extensions::common_extensions(const session& on, const sorted_suffixes& suffixes,
                                      const std::string& structure)
-    : where_(where), suffixes_(suffixes), common_(where.upload(suffixes.common)) {
-  build_ms_ = milliseconds(
-      where, [&] { minima_ = build_rmq(structure, where.where(), where, column(common_)); });
+    : on_(on), suffixes_(suffixes), common_(on.upload(suffixes.common)) {
+  build_ms_ =
+      milliseconds(on, [&] { minima_ = build_rmq(structure, on.where(), on, column(common_)); });
 }
 
 std::vector<std::uint32_t> common_extensions::lengths(std::span<const position_pair> pairs) {
@@ -44,14 +44,14 @@ std::vector<std::uint32_t> common_extensions::lengths(std::span<const position_p
     upper[i] = last;
   }
 
-  const auto lower_ends = where_.upload(lower);
-  const auto upper_ends = where_.upload(upper);
-  buffer<std::uint32_t> minima(where_, pairs.size());
-  query_ms_ += milliseconds(where_, [&] {
-    minima_->minimum(where_, ranges(column(lower_ends), column(upper_ends)), value_span(minima));
+  const auto lower_ends = on_.upload(lower);
+  const auto upper_ends = on_.upload(upper);
+  buffer<std::uint32_t> minima(on_, pairs.size());
+  query_ms_ += milliseconds(on_, [&] {
+    minima_->minimum(on_, ranges(column(lower_ends), column(upper_ends)), value_span(minima));
   });
 
-  std::vector<std::uint32_t> lengths = where_.download(minima);
+  std::vector<std::uint32_t> lengths = on_.download(minima);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (!is_range(pairs[i])) lengths[i] = end - std::max(pairs[i].a, pairs[i].b);
   }

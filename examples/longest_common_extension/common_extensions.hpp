@@ -23,7 +23,7 @@ struct position_pair {
 class common_extensions {
  public:
   // `suffixes` must outlive it.
-  common_extensions(const session& where, const sorted_suffixes& suffixes,
+  common_extensions(const session& on, const sorted_suffixes& suffixes,
                     const std::string& structure);
 
   // How many letters are equal from the two positions of each pair. A position may be the end of
@@ -40,7 +40,7 @@ class common_extensions {
   double query_ms() const { return query_ms_; }
 
  private:
-  const session& where_;
+  const session& on_;
   const sorted_suffixes& suffixes_;
   buffer<std::uint32_t> common_;  // the LCP array, where the backend can read it
   std::unique_ptr<rmq> minima_;

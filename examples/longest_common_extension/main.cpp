@@ -133,11 +133,11 @@ bool run(const arguments& given) {
                suffixes.positions[rank - 1], suffixes.positions[rank]);
   }
 
-  const session where(parse_backend(given.backend));
-  common_extensions extensions(where, suffixes, given.structure);
+  const session on(parse_backend(given.backend));
+  common_extensions extensions(on, suffixes, given.structure);
   const rmq_info& info = extensions.info();
   fmt::print("{} on {}, {}: built in {:.2f} ms, {} bytes beside the {} of the LCP array\n\n",
-             info.structure, to_string(info.where), where.device().name, extensions.build_ms(),
+             info.structure, to_string(info.where), on.device().name, extensions.build_ms(),
              info.resident_bytes, info.n * info.value.width);
 
   fmt::print("{:<18} {:>10} {:>8} {:>8} {:>10} {:>10} {:>11}  {}\n", "pairs of positions",

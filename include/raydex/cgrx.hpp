@@ -92,8 +92,7 @@ class RAYDEX_EXPORT cgrx : public index {
 /// Builds a `cgrx` on `cpu` or `optix`; arguments and errors as for `build`. Throws `unsupported`
 /// where `mapping=bits` has no place for a key, and for a `layout` of nodes other than `column`,
 /// and `optix_error` if the driver fails.
-RAYDEX_EXPORT std::unique_ptr<cgrx> build_cgrx(backend where, const context& where_to,
-                                               const column& keys,
+RAYDEX_EXPORT std::unique_ptr<cgrx> build_cgrx(backend where, const context& on, const column& keys,
                                                const std::optional<column>& row_ids = std::nullopt,
                                                const cgrx_options& options = {});
 

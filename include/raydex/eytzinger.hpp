@@ -67,7 +67,7 @@ class RAYDEX_EXPORT eytzinger : public index {
 
 /// Builds an `eytzinger`; arguments and errors as for `build`.
 RAYDEX_EXPORT std::unique_ptr<eytzinger> build_eytzinger(
-    backend where, const context& where_to, const column& keys,
+    backend where, const context& on, const column& keys,
     const std::optional<column>& row_ids = std::nullopt, const eytzinger_options& options = {});
 
 }  // namespace raydex

@@ -94,42 +94,42 @@ class RAYDEX_EXPORT index {
 
   /// Writes, for each probe, the smallest matching row id, or `not_found`. `out`: one row id a
   /// probe, of the type `info().row_ids`.
-  void first(const context& where, const probes& batch, const row_id_span& out) const;
+  void first(const context& on, const probes& batch, const row_id_span& out) const;
 
   /// Writes the number of matches of each probe.
-  void count(const context& where, const probes& batch, std::span<std::uint64_t> out) const;
+  void count(const context& on, const probes& batch, std::span<std::uint64_t> out) const;
 
   /// Writes the sum of the matching row ids of each probe, modulo 2^64.
-  void sum(const context& where, const probes& batch, std::span<std::uint64_t> out) const;
+  void sum(const context& on, const probes& batch, std::span<std::uint64_t> out) const;
 
   /// Writes the sum of `values[row id]` over the matching rows of each probe, modulo 2^64. `values`
   /// holds unsigned integers and more than `info().max_row_id` cells; a missing value adds nothing.
-  void sum(const context& where, const probes& batch, const column& values,
+  void sum(const context& on, const probes& batch, const column& values,
            std::span<std::uint64_t> out) const;
 
   /// The same for values of a signed integer type.
-  void sum(const context& where, const probes& batch, const column& values,
+  void sum(const context& on, const probes& batch, const column& values,
            std::span<std::int64_t> out) const;
 
   /// The same for values of type float or double. Added up in twice the precision of double and
   /// rounded once, so that the order of summation does not show: results are equal on every
   /// structure and backend unless terms cancel by more than 2^50 times their sum, or overflow on
   /// the way to it.
-  void sum(const context& where, const probes& batch, const column& values,
+  void sum(const context& on, const probes& batch, const column& values,
            std::span<double> out) const;
 
   /// Writes where the matches of each probe begin in the output of `rows`: `out[0] = 0` and
   /// `out[i + 1] = out[i] + count of probe i`. `out` holds one element more than there are probes.
-  void offsets(const context& where, const probes& batch, std::span<std::uint64_t> out) const;
+  void offsets(const context& on, const probes& batch, std::span<std::uint64_t> out) const;
 
   /// Writes all matching row ids of each probe, from `out[offsets[i]]` on; ordered by key, then by
   /// row id, on ordered structures. `offsets`: what `offsets` wrote for this batch. `out` must hold
   /// `offsets[batch.size()]` row ids; it is the caller's duty, as checking would synchronise.
-  void rows(const context& where, const probes& batch, std::span<const std::uint64_t> offsets,
+  void rows(const context& on, const probes& batch, std::span<const std::uint64_t> offsets,
             const row_id_span& out) const;
 
   /// All matching row ids of each probe. Synchronises the stream once, to learn the size.
-  matches rows(const context& where, const probes& batch) const;
+  matches rows(const context& on, const probes& batch) const;
 
   /// How many lookups rays did not answer rightly, so that a search had to, since the build; 0 for
   /// structures without rays. Answers are right in any case; a number that grows tells of rays that
@@ -162,24 +162,24 @@ class RAYDEX_EXPORT index {
   /// @{
 
   /// Answers `first`.
-  virtual void do_first(const context& where, const probes& batch, void* out) const = 0;
+  virtual void do_first(const context& on, const probes& batch, void* out) const = 0;
   /// Answers `count`.
-  virtual void do_count(const context& where, const probes& batch, std::uint64_t* out) const = 0;
+  virtual void do_count(const context& on, const probes& batch, std::uint64_t* out) const = 0;
   /// Answers both kinds of `sum`.
-  virtual void do_sum(const context& where, const probes& batch, const sum_request& what) const = 0;
+  virtual void do_sum(const context& on, const probes& batch, const sum_request& what) const = 0;
   /// Answers `offsets`.
-  virtual void do_offsets(const context& where, const probes& batch, std::uint64_t* out) const = 0;
+  virtual void do_offsets(const context& on, const probes& batch, std::uint64_t* out) const = 0;
   /// Answers `rows`.
-  virtual void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
+  virtual void do_rows(const context& on, const probes& batch, const std::uint64_t* offsets,
                        void* out) const = 0;
   /// Answers `rows` where no offsets are given. By default by those above.
-  virtual matches do_matches(const context& where, const probes& batch) const;
+  virtual matches do_matches(const context& on, const probes& batch) const;
   /// Answers `repairs`. By default 0.
   virtual std::uint64_t do_repairs(stream_t stream) const;
   /// Does `edit`. By default, throws `unsupported`.
   virtual void do_edit(stream_t stream, const edits& batch);
   /// Returns a number of the backend's memory; synchronises.
-  virtual std::uint64_t do_read(const context& where, const std::uint64_t* number) const = 0;
+  virtual std::uint64_t do_read(const context& on, const std::uint64_t* number) const = 0;
   /// @}
 
   /// The counted resource: an implementation's memory comes from here.
@@ -192,7 +192,7 @@ class RAYDEX_EXPORT index {
   index_info info_;
 
  private:
-  void check(const context& where, const probes& batch, std::uint64_t out_size) const;
+  void check(const context& on, const probes& batch, std::uint64_t out_size) const;
   void check_values(const column& values) const;
 
   tracking_resource memory_;
@@ -204,8 +204,8 @@ using option_map = std::map<std::string, std::string, std::less<>>;
 /// Builds an index over `keys`.
 ///
 /// @param structure a name of `capabilities()`, or `auto`
-/// @param where the backend; `where_to.memory` must be of its space
-/// @param where_to memory for the index and its scratch, and the stream of the build
+/// @param where the backend; `on.memory` must be of its space
+/// @param on memory for the index and its scratch, and the stream of the build
 /// @param keys the column; read by the build only, unless the structure says otherwise
 /// @param row_ids explicit row ids, as many as keys, `uint32` or `uint64`; the largest value of the
 ///        type is `not_found` and not legal. Without them a key's row id is its position.
@@ -215,7 +215,7 @@ using option_map = std::map<std::string, std::string, std::less<>>;
 /// `invalid_argument` (names the legal ones for a bad structure or option), `unsupported`,
 /// `unavailable`, `out_of_memory`, `cuda_error`.
 RAYDEX_EXPORT std::unique_ptr<index> build(std::string_view structure, backend where,
-                                           const context& where_to, const column& keys,
+                                           const context& on, const column& keys,
                                            const std::optional<column>& row_ids = std::nullopt,
                                            const option_map& options = {});
 

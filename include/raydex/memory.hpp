@@ -97,7 +97,7 @@ constexpr std::uint64_t saturated_product(std::uint64_t count, std::uint64_t siz
 
 /// `bytes` bytes of a context's resource, for its stream. Throws `out_of_memory`, without asking
 /// the resource where no object is as large: it need not expect such numbers.
-RAYDEX_EXPORT void* allocate(const context& where, std::uint64_t bytes);
+RAYDEX_EXPORT void* allocate(const context& on, std::uint64_t bytes);
 
 /// An owned array of `size` trivial T, uninitialised, in the memory of a resource. It is freed on
 /// the stream that it was allocated on; resource and stream must outlive it. Moving leaves an empty
@@ -109,9 +109,9 @@ class buffer {
   buffer() = default;
 
   /// Allocates `size` elements; none where `size` is 0. Throws `out_of_memory`.
-  buffer(const context& where, std::uint64_t size)
-      : memory_(&where.memory), stream_(where.stream), size_(size) {
-    if (size != 0) data_ = static_cast<T*>(allocate(where, saturated_product(size, sizeof(T))));
+  buffer(const context& on, std::uint64_t size)
+      : memory_(&on.memory), stream_(on.stream), size_(size) {
+    if (size != 0) data_ = static_cast<T*>(allocate(on, saturated_product(size, sizeof(T))));
   }
   /// Takes over the array of `other`.
   buffer(buffer&& other) noexcept { swap(other); }

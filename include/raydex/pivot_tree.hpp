@@ -111,7 +111,7 @@ class RAYDEX_EXPORT pivot_tree : public index {
 
 /// Builds a `pivot_tree`; arguments and errors as for `build`.
 RAYDEX_EXPORT std::unique_ptr<pivot_tree> build_pivot_tree(
-    backend where, const context& where_to, const column& keys,
+    backend where, const context& on, const column& keys,
     const std::optional<column>& row_ids = std::nullopt, const pivot_tree_options& options = {});
 
 }  // namespace raydex

@@ -92,17 +92,17 @@ class RAYDEX_EXPORT rmq {
 
   /// Writes the smallest value of each range; a zero is 0.0, never -0.0. `out`: a value a range, of
   /// the array's format.
-  void minimum(const context& where, const probes& ranges, const value_span& out) const;
+  void minimum(const context& on, const probes& ranges, const value_span& out) const;
 
   /// Writes where each range has its smallest value; of equal ones the leftmost or rightmost, as
   /// the build was told.
-  void position(const context& where, const probes& ranges, std::span<std::uint64_t> out) const;
+  void position(const context& on, const probes& ranges, std::span<std::uint64_t> out) const;
 
   /// Refuses ranges whose lower end is greater than the upper one, or an end of which is not in the
   /// array, on either side: throws `invalid_argument`, which names the first of them and its ends.
   /// Missing ones are legal. Of a part of a longer batch, `first` is the number of its first range
   /// there. Synchronises.
-  void check(const context& where, const probes& ranges, std::uint64_t first = 0) const;
+  void check(const context& on, const probes& ranges, std::uint64_t first = 0) const;
 
   /// Takes in values of the array that have changed, at these positions (uint32, uint64, int32 or
   /// int64; repeated ones are legal, those beyond the array are not looked at). Where
@@ -124,15 +124,13 @@ class RAYDEX_EXPORT rmq {
   /// @{
 
   /// Answers `minimum`.
-  virtual void do_minimum(const context& where, const probes& ranges, void* out) const = 0;
+  virtual void do_minimum(const context& on, const probes& ranges, void* out) const = 0;
   /// Answers `position`.
-  virtual void do_position(const context& where, const probes& ranges,
-                           std::uint64_t* out) const = 0;
+  virtual void do_position(const context& on, const probes& ranges, std::uint64_t* out) const = 0;
   /// The number of the first range that `check` refuses, or `no_position`; synchronises.
-  virtual std::uint64_t do_check(const context& where, const probes& ranges) const = 0;
+  virtual std::uint64_t do_check(const context& on, const probes& ranges) const = 0;
   /// Copies bytes of the backend's memory to the host; synchronises.
-  virtual void do_read(const context& where, void* to, const void* from,
-                       std::size_t bytes) const = 0;
+  virtual void do_read(const context& on, void* to, const void* from, std::size_t bytes) const = 0;
   /// Does `refresh`. By default, throws `unsupported`.
   virtual void do_refresh(stream_t stream, const column& positions);
   /// Does `repairs`. By default, there are none.
@@ -152,7 +150,7 @@ class RAYDEX_EXPORT rmq {
   rmq_info info_;
 
  private:
-  void check_batch(const context& where, const probes& ranges, std::uint64_t out_size) const;
+  void check_batch(const context& on, const probes& ranges, std::uint64_t out_size) const;
 
   tracking_resource memory_;
 };
@@ -173,8 +171,8 @@ RAYDEX_EXPORT std::vector<rmq_capability> rmq_capabilities();
 /// Builds a structure over an array.
 ///
 /// @param structure a name of `rmq_capabilities()`, or `auto`
-/// @param where the backend; `where_to.memory` must be of its space
-/// @param where_to memory for the structure and its scratch, and the stream of the build
+/// @param where the backend; `on.memory` must be of its space
+/// @param on memory for the structure and its scratch, and the stream of the build
 /// @param values the array: adjacent numbers, none missing
 /// @param options structure options by name
 ///
@@ -182,7 +180,7 @@ RAYDEX_EXPORT std::vector<rmq_capability> rmq_capabilities();
 /// `invalid_argument` (names the legal ones for a bad structure or option), `unsupported`,
 /// `unavailable`, `out_of_memory`, `cuda_error`.
 RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where,
-                                             const context& where_to, const column& values,
+                                             const context& on, const column& values,
                                              const option_map& options = {});
 
 }  // namespace raydex

@@ -66,7 +66,7 @@ class RAYDEX_EXPORT rmq_cover : public rmq {
 };
 
 /// Builds an `rmq_cover`; arguments and errors as for `build_rmq`.
-RAYDEX_EXPORT std::unique_ptr<rmq_cover> build_rmq_cover(backend where, const context& where_to,
+RAYDEX_EXPORT std::unique_ptr<rmq_cover> build_rmq_cover(backend where, const context& on,
                                                          const column& values,
                                                          const rmq_cover_options& options = {});
 

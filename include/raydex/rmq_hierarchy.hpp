@@ -106,7 +106,7 @@ class RAYDEX_EXPORT rmq_hierarchy : public rmq {
 
 /// Builds an `rmq_hierarchy`; arguments and errors as for `build_rmq`.
 RAYDEX_EXPORT std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(
-    backend where, const context& where_to, const column& values,
+    backend where, const context& on, const column& values,
     const rmq_hierarchy_options& options = {});
 
 }  // namespace raydex

@@ -26,7 +26,7 @@ struct rmq_lca_options {
 /// build needs no more. It does O(n) reads for random arrays and O(n log n) for any, in 2 log2(n) +
 /// 2 steps that are parallel each, and does not synchronise. There is no `refresh`: one changed
 /// value may change the tree as a whole.
-RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq_lca(backend where, const context& where_to,
+RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq_lca(backend where, const context& on,
                                                  const column& values,
                                                  const rmq_lca_options& options = {});
 

@@ -37,7 +37,7 @@ struct rmq_rx_options {
 /// number of values for which there is memory: triangles are divided into parts of 2^22. *Stream*:
 /// the build synchronises only to compact; queries do not. `minimum` takes 8 bytes of scratch a
 /// range, for up to 2^26 ranges. Throws `optix_error` if the driver fails.
-RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq_rx(backend where, const context& where_to,
+RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq_rx(backend where, const context& on,
                                                 const column& values,
                                                 const rmq_rx_options& options = {});
 

@@ -19,7 +19,7 @@ struct rmq_scan_options {
 ///
 /// *Cost* of a range of m values: m / 4 reads of 16 bytes (m / 2 for 64-bit values). *Memory*: none
 /// beside the array. The build does nothing and does not synchronise; `refresh` has nothing to do.
-RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq_scan(backend where, const context& where_to,
+RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq_scan(backend where, const context& on,
                                                   const column& values,
                                                   const rmq_scan_options& options = {});
 

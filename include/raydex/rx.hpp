@@ -166,8 +166,7 @@ class RAYDEX_EXPORT rx : public index {
 
 /// Builds an `rx` on `cpu` or `optix`; arguments and errors as for `build`. Throws `unsupported`
 /// where the mode has no place for a key, and `optix_error` if the driver fails.
-RAYDEX_EXPORT std::unique_ptr<rx> build_rx(backend where, const context& where_to,
-                                           const column& keys,
+RAYDEX_EXPORT std::unique_ptr<rx> build_rx(backend where, const context& on, const column& keys,
                                            const std::optional<column>& row_ids = std::nullopt,
                                            const rx_options& options = {});
 

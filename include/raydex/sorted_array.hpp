@@ -64,7 +64,7 @@ class RAYDEX_EXPORT sorted_array : public index {
 
 /// Builds a `sorted_array`; arguments and errors as for `build`.
 RAYDEX_EXPORT std::unique_ptr<sorted_array> build_sorted_array(
-    backend where, const context& where_to, const column& keys,
+    backend where, const context& on, const column& keys,
     const std::optional<column>& row_ids = std::nullopt, const sorted_array_options& options = {});
 
 }  // namespace raydex

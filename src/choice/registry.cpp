@@ -34,14 +34,14 @@ struct structure_entry {
 
 // Builds with options by name, as `Table` has them.
 template <const auto& Table, auto Build>
-std::unique_ptr<index> build_keys(backend where, const context& where_to, const column& keys,
+std::unique_ptr<index> build_keys(backend where, const context& on, const column& keys,
                                   const std::optional<column>& row_ids, const option_map& options) {
-  return Build(where, where_to, keys, row_ids, parse(Table, options));
+  return Build(where, on, keys, row_ids, parse(Table, options));
 }
 template <const auto& Table, auto Build>
-std::unique_ptr<rmq> build_minima(backend where, const context& where_to, const column& values,
+std::unique_ptr<rmq> build_minima(backend where, const context& on, const column& values,
                                   const option_map& options) {
-  return Build(where, where_to, values, parse(Table, options));
+  return Build(where, on, values, parse(Table, options));
 }
 
 template <const auto& Table, auto Build>
@@ -139,7 +139,7 @@ std::vector<rmq_capability> rmq_capabilities() try {
   rethrow_as_error();
 }
 
-std::unique_ptr<index> build(std::string_view structure, backend where, const context& where_to,
+std::unique_ptr<index> build(std::string_view structure, backend where, const context& on,
                              const column& keys, const std::optional<column>& row_ids,
                              const option_map& options) try {
   option_map left = options;
@@ -152,16 +152,16 @@ std::unique_ptr<index> build(std::string_view structure, backend where, const co
     structure = advised.structure;
   }
   const structure_entry& entry = find_structure(structure, is_for_keys, {"auto"});
-  return entry.build_keys(where, where_to, keys, row_ids, left);
+  return entry.build_keys(where, on, keys, row_ids, left);
 } catch (...) {
   rethrow_as_error();
 }
 
-std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where, const context& where_to,
+std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where, const context& on,
                                const column& values, const option_map& options) try {
   if (structure == "auto") structure = "rmq_cover";
   const structure_entry& entry = find_structure(structure, is_for_minima, {"auto"});
-  return entry.build_minima(where, where_to, values, options);
+  return entry.build_minima(where, on, values, options);
 } catch (...) {
   rethrow_as_error();
 }

@@ -32,8 +32,7 @@ struct executor {
   static constexpr std::size_t fast_memory() { return std::size_t{1} << 15; }
 
   template <class Operation>
-  static void run(const context& /*where*/, const batch_plan& /*plan*/,
-                  const Operation& operation) {
+  static void run(const context& /*on*/, const batch_plan& /*plan*/, const Operation& operation) {
     // In units of `together`, so that only the last unit is not full.
     const std::uint64_t units = (operation.probes.size + together - 1) / together;
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, units, 16), [&](const auto& range) {
@@ -49,19 +48,19 @@ struct executor {
   }
 
   template <class Function>
-  static void for_each(const context& /*where*/, const Function& f, std::uint64_t size) {
+  static void for_each(const context& /*on*/, const Function& f, std::uint64_t size) {
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 64), [&](const auto& range) {
       for (std::uint64_t i = range.begin(); i < range.end(); ++i)
         f(i);
     });
   }
   template <class Function>
-  static void for_each_alone(const context& where, const Function& f, std::uint64_t size) {
-    for_each(where, f, size);
+  static void for_each_alone(const context& on, const Function& f, std::uint64_t size) {
+    for_each(on, f, size);
   }
 
   template <class Function>
-  static void for_each_in_groups(const context& /*where*/, const Function& f, std::uint64_t size) {
+  static void for_each_in_groups(const context& /*on*/, const Function& f, std::uint64_t size) {
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 64), [&](const auto& range) {
       // On the stack, since edits have no way back once they have begun.
       constexpr std::size_t bytes = std::max(Function::most_scratch_bytes, std::size_t{1});
@@ -71,7 +70,7 @@ struct executor {
     });
   }
 
-  static void inclusive_sum(const context& /*where*/, std::uint64_t* numbers, std::uint64_t size) {
+  static void inclusive_sum(const context& /*on*/, std::uint64_t* numbers, std::uint64_t size) {
     tbb::parallel_scan(
         tbb::blocked_range<std::uint64_t>(0, size, 1 << 16), std::uint64_t{0},
         [numbers](const auto& range, std::uint64_t sum, bool is_final) {
@@ -85,20 +84,18 @@ struct executor {
   }
 
   template <class T>
-  static void clear(const context& /*where*/, T* numbers, std::uint64_t size = 1) {
+  static void clear(const context& /*on*/, T* numbers, std::uint64_t size = 1) {
     std::fill_n(numbers, size, T{0});
   }
   template <class T>
-  static void set(const context& /*where*/, T* number, T value) {
+  static void set(const context& /*on*/, T* number, T value) {
     *number = value;
   }
-  static std::uint64_t read(const context& /*where*/, const std::uint64_t* number) {
-    return *number;
-  }
-  static void copy_out(const context& /*where*/, void* to, const void* from, std::size_t bytes) {
+  static std::uint64_t read(const context& /*on*/, const std::uint64_t* number) { return *number; }
+  static void copy_out(const context& /*on*/, void* to, const void* from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
   }
-  static void synchronise(const context& /*where*/) {}
+  static void synchronise(const context& /*on*/) {}
 };
 static_assert(raydex::executor<executor>, "the cpu backend must run all that structures ask for");
 

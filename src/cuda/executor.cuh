@@ -44,56 +44,55 @@ struct executor {
 
   // Is in lookups/run.cuh.
   template <class Operation>
-  static void run(const context& where, const batch_plan& plan, const Operation& operation);
+  static void run(const context& on, const batch_plan& plan, const Operation& operation);
 
   template <class Function>
-  static void for_each(const context& where, const Function& f, std::uint64_t size) {
-    launch_items<item_policy::per_thread>(where, f, size);
+  static void for_each(const context& on, const Function& f, std::uint64_t size) {
+    launch_items<item_policy::per_thread>(on, f, size);
   }
   template <class Function>
-  static void for_each_alone(const context& where, const Function& f, std::uint64_t size) {
-    launch_items<1>(where, f, size);
+  static void for_each_alone(const context& on, const Function& f, std::uint64_t size) {
+    launch_items<1>(on, f, size);
   }
   template <class Function>
-  static void for_each_in_groups(const context& where, const Function& f, std::uint64_t size) {
-    cuda::for_each_in_groups(where, f, size);
+  static void for_each_in_groups(const context& on, const Function& f, std::uint64_t size) {
+    cuda::for_each_in_groups(on, f, size);
   }
 
-  static void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t size) {
-    cuda::inclusive_sum(where, numbers, size);
+  static void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
+    cuda::inclusive_sum(on, numbers, size);
   }
 
   template <class T>
-  static void clear(const context& where, T* numbers, std::uint64_t size = 1) {
-    check(cudaMemsetAsync(numbers, 0, size * sizeof(T), where.stream), "cudaMemsetAsync");
+  static void clear(const context& on, T* numbers, std::uint64_t size = 1) {
+    check(cudaMemsetAsync(numbers, 0, size * sizeof(T), on.stream), "cudaMemsetAsync");
   }
   template <class T>
-  static void set(const context& where, T* number, T value) {
-    check(cudaMemcpyAsync(number, &value, sizeof value, cudaMemcpyHostToDevice, where.stream),
+  static void set(const context& on, T* number, T value) {
+    check(cudaMemcpyAsync(number, &value, sizeof value, cudaMemcpyHostToDevice, on.stream),
           "cudaMemcpyAsync");
   }
 
-  static std::uint64_t read(const context& where, const std::uint64_t* number) {
+  static std::uint64_t read(const context& on, const std::uint64_t* number) {
     std::uint64_t host = 0;
-    copy_out(where, &host, number, sizeof host);
+    copy_out(on, &host, number, sizeof host);
     return host;
   }
-  static void copy_out(const context& where, void* to, const void* from, std::size_t bytes) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, where.stream),
-          "cudaMemcpyAsync");
-    synchronise(where);
+  static void copy_out(const context& on, void* to, const void* from, std::size_t bytes) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, on.stream), "cudaMemcpyAsync");
+    synchronise(on);
   }
 
-  static void synchronise(const context& where) {
-    check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
+  static void synchronise(const context& on) {
+    check(cudaStreamSynchronize(on.stream), "cudaStreamSynchronize");
   }
 
  private:
   template <unsigned PerThread, class Function>
-  static void launch_items(const context& where, const Function& f, std::uint64_t size) {
+  static void launch_items(const context& on, const Function& f, std::uint64_t size) {
     // A grid has fewer than 2^31 blocks.
-    launch(where.stream, blocks_for(size, item_policy::threads * PerThread), item_policy::threads,
-           0, run_items<PerThread, Function>, f, size);
+    launch(on.stream, blocks_for(size, item_policy::threads * PerThread), item_policy::threads, 0,
+           run_items<PerThread, Function>, f, size);
   }
 };
 static_assert(raydex::executor<executor>, "the cuda backend must run all that structures ask for");

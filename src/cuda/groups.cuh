@@ -90,12 +90,12 @@ __global__ void __launch_bounds__(group_policy::threads)
 // Calls f(group, scratch, i) for each i below `size`, a group each, with as much shared memory as
 // `f.scratch_bytes()` says.
 template <class Function>
-void for_each_in_groups(const context& where, const Function& f, std::uint64_t size) {
+void for_each_in_groups(const context& on, const Function& f, std::uint64_t size) {
   constexpr unsigned groups = group_policy::threads / group_policy::lanes;
   const std::size_t bytes = groups * padded(f.scratch_bytes());
   const auto kernel = run_in_groups<Function>;
   allow_shared_memory(kernel, bytes);
-  launch(where.stream, blocks_for(size, groups), group_policy::threads, bytes, kernel, f, size);
+  launch(on.stream, blocks_for(size, groups), group_policy::threads, bytes, kernel, f, size);
 }
 
 }  // namespace raydex::cuda

@@ -34,12 +34,12 @@ struct rmq_scan_options;
 
 // Builds from checked arguments; `info` says what follows from them.
 template <class Structure, class Options>
-using keys_builder = std::unique_ptr<Structure>(const index_info& info, const context& where_to,
+using keys_builder = std::unique_ptr<Structure>(const index_info& info, const context& on,
                                                 const column& keys,
                                                 const std::optional<column>& row_ids,
                                                 const Options& options);
 template <class Structure, class Options>
-using minima_builder = std::unique_ptr<Structure>(const rmq_info& info, const context& where_to,
+using minima_builder = std::unique_ptr<Structure>(const rmq_info& info, const context& on,
                                                   const column& values, const Options& options);
 
 // Null for what the backend does not offer.
@@ -74,14 +74,15 @@ extern const backend_table table;
 // The table of a backend; null where it is not built.
 const backend_table* find_backend(backend where) noexcept;
 
-// What builds a structure on a backend. A structure whose facts name a backend that has no builder of
-// it is unavailable there.
+// What builds a structure on a backend. A structure whose facts name a backend that has no builder
+// of it is unavailable there.
 template <class Builder>
 Builder& builder_on(backend where, Builder* backend_table::*builder) {
   const backend_table* const table = find_backend(where);
   Builder* const found = table == nullptr ? nullptr : table->*builder;
   if (found == nullptr)
-    throw unavailable("backend: " + std::string(to_string(where)) + " does not build this structure");
+    throw unavailable("backend: " + std::string(to_string(where)) +
+                      " does not build this structure");
   return *found;
 }
 

@@ -19,7 +19,7 @@ namespace {
 // Bytes from the first cell of a column to the last one.
 constexpr std::uint64_t largest_extent = std::numeric_limits<std::int64_t>::max() - 8;
 
-void check_arguments(const structure_facts& of, backend where, const context& where_to,
+void check_arguments(const structure_facts& of, backend where, const context& on,
                      const char* argument, const column& cells) {
   if (std::ranges::find(of.backends, where) == of.backends.end()) {
     std::vector<std::string_view> offered;
@@ -29,7 +29,7 @@ void check_arguments(const structure_facts& of, backend where, const context& wh
                                   to_string(where), fmt::join(offered, ", ")));
   }
   check_available(where);
-  check_space(where_to, where);
+  check_space(on, where);
   check_column(argument, cells);
 }
 
@@ -54,9 +54,9 @@ std::size_t row_id_bytes(row_id_type type) {
   return type == row_id_type::uint32 ? 4 : 8;
 }
 
-void check_space(const context& where, backend needed) {
+void check_space(const context& on, backend needed) {
   const memory_space space = needed == backend::cpu ? memory_space::host : memory_space::device;
-  if (where.memory.space() != space) {
+  if (on.memory.space() != space) {
     throw invalid_argument(fmt::format("context: backend {} needs a memory resource of {} memory",
                                        to_string(needed),
                                        space == memory_space::host ? "host" : "device"));
@@ -133,9 +133,9 @@ void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids, 
   }
 }
 
-void check_build(const structure_facts& of, backend where, const context& where_to,
-                 const column& keys, const std::optional<column>& row_ids) {
-  check_arguments(of, where, where_to, "keys", keys);
+void check_build(const structure_facts& of, backend where, const context& on, const column& keys,
+                 const std::optional<column>& row_ids) {
+  check_arguments(of, where, on, "keys", keys);
   if (!row_ids) return;
   check_explicit_rows("row ids", *row_ids, keys.size);
   if (row_ids->format.type == key_type::uint32 && keys.size >= not_found<std::uint32_t>) {
@@ -145,9 +145,9 @@ void check_build(const structure_facts& of, backend where, const context& where_
   }
 }
 
-void check_build(const structure_facts& of, backend where, const context& where_to,
+void check_build(const structure_facts& of, backend where, const context& on,
                  const column& values) {
-  check_arguments(of, where, where_to, "values", values);
+  check_arguments(of, where, on, "values", values);
   if (values.format.type == key_type::bytes) {
     throw invalid_argument(
         fmt::format("values: they are {}; minima are of numbers", to_string(values.format)));

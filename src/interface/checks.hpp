@@ -21,7 +21,7 @@ std::size_t row_id_bytes(row_id_type type);
 // Refuses a backend that cannot be used here.
 void check_available(backend where);
 // Refuses memory that the backend cannot reach.
-void check_space(const context& where, backend needed);
+void check_space(const context& on, backend needed);
 void check_format(const char* argument, key_format format);
 void check_column(const char* argument, const column& cells);
 // Checks row ids that are given explicitly, one a key.
@@ -34,10 +34,9 @@ void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids, 
                    layout own_entries);
 
 // Checks what every build is given, and that the backend is here and offers the structure.
-void check_build(const structure_facts& of, backend where, const context& where_to,
-                 const column& keys, const std::optional<column>& row_ids);
-void check_build(const structure_facts& of, backend where, const context& where_to,
-                 const column& values);
+void check_build(const structure_facts& of, backend where, const context& on, const column& keys,
+                 const std::optional<column>& row_ids);
+void check_build(const structure_facts& of, backend where, const context& on, const column& values);
 
 // The part of a description that follows from the arguments of a build.
 index_info info_of(const structure_facts& of, backend where, const column& keys,

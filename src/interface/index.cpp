@@ -17,8 +17,8 @@ void index::measure() noexcept {
   info_.build_peak_bytes = memory_.peak();
 }
 
-void index::check(const context& where, const probes& batch, std::uint64_t out_size) const {
-  check_space(where, info_.where);
+void index::check(const context& on, const probes& batch, std::uint64_t out_size) const {
+  check_space(on, info_.where);
   check_column("probes", batch.lower);
   if (batch.lower.format != info_.key) {
     throw invalid_argument(fmt::format("probes: they are {}, but the keys of the index are {}",
@@ -60,95 +60,93 @@ void check_value_type(const column& values, bool fits, const char* legal) {
 
 }  // namespace
 
-void index::first(const context& where, const probes& batch, const row_id_span& out) const try {
-  check(where, batch, out.size);
+void index::first(const context& on, const probes& batch, const row_id_span& out) const try {
+  check(on, batch, out.size);
   check_row_ids(info_, out);
-  if (batch.size() != 0) do_first(where, batch, out.data);
+  if (batch.size() != 0) do_first(on, batch, out.data);
 } catch (...) {
   rethrow_as_error();
 }
 
-void index::count(const context& where, const probes& batch, std::span<std::uint64_t> out) const
-    try {
-  check(where, batch, out.size());
-  if (batch.size() != 0) do_count(where, batch, out.data());
+void index::count(const context& on, const probes& batch, std::span<std::uint64_t> out) const try {
+  check(on, batch, out.size());
+  if (batch.size() != 0) do_count(on, batch, out.data());
 } catch (...) {
   rethrow_as_error();
 }
 
-void index::sum(const context& where, const probes& batch, std::span<std::uint64_t> out) const try {
-  check(where, batch, out.size());
-  if (batch.size() != 0) do_sum(where, batch, {column{}, out.data()});
+void index::sum(const context& on, const probes& batch, std::span<std::uint64_t> out) const try {
+  check(on, batch, out.size());
+  if (batch.size() != 0) do_sum(on, batch, {column{}, out.data()});
 } catch (...) {
   rethrow_as_error();
 }
 
-void index::sum(const context& where, const probes& batch, const column& values,
+void index::sum(const context& on, const probes& batch, const column& values,
                 std::span<std::uint64_t> out) const try {
-  check(where, batch, out.size());
+  check(on, batch, out.size());
   check_values(values);
   const key_type type = values.format.type;
   check_value_type(values, type == key_type::uint32 || type == key_type::uint64,
                    "uint32 or uint64");
-  if (batch.size() != 0) do_sum(where, batch, {values, out.data()});
+  if (batch.size() != 0) do_sum(on, batch, {values, out.data()});
 } catch (...) {
   rethrow_as_error();
 }
 
-void index::sum(const context& where, const probes& batch, const column& values,
+void index::sum(const context& on, const probes& batch, const column& values,
                 std::span<std::int64_t> out) const try {
-  check(where, batch, out.size());
+  check(on, batch, out.size());
   check_values(values);
   const key_type type = values.format.type;
   check_value_type(values, type == key_type::int32 || type == key_type::int64, "int32 or int64");
-  if (batch.size() != 0) do_sum(where, batch, {values, out.data()});
+  if (batch.size() != 0) do_sum(on, batch, {values, out.data()});
 } catch (...) {
   rethrow_as_error();
 }
 
-void index::sum(const context& where, const probes& batch, const column& values,
+void index::sum(const context& on, const probes& batch, const column& values,
                 std::span<double> out) const try {
-  check(where, batch, out.size());
+  check(on, batch, out.size());
   check_values(values);
   const key_type type = values.format.type;
   check_value_type(values, type == key_type::float32 || type == key_type::float64,
                    "float or double");
-  if (batch.size() != 0) do_sum(where, batch, {values, out.data()});
+  if (batch.size() != 0) do_sum(on, batch, {values, out.data()});
 } catch (...) {
   rethrow_as_error();
 }
 
-void index::offsets(const context& where, const probes& batch, std::span<std::uint64_t> out) const
+void index::offsets(const context& on, const probes& batch, std::span<std::uint64_t> out) const
     try {
-  check(where, batch, probes_with(out.size()));
-  do_offsets(where, batch, out.data());
+  check(on, batch, probes_with(out.size()));
+  do_offsets(on, batch, out.data());
 } catch (...) {
   rethrow_as_error();
 }
 
-void index::rows(const context& where, const probes& batch, std::span<const std::uint64_t> offsets,
+void index::rows(const context& on, const probes& batch, std::span<const std::uint64_t> offsets,
                  const row_id_span& out) const try {
-  check(where, batch, probes_with(offsets.size()));
+  check(on, batch, probes_with(offsets.size()));
   check_row_ids(info_, out);
-  if (batch.size() != 0) do_rows(where, batch, offsets.data(), out.data);
+  if (batch.size() != 0) do_rows(on, batch, offsets.data(), out.data);
 } catch (...) {
   rethrow_as_error();
 }
 
-matches index::rows(const context& where, const probes& batch) const try {
-  check(where, batch, batch.size());
-  return do_matches(where, batch);
+matches index::rows(const context& on, const probes& batch) const try {
+  check(on, batch, batch.size());
+  return do_matches(on, batch);
 } catch (...) {
   rethrow_as_error();
 }
 
-matches index::do_matches(const context& where, const probes& batch) const {
-  matches found{
-      .offsets = {where, batch.size() + 1}, .rows = {}, .type = info_.row_ids, .total = 0};
-  do_offsets(where, batch, found.offsets.data());
-  found.total = do_read(where, found.offsets.data() + batch.size());
-  found.rows = buffer<std::byte>(where, saturated_product(found.total, row_id_bytes(found.type)));
-  if (batch.size() != 0) do_rows(where, batch, found.offsets.data(), found.rows.data());
+matches index::do_matches(const context& on, const probes& batch) const {
+  matches found{.offsets = {on, batch.size() + 1}, .rows = {}, .type = info_.row_ids, .total = 0};
+  do_offsets(on, batch, found.offsets.data());
+  found.total = do_read(on, found.offsets.data() + batch.size());
+  found.rows = buffer<std::byte>(on, saturated_product(found.total, row_id_bytes(found.type)));
+  if (batch.size() != 0) do_rows(on, batch, found.offsets.data(), found.rows.data());
   return found;
 }
 

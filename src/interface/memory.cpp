@@ -27,9 +27,9 @@ memory_resource::~memory_resource() = default;
 
 void memory_resource::adopt(std::ptrdiff_t /*bytes*/) noexcept {}
 
-void* allocate(const context& where, std::uint64_t bytes) try {
+void* allocate(const context& on, std::uint64_t bytes) try {
   if (bytes > largest_object) throw out_of_memory(bytes, 0);
-  return where.memory.allocate(bytes, where.stream);
+  return on.memory.allocate(bytes, on.stream);
 } catch (...) {
   rethrow_as_error();
 }

@@ -56,8 +56,8 @@ void rmq::measure() noexcept {
   info_.build_peak_bytes = memory_.peak();
 }
 
-void rmq::check_batch(const context& where, const probes& ranges, std::uint64_t out_size) const {
-  check_space(where, info_.where);
+void rmq::check_batch(const context& on, const probes& ranges, std::uint64_t out_size) const {
+  check_space(on, info_.where);
   if (ranges.is_points) {
     throw invalid_argument("ranges: they are points; minima are of ranges(lower, upper)");
   }
@@ -74,34 +74,34 @@ void rmq::check_view(key_format value, std::size_t place_bytes) const {
   }
 }
 
-void rmq::minimum(const context& where, const probes& ranges, const value_span& out) const try {
-  check_batch(where, ranges, out.size);
+void rmq::minimum(const context& on, const probes& ranges, const value_span& out) const try {
+  check_batch(on, ranges, out.size);
   if (out.format != info_.value) {
     throw invalid_argument(fmt::format("out: its values are {}, but those of the array are {}",
                                        to_string(out.format), to_string(info_.value)));
   }
-  if (ranges.size() != 0) do_minimum(where, ranges, out.data);
+  if (ranges.size() != 0) do_minimum(on, ranges, out.data);
 } catch (...) {
   rethrow_as_error();
 }
 
-void rmq::position(const context& where, const probes& ranges, std::span<std::uint64_t> out) const
+void rmq::position(const context& on, const probes& ranges, std::span<std::uint64_t> out) const
     try {
-  check_batch(where, ranges, out.size());
-  if (ranges.size() != 0) do_position(where, ranges, out.data());
+  check_batch(on, ranges, out.size());
+  if (ranges.size() != 0) do_position(on, ranges, out.data());
 } catch (...) {
   rethrow_as_error();
 }
 
-void rmq::check(const context& where, const probes& ranges, std::uint64_t first) const try {
-  check_batch(where, ranges, ranges.size());
+void rmq::check(const context& on, const probes& ranges, std::uint64_t first) const try {
+  check_batch(on, ranges, ranges.size());
   if (ranges.size() == 0) return;
-  const std::uint64_t bad = do_check(where, ranges);
+  const std::uint64_t bad = do_check(on, ranges);
   if (bad == no_position) return;
   const auto end = [&](const column& ends) {
     std::byte cell[8];
     const auto* const from = static_cast<const std::byte*>(ends.data) + bad * ends.step();
-    do_read(where, cell, from, ends.format.width);
+    do_read(on, cell, from, ends.format.width);
     return text(cell, ends.format);
   };
   const std::string lower = end(ranges.lower);

@@ -32,61 +32,60 @@ class answering_as : public Base {
   // The view that queries run on.
   virtual View queried() const = 0;
 
-  void do_first(const context& where, const probes& batch, void* out) const final {
+  void do_first(const context& on, const probes& batch, void* out) const final {
     const View view = queried();
     const auto probes = probes_of<key>(batch);
     auto* rows = static_cast<row_id*>(out);
     if (batch.is_points) {
-      run(where, core::first_of_points<View>{view, probes, rows});
+      run(on, core::first_of_points<View>{view, probes, rows});
     } else {
-      run(where, core::first_rows<View>{view, probes, rows});
+      run(on, core::first_rows<View>{view, probes, rows});
     }
   }
 
-  void do_count(const context& where, const probes& batch, std::uint64_t* out) const final {
-    run(where, core::count_rows<View>{queried(), probes_of<key>(batch), out});
+  void do_count(const context& on, const probes& batch, std::uint64_t* out) const final {
+    run(on, core::count_rows<View>{queried(), probes_of<key>(batch), out});
   }
 
-  void do_sum(const context& where, const probes& batch,
-              const index::sum_request& what) const final {
+  void do_sum(const context& on, const probes& batch, const index::sum_request& what) const final {
     const key_type type = what.values.format.type;
     const bool floating = type == key_type::float32 || type == key_type::float64;
     if (what.values.data != nullptr && floating) {
-      add_up<core::floating_sum>(where, batch, what);
+      add_up<core::floating_sum>(on, batch, what);
     } else {
-      add_up<core::integer_sum>(where, batch, what);
+      add_up<core::integer_sum>(on, batch, what);
     }
   }
 
-  void do_offsets(const context& where, const probes& batch, std::uint64_t* out) const final {
+  void do_offsets(const context& on, const probes& batch, std::uint64_t* out) const final {
     // Whatever may fail for want of memory comes before the first write.
-    if (batch.size() != 0) do_count(where, batch, out + 1);
-    Executor::clear(where, out);
-    if (batch.size() != 0) Executor::inclusive_sum(where, out + 1, batch.size());
+    if (batch.size() != 0) do_count(on, batch, out + 1);
+    Executor::clear(on, out);
+    if (batch.size() != 0) Executor::inclusive_sum(on, out + 1, batch.size());
   }
 
-  void do_rows(const context& where, const probes& batch, const std::uint64_t* offsets,
+  void do_rows(const context& on, const probes& batch, const std::uint64_t* offsets,
                void* out) const final {
-    run(where, core::list_rows<View>{queried(), probes_of<key>(batch), offsets,
-                                     static_cast<row_id*>(out)});
+    run(on, core::list_rows<View>{queried(), probes_of<key>(batch), offsets,
+                                  static_cast<row_id*>(out)});
   }
 
   template <class Operation>
-  void run(const context& where, const Operation& operation) const {
-    static_cast<const Self*>(this)->run(where, operation);
+  void run(const context& on, const Operation& operation) const {
+    static_cast<const Self*>(this)->run(on, operation);
   }
 
-  std::uint64_t do_read(const context& where, const std::uint64_t* number) const final {
-    return Executor::read(where, number);
+  std::uint64_t do_read(const context& on, const std::uint64_t* number) const final {
+    return Executor::read(on, number);
   }
 
  private:
   template <class Sum>
-  void add_up(const context& where, const probes& batch, const index::sum_request& what) const {
-    run(where, core::sum_rows<View, Sum>{queried(),
-                                         probes_of<key>(batch),
-                                         {cells_of(what.values)},
-                                         static_cast<typename Sum::result*>(what.out)});
+  void add_up(const context& on, const probes& batch, const index::sum_request& what) const {
+    run(on, core::sum_rows<View, Sum>{queried(),
+                                      probes_of<key>(batch),
+                                      {cells_of(what.values)},
+                                      static_cast<typename Sum::result*>(what.out)});
   }
 };
 
@@ -100,8 +99,8 @@ class answering : public answering_as<answering<Base, View, Executor>, Base, Vie
   friend typename answering::answering_as;
 
   template <class Operation>
-  void run(const context& where, const Operation& operation) const {
-    Executor::run(where, plan_, operation);
+  void run(const context& on, const Operation& operation) const {
+    Executor::run(on, plan_, operation);
   }
 
   batch_plan plan_;

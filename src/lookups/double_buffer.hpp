@@ -13,8 +13,7 @@ struct double_buffer {
   buffer<T> current;  // the elements
   buffer<T> other;    // as large, with arbitrary contents
 
-  double_buffer(const context& where, std::uint64_t size)
-      : current(where, size), other(where, size) {}
+  double_buffer(const context& on, std::uint64_t size) : current(on, size), other(on, size) {}
 };
 
 }  // namespace raydex

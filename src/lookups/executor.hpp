@@ -33,31 +33,31 @@ struct group_item {
 
 // All functions are static. They queue work on the stream, unless they are said to wait for it.
 template <class E>
-concept executor = requires(const context& where, const batch_plan& plan,
+concept executor = requires(const context& on, const batch_plan& plan,
                             const archetype::operation& operation, const archetype::item& item,
                             const archetype::group_item& group_item, std::uint64_t* numbers,
                             const std::uint64_t* number, std::uint64_t size, void* to,
                             const void* from, std::size_t bytes) {
   // Has an operation answer all its probes.
-  E::run(where, plan, operation);
+  E::run(on, plan, operation);
   // Calls item(0) .. item(size - 1).
-  E::for_each(where, item, size);
+  E::for_each(on, item, size);
   // The same where an item is work enough for a thread.
-  E::for_each_alone(where, item, size);
+  E::for_each_alone(on, item, size);
   // Calls group_item(group, scratch, 0) .. with a core::group each and `scratch_bytes()` bytes,
   // at most `most_scratch_bytes`. Allocates nothing.
-  E::for_each_in_groups(where, group_item, size);
+  E::for_each_in_groups(on, group_item, size);
   // Adds to each number those before it.
-  E::inclusive_sum(where, numbers, size);
+  E::inclusive_sum(on, numbers, size);
   // Writes zeros.
-  E::clear(where, numbers, size);
+  E::clear(on, numbers, size);
   // Writes a number of the host's.
-  E::set(where, numbers, size);
+  E::set(on, numbers, size);
   // Return or copy to the host, and wait.
-  { E::read(where, number) } -> std::same_as<std::uint64_t>;
-  E::copy_out(where, to, from, bytes);
+  { E::read(on, number) } -> std::same_as<std::uint64_t>;
+  E::copy_out(on, to, from, bytes);
   // Waits.
-  E::synchronise(where);
+  E::synchronise(on);
   // How many bytes a view may pin.
   { E::fast_memory() } -> std::same_as<std::size_t>;
   // Levels over an array that have fewer entries for a changed value are written anew.

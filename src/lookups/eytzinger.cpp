@@ -15,11 +15,11 @@ void eytzinger::check_view(std::size_t key_bits, row_id_type row_ids, layout ent
   check_entries(*this, key_bits, row_ids, entries, storage_.entries);
 }
 
-std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& where_to,
-                                           const column& keys, const std::optional<column>& row_ids,
+std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& on, const column& keys,
+                                           const std::optional<column>& row_ids,
                                            const eytzinger_options& options) try {
-  const auto info = checked(eytzinger_table, options, where, where_to, keys, row_ids);
-  return builder_on(where, &backend_table::build_eytzinger)(info, where_to, keys, row_ids, options);
+  const auto info = checked(eytzinger_table, options, where, on, keys, row_ids);
+  return builder_on(where, &backend_table::build_eytzinger)(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

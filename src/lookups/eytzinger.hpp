@@ -16,21 +16,21 @@ class built_eytzinger final
     : public answering<eytzinger, core::eytzinger_view<entries_of<Key, RowId, Layout>>, Executor> {
  public:
   template <class Sort>
-  built_eytzinger(const index_info& info, const context& where_to, const eytzinger_options& options,
+  built_eytzinger(const index_info& info, const context& on, const eytzinger_options& options,
                   Sort&& sort)
-      : built_eytzinger::answering(where_to.memory, plan_of(options.batch, {.threads = 256})) {
+      : built_eytzinger::answering(on.memory, plan_of(options.batch, {.threads = 256})) {
     this->info_ = info;
     this->fan_out_ = options.k;
-    const context where{this->memory(), where_to.stream};
+    const context own{this->memory(), on.stream};
     {
-      const sorted_column<Key, RowId> sorted = sort(where);
+      const sorted_column<Key, RowId> sorted = sort(own);
       const std::uint64_t size = sorted.keys.size();
       this->info_.entries = size;
       this->info_.max_row_id = sorted.max_row_id;
-      entries_ = {where, size};
+      entries_ = {own, size};
       using from = core::column_entries<Key, RowId>;
       const auto put = entries_.put();
-      Executor::for_each(where,
+      Executor::for_each(own,
                          core::place_eytzinger<from, std::remove_const_t<decltype(put)>>{
                              {static_cast<RowId>(size), options.k},
                              {sorted.keys.data(), sorted.row_ids.data()},
@@ -48,16 +48,16 @@ class built_eytzinger final
   entry_buffer<Key, RowId, Layout> entries_;
 };
 
-// Builds with a backend's `sort(where)` and executor.
+// Builds with a backend's `sort(own)` and executor.
 template <class Key, class RowId, class Executor, class Sort>
-std::unique_ptr<eytzinger> make_eytzinger(const index_info& info, const context& where_to,
+std::unique_ptr<eytzinger> make_eytzinger(const index_info& info, const context& on,
                                           const eytzinger_options& options, Sort&& sort) {
   if (options.layout == layout::row) {
-    return std::make_unique<built_eytzinger<Key, RowId, layout::row, Executor>>(info, where_to,
-                                                                                options, sort);
+    return std::make_unique<built_eytzinger<Key, RowId, layout::row, Executor>>(info, on, options,
+                                                                                sort);
   }
-  return std::make_unique<built_eytzinger<Key, RowId, layout::column, Executor>>(info, where_to,
-                                                                                 options, sort);
+  return std::make_unique<built_eytzinger<Key, RowId, layout::column, Executor>>(info, on, options,
+                                                                                 sort);
 }
 
 }  // namespace raydex

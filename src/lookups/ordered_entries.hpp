@@ -57,7 +57,7 @@ template <class Key, class RowId>
 class entry_buffer<Key, RowId, layout::column> {
  public:
   entry_buffer() = default;
-  entry_buffer(const context& where, std::uint64_t size) : keys_(where, size), rows_(where, size) {}
+  entry_buffer(const context& on, std::uint64_t size) : keys_(on, size), rows_(on, size) {}
   explicit entry_buffer(sorted_column<Key, RowId>&& sorted)
       : keys_(std::move(sorted.keys)), rows_(std::move(sorted.row_ids)) {}
 
@@ -73,8 +73,8 @@ template <class Key, class RowId>
 class entry_buffer<Key, RowId, layout::row> {
  public:
   entry_buffer() = default;
-  entry_buffer(const context& where, std::uint64_t size)
-      : words_(where, size * core::row_entries<Key, RowId>::words_per_entry) {}
+  entry_buffer(const context& on, std::uint64_t size)
+      : words_(on, size * core::row_entries<Key, RowId>::words_per_entry) {}
 
   put_rows<Key, RowId> put() { return {words_.data()}; }
   entry_storage storage() const { return {words_.data(), nullptr, layout::row}; }
@@ -86,18 +86,18 @@ class entry_buffer<Key, RowId, layout::row> {
 // Ascending entries in a layout, padded to a multiple of `multiple`. Takes the sorted column over
 // where it is what is wanted.
 template <layout Layout, class Executor, class Key, class RowId>
-entry_buffer<Key, RowId, Layout> lay_out(const context& where, sorted_column<Key, RowId>&& sorted,
+entry_buffer<Key, RowId, Layout> lay_out(const context& on, sorted_column<Key, RowId>&& sorted,
                                          std::uint64_t multiple) {
   const std::uint64_t size = sorted.keys.size();
   const std::uint64_t padded = (size + multiple - 1) / multiple * multiple;
   if constexpr (Layout == layout::column) {
     if (padded == size) return entry_buffer<Key, RowId, Layout>(std::move(sorted));
   }
-  entry_buffer<Key, RowId, Layout> entries(where, padded);
+  entry_buffer<Key, RowId, Layout> entries(on, padded);
   const core::column_entries<Key, RowId> from{sorted.keys.data(), sorted.row_ids.data()};
   const auto put = entries.put();
   Executor::for_each(
-      where,
+      on,
       copy_entries<core::column_entries<Key, RowId>, std::remove_const_t<decltype(put)>>{from, size,
                                                                                          put},
       padded);

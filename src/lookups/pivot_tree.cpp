@@ -21,14 +21,13 @@ void pivot_tree::check_view(std::size_t key_bits, row_id_type row_ids, layout en
   }
 }
 
-std::unique_ptr<pivot_tree> build_pivot_tree(backend where, const context& where_to,
-                                             const column& keys,
+std::unique_ptr<pivot_tree> build_pivot_tree(backend where, const context& on, const column& keys,
                                              const std::optional<column>& row_ids,
                                              const pivot_tree_options& options) try {
-  const auto info = checked(pivot_tree_table, options, where, where_to, keys, row_ids);
+  const auto info = checked(pivot_tree_table, options, where, on, keys, row_ids);
   const auto builder = options.search == tree_search::lines ? &backend_table::build_line_tree
                                                             : &backend_table::build_group_tree;
-  return builder_on(where, builder)(info, where_to, keys, row_ids, options);
+  return builder_on(where, builder)(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

@@ -22,12 +22,12 @@ class built_group_tree final
 
  public:
   template <class Sort>
-  built_group_tree(const index_info& info, const context& where_to,
-                   const pivot_tree_options& options, Sort&& sort)
-      : built_group_tree::answering(where_to.memory, plan_of(options.batch, {.threads = 256})) {
+  built_group_tree(const index_info& info, const context& on, const pivot_tree_options& options,
+                   Sort&& sort)
+      : built_group_tree::answering(on.memory, plan_of(options.batch, {.threads = 256})) {
     this->info_ = info;
-    const context where{this->memory(), where_to.stream};
-    sorted_column<Key, RowId> sorted = sort(where);
+    const context own{this->memory(), on.stream};
+    sorted_column<Key, RowId> sorted = sort(own);
     const std::uint64_t size = sorted.keys.size();
     this->info_.entries = size;
     this->info_.max_row_id = sorted.max_row_id;
@@ -42,13 +42,13 @@ class built_group_tree final
         levels = {size, leaf, options.k, 1};
       }
     }
-    pivots_ = {where, levels.size()};
+    pivots_ = {own, levels.size()};
     Executor::for_each(
-        where,
+        own,
         core::place_pivots<core::column_entries<Key, RowId>>{
             levels, {sorted.keys.data(), sorted.row_ids.data()}, size, pivots_.data()},
         levels.size());
-    entries_ = lay_out<Layout, Executor>(where, std::move(sorted), 1);
+    entries_ = lay_out<Layout, Executor>(own, std::move(sorted), 1);
     sorted = {};
     this->storage_ = entries_.storage();
     this->tree_.search = tree_search::groups;
@@ -77,23 +77,22 @@ class built_line_tree final
 
  public:
   template <class Sort>
-  built_line_tree(const index_info& info, const context& where_to,
-                  const pivot_tree_options& options, Sort&& sort)
-      : built_line_tree::answering(where_to.memory,
-                                   plan_of(options.batch, {.schedule = scheduling::fixed,
-                                                           .threads = 1024,
-                                                           .lookups = 4,
-                                                           .pin = pinning::full})) {
+  built_line_tree(const index_info& info, const context& on, const pivot_tree_options& options,
+                  Sort&& sort)
+      : built_line_tree::answering(on.memory, plan_of(options.batch, {.schedule = scheduling::fixed,
+                                                                      .threads = 1024,
+                                                                      .lookups = 4,
+                                                                      .pin = pinning::full})) {
     this->info_ = info;
-    const context where{this->memory(), where_to.stream};
+    const context own{this->memory(), on.stream};
     {
-      sorted_column<Key, RowId> sorted = sort(where);
+      sorted_column<Key, RowId> sorted = sort(own);
       this->info_.entries = sorted.keys.size();
       this->info_.max_row_id = sorted.max_row_id;
       if (this->info_.entries != 0) {
-        grow(where, {sorted.keys.data(), sorted.row_ids.data()}, options.nodes);
+        grow(own, {sorted.keys.data(), sorted.row_ids.data()}, options.nodes);
       }
-      entries_ = lay_out<Layout, Executor>(where, std::move(sorted), core::line_entries);
+      entries_ = lay_out<Layout, Executor>(own, std::move(sorted), core::line_entries);
     }
     this->storage_ = entries_.storage();
     this->measure();
@@ -105,7 +104,7 @@ class built_line_tree final
   }
 
   // Builds the tree; keys apart from row ids are quicker to read.
-  void grow(const context& where, const column_entries& all, tree_nodes nodes) {
+  void grow(const context& on, const column_entries& all, tree_nodes nodes) {
     const std::uint64_t size = this->info_.entries;
     auto& tree = this->tree_;
     tree.search = tree_search::lines;
@@ -119,33 +118,33 @@ class built_line_tree final
     };
     tree.rounded = rounded(nodes == tree_nodes::exact ? 0 : core::pivot_levels::most);
     if (nodes == tree_nodes::automatic)
-      tree.rounded = rounded(levels_that_spread(where, all, tree.rounded));
-    nodes_ = {where, tree.rounded.nodes()};
+      tree.rounded = rounded(levels_that_spread(on, all, tree.rounded));
+    nodes_ = {on, tree.rounded.nodes()};
     const core::place_nodes<column_entries> place{tree.rounded, all, size, nodes_.data()};
-    Executor::for_each(where, place, place.items());
+    Executor::for_each(on, place, place.items());
     tree.nodes = nodes_.data();
 
     tree.levels = {size, tree.rounded.entries_per_root(), tree_view::fan_out, most_roots};
-    pivots_ = {where, tree.levels.size()};
-    Executor::for_each(where,
+    pivots_ = {on, tree.levels.size()};
+    Executor::for_each(on,
                        core::place_pivots<column_entries>{tree.levels, all, size, pivots_.data()},
                        tree.levels.size());
     tree.pivots = pivots_.data();
 
     tree.root_pivots = static_cast<std::uint32_t>(tree.levels.roots() - 1);
-    root_ = {where, root::bytes(tree.root_pivots)};
+    root_ = {on, root::bytes(tree.root_pivots)};
     if (tree.root_pivots == 0) return;
     Executor::for_each(
-        where, typename root::template fill_scale<column_entries>{all, size, root_.data()}, 1);
+        on, typename root::template fill_scale<column_entries>{all, size, root_.data()}, 1);
     const typename root::template fill<column_entries> fill{
         all, size, tree.levels.entries_per_root(), tree.root_pivots, root_.data()};
-    Executor::for_each(where, fill, fill.items());
+    Executor::for_each(on, fill, fill.items());
     tree.root = root_.data();
   }
 
   // How many levels, from the leaves up, would lead next to no search to a child before its own.
   // Looks at some nodes of each.
-  unsigned levels_that_spread(const context& where, const column_entries& all,
+  unsigned levels_that_spread(const context& on, const column_entries& all,
                               const core::pivot_levels& levels) {
     if (levels.count() == 0) return 0;
     constexpr std::uint64_t most_looked_at = 1 << 11;
@@ -156,7 +155,7 @@ class built_line_tree final
       std::uint64_t end;    // of the numbers of this level
     };
     std::vector<look> looks;
-    buffer<std::uint64_t> misled(where, levels.count() * most_looked_at * quantised::separators);
+    buffer<std::uint64_t> misled(on, levels.count() * most_looked_at * quantised::separators);
     std::uint64_t begin = 0;
     std::uint64_t child = levels.leaf();
     for (unsigned level = 0; level < levels.count(); ++level) {
@@ -165,18 +164,18 @@ class built_line_tree final
       const std::uint64_t every = (nodes - 1) / most_looked_at + 1;
       const std::uint64_t count = ((nodes - 1) / every + 1) * quantised::separators;
       Executor::for_each(
-          where, core::count_misled<column_entries>{child, all, size, every, misled.data() + begin},
+          on, core::count_misled<column_entries>{child, all, size, every, misled.data() + begin},
           count);
       begin += count;
       looks.push_back({child, begin});
       child = children;
     }
-    Executor::inclusive_sum(where, misled.data(), begin);
+    Executor::inclusive_sum(on, misled.data(), begin);
     std::uint64_t before = 0;
     begin = 0;
     for (unsigned level = 0; level < levels.count(); ++level) {
       const auto [child_of_level, end] = looks[level];
-      const std::uint64_t sum = Executor::read(where, misled.data() + end - 1);
+      const std::uint64_t sum = Executor::read(on, misled.data() + end - 1);
       if ((sum - before) * searches_a_misled_one > (end - begin) * child_of_level) return level;
       before = sum;
       begin = end;
@@ -190,15 +189,15 @@ class built_line_tree final
   buffer<std::byte> root_;
 };
 
-// Builds with a backend's `sort(where)` and executor.
+// Builds with a backend's `sort(own)` and executor.
 template <tree_search Search, class Key, class RowId, class Executor, class Sort>
-std::unique_ptr<pivot_tree> make_pivot_tree(const index_info& info, const context& where_to,
+std::unique_ptr<pivot_tree> make_pivot_tree(const index_info& info, const context& on,
                                             const pivot_tree_options& options, Sort&& sort) {
   const auto make = [&]<layout Layout>() -> std::unique_ptr<pivot_tree> {
     using built = std::conditional_t<Search == tree_search::lines,
                                      built_line_tree<Key, RowId, Layout, Executor>,
                                      built_group_tree<Key, RowId, Layout, Executor>>;
-    return std::make_unique<built>(info, where_to, options, sort);
+    return std::make_unique<built>(info, on, options, sort);
   };
   return options.layout == layout::row ? make.template operator()<layout::row>()
                                        : make.template operator()<layout::column>();

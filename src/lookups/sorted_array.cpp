@@ -15,13 +15,12 @@ void sorted_array::check_view(std::size_t key_bits, row_id_type row_ids, layout 
   check_entries(*this, key_bits, row_ids, entries, storage_.entries);
 }
 
-std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& where_to,
+std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& on,
                                                  const column& keys,
                                                  const std::optional<column>& row_ids,
                                                  const sorted_array_options& options) try {
-  const auto info = checked(sorted_array_table, options, where, where_to, keys, row_ids);
-  return builder_on(where, &backend_table::build_sorted_array)(info, where_to, keys, row_ids,
-                                                               options);
+  const auto info = checked(sorted_array_table, options, where, on, keys, row_ids);
+  return builder_on(where, &backend_table::build_sorted_array)(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

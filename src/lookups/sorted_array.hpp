@@ -17,17 +17,17 @@ class built_sorted_array final
                        Executor> {
  public:
   template <class Sort>
-  built_sorted_array(const index_info& info, const context& where_to,
-                     const sorted_array_options& options, Sort&& sort)
-      : built_sorted_array::answering(where_to.memory,
+  built_sorted_array(const index_info& info, const context& on, const sorted_array_options& options,
+                     Sort&& sort)
+      : built_sorted_array::answering(on.memory,
                                       plan_of(options.batch, {.threads = 512, .lookups = 2})) {
     this->info_ = info;
-    const context where{this->memory(), where_to.stream};
+    const context own{this->memory(), on.stream};
     {
-      sorted_column<Key, RowId> sorted = sort(where);
+      sorted_column<Key, RowId> sorted = sort(own);
       this->info_.entries = sorted.keys.size();
       this->info_.max_row_id = sorted.max_row_id;
-      entries_ = lay_out<Layout, Executor>(where, std::move(sorted), 1);
+      entries_ = lay_out<Layout, Executor>(own, std::move(sorted), 1);
     }
     this->storage_ = entries_.storage();
     this->measure();
@@ -40,15 +40,15 @@ class built_sorted_array final
   entry_buffer<Key, RowId, Layout> entries_;
 };
 
-// Builds with a backend's `sort(where)` and executor.
+// Builds with a backend's `sort(own)` and executor.
 template <class Key, class RowId, class Executor, class Sort>
-std::unique_ptr<sorted_array> make_sorted_array(const index_info& info, const context& where_to,
+std::unique_ptr<sorted_array> make_sorted_array(const index_info& info, const context& on,
                                                 const sorted_array_options& options, Sort&& sort) {
   if (options.layout == layout::row) {
-    return std::make_unique<built_sorted_array<Key, RowId, layout::row, Executor>>(info, where_to,
+    return std::make_unique<built_sorted_array<Key, RowId, layout::row, Executor>>(info, on,
                                                                                    options, sort);
   }
-  return std::make_unique<built_sorted_array<Key, RowId, layout::column, Executor>>(info, where_to,
+  return std::make_unique<built_sorted_array<Key, RowId, layout::column, Executor>>(info, on,
                                                                                     options, sort);
 }
 

@@ -22,12 +22,12 @@ struct sorted_column {
 // cells of type RowId as `keys`. On cuda it synchronises if there are row ids or a validity mask.
 namespace cpu {
 template <class Key, class RowId>
-sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                       const std::optional<column>& row_ids);
 }
 namespace cuda {
 template <class Key, class RowId>
-sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                       const std::optional<column>& row_ids);
 }
 

@@ -58,7 +58,7 @@ template <class Value, class Place>
 struct asked_minimum {
   using found = Value;   // what a search finds
   using result = Value;  // what is written
-  static constexpr bool where = false;
+  static constexpr bool placed = false;
 
   template <class View, class... How>
   RAYDEX_HD static found search(const View& view, const How&... how) {
@@ -76,7 +76,7 @@ template <class Value, class Place>
 struct asked_position {
   using found = Place;
   using result = std::uint64_t;
-  static constexpr bool where = true;
+  static constexpr bool placed = true;
 
   template <class View, class... How>
   RAYDEX_HD static found search(const View& view, const How&... how) {
@@ -131,24 +131,24 @@ class executed_rmq : public Base {
     this->info_ = info;
   }
 
-  std::uint64_t do_check(const context& where, const probes& ranges) const override {
-    buffer<std::uint64_t> bad(where, 1);
-    Executor::set(where, bad.data(), no_position);
-    Executor::for_each_alone(where, check_range{source_of(ranges), this->info_.n, bad.data()},
+  std::uint64_t do_check(const context& on, const probes& ranges) const override {
+    buffer<std::uint64_t> bad(on, 1);
+    Executor::set(on, bad.data(), no_position);
+    Executor::for_each_alone(on, check_range{source_of(ranges), this->info_.n, bad.data()},
                              ranges.size());
-    return Executor::read(where, bad.data());
+    return Executor::read(on, bad.data());
   }
-  void do_read(const context& where, void* to, const void* from, std::size_t bytes) const override {
-    Executor::copy_out(where, to, from, bytes);
+  void do_read(const context& on, void* to, const void* from, std::size_t bytes) const override {
+    Executor::copy_out(on, to, from, bytes);
   }
 };
 
 // Executors that have a faster way to answer for a view than a thread a range.
 template <class E, class View, class Asked>
-concept answers_for = requires(const context& where, const View& view,
+concept answers_for = requires(const context& on, const View& view,
                                const core::range_source& ranges, typename Asked::result* out,
                                std::uint64_t size) {
-  E::template answer<Asked>(where, view, ranges, out, size);
+  E::template answer<Asked>(on, view, ranges, out, size);
 };
 
 // A structure that a view answers for.
@@ -164,20 +164,20 @@ class built_rmq : public executed_rmq<Executor, Base> {
   const View& view() const { return view_; }
   void set_view(const View& view) { view_ = view; }
 
-  void do_minimum(const context& where, const probes& ranges, void* out) const override {
-    answer<asked_minimum<value, place>>(where, ranges, static_cast<value*>(out));
+  void do_minimum(const context& on, const probes& ranges, void* out) const override {
+    answer<asked_minimum<value, place>>(on, ranges, static_cast<value*>(out));
   }
-  void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
-    answer<asked_position<value, place>>(where, ranges, out);
+  void do_position(const context& on, const probes& ranges, std::uint64_t* out) const override {
+    answer<asked_position<value, place>>(on, ranges, out);
   }
 
  private:
   template <class Asked>
-  void answer(const context& where, const probes& ranges, typename Asked::result* out) const {
+  void answer(const context& on, const probes& ranges, typename Asked::result* out) const {
     if constexpr (answers_for<Executor, View, Asked>) {
-      Executor::template answer<Asked>(where, view_, source_of(ranges), out, ranges.size());
+      Executor::template answer<Asked>(on, view_, source_of(ranges), out, ranges.size());
     } else {
-      Executor::for_each_alone(where, answer_range<View, Asked>{view_, source_of(ranges), out},
+      Executor::for_each_alone(on, answer_range<View, Asked>{view_, source_of(ranges), out},
                                ranges.size());
     }
   }

@@ -10,11 +10,10 @@ namespace raydex {
 
 rmq_cover::~rmq_cover() = default;
 
-std::unique_ptr<rmq_cover> build_rmq_cover(backend where, const context& where_to,
-                                           const column& values,
+std::unique_ptr<rmq_cover> build_rmq_cover(backend where, const context& on, const column& values,
                                            const rmq_cover_options& options) try {
-  const auto info = checked(rmq_cover_table, options, where, where_to, values);
-  return builder_on(where, &backend_table::build_rmq_cover)(info, where_to, values, options);
+  const auto info = checked(rmq_cover_table, options, where, on, values);
+  return builder_on(where, &backend_table::build_rmq_cover)(info, on, values, options);
 } catch (...) {
   rethrow_as_error();
 }

@@ -63,16 +63,16 @@ struct changed_places {
 template <class E>
 concept cover_executor = executor<E> &&
     std::constructible_from<typename E::changed_blocks, const context&, const changed_places&> &&
-    requires(const context& where, const core::put_block_minimum<float, std::uint32_t>& put_level,
+    requires(const context& on, const core::put_block_minimum<float, std::uint32_t>& put_level,
              const core::put_parts<float, std::uint32_t>& put_parts,
              const core::put_first_cover<float, std::uint32_t>& put_first_cover,
              const typename E::changed_blocks& changed, unsigned shift) {
   // Have all entries of a level or table written.
-  E::put_level(where, put_level);
-  E::put_parts(where, put_parts);
-  E::put_first_cover(where, put_first_cover);
+  E::put_level(on, put_level);
+  E::put_parts(on, put_parts);
+  E::put_first_cover(on, put_first_cover);
   // Calls put_level(block) for the blocks of 2^shift places that hold some of those changed.
-  changed.for_each(where, shift, put_level);
+  changed.for_each(on, shift, put_level);
 };
 
 template <class Value, class Place, cover_executor Executor>
@@ -81,10 +81,10 @@ class built_rmq_cover final
   using view_type = core::rmq_cover_view<Value, Place>;
 
  public:
-  built_rmq_cover(const rmq_info& info, const context& where_to, const column& values,
+  built_rmq_cover(const rmq_info& info, const context& on, const column& values,
                   const rmq_cover_options& options)
-      : built_rmq_cover::built_rmq(info, where_to.memory) {
-    const context where{this->memory(), where_to.stream};
+      : built_rmq_cover::built_rmq(info, on.memory) {
+    const context own{this->memory(), on.stream};
     view_type view;
     view.array = array_of<Value>(values);
     view.rightmost = options.ties == rmq_ties::rightmost;
@@ -92,15 +92,15 @@ class built_rmq_cover final
     view.layout = plan.levels;
     view.tables = plan.tables;
     const core::level_layout& levels = plan.levels;
-    minima_ = buffer<Value>(where, levels.first_entries() + levels.later_entries());
-    offsets_ = buffer<std::uint8_t>(where, levels.first_entries());
+    minima_ = buffer<Value>(own, levels.first_entries() + levels.later_entries());
+    offsets_ = buffer<std::uint8_t>(own, levels.first_entries());
     for (buffer<std::uint8_t>& least : least_beside_)
-      least = buffer<std::uint8_t>(where, levels.first_entries());
-    places_ = buffer<Place>(where, levels.later_entries());
-    masks_ = buffer<std::uint32_t>(where, levels.later_entries());
+      least = buffer<std::uint8_t>(own, levels.first_entries());
+    places_ = buffer<Place>(own, levels.later_entries());
+    masks_ = buffer<std::uint32_t>(own, levels.later_entries());
     for (buffer<end_entry>& ends : end_entries_)
-      ends = buffer<end_entry>(where, levels.later_entries());
-    entries_ = buffer<entry>(where, plan.tables.size);
+      ends = buffer<end_entry>(own, levels.later_entries());
+    entries_ = buffer<entry>(own, plan.tables.size);
     view.minima = minima_.data();
     view.offsets = offsets_.data();
     view.places = places_.data();
@@ -116,8 +116,8 @@ class built_rmq_cover final
                                   : static_cast<Place>(Place{3} << (plan.tables.least - 2));
     this->set_view(view);
     for (unsigned level = 1; level <= levels.levels; ++level)
-      put_level(where, level);
-    put_tables(where);
+      put_level(own, level);
+    put_tables(own);
     this->measure();
   }
 
@@ -136,28 +136,28 @@ class built_rmq_cover final
             {end_entries_[0].data(), end_entries_[1].data()}};
   }
 
-  void put_level(const context& where, unsigned level) {
-    Executor::put_level(where, level_put(level));
-    Executor::put_parts(where, parts_put(level));
+  void put_level(const context& on, unsigned level) {
+    Executor::put_level(on, level_put(level));
+    Executor::put_parts(on, parts_put(level));
   }
 
-  void put_tables(const context& where) {
+  void put_tables(const context& on) {
     const view_type& view = this->view();
     const core::cover_layout<Place>& tables = view.tables;
     const std::uint64_t places = view.array.end();
     const auto size = [&](unsigned j) { return ((places - 1) >> tables.tables[j].shift) + 1; };
     if (tables.size == 0) return;
-    Executor::put_first_cover(where, core::put_first_cover<Value, Place>{view, entries_.data()});
+    Executor::put_first_cover(on, core::put_first_cover<Value, Place>{view, entries_.data()});
     for (unsigned j = tables.least + 1; j <= tables.most; ++j) {
       const core::put_next_cover<Value, Place> put{
           tables.tables[j - 1], tables.tables[j], std::uint64_t{1} << (j - 1), places,
           view.rightmost,       entries_.data()};
-      Executor::for_each_alone(where, put, size(j));
+      Executor::for_each_alone(on, put, size(j));
     }
   }
 
   void do_refresh(stream_t stream, const column& positions) override {
-    const context where{this->memory(), stream};
+    const context own{this->memory(), stream};
     const view_type& view = this->view();
     const auto changes_little = [&](unsigned level) {
       return positions.size < view.layout.padded_entries(level) / Executor::entries_per_change;
@@ -165,18 +165,18 @@ class built_rmq_cover final
     // What it needs is allocated before anything is written.
     std::optional<typename Executor::changed_blocks> changed;
     if (view.layout.levels != 0 && changes_little(1)) {
-      changed.emplace(where, changed_places{cells_of(positions), positions.size, view.array.first(),
-                                            view.array.size()});
+      changed.emplace(own, changed_places{cells_of(positions), positions.size, view.array.first(),
+                                          view.array.size()});
     }
     for (unsigned level = 1; level <= view.layout.levels; ++level) {
       if (changes_little(level)) {
-        changed->for_each(where, view.layout.shift(level), level_put(level));
-        changed->for_each(where, view.layout.shift(level + 1), parts_put(level));
+        changed->for_each(own, view.layout.shift(level), level_put(level));
+        changed->for_each(own, view.layout.shift(level + 1), parts_put(level));
       } else {
-        put_level(where, level);
+        put_level(own, level);
       }
     }
-    put_tables(where);
+    put_tables(own);
   }
 
   const void* view_of_core() const noexcept override { return &this->view(); }
@@ -191,11 +191,10 @@ class built_rmq_cover final
 };
 
 template <class Executor>
-std::unique_ptr<rmq_cover> make_rmq_cover(const rmq_info& info, const context& where_to,
+std::unique_ptr<rmq_cover> make_rmq_cover(const rmq_info& info, const context& on,
                                           const column& values, const rmq_cover_options& options) {
   return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_cover> {
-    return std::make_unique<built_rmq_cover<Value, Place, Executor>>(info, where_to, values,
-                                                                     options);
+    return std::make_unique<built_rmq_cover<Value, Place, Executor>>(info, on, values, options);
   });
 }
 

@@ -42,13 +42,13 @@ rmq_hierarchy_options decided(backend where, rmq_hierarchy_options options) {
 
 rmq_hierarchy::~rmq_hierarchy() = default;
 
-std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context& where_to,
+std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context& on,
                                                    const column& values,
                                                    const rmq_hierarchy_options& options) try {
-  auto info = checked(rmq_hierarchy_table, options, where, where_to, values);
+  auto info = checked(rmq_hierarchy_table, options, where, on, values);
   const rmq_hierarchy_options all = decided(where, options);
   info.options = describe(rmq_hierarchy_table, all);
-  return builder_on(where, &backend_table::build_rmq_hierarchy)(info, where_to, values, all);
+  return builder_on(where, &backend_table::build_rmq_hierarchy)(info, on, values, all);
 } catch (...) {
   rethrow_as_error();
 }

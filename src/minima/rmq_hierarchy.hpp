@@ -29,10 +29,10 @@ struct planned_hierarchy : core::rmq_hierarchy_view<Value, Place> {
 
 template <class E>
 concept hierarchy_executor = executor<E> &&
-    requires(const context& where, unsigned group_bits,
+    requires(const context& on, unsigned group_bits,
              const core::summarise_level<float, std::uint32_t>& f, std::uint64_t size) {
   // Calls f(group, 0) .. with a core::reducing_group of up to 2^group_bits threads each.
-  E::for_each_group(where, group_bits, f, size);
+  E::for_each_group(on, group_bits, f, size);
 };
 
 // The options are all given.
@@ -40,9 +40,9 @@ template <class Value, class Place, hierarchy_executor Executor>
 class built_rmq_hierarchy final
     : public built_rmq<planned_hierarchy<Value, Place>, Executor, rmq_hierarchy> {
  public:
-  built_rmq_hierarchy(const rmq_info& info, const context& where_to, const column& values,
+  built_rmq_hierarchy(const rmq_info& info, const context& on, const column& values,
                       const rmq_hierarchy_options& options)
-      : built_rmq_hierarchy::built_rmq(info, where_to.memory) {
+      : built_rmq_hierarchy::built_rmq(info, on.memory) {
     planned_hierarchy<Value, Place> view;
     view.array = array_of<Value>(values);
     view.rightmost = options.ties == rmq_ties::rightmost;
@@ -50,14 +50,14 @@ class built_rmq_hierarchy final
                    *options.cutoff};
     view.plan = {options.load == hierarchy_load::coalesced,
                  options.assign == hierarchy_assign::queue, bits(*options.group)};
-    const context where{this->memory(), where_to.stream};
-    minima_ = {where, view.levels.entries()};
-    positions_ = {where, view.levels.entries()};
+    const context own{this->memory(), on.stream};
+    minima_ = {own, view.levels.entries()};
+    positions_ = {own, view.levels.entries()};
     view.minima = minima_.data();
     view.positions = positions_.data();
     this->set_view(view);
     for (unsigned level = 1; level <= view.levels.count; ++level)
-      summarise(where, level);
+      summarise(own, level);
     this->measure();
   }
 
@@ -76,21 +76,21 @@ class built_rmq_hierarchy final
   core::summarise_level<Value, Place> level(unsigned number) {
     return {this->view(), number, minima_.data(), positions_.data()};
   }
-  void summarise(const context& where, unsigned number) {
-    Executor::for_each_group(where, group_bits(), level(number),
+  void summarise(const context& on, unsigned number) {
+    Executor::for_each_group(on, group_bits(), level(number),
                              this->view().levels.padded_size(number));
   }
 
   void do_refresh(stream_t stream, const column& positions) override {
-    const context where{this->memory(), stream};
+    const context own{this->memory(), stream};
     const auto& levels = this->view().levels;
     for (unsigned number = 1; number <= levels.count; ++number) {
       if (positions.size < levels.size(number) / Executor::entries_per_change) {
         Executor::for_each_group(
-            where, group_bits(),
+            own, group_bits(),
             core::refresh_level<Value, Place>{level(number), cells_of(positions)}, positions.size);
       } else {
-        summarise(where, number);
+        summarise(own, number);
       }
     }
   }
@@ -102,12 +102,11 @@ class built_rmq_hierarchy final
 };
 
 template <class Executor>
-std::unique_ptr<rmq_hierarchy> make_rmq_hierarchy(const rmq_info& info, const context& where_to,
+std::unique_ptr<rmq_hierarchy> make_rmq_hierarchy(const rmq_info& info, const context& on,
                                                   const column& values,
                                                   const rmq_hierarchy_options& options) {
   return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_hierarchy> {
-    return std::make_unique<built_rmq_hierarchy<Value, Place, Executor>>(info, where_to, values,
-                                                                         options);
+    return std::make_unique<built_rmq_hierarchy<Value, Place, Executor>>(info, on, values, options);
   });
 }
 

@@ -16,7 +16,7 @@
 namespace raydex {
 
 // Makes the hierarchy itself.
-using build_levels = std::unique_ptr<rmq_hierarchy>(const rmq_info& info, const context& where_to,
+using build_levels = std::unique_ptr<rmq_hierarchy>(const rmq_info& info, const context& on,
                                                     const column& values,
                                                     const rmq_hierarchy_options& options);
 
@@ -53,14 +53,14 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   using view_type = core::rmq_hierarchy_view<Value, Place>;
 
  public:
-  built_rmq_hybrid(const rmq_info& info, const context& where_to, const column& values,
+  built_rmq_hybrid(const rmq_info& info, const context& on, const column& values,
                    const rmq_hierarchy_options& options, build_levels* build)
-      : built_rmq_hybrid::executed_rmq(info, where_to.memory),
+      : built_rmq_hybrid::executed_rmq(info, on.memory),
         values_(values),
         ties_(options.ties),
-        levels_(build(info, {this->memory(), where_to.stream}, values, options)),
-        repairs_({this->memory(), where_to.stream}) {
-    place_top(where_to.stream);
+        levels_(build(info, {this->memory(), on.stream}, values, options)),
+        repairs_({this->memory(), on.stream}) {
+    place_top(on.stream);
     this->measure();
   }
 
@@ -85,7 +85,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
 
   // Has a batch answered, a stretch of it at a time.
   template <class Asked>
-  void answer(const context& where, const probes& ranges, typename Asked::result* out) const {
+  void answer(const context& on, const probes& ranges, typename Asked::result* out) const {
     const bool is_array = view().levels.count == 0;
     const auto first_place = static_cast<Place>(view().array.first());
     core::rmq_ray_job job;
@@ -95,13 +95,13 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     job.chunk_bits = view().levels.chunk_bits;
     job.levels_above = view().levels.count;
     const std::uint64_t all = ranges.size();
-    buffer<std::uint64_t> traced(where, std::min(rays::most_at_once, all));
+    buffer<std::uint64_t> traced(on, std::min(rays::most_at_once, all));
     job.out = traced.data();
     for (; job.begin < all; job.begin += job.size) {
       job.size = std::min(traced.size(), all - job.begin);
-      rays_->trace(where, job);
+      rays_->trace(on, job);
       executor::for_each_alone(
-          where,
+          on,
           answer_hybrid_range<view_type, Asked>{{view(), job.ranges, out},
                                                 job.begin,
                                                 traced.data(),
@@ -110,20 +110,20 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     }
   }
 
-  void do_minimum(const context& where, const probes& ranges, void* out) const override {
+  void do_minimum(const context& on, const probes& ranges, void* out) const override {
     if (rays_) {
-      answer<asked_minimum<Value, Place>>(where, ranges, static_cast<Value*>(out));
+      answer<asked_minimum<Value, Place>>(on, ranges, static_cast<Value*>(out));
     } else {
-      repairs_.add(where, ranges.size());
-      levels_->minimum(where, ranges, value_span(this->info_.value, out, ranges.size()));
+      repairs_.add(on, ranges.size());
+      levels_->minimum(on, ranges, value_span(this->info_.value, out, ranges.size()));
     }
   }
-  void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
+  void do_position(const context& on, const probes& ranges, std::uint64_t* out) const override {
     if (rays_) {
-      answer<asked_position<Value, Place>>(where, ranges, out);
+      answer<asked_position<Value, Place>>(on, ranges, out);
     } else {
-      repairs_.add(where, ranges.size());
-      levels_->position(where, ranges, std::span(out, ranges.size()));
+      repairs_.add(on, ranges.size());
+      levels_->position(on, ranges, std::span(out, ranges.size()));
     }
   }
   void do_refresh(stream_t stream, const column& positions) override {
@@ -140,12 +140,12 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
 };
 
 template <engine Engine>
-std::unique_ptr<rmq_hierarchy> make_rmq_hybrid(const rmq_info& info, const context& where_to,
+std::unique_ptr<rmq_hierarchy> make_rmq_hybrid(const rmq_info& info, const context& on,
                                                const column& values,
                                                const rmq_hierarchy_options& options,
                                                build_levels* build) {
   return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_hierarchy> {
-    return std::make_unique<built_rmq_hybrid<Value, Place, Engine>>(info, where_to, values, options,
+    return std::make_unique<built_rmq_hybrid<Value, Place, Engine>>(info, on, values, options,
                                                                     build);
   });
 }

@@ -31,10 +31,10 @@ struct run_lca_step {
 
 // Does all steps; the labels of one height at a time, which are the odd multiples of `bit`.
 template <class Executor, class Value, class Place>
-void run_lca_steps(const context& where, const core::lca_build<Value, Place>& build) {
+void run_lca_steps(const context& on, const core::lca_build<Value, Place>& build) {
   const auto run = [&]<lca_step Step>(std::uint64_t first, std::uint64_t stride,
                                       std::uint64_t count) {
-    Executor::for_each_alone(where, run_lca_step<Step, Value, Place>{build, first, stride}, count);
+    Executor::for_each_alone(on, run_lca_step<Step, Value, Place>{build, first, stride}, count);
   };
   const std::uint64_t n = build.size();
   std::uint64_t bit = 2;
@@ -49,16 +49,15 @@ void run_lca_steps(const context& where, const core::lca_build<Value, Place>& bu
 template <class Value, class Place, class Executor>
 class built_rmq_lca final : public built_rmq<core::rmq_lca_view<Value, Place>, Executor> {
  public:
-  built_rmq_lca(const rmq_info& info, const context& where_to, const column& values,
+  built_rmq_lca(const rmq_info& info, const context& on, const column& values,
                 const rmq_lca_options& options)
-      : built_rmq_lca::built_rmq(info, where_to.memory),
-        ascendants_({this->memory(), where_to.stream}, values.size),
-        head_parents_({this->memory(), where_to.stream}, values.size) {
+      : built_rmq_lca::built_rmq(info, on.memory),
+        ascendants_({this->memory(), on.stream}, values.size),
+        head_parents_({this->memory(), on.stream}, values.size) {
     const core::value_array<Value> array = array_of<Value>(values);
     const bool rightmost = options.ties == rmq_ties::rightmost;
-    run_lca_steps<Executor>(
-        where_to,
-        core::lca_build<Value, Place>{array, rightmost, ascendants_.data(), head_parents_.data()});
+    run_lca_steps<Executor>(on, core::lca_build<Value, Place>{array, rightmost, ascendants_.data(),
+                                                              head_parents_.data()});
     this->set_view({array, rightmost, ascendants_.data(), head_parents_.data()});
     this->measure();
   }
@@ -69,10 +68,10 @@ class built_rmq_lca final : public built_rmq<core::rmq_lca_view<Value, Place>, E
 };
 
 template <class Executor>
-std::unique_ptr<rmq> make_rmq_lca(const rmq_info& info, const context& where_to,
-                                  const column& values, const rmq_lca_options& options) {
+std::unique_ptr<rmq> make_rmq_lca(const rmq_info& info, const context& on, const column& values,
+                                  const rmq_lca_options& options) {
   return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq> {
-    return std::make_unique<built_rmq_lca<Value, Place, Executor>>(info, where_to, values, options);
+    return std::make_unique<built_rmq_lca<Value, Place, Executor>>(info, on, values, options);
   });
 }
 

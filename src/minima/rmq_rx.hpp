@@ -52,15 +52,15 @@ struct add_repairs {
 template <executor Executor>
 class repair_counter {
  public:
-  explicit repair_counter(const context& where)
-      : memory_(where.memory), number_(where, 1), at_(number_.data()) {
-    Executor::clear(where, at_);
+  explicit repair_counter(const context& on)
+      : memory_(on.memory), number_(on, 1), at_(number_.data()) {
+    Executor::clear(on, at_);
   }
 
   // What counts while rays are traced.
   std::uint64_t* number() const { return at_; }
-  void add(const context& where, std::uint64_t lookups) const {
-    Executor::for_each_alone(where, add_repairs{at_, lookups}, 1);
+  void add(const context& on, std::uint64_t lookups) const {
+    Executor::for_each_alone(on, add_repairs{at_, lookups}, 1);
   }
   std::uint64_t read(stream_t stream) const { return Executor::read({memory_, stream}, at_); }
 
@@ -83,7 +83,7 @@ class minima_by_rays {
 
   // What the engine itself allocates is counted in `memory`, and in `repairs` the lookups that took
   // a search.
-  minima_by_rays(const context& where, tracking_resource& memory, const column& values,
+  minima_by_rays(const context& on, tracking_resource& memory, const column& values,
                  const rmq_rx_options& options, std::uint64_t* repairs)
       : repairs_(repairs) {
     scene_plan<core::rmq_ray_scene> plan;
@@ -96,20 +96,20 @@ class minima_by_rays {
     buffer<std::uint64_t> chunks;
     if (values.size != 0) {
       lay_out(values.size, plan);
-      chunks = put_positions(where, plan.scene);
+      chunks = put_positions(on, plan.scene);
     }
-    rays_ = std::make_unique<tracer>(where, memory, plan);
+    rays_ = std::make_unique<tracer>(on, memory, plan);
     scene_ = plan.scene;
   }
 
   // Runs a job, which need not know the scene.
-  void trace(const context& where, core::rmq_ray_job job) const {
+  void trace(const context& on, core::rmq_ray_job job) const {
     job.scene = scene_;
     job.repairs = repairs_;
     const std::uint64_t end = job.begin + job.size;
     for (; job.begin < end; job.begin += job.size, job.out += job.size) {
       job.size = std::min(most_at_once, end - job.begin);
-      rays_->trace(where, job);
+      rays_->trace(on, job);
     }
   }
 
@@ -136,15 +136,15 @@ class minima_by_rays {
   }
 
   // Finds the minima of blocks, and those of chunks, which only the build needs.
-  buffer<std::uint64_t> put_positions(const context& where, core::rmq_ray_scene& scene) {
+  buffer<std::uint64_t> put_positions(const context& on, core::rmq_ray_scene& scene) {
     constexpr unsigned chunk_bits = core::rmq_ray_scene::chunk_bits;
     const core::rmq_ray_level& top = scene.levels[scene.level_count - 1];
-    positions_ = {where, scene.level_count == 1 ? 0 : top.stored + top.size};
-    buffer<std::uint64_t> chunks(where, top.first_chunk + groups(top.size, chunk_bits));
+    positions_ = {on, scene.level_count == 1 ? 0 : top.stored + top.size};
+    buffer<std::uint64_t> chunks(on, top.first_chunk + groups(top.size, chunk_bits));
     scene.positions = positions_.data();
     scene.chunk_positions = chunks.data();
     const auto put = [&](unsigned level, unsigned bits, std::uint64_t* to) {
-      executor::for_each_alone(where, put_group_minimum{scene, level, bits, to},
+      executor::for_each_alone(on, put_group_minimum{scene, level, bits, to},
                                groups(scene.levels[level].size, bits));
     };
     for (unsigned level = 0; level < scene.level_count; ++level) {
@@ -167,29 +167,28 @@ class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
   using rays = minima_by_rays<Engine>;
 
  public:
-  built_rmq_rx(const rmq_info& info, const context& where_to, const column& values,
+  built_rmq_rx(const rmq_info& info, const context& on, const column& values,
                const rmq_rx_options& options)
-      : built_rmq_rx::executed_rmq(info, where_to.memory),
+      : built_rmq_rx::executed_rmq(info, on.memory),
         values_(values),
-        repairs_({this->memory(), where_to.stream}),
-        rays_({this->memory(), where_to.stream}, this->memory(), values, options,
-              repairs_.number()) {
+        repairs_({this->memory(), on.stream}),
+        rays_({this->memory(), on.stream}, this->memory(), values, options, repairs_.number()) {
     this->measure();
   }
 
  private:
-  void do_position(const context& where, const probes& ranges, std::uint64_t* out) const override {
-    rays_.trace(where, job(ranges, 0, ranges.size(), out));
+  void do_position(const context& on, const probes& ranges, std::uint64_t* out) const override {
+    rays_.trace(on, job(ranges, 0, ranges.size(), out));
   }
 
-  void do_minimum(const context& where, const probes& ranges, void* out) const override {
+  void do_minimum(const context& on, const probes& ranges, void* out) const override {
     const std::uint64_t all = ranges.size();
-    buffer<std::uint64_t> positions(where, std::min(rays::most_at_once, all));
+    buffer<std::uint64_t> positions(on, std::min(rays::most_at_once, all));
     for (std::uint64_t begin = 0; begin < all; begin += positions.size()) {
       const std::uint64_t size = std::min(positions.size(), all - begin);
-      rays_.trace(where, job(ranges, begin, size, positions.data()));
+      rays_.trace(on, job(ranges, begin, size, positions.data()));
       dispatch_values(values_, [&]<class Value, class Place>() {
-        executor::for_each_alone(where,
+        executor::for_each_alone(on,
                                  put_value<Value>{array_of<Value>(values_), positions.data(),
                                                   static_cast<Value*>(out) + begin},
                                  size);

@@ -8,10 +8,10 @@
 
 namespace raydex {
 
-std::unique_ptr<rmq> build_rmq_scan(backend where, const context& where_to, const column& values,
+std::unique_ptr<rmq> build_rmq_scan(backend where, const context& on, const column& values,
                                     const rmq_scan_options& options) try {
-  const auto info = checked(rmq_scan_table, options, where, where_to, values);
-  return builder_on(where, &backend_table::build_rmq_scan)(info, where_to, values, options);
+  const auto info = checked(rmq_scan_table, options, where, on, values);
+  return builder_on(where, &backend_table::build_rmq_scan)(info, on, values, options);
 } catch (...) {
   rethrow_as_error();
 }

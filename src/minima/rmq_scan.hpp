@@ -13,9 +13,9 @@ namespace raydex {
 template <class Value, class Place, class Executor>
 class built_rmq_scan final : public built_rmq<core::rmq_scan_view<Value, Place>, Executor> {
  public:
-  built_rmq_scan(const rmq_info& info, const context& where_to, const column& values,
+  built_rmq_scan(const rmq_info& info, const context& on, const column& values,
                  const rmq_scan_options& options)
-      : built_rmq_scan::built_rmq(info, where_to.memory) {
+      : built_rmq_scan::built_rmq(info, on.memory) {
     this->set_view({array_of<Value>(values), options.ties == rmq_ties::rightmost});
     this->measure();
   }
@@ -25,11 +25,10 @@ class built_rmq_scan final : public built_rmq<core::rmq_scan_view<Value, Place>,
 };
 
 template <class Executor>
-std::unique_ptr<rmq> make_rmq_scan(const rmq_info& info, const context& where_to,
-                                   const column& values, const rmq_scan_options& options) {
+std::unique_ptr<rmq> make_rmq_scan(const rmq_info& info, const context& on, const column& values,
+                                   const rmq_scan_options& options) {
   return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq> {
-    return std::make_unique<built_rmq_scan<Value, Place, Executor>>(info, where_to, values,
-                                                                    options);
+    return std::make_unique<built_rmq_scan<Value, Place, Executor>>(info, on, values, options);
   });
 }
 

@@ -11,8 +11,8 @@ namespace raydex {
 
 template <class Options, std::size_t N, class... Arguments>
 auto checked(const option_table<Options, N>& table, const Options& options, backend where,
-             const context& where_to, const Arguments&... arguments) {
-  check_build(table.facts, where, where_to, arguments...);
+             const context& on, const Arguments&... arguments) {
+  check_build(table.facts, where, on, arguments...);
   check(table, options);
   auto info = info_of(table.facts, where, arguments...);
   info.options = describe(table, options);

@@ -19,11 +19,9 @@ class answering_by_rays : public answering_as<Self, Base, View, Executor> {
   using typename answering_as<Self, Base, View, Executor>::row_id;
 
   // Matches are answered by a plan.
-  explicit answering_by_rays(const context& where_to, const batch_plan& plan = {})
-      : answering_by_rays::answering_as(where_to.memory),
-        plan_(plan),
-        repairs_(held_on(where_to.stream), 1) {
-    Executor::clear(held_on(where_to.stream), repairs_.data());
+  explicit answering_by_rays(const context& on, const batch_plan& plan = {})
+      : answering_by_rays::answering_as(on.memory), plan_(plan), repairs_(held_on(on.stream), 1) {
+    Executor::clear(held_on(on.stream), repairs_.data());
   }
 
   const batch_plan& plan() const { return plan_; }
@@ -34,21 +32,21 @@ class answering_by_rays : public answering_as<Self, Base, View, Executor> {
 
  private:
   // Lookups are traced once: what they found is kept from when it is counted until it is listed.
-  matches do_matches(const context& where, const probes& batch) const final {
+  matches do_matches(const context& on, const probes& batch) const final {
     matches found{
-        .offsets = {where, batch.size() + 1}, .rows = {}, .type = this->info().row_ids, .total = 0};
+        .offsets = {on, batch.size() + 1}, .rows = {}, .type = this->info().row_ids, .total = 0};
     std::uint64_t* const offsets = found.offsets.data();
-    Executor::clear(where, offsets);
+    Executor::clear(on, offsets);
     if (batch.size() == 0) return found;
     const View view = this->queried();
     const auto probes = probes_of<key>(batch);
-    buffer<Position> begins(where, batch.size());
-    this->run(where, core::locate_rows<View, Position>{view, probes, begins.data(), offsets + 1});
-    Executor::inclusive_sum(where, offsets + 1, batch.size());
-    found.total = Executor::read(where, offsets + batch.size());
-    found.rows = {where, saturated_product(found.total, sizeof(row_id))};
+    buffer<Position> begins(on, batch.size());
+    this->run(on, core::locate_rows<View, Position>{view, probes, begins.data(), offsets + 1});
+    Executor::inclusive_sum(on, offsets + 1, batch.size());
+    found.total = Executor::read(on, offsets + batch.size());
+    found.rows = {on, saturated_product(found.total, sizeof(row_id))};
     auto* const rows = reinterpret_cast<row_id*>(found.rows.data());
-    Executor::run(where, plan_,
+    Executor::run(on, plan_,
                   core::list_located<View, Position>{
                       view, {batch.size()}, {view, probes, offsets, rows}, begins.data(), rows});
     return found;

@@ -40,12 +40,12 @@ void check_options(const cgrx_options& options) {
 
 }  // namespace
 
-std::unique_ptr<cgrx> build_cgrx(backend where, const context& where_to, const column& keys,
+std::unique_ptr<cgrx> build_cgrx(backend where, const context& on, const column& keys,
                                  const std::optional<column>& row_ids,
                                  const cgrx_options& options) try {
-  const auto info = checked(cgrx_table, options, where, where_to, keys, row_ids);
+  const auto info = checked(cgrx_table, options, where, on, keys, row_ids);
   check_options(options);
-  return builder_on(where, &backend_table::build_cgrx)(info, where_to, keys, row_ids, options);
+  return builder_on(where, &backend_table::build_cgrx)(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

@@ -81,14 +81,14 @@ class built_cgrx final
   using scene_entries = core::entries_of_scene<core::cgrx_scene<Key, RowId>>;
 
  public:
-  built_cgrx(const index_info& info, const context& where_to, const column& keys,
+  built_cgrx(const index_info& info, const context& on, const column& keys,
              const std::optional<column>& row_ids, const cgrx_options& options)
-      : built_cgrx::answering_by_rays(where_to, {.scan = options.scan}), options_(options) {
+      : built_cgrx::answering_by_rays(on, {.scan = options.scan}), options_(options) {
     this->info_ = info;
-    const context where{this->memory(), where_to.stream};
-    held_entries entries(where, Engine::template sort_column<Key, RowId>(where, keys, row_ids),
+    const context own{this->memory(), on.stream};
+    held_entries entries(own, Engine::template sort_column<Key, RowId>(own, keys, row_ids),
                          options_.layout);
-    scene_ = place(where, entries.column(), entries);
+    scene_ = place(own, entries.column(), entries);
     hold(std::move(entries));
   }
 
@@ -96,8 +96,8 @@ class built_cgrx final
   friend typename built_cgrx::answering_as;
 
   // The scene of a column, which is read where these entries are.
-  scene place(const context& where, const sorted& column, const held_entries& entries) {
-    scene made(where, this->memory(), column.keys.data(), column.keys.size(), options_,
+  scene place(const context& on, const sorted& column, const held_entries& entries) {
+    scene made(on, this->memory(), column.keys.data(), column.keys.size(), options_,
                this->repairs());
     made.read(entries.entries().keys);
     return made;
@@ -105,8 +105,8 @@ class built_cgrx final
 
   // The batch is merged into the column. The scene stays: buckets grow and shrink with their keys.
   void do_edit(stream_t stream, const edits& batch) override {
-    const context where{this->memory(), stream};
-    auto entries = merge(where, batch);
+    const context own{this->memory(), stream};
+    auto entries = merge(own, batch);
     if (!entries) return;
     this->info_.n = this->info_.n - entries_.size() + entries->size();
     hold(std::move(*entries));
@@ -114,69 +114,68 @@ class built_cgrx final
 
   // The entries with a batch applied, which the scene stands for from then on; nothing if the batch
   // changes nothing.
-  std::optional<held_entries> merge(const context& where, const edits& batch) {
-    const auto given = sort_edits<Engine, Key, RowId>(where, batch);
+  std::optional<held_entries> merge(const context& on, const edits& batch) {
+    const auto given = sort_edits<Engine, Key, RowId>(on, batch);
     sorted copy;
-    auto changed = edited<Engine>(where, entries_.column(where, copy), given);
+    auto changed = edited<Engine>(on, entries_.column(on, copy), given);
     if (!changed) return std::nullopt;
     copy = {};
     changed->max_row_id = std::max(entries_.max_row_id(), given.insert.max_row_id);
-    held_entries entries(where, std::move(*changed), options_.layout);
+    held_entries entries(on, std::move(*changed), options_.layout);
     if (scene_.buckets() == 0) {
-      scene_ = place(where, entries.column(), entries);
+      scene_ = place(on, entries.column(), entries);
     } else {
-      keep_scene(where, entries, given);
+      keep_scene(on, entries, given);
     }
     return entries;
   }
 
   // Has buckets hold what they are to hold of other entries; or places these anew, if the buckets
   // would be too uneven.
-  void keep_scene(const context& where, const held_entries& entries,
+  void keep_scene(const context& on, const held_entries& entries,
                   const sorted_edits<Key, RowId>& batch) {
     const std::uint64_t buckets = scene_.buckets();
-    buffer<Key> representatives = scene_.copy_representatives(where);
+    buffer<Key> representatives = scene_.copy_representatives(on);
     const Key* kept =
         representatives.size() != 0 ? representatives.data() : scene_.scene().representatives;
-    buffer<RowId> begins(where, buckets + 1);
+    buffer<RowId> begins(on, buckets + 1);
     if (batch.erase.keys.size() == 0) {
       executor::for_each(
-          where, put_grown_begin<Key, RowId>{scene_.scene(), list_of(batch.insert), begins.data()},
+          on, put_grown_begin<Key, RowId>{scene_.scene(), list_of(batch.insert), begins.data()},
           begins.size());
     } else {
       executor::for_each(
-          where,
-          put_bucket_begin<Key, RowId>{list_of(entries.column()), kept, buckets, begins.data()},
+          on, put_bucket_begin<Key, RowId>{list_of(entries.column()), kept, buckets, begins.data()},
           begins.size());
     }
-    if (is_uneven(where, entries.column().keys.data(), entries.size(), begins)) {
-      scene_ = place(where, entries.column(), entries);
+    if (is_uneven(on, entries.column().keys.data(), entries.size(), begins)) {
+      scene_ = place(on, entries.column(), entries);
       return;
     }
-    executor::synchronise(where);
+    executor::synchronise(on);
     scene_.keep_representatives(std::move(representatives));
     scene_.follow(entries.entries().keys, entries.size(), std::move(begins));
   }
 
-  bool is_uneven(const context& where, const Key* keys, std::uint64_t size,
+  bool is_uneven(const context& on, const Key* keys, std::uint64_t size,
                  const buffer<RowId>& begins) const {
     if (options_.rebuild == 0) return false;
     const std::uint64_t buckets = begins.size() - 1;
     if (size / options_.bucket < buckets / options_.rebuild) return true;
-    buffer<std::uint64_t> found(where, 1);
-    executor::clear(where, found.data());
+    buffer<std::uint64_t> found(on, 1);
+    executor::clear(on, found.data());
     executor::for_each(
-        where,
+        on,
         find_large_bucket<Key, RowId>{
             keys, begins.data(), std::uint64_t{options_.bucket} * options_.rebuild, found.data()},
         buckets);
-    return executor::read(where, found.data()) != 0;
+    return executor::read(on, found.data()) != 0;
   }
 
   void do_rebuild(stream_t stream) override {
-    const context where{this->memory(), stream};
+    const context own{this->memory(), stream};
     sorted copy;
-    scene_ = place(where, entries_.column(where, copy), entries_);
+    scene_ = place(own, entries_.column(own, copy), entries_);
     copy = {};
     this->measure();
   }
@@ -194,9 +193,9 @@ class built_cgrx final
   }
 
   template <class Operation>
-  void run(const context& where, const Operation& operation) const {
+  void run(const context& on, const Operation& operation) const {
     const core::cgrx_scene<Key, RowId>& of = scene_.scene();
-    trace_probes<Engine>(where, scene_.rays(),
+    trace_probes<Engine>(on, scene_.rays(),
                          traced_index<core::cgrx_scene<Key, RowId>, Key, scene_entries>{
                              of,
                              {of, entries_.entries().row_ids},

@@ -22,13 +22,13 @@ class bucket_entries {
  public:
   bucket_entries() = default;
   // Takes a sorted column over. Rows are copied from it; it is there until `drop_column`.
-  bucket_entries(const context& where, sorted&& column, cgrx_layout layout)
+  bucket_entries(const context& on, sorted&& column, cgrx_layout layout)
       : column_(std::move(column)),
         size_(column_.keys.size()),
         entries_{{column_.keys.data()}, {column_.row_ids.data()}} {
     if (size_ == 0) return;
-    if (layout == cgrx_layout::aligned) copy_to_rows<aligned, aligned>(where);
-    if (layout == cgrx_layout::packed) copy_to_rows<Key, RowId>(where);
+    if (layout == cgrx_layout::aligned) copy_to_rows<aligned, aligned>(on);
+    if (layout == cgrx_layout::packed) copy_to_rows<Key, RowId>(on);
   }
 
   std::uint64_t size() const { return size_; }
@@ -37,11 +37,11 @@ class bucket_entries {
   // The sorted column that it was given.
   const sorted& column() const { return column_; }
   // The same, for as long as `copy` stays: where entries are in rows, they are copied to there.
-  const sorted& column(const context& where, sorted& copy) const {
+  const sorted& column(const context& on, sorted& copy) const {
     if (rows_.size() == 0) return column_;
-    copy = {{where, size_}, {where, size_}, column_.max_row_id};
+    copy = {{on, size_}, {on, size_}, column_.max_row_id};
     const put_columns<Key, RowId> put{copy.keys.data(), copy.row_ids.data()};
-    Executor::for_each(where,
+    Executor::for_each(on,
                        copy_entries<core::strided_entries<Key, RowId>, put_columns<Key, RowId>>{
                            entries_, size_, put},
                        size_);
@@ -56,13 +56,13 @@ class bucket_entries {
 
  private:
   template <class RowKey, class RowOfKey>
-  void copy_to_rows(const context& where) {
+  void copy_to_rows(const context& on) {
     using put = put_rows<RowKey, RowOfKey>;
     constexpr auto words = core::row_entries<RowKey, RowOfKey>::words_per_entry;
-    rows_ = {where, size_ * words};
+    rows_ = {on, size_ * words};
     const core::column_entries<Key, RowId> from{column_.keys.data(), column_.row_ids.data()};
     Executor::for_each(
-        where, copy_entries<core::column_entries<Key, RowId>, put>{from, size_, {rows_.data()}},
+        on, copy_entries<core::column_entries<Key, RowId>, put>{from, size_, {rows_.data()}},
         size_);
     const std::uint32_t* const first = rows_.data();
     entries_ = {{first, 4 * words}, {first + sizeof(RowKey) / 4, 4 * words}};

@@ -58,8 +58,8 @@ class node_store {
 
  public:
   node_store() = default;
-  node_store(const context& where, std::uint64_t buckets, unsigned capacity)
-      : first_(where, buckets * memory_type::bytes_of(capacity)) {
+  node_store(const context& on, std::uint64_t buckets, unsigned capacity)
+      : first_(on, buckets * memory_type::bytes_of(capacity)) {
     nodes_.capacity = capacity;
     nodes_.buckets = static_cast<RowId>(buckets);
     // A quarter of the nodes that there were at first, at a time.
@@ -73,19 +73,19 @@ class node_store {
   // where it puts others. The store holds what it held until it takes them back.
   class supply {
    public:
-    supply(const context& where, node_store& of, const std::uint64_t* tickets, std::uint64_t wanted)
+    supply(const context& on, node_store& of, const std::uint64_t* tickets, std::uint64_t wanted)
         : taken_(std::min(wanted, of.free_count_)),
           fresh_(wanted - taken_),
           // At most all are given back.
-          free_(where, of.used_ + fresh_),
-          count_(where, 1),
+          free_(on, of.used_ + fresh_),
+          count_(on, 1),
           nodes_(of.nodes_) {
       const std::uint64_t left = of.free_count_ - taken_;
-      Executor::for_each(where, copy_row<RowId>{of.free_.data(), free_.data()}, left);
-      Executor::set(where, count_.data(), left);
+      Executor::for_each(on, copy_row<RowId>{of.free_.data(), free_.data()}, left);
+      Executor::set(on, count_.data(), left);
       view_ = {of.free_.data(), of.free_count_, static_cast<RowId>(of.nodes_.buckets + of.used_),
                tickets,         free_.data(),   count_.data()};
-      add_chunks(where, of);
+      add_chunks(on, of);
     }
     const core::node_supply<RowId>& view() const { return view_; }
     const memory_type& nodes() const { return nodes_; }
@@ -93,18 +93,18 @@ class node_store {
    private:
     friend class node_store;
 
-    void add_chunks(const context& where, node_store& of) {
+    void add_chunks(const context& on, node_store& of) {
       const std::uint64_t chunk = std::uint64_t{1} << nodes_.chunk_bits;
       const std::uint64_t needed = (of.used_ + fresh_ + chunk - 1) / chunk;
       if (needed <= of.chunks_.size()) return;
       of.chunks_.reserve(needed);
       while (of.chunks_.size() + chunks_.size() < needed)
-        chunks_.emplace_back(where, chunk * memory_type::bytes_of(nodes_.capacity));
-      table_ = {where, needed};
+        chunks_.emplace_back(on, chunk * memory_type::bytes_of(nodes_.capacity));
+      table_ = {on, needed};
       std::byte** to = table_.data();
       for (auto* const all : {&of.chunks_, &chunks_})
         for (buffer<std::byte>& one : *all)
-          Executor::set(where, to++, one.data());
+          Executor::set(on, to++, one.data());
       nodes_.chunks = table_.data();
     }
 
@@ -118,8 +118,8 @@ class node_store {
     core::node_supply<RowId> view_;
   };
   // Remembers what an edit has left; allocates nothing.
-  void take_back(const context& where, supply&& from) {
-    free_count_ = Executor::read(where, from.count_.data());
+  void take_back(const context& on, supply&& from) {
+    free_count_ = Executor::read(on, from.count_.data());
     used_ += from.fresh_;
     free_ = std::move(from.free_);
     if (from.chunks_.empty()) return;
@@ -148,14 +148,14 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
   using node_entries = core::entries_of_nodes<Key, RowId>;
 
  public:
-  built_node_cgrx(const index_info& info, const context& where_to, const column& keys,
+  built_node_cgrx(const index_info& info, const context& on, const column& keys,
                   const std::optional<column>& row_ids, const cgrx_options& options)
-      : built_node_cgrx::answering_by_rays(where_to, {.scan = options.scan}), options_(options) {
+      : built_node_cgrx::answering_by_rays(on, {.scan = options.scan}), options_(options) {
     this->info_ = info;
-    const context where{this->memory(), where_to.stream};
+    const context own{this->memory(), on.stream};
     describe([&]() -> facts {
-      const sorted entries = Engine::template sort_column<Key, RowId>(where, keys, row_ids);
-      held_ = hold(where, entries);
+      const sorted entries = Engine::template sort_column<Key, RowId>(own, keys, row_ids);
+      held_ = hold(own, entries);
       return {entries.keys.size(), entries.max_row_id};
     }());
   }
@@ -170,22 +170,22 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
     buffer<RowId> last_rows;
   };
 
-  held_buckets hold(const context& where, const sorted& entries) {
+  held_buckets hold(const context& on, const sorted& entries) {
     held_buckets made;
-    made.scene = {where,    this->memory(), entries.keys.data(), entries.keys.size(),
+    made.scene = {on,       this->memory(), entries.keys.data(), entries.keys.size(),
                   options_, this->repairs()};
     const std::uint64_t buckets = made.scene.buckets();
-    made.scene.keep_representatives(made.scene.copy_representatives(where));
+    made.scene.keep_representatives(made.scene.copy_representatives(on));
     // Nothing of the column is looked at any more.
     made.scene.follow({}, buckets, {});
-    made.store = {where, buckets, options_.node};
-    made.last_rows = {where, buckets};
+    made.store = {on, buckets, options_.node};
+    made.last_rows = {on, buckets};
     executor::for_each_in_groups(
-        where,
+        on,
         core::fill_node<Key, RowId>{made.store.nodes(), list_of(entries), options_.bucket,
                                     made.last_rows.data()},
         buckets);
-    executor::synchronise(where);
+    executor::synchronise(on);
     return made;
   }
 
@@ -202,16 +202,16 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
     std::uint64_t max_row_id;
   };
 
-  facts apply(const context& where, const edits& batch) {
-    const auto given = sort_edits<Engine, Key, RowId>(where, batch);
+  facts apply(const context& on, const edits& batch) {
+    const auto given = sort_edits<Engine, Key, RowId>(on, batch);
     const std::uint64_t inserted = given.insert.keys.size();
     const facts before{this->info_.entries, this->info_.max_row_id};
     if (inserted == 0 && given.erase.keys.size() == 0) return before;
     check_room(before.entries + inserted, not_found<RowId>);
     const std::uint64_t buckets = held_.scene.buckets();
-    buffer<std::uint64_t> insert_ends(where, buckets);
-    buffer<std::uint64_t> erase_ends(where, buckets);
-    buffer<std::uint64_t> tickets(where, buckets);
+    buffer<std::uint64_t> insert_ends(on, buckets);
+    buffer<std::uint64_t> erase_ends(on, buckets);
+    buffer<std::uint64_t> tickets(on, buckets);
     core::node_editor<Key, RowId> editor{};
     editor.nodes = held_.store.nodes();
     editor.edits = {list_of(given.insert),
@@ -219,62 +219,61 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
                     {held_.scene.scene().representatives, held_.last_rows.data(), buckets},
                     insert_ends.data(),
                     erase_ends.data()};
-    executor::for_each(where, put_part_ends<Key, RowId>{editor.edits}, buckets);
+    executor::for_each(on, put_part_ends<Key, RowId>{editor.edits}, buckets);
     std::uint64_t wanted = 0;
-    if (buckets == 0 || !count_nodes(where, editor, tickets, wanted)) {
-      return rebuild_with(where, given);
+    if (buckets == 0 || !count_nodes(on, editor, tickets, wanted)) {
+      return rebuild_with(on, given);
     }
-    typename node_store<Key, RowId, executor>::supply supply(where, held_.store, tickets.data(),
+    typename node_store<Key, RowId, executor>::supply supply(on, held_.store, tickets.data(),
                                                              wanted);
     editor.supply = supply.view();
     editor.nodes = supply.nodes();
-    spread_counts<1, executor> erased(where);
+    spread_counts<1, executor> erased(on);
     editor.erased = erased[0];
     // There is no way back from here on, and nothing is allocated.
-    executor::for_each_in_groups(where, editor, buckets);
-    const auto [gone] = erased.sums(where);
-    held_.store.take_back(where, std::move(supply));
+    executor::for_each_in_groups(on, editor, buckets);
+    const auto [gone] = erased.sums(on);
+    held_.store.take_back(on, std::move(supply));
     return {before.entries + inserted - gone, std::max(before.max_row_id, given.insert.max_row_id)};
   }
 
   // How many nodes are needed, and where the tickets of each bucket end; false if lists would grow
   // too long.
-  bool count_nodes(const context& where, const core::node_editor<Key, RowId>& editor,
+  bool count_nodes(const context& on, const core::node_editor<Key, RowId>& editor,
                    buffer<std::uint64_t>& tickets, std::uint64_t& wanted) const {
     const std::uint64_t buckets = tickets.size();
-    buffer<std::uint64_t> too_long(where, 1);
-    executor::clear(where, too_long.data());
+    buffer<std::uint64_t> too_long(on, 1);
+    executor::clear(on, too_long.data());
     const std::uint64_t most =
         options_.rebuild == 0 ? ~std::uint64_t{0} : std::uint64_t{options_.rebuild};
     executor::for_each(
-        where, count_wanted_nodes<Key, RowId>{editor, most, tickets.data(), too_long.data()},
-        buckets);
-    executor::inclusive_sum(where, tickets.data(), buckets);
-    wanted = executor::read(where, tickets.data() + buckets - 1);
-    return executor::read(where, too_long.data()) == 0;
+        on, count_wanted_nodes<Key, RowId>{editor, most, tickets.data(), too_long.data()}, buckets);
+    executor::inclusive_sum(on, tickets.data(), buckets);
+    wanted = executor::read(on, tickets.data() + buckets - 1);
+    return executor::read(on, too_long.data()) == 0;
   }
 
   // The entries as a sorted column.
-  sorted collect(const context& where) const {
+  sorted collect(const context& on) const {
     const std::uint64_t buckets = held_.scene.buckets();
-    sorted all{{where, this->info_.entries}, {where, this->info_.entries}, this->info_.max_row_id};
+    sorted all{{on, this->info_.entries}, {on, this->info_.entries}, this->info_.max_row_id};
     if (buckets == 0) return all;
-    buffer<std::uint64_t> ends(where, buckets);
-    executor::for_each(where, core::count_bucket<Key, RowId>{held_.store.nodes(), ends.data()},
+    buffer<std::uint64_t> ends(on, buckets);
+    executor::for_each(on, core::count_bucket<Key, RowId>{held_.store.nodes(), ends.data()},
                        buckets);
-    executor::inclusive_sum(where, ends.data(), buckets);
-    executor::for_each_in_groups(where,
+    executor::inclusive_sum(on, ends.data(), buckets);
+    executor::for_each_in_groups(on,
                                  core::copy_bucket<Key, RowId>{held_.store.nodes(), ends.data(),
                                                                all.keys.data(), all.row_ids.data()},
                                  buckets);
     return all;
   }
 
-  facts rebuild_with(const context& where, const sorted_edits<Key, RowId>& batch) {
-    sorted all = collect(where);
+  facts rebuild_with(const context& on, const sorted_edits<Key, RowId>& batch) {
+    sorted all = collect(on);
     const std::uint64_t max_row_id = std::max(all.max_row_id, batch.insert.max_row_id);
-    if (auto changed = edited<Engine>(where, all, batch)) all = std::move(*changed);
-    held_ = hold(where, all);
+    if (auto changed = edited<Engine>(on, all, batch)) all = std::move(*changed);
+    held_ = hold(on, all);
     return {all.keys.size(), max_row_id};
   }
 
@@ -294,10 +293,10 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
   }
 
   template <class Operation>
-  void run(const context& where, const Operation& operation) const {
+  void run(const context& on, const Operation& operation) const {
     const core::cgrx_scene<Key, RowId>& of = held_.scene.scene();
     trace_probes<Engine>(
-        where, held_.scene.rays(),
+        on, held_.scene.rays(),
         traced_index<core::cgrx_scene<Key, RowId>, Key, node_entries>{of,
                                                                       {of, operation.view},
                                                                       held_.scene.column(),

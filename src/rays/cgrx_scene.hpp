@@ -70,14 +70,14 @@ class bucket_scene {
   // Places the representatives of a sorted column, which must stay where it is unless the scene is
   // told where to read instead. What the engine itself allocates is counted in `memory`; `repairs`
   // counts lookups that were led astray. Synchronises.
-  bucket_scene(const context& where, memory_resource& memory, const Key* keys, std::uint64_t size,
+  bucket_scene(const context& on, memory_resource& memory, const Key* keys, std::uint64_t size,
                const cgrx_options& options, std::uint64_t* repairs)
-      : column_(describe_keys<executor>(where, keys, size)),
-        sorted_bits_(bits_to_sort<executor>(where, column_)) {
-    lay_out(where, options, repairs);
-    rays_ = std::make_unique<tracer>(where, memory, plan_);
+      : column_(describe_keys<executor>(on, keys, size)),
+        sorted_bits_(bits_to_sort<executor>(on, column_)) {
+    lay_out(on, options, repairs);
+    rays_ = std::make_unique<tracer>(on, memory, plan_);
     // What was there before may be freed on another stream from here on.
-    executor::synchronise(where);
+    executor::synchronise(on);
   }
 
   std::uint64_t buckets() const { return plan_.scene.buckets; }
@@ -88,10 +88,10 @@ class bucket_scene {
   const tracer& rays() const { return *rays_; }
 
   // The representatives in an array of their own; none where the scene has one already.
-  buffer<Key> copy_representatives(const context& where) const {
+  buffer<Key> copy_representatives(const context& on) const {
     if (plan_.scene.representatives != nullptr) return {};
-    buffer<Key> copy(where, buckets());
-    executor::for_each(where, put_representative<Key, RowId>{plan_.scene, copy.data()}, buckets());
+    buffer<Key> copy(on, buckets());
+    executor::for_each(on, put_representative<Key, RowId>{plan_.scene, copy.data()}, buckets());
     return copy;
   }
   // From now on representatives are those of an array, if the scene has none already: their buckets
@@ -114,7 +114,7 @@ class bucket_scene {
   }
 
  private:
-  void lay_out(const context& where, const cgrx_options& options, std::uint64_t* repairs) {
+  void lay_out(const context& on, const cgrx_options& options, std::uint64_t* repairs) {
     plan_.compact = options.compact.value_or(options.build == rx_build::trace);
     plan_.fast_build = options.build == rx_build::fast;
     scene_type& to = plan_.scene;
@@ -142,11 +142,11 @@ class bucket_scene {
         options.parts != 0 ? options.parts : Engine::best_parts(buckets), fewest, buckets);
     to.part_count = static_cast<unsigned>(count);
     to.grid = fit ? fitted_grid(divided_by(count)) : grid_of(options);
-    parts_ = {where, count};
-    executor::for_each(where, put_cgrx_part<Key, RowId>{to, fit, parts_.data()}, count);
+    parts_ = {on, count};
+    executor::for_each(on, put_cgrx_part<Key, RowId>{to, fit, parts_.data()}, count);
     to.parts = parts_.data();
     std::vector<core::cgrx_part<Key, RowId>> described(count);
-    executor::copy_out(where, described.data(), parts_.data(), parts_.bytes());
+    executor::copy_out(on, described.data(), parts_.data(), parts_.bytes());
     for (const auto& part : described)
       plan_.part_begins.push_back(plan_.part_begins.back() + scene_type::triangles(part));
   }

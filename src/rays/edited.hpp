@@ -42,15 +42,15 @@ class spread_counts {
   static constexpr std::size_t size = core::spread_count::size;
 
  public:
-  explicit spread_counts(const context& where) : numbers_(where, N * size) {
-    Executor::clear(where, numbers_.data(), numbers_.size());
+  explicit spread_counts(const context& on) : numbers_(on, N * size) {
+    Executor::clear(on, numbers_.data(), numbers_.size());
   }
   core::spread_count operator[](std::size_t i) { return {numbers_.data() + i * size}; }
 
   // What each adds up to; synchronises, and allocates nothing.
-  std::array<std::uint64_t, N> sums(const context& where) const {
+  std::array<std::uint64_t, N> sums(const context& on) const {
     std::array<std::uint64_t, N * size> host;
-    Executor::copy_out(where, host.data(), numbers_.data(), numbers_.bytes());
+    Executor::copy_out(on, host.data(), numbers_.data(), numbers_.bytes());
     std::array<std::uint64_t, N> sums;
     for (std::size_t i = 0; i < N; ++i)
       sums[i] = std::accumulate(&host[i * size], &host[i * size] + size, std::uint64_t{0});
@@ -63,41 +63,41 @@ class spread_counts {
 
 // The entries of a list that another one does not name; nothing if that is all of them.
 template <engine Engine, class Key, class RowId>
-std::optional<sorted_column<Key, RowId>> without(const context& where,
+std::optional<sorted_column<Key, RowId>> without(const context& on,
                                                  const core::entry_list<Key, RowId>& list,
                                                  const core::entry_names<Key, RowId>& names) {
   using executor = typename Engine::executor;
   if (list.size == 0 || names.list.size == 0) return std::nullopt;
-  buffer<std::uint8_t> marks(where, list.size);
-  spread_counts<2, executor> counts(where);
-  executor::clear(where, marks.data(), marks.size());
-  executor::for_each(where,
+  buffer<std::uint8_t> marks(on, list.size);
+  spread_counts<2, executor> counts(on);
+  executor::clear(on, marks.data(), marks.size());
+  executor::for_each(on,
                      core::mark_named<Key, RowId>{list, names, marks.data(), counts[0], counts[1]},
                      names.list.size);
-  const auto [named, marked] = counts.sums(where);
+  const auto [named, marked] = counts.sums(on);
   if (named == 0) return std::nullopt;
   if (marked != named) {
     constexpr std::uint64_t each = core::marked_at_once;
-    executor::for_each(where, core::mark_rest<Key, RowId>{list, names, marks.data()},
+    executor::for_each(on, core::mark_rest<Key, RowId>{list, names, marks.data()},
                        (list.size + each - 1) / each);
   }
-  sorted_column<Key, RowId> left{{where, list.size - named}, {where, list.size - named}};
-  Engine::select_unmarked(where, list, marks.data(), left);
+  sorted_column<Key, RowId> left{{on, list.size - named}, {on, list.size - named}};
+  Engine::select_unmarked(on, list, marks.data(), left);
   return left;
 }
 
 template <engine Engine, class Key, class RowId>
-sorted_edits<Key, RowId> sort_edits(const context& where, const edits& batch) {
+sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch) {
   // Columns that say nothing may be of any format.
   const auto sorted = [&](const column& keys, const std::optional<column>& rows) {
     return keys.size == 0 ? sorted_column<Key, RowId>()
-                          : Engine::template sort_column<Key, RowId>(where, keys, rows);
+                          : Engine::template sort_column<Key, RowId>(on, keys, rows);
   };
   sorted_edits<Key, RowId> all{sorted(batch.insert, batch.insert_rows),
                                sorted(batch.erase, batch.erase_rows), batch.erase_rows.has_value()};
   if (!all.by_row) return all;
-  auto inserted = without<Engine, Key, RowId>(where, list_of(all.insert), names_of(all));
-  auto erased = without<Engine, Key, RowId>(where, list_of(all.erase), {list_of(all.insert), true});
+  auto inserted = without<Engine, Key, RowId>(on, list_of(all.insert), names_of(all));
+  auto erased = without<Engine, Key, RowId>(on, list_of(all.erase), {list_of(all.insert), true});
   const std::uint64_t max_row_id = all.insert.max_row_id;
   if (inserted) all.insert = std::move(*inserted);
   if (erased) all.erase = std::move(*erased);
@@ -108,17 +108,16 @@ sorted_edits<Key, RowId> sort_edits(const context& where, const edits& batch) {
 // Sorted entries with a batch applied; nothing if it changes nothing. Throws `unsupported` where
 // there would be more than row ids of that width allow.
 template <engine Engine, class Key, class RowId>
-std::optional<sorted_column<Key, RowId>> edited(const context& where,
+std::optional<sorted_column<Key, RowId>> edited(const context& on,
                                                 const sorted_column<Key, RowId>& entries,
                                                 const sorted_edits<Key, RowId>& batch) {
-  auto changed = without<Engine, Key, RowId>(where, list_of(entries), names_of(batch));
+  auto changed = without<Engine, Key, RowId>(on, list_of(entries), names_of(batch));
   const core::entry_list<Key, RowId> left = list_of(changed ? *changed : entries);
   const core::entry_list<Key, RowId> added = list_of(batch.insert);
   if (added.size != 0) {
     check_room(left.size + added.size, not_found<RowId>);
-    sorted_column<Key, RowId> merged{{where, left.size + added.size},
-                                     {where, left.size + added.size}};
-    Engine::merge(where, left, added, merged);
+    sorted_column<Key, RowId> merged{{on, left.size + added.size}, {on, left.size + added.size}};
+    Engine::merge(on, left, added, merged);
     changed = std::move(merged);
   }
   return changed;

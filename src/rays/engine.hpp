@@ -21,13 +21,13 @@ namespace raydex {
 template <class T, class Scene>
 concept scene_tracer = std::constructible_from < T,
         const context&, memory_resource&, const scene_plan<Scene>
-& > &&requires(T& tracer, const context& where, const core::trace_job<Scene>& job,
+& > &&requires(T& tracer, const context& on, const core::trace_job<Scene>& job,
                const scene_plan<Scene>& plan, void (*begin)()) {
   // Runs the lookups of a job.
-  tracer.trace(where, job);
+  tracer.trace(on, job);
   // Moves the primitives to where they are in another plan, which has as many of them in the
   // same parts; calls `begin` when it has all it needs.
-  tracer.refit(where, plan, begin);
+  tracer.refit(on, plan, begin);
 };
 
 // All functions are static.
@@ -35,7 +35,7 @@ template <class E>
 concept engine = executor<typename E::executor> &&
     scene_tracer<typename E::template tracer<core::rx_scene<std::uint32_t, std::uint32_t>>,
                  core::rx_scene<std::uint32_t, std::uint32_t>> &&
-    requires(const context& where, std::uint64_t size, bool planes, const column& keys,
+    requires(const context& on, std::uint64_t size, bool planes, const column& keys,
              const std::optional<column>& row_ids, int bit, double_buffer<std::uint64_t>& codes,
              double_buffer<std::uint32_t>& numbers, const std::uint32_t* rows, std::uint32_t* out,
              const core::entry_list<std::uint64_t, std::uint32_t>& list, const std::uint8_t* marks,
@@ -53,16 +53,16 @@ concept engine = executor<typename E::executor> &&
   { E::best_scale(planes) } -> std::same_as<rx_scale>;
   // Sorts the entries of a column.
   {
-    E::template sort_column<std::uint64_t, std::uint32_t>(where, keys, row_ids)
+    E::template sort_column<std::uint64_t, std::uint32_t>(on, keys, row_ids)
     } -> std::same_as<sorted_column<std::uint64_t, std::uint32_t>>;
   // Sorts by the bits [first, last) of the codes at least.
-  E::sort_probes(where, codes, numbers, bit, bit);
+  E::sort_probes(on, codes, numbers, bit, bit);
   // Writes out[numbers[i]] = rows[i].
-  E::scatter(where, rows, rows, out, size);
+  E::scatter(on, rows, rows, out, size);
   // Copies the entries without a mark.
-  E::select_unmarked(where, list, marks, to);
+  E::select_unmarked(on, list, marks, to);
   // Merges two lists.
-  E::merge(where, list, list, to);
+  E::merge(on, list, list, to);
 };
 
 }  // namespace raydex

@@ -28,12 +28,12 @@ struct copy_number {
 
 // Looks up the ends of a sorted column; synchronises.
 template <class Executor, class Key>
-key_column<Key> describe_keys(const context& where, const Key* keys, std::uint64_t size) {
+key_column<Key> describe_keys(const context& on, const Key* keys, std::uint64_t size) {
   if (size == 0) return {keys, 0, 0, 0};
   const auto key_at = [&](std::uint64_t entry) {
-    buffer<std::uint64_t> copy(where, 1);
-    Executor::for_each(where, copy_number<Key>{keys + entry, copy.data()}, 1);
-    return static_cast<Key>(Executor::read(where, copy.data()));
+    buffer<std::uint64_t> copy(on, 1);
+    Executor::for_each(on, copy_number<Key>{keys + entry, copy.data()}, 1);
+    return static_cast<Key>(Executor::read(on, copy.data()));
   };
   return {keys, size, key_at(0), key_at(size - 1)};
 }

@@ -46,11 +46,11 @@ void check_options(const rx_options& options) {
 
 }  // namespace
 
-std::unique_ptr<rx> build_rx(backend where, const context& where_to, const column& keys,
+std::unique_ptr<rx> build_rx(backend where, const context& on, const column& keys,
                              const std::optional<column>& row_ids, const rx_options& options) try {
-  const auto info = checked(rx_table, options, where, where_to, keys, row_ids);
+  const auto info = checked(rx_table, options, where, on, keys, row_ids);
   check_options(options);
-  return builder_on(where, &backend_table::build_rx)(info, where_to, keys, row_ids, options);
+  return builder_on(where, &backend_table::build_rx)(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

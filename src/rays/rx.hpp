@@ -57,11 +57,11 @@ class built_rx final
   using scene_entries = core::entries_of_scene<rx_scene>;
 
  public:
-  built_rx(const index_info& info, const context& where_to, const column& keys,
+  built_rx(const index_info& info, const context& on, const column& keys,
            const std::optional<column>& row_ids, const rx_options& options)
-      : built_rx::answering_by_rays(where_to), options_(options) {
+      : built_rx::answering_by_rays(on), options_(options) {
     this->info_ = info;
-    fill(where_to.stream, keys, row_ids);
+    fill(on.stream, keys, row_ids);
   }
 
  private:
@@ -74,20 +74,20 @@ class built_rx final
 
   // Takes a column in place of the one that it holds, if there is one.
   void fill(stream_t stream, const column& keys, const std::optional<column>& row_ids) {
-    const context where{this->memory(), stream};
+    const context own{this->memory(), stream};
     sorted_column<Key, RowId> entries =
-        Engine::template sort_column<Key, RowId>(where, keys, row_ids);
+        Engine::template sort_column<Key, RowId>(own, keys, row_ids);
     const key_column<Key> column =
-        describe_keys<executor>(where, std::as_const(entries.keys).data(), entries.keys.size());
-    const int bits = bits_to_sort<executor>(where, column);
+        describe_keys<executor>(own, std::as_const(entries.keys).data(), entries.keys.size());
+    const int bits = bits_to_sort<executor>(own, column);
     scene::check(options_, column.largest);
     std::optional<scene> made;
     if (options_.inverse == rx_inverse::off) {
-      made.emplace(where, column, options_, this->repairs());
-      if (scene_ && made->can_take_over(where, *scene_)) {
-        made->take_over(where, *scene_);
+      made.emplace(own, column, options_, this->repairs());
+      if (scene_ && made->can_take_over(own, *scene_)) {
+        made->take_over(own, *scene_);
       } else {
-        made->build(where, this->memory());
+        made->build(own, this->memory());
       }
     }
     scene_ = std::move(made);
@@ -106,17 +106,17 @@ class built_rx final
   }
 
   template <class Operation>
-  void run(const context& where, const Operation& operation) const {
+  void run(const context& on, const Operation& operation) const {
     const core::probe_set<Key>& probes = operation.probes;
     if (scene_) {
-      trace_probes<Engine>(where, *scene_, traced_by(*scene_), operation);
+      trace_probes<Engine>(on, *scene_, traced_by(*scene_), operation);
     } else if (probes.is_points && column_.size != 0 &&
                (options_.inverse == rx_inverse::on || probes.size < column_.size)) {
-      trace_keys(where, operation);
+      trace_keys(on, operation);
     } else {
-      scene made(where, column_, options_, this->repairs());
-      made.build(where, where.memory);
-      trace_probes<Engine>(where, made, traced_by(made), operation);
+      scene made(on, column_, options_, this->repairs());
+      made.build(on, on.memory);
+      trace_probes<Engine>(on, made, traced_by(made), operation);
     }
   }
 
@@ -127,7 +127,7 @@ class built_rx final
 
   // Has the keys look for the points of a batch.
   template <class Operation>
-  void trace_keys(const context& where, const Operation& operation) const {
+  void trace_keys(const context& on, const Operation& operation) const {
     const core::probe_set<Key>& probes = operation.probes;
     core::trace_job<rx_scene> job;
     job.probes = probes;
@@ -138,34 +138,34 @@ class built_rx final
     const scene_entries entries{job.scene, entries_.row_ids.data()};
     for (; job.begin < probes.size; job.begin += job.size) {
       job.size = std::min(most_at_once, probes.size - job.begin);
-      const sorted_probes<Engine, Key> stretch(where, probes, job.begin, job.size, column_);
+      const sorted_probes<Engine, Key> stretch(on, probes, job.begin, job.size, column_);
       const Key* points = stretch.keys.current.data();
-      buffer<RowId> of_first(where, job.size);
-      executor::for_each(where, put_none<RowId>{of_first.data()}, job.size);
+      buffer<RowId> of_first(on, job.size);
+      executor::for_each(on, put_none<RowId>{of_first.data()}, job.size);
       {
-        scene made(where, {points, job.size, column_.smallest, column_.largest}, options_,
+        scene made(on, {points, job.size, column_.smallest, column_.largest}, options_,
                    this->repairs());
-        made.build(where, where.memory);
+        made.build(on, on.memory);
         core::inverse_job<rx_scene> keys;
         keys.points = made.scene();
         keys.keys = column_.keys;
         keys.firsts = of_first.data();
         for (; keys.begin < column_.size; keys.begin += keys.size) {
           keys.size = std::min(most_at_once, column_.size - keys.begin);
-          made.trace(where, keys);
+          made.trace(on, keys);
         }
       }
-      buffer<RowId> firsts(where, job.size);
+      buffer<RowId> firsts(on, job.size);
       executor::for_each(
-          where, tell_equal_points<Key, RowId>{points, job.size, of_first.data(), firsts.data()},
+          on, tell_equal_points<Key, RowId>{points, job.size, of_first.data(), firsts.data()},
           job.size);
       job.order = stretch.numbers.current.data();
       job.firsts = firsts.data();
       if constexpr (requires { Operation::first_match_only; }) {
         job.rows = operation.out;
-        executor::for_each(where, put_found_row<rx_scene, scene_entries>{job, entries}, job.size);
+        executor::for_each(on, put_found_row<rx_scene, scene_entries>{job, entries}, job.size);
       } else {
-        answer_traced<Engine>(where, operation, job, entries);
+        answer_traced<Engine>(on, operation, job, entries);
       }
     }
   }

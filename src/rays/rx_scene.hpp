@@ -82,7 +82,7 @@ class built_scene {
  public:
   // Lays the scene out; `build` or `take_over` comes next. The column must stay as long as it is
   // traced, as must `repairs`, which counts lookups that rays did not answer rightly.
-  built_scene(const context& where, const key_column<Key>& column, const rx_options& options,
+  built_scene(const context& on, const key_column<Key>& column, const rx_options& options,
               std::uint64_t* repairs) {
     plan_.primitive = Engine::primitive_of(options.primitive);
     plan_.compact = options.compact.value_or(options.build == rx_build::trace);
@@ -100,41 +100,41 @@ class built_scene {
     scene.entries = static_cast<RowId>(column.size);
     scene.grid = grid_of(options, column.largest);
     scene.primitives = static_cast<RowId>(
-        options.duplicates == rx_duplicates::compress && column.size != 0 ? compress(where, column)
+        options.duplicates == rx_duplicates::compress && column.size != 0 ? compress(on, column)
                                                                           : column.size);
     scene.first_entries = first_entries_.data();
-    divide(where, options.parts);
+    divide(on, options.parts);
   }
 
   // Throws `unsupported` where such a scene has no place for the largest key.
   static void check(const rx_options& options, Key largest) { bits_of(options, largest); }
 
   // Has the engine build it. What the engine itself allocates is counted in `memory`.
-  void build(const context& where, memory_resource& memory) {
-    tracer_ = std::make_unique<tracer>(where, memory, plan_);
-    stream_ = where.stream;
+  void build(const context& on, memory_resource& memory) {
+    tracer_ = std::make_unique<tracer>(on, memory, plan_);
+    stream_ = on.stream;
   }
 
   // Whether it has as many primitives as another one, which was built to be refit, on this stream:
   // memory is freed on the stream that it was allocated on.
-  bool can_take_over(const context& where, const built_scene& other) const {
-    return other.plan_.refittable && other.stream_ == where.stream &&
+  bool can_take_over(const context& on, const built_scene& other) const {
+    return other.plan_.refittable && other.stream_ == on.stream &&
            plan_.scene.primitives == other.plan_.scene.primitives;
   }
   // Has what the engine built for another one moved to where primitives are in this one.
-  void take_over(const context& where, built_scene& other) {
+  void take_over(const context& on, built_scene& other) {
     // Once some have been moved, hits are checked as always, and from then on misses are, too.
-    other.tracer_->refit(where, plan_, [&] { other.plan_.scene.trusts_misses = false; });
+    other.tracer_->refit(on, plan_, [&] { other.plan_.scene.trusts_misses = false; });
     tracer_ = std::move(other.tracer_);
-    stream_ = where.stream;
+    stream_ = on.stream;
   }
 
   const core::rx_scene<Key, RowId>& scene() const { return plan_.scene; }
 
   // Runs the lookups of a job of this scene.
   template <class Job>
-  void trace(const context& where, const Job& job) const {
-    tracer_->trace(where, job);
+  void trace(const context& on, const Job& job) const {
+    tracer_->trace(on, job);
   }
 
  private:
@@ -186,35 +186,35 @@ class built_scene {
   }
 
   // One primitive for equal keys. Returns how many keys differ; where all do, no table is kept.
-  std::uint64_t compress(const context& where, const key_column<Key>& column) {
+  std::uint64_t compress(const context& on, const key_column<Key>& column) {
     const std::uint64_t size = column.size;
-    buffer<std::uint64_t> equal(where, 1);
-    executor::clear(where, equal.data());
-    executor::for_each(where, find_equal_keys<Key>{column.keys, equal.data()}, size - 1);
-    if (executor::read(where, equal.data()) == 0) return size;
+    buffer<std::uint64_t> equal(on, 1);
+    executor::clear(on, equal.data());
+    executor::for_each(on, find_equal_keys<Key>{column.keys, equal.data()}, size - 1);
+    if (executor::read(on, equal.data()) == 0) return size;
 
-    buffer<std::uint64_t> ordinals(where, size);
-    executor::for_each(where, mark_first_of_key<Key>{column.keys, ordinals.data()}, size);
-    executor::inclusive_sum(where, ordinals.data(), size);
-    const std::uint64_t distinct = executor::read(where, ordinals.data() + size - 1);
-    first_entries_ = {where, distinct + 1};
-    executor::for_each(where, put_first_entry<RowId>{ordinals.data(), first_entries_.data(), size},
+    buffer<std::uint64_t> ordinals(on, size);
+    executor::for_each(on, mark_first_of_key<Key>{column.keys, ordinals.data()}, size);
+    executor::inclusive_sum(on, ordinals.data(), size);
+    const std::uint64_t distinct = executor::read(on, ordinals.data() + size - 1);
+    first_entries_ = {on, distinct + 1};
+    executor::for_each(on, put_first_entry<RowId>{ordinals.data(), first_entries_.data(), size},
                        size + 1);
     return distinct;
   }
 
   // Divides the primitives into parts; 0: as many as serve the engine best.
-  void divide(const context& where, unsigned wanted) {
+  void divide(const context& on, unsigned wanted) {
     core::rx_scene<Key, RowId>& scene = plan_.scene;
     const std::uint64_t primitives = scene.primitives;
     const auto parts_of = [&](std::uint64_t each) { return (primitives + each - 1) / each; };
     const std::uint64_t fewest = std::max<std::uint64_t>(parts_of(Engine::most_primitives()), 1);
     const std::uint64_t parts = std::clamp(wanted != 0 ? wanted : parts_of(Engine::best_part()),
                                            fewest, std::max(fewest, primitives));
-    part_begins_ = {where, parts};
-    part_keys_ = {where, parts};
+    part_begins_ = {on, parts};
+    part_keys_ = {on, parts};
     executor::for_each(
-        where, put_part_begins<Key, RowId>{scene, parts, part_begins_.data(), part_keys_.data()},
+        on, put_part_begins<Key, RowId>{scene, parts, part_begins_.data(), part_keys_.data()},
         parts);
     for (std::uint64_t part = 0; part <= parts; ++part)
       plan_.part_begins.push_back(part_begin(part, parts, primitives));

@@ -90,7 +90,7 @@ int differing_bits(const key_column<Key>& column) {
 // By how many of the highest bits in which keys differ probes are sorted: enough to bring those
 // together that meet the same neighbourhood of the scene, for nearly all keys.
 template <executor Executor, class Key>
-int bits_to_sort(const context& where, const key_column<Key>& column) {
+int bits_to_sort(const context& on, const key_column<Key>& column) {
   constexpr std::uint64_t samples = 4096;
   constexpr std::uint64_t way = mark_like_keys<Key>::way;
   constexpr int least = 24;  // three passes of a radix sort
@@ -98,15 +98,15 @@ int bits_to_sort(const context& where, const key_column<Key>& column) {
   const int differing = differing_bits(column);
   if (column.size <= way || differing <= least) return least;
   const std::uint64_t size = std::min(samples, column.size - way);
-  buffer<std::uint64_t> marks(where, size);
+  buffer<std::uint64_t> marks(on, size);
   int bits = least;
   for (; bits < differing; bits += pass) {
-    Executor::for_each(where,
+    Executor::for_each(on,
                        mark_like_keys<Key>{column.keys, (column.size - way) / size,
                                            differing - bits, marks.data()},
                        size);
-    Executor::inclusive_sum(where, marks.data(), size);
-    if (Executor::read(where, marks.data() + size - 1) <= size / 16) break;
+    Executor::inclusive_sum(on, marks.data(), size);
+    if (Executor::read(on, marks.data() + size - 1) <= size / 16) break;
   }
   return bits;
 }
@@ -124,37 +124,36 @@ struct sorted_probes {
   double_buffer<Key> keys;
   double_buffer<std::uint32_t> numbers;
 
-  sorted_probes(const context& where, const core::probe_set<Key>& probes, std::uint64_t begin,
+  sorted_probes(const context& on, const core::probe_set<Key>& probes, std::uint64_t begin,
                 std::uint64_t size, const key_column<Key>& index, int bits)
-      : sorted_probes(where, {probes, begin, 0, static_cast<Key>(-1), nullptr, nullptr}, size,
-                      index, bits) {}
+      : sorted_probes(on, {probes, begin, 0, static_cast<Key>(-1), nullptr, nullptr}, size, index,
+                      bits) {}
   // With the points outside moved to the smallest or the largest key, sorted by all bits.
-  sorted_probes(const context& where, const core::probe_set<Key>& probes, std::uint64_t begin,
+  sorted_probes(const context& on, const core::probe_set<Key>& probes, std::uint64_t begin,
                 std::uint64_t size, const key_column<Key>& index)
-      : sorted_probes(where, {probes, begin, index.smallest, index.largest, nullptr, nullptr}, size,
+      : sorted_probes(on, {probes, begin, index.smallest, index.largest, nullptr, nullptr}, size,
                       index, 64) {}
   static constexpr std::uint64_t bytes = 2 * sizeof(Key) + 2 * sizeof(std::uint32_t);
 
  private:
-  sorted_probes(const context& where, put_probe<Key> put, std::uint64_t size,
+  sorted_probes(const context& on, put_probe<Key> put, std::uint64_t size,
                 const key_column<Key>& index, int bits)
-      : keys(where, size), numbers(where, size) {
+      : keys(on, size), numbers(on, size) {
     put.keys = keys.current.data();
     put.numbers = numbers.current.data();
-    Engine::executor::for_each(where, put, size);
+    Engine::executor::for_each(on, put, size);
     const int differing = differing_bits(index);
-    Engine::sort_probes(where, keys, numbers, std::max(differing - bits, 0), differing);
+    Engine::sort_probes(on, keys, numbers, std::max(differing - bits, 0), differing);
   }
 };
 
 // Has a batch's matches answered that were traced.
 template <engine Engine, class Scene, class Entries, class Operation>
-void answer_traced(const context& where, const Operation& operation,
-                   const core::trace_job<Scene>& job, const Entries& entries,
-                   const batch_plan& plan = {}) {
+void answer_traced(const context& on, const Operation& operation, const core::trace_job<Scene>& job,
+                   const Entries& entries, const batch_plan& plan = {}) {
   using answering = core::answer_traced<Operation, Scene, Entries>;
   Engine::executor::run(
-      where, plan, answering{operation.view, {job.size}, operation, job, entries, operation.out});
+      on, plan, answering{operation.view, {job.size}, operation, job, entries, operation.out});
 }
 
 // What a batch is traced against, and what settles what was traced.
@@ -171,7 +170,7 @@ struct traced_index {
 // Traces a batch, a stretch of it at a time, and answers what was traced. `tracer` traces as a
 // scene_tracer does.
 template <engine Engine, class Tracer, class Scene, class Key, class Entries, class Operation>
-void trace_probes(const context& where, const Tracer& tracer,
+void trace_probes(const context& on, const Tracer& tracer,
                   const traced_index<Scene, Key, Entries>& index, const Operation& operation) {
   using row_id = typename Scene::position_type;
   const core::probe_set<Key>& probes = operation.probes;
@@ -203,13 +202,13 @@ void trace_probes(const context& where, const Tracer& tracer,
   if constexpr (may_trace_rows) job.row_ids = index.entries.row_ids;
   for (; job.begin < probes.size; job.begin += job.size) {
     job.size = std::min(each, probes.size - job.begin);
-    buffer<row_id> firsts(where, keeps_firsts ? job.size : 0);
-    buffer<row_id> counts(where, !rows_only && counted ? job.size : 0);
+    buffer<row_id> firsts(on, keeps_firsts ? job.size : 0);
+    buffer<row_id> counts(on, !rows_only && counted ? job.size : 0);
     job.firsts = firsts.data();
     job.counts = counts.data();
     std::optional<sorted_probes<Engine, Key>> stretch;
     if (sorted) {
-      stretch.emplace(where, probes, job.begin, job.size, index.column, index.sorted_bits);
+      stretch.emplace(on, probes, job.begin, job.size, index.column, index.sorted_bits);
       job.order = stretch->numbers.current.data();
       // Those of missing probes are no keys.
       if (probes.is_points && probes.lower.validity == nullptr)
@@ -219,18 +218,17 @@ void trace_probes(const context& where, const Tracer& tracer,
       job.rows_by_probe = order != rx_order::sorted;
       row_id* const rows = job.rows_by_probe ? operation.out : firsts.data();
       job.rows = traces_rows ? rows : nullptr;
-      tracer.trace(where, job);
+      tracer.trace(on, job);
       if (!traces_rows) {
         job.rows = rows;
-        Engine::executor::for_each(where, put_found_row<Scene, Entries>{job, index.entries},
-                                   job.size);
+        Engine::executor::for_each(on, put_found_row<Scene, Entries>{job, index.entries}, job.size);
       }
       if (!job.rows_by_probe) {
-        Engine::scatter(where, job.order, rows, operation.out + job.begin, job.size);
+        Engine::scatter(on, job.order, rows, operation.out + job.begin, job.size);
       }
     } else {
-      tracer.trace(where, job);
-      answer_traced<Engine>(where, operation, job, index.entries, index.plan);
+      tracer.trace(on, job);
+      answer_traced<Engine>(on, operation, job, index.entries, index.plan);
     }
   }
 }

@@ -17,19 +17,19 @@ class built_sampled_array final
                        Executor> {
  public:
   template <class Sort>
-  built_sampled_array(const index_info& info, const context& where_to,
+  built_sampled_array(const index_info& info, const context& on,
                       const sampled_array_options& options, Sort&& sort)
-      : built_sampled_array::answering(where_to.memory, batch_plan{}) {
+      : built_sampled_array::answering(on.memory, batch_plan{}) {
     this->info_ = info;
-    const context where{this->memory(), where_to.stream};
-    sorted_column<Key, RowId> sorted = sort(where);
+    const context own{this->memory(), on.stream};
+    sorted_column<Key, RowId> sorted = sort(own);
     this->info_.entries = sorted.keys.size();
     this->info_.max_row_id = sorted.max_row_id;
-    last_keys_ = {where, sorted.keys.size() / options.sample};
+    last_keys_ = {own, sorted.keys.size() / options.sample};
     Executor::for_each(
-        where, core::fill_directory<Key>{sorted.keys.data(), options.sample, last_keys_.data()},
+        own, core::fill_directory<Key>{sorted.keys.data(), options.sample, last_keys_.data()},
         last_keys_.size());
-    entries_ = lay_out<layout::column, Executor>(where, std::move(sorted), 1);
+    entries_ = lay_out<layout::column, Executor>(own, std::move(sorted), 1);
     this->storage_ = entries_.storage();
     this->directory_ = last_keys_.data();
     this->sample_ = options.sample;
@@ -44,12 +44,12 @@ class built_sampled_array final
   buffer<Key> last_keys_;
 };
 
-// Builds with a backend's `sort(where)` and executor.
+// Builds with a backend's `sort(own)` and executor.
 template <class Key, class RowId, class Executor, class Sort>
-std::unique_ptr<sampled_array> make_sampled_array(const index_info& info, const context& where_to,
+std::unique_ptr<sampled_array> make_sampled_array(const index_info& info, const context& on,
                                                   const sampled_array_options& options,
                                                   Sort&& sort) {
-  return std::make_unique<built_sampled_array<Key, RowId, Executor>>(info, where_to, options, sort);
+  return std::make_unique<built_sampled_array<Key, RowId, Executor>>(info, on, options, sort);
 }
 
 }  // namespace raydex

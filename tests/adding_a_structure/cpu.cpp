@@ -5,13 +5,13 @@
 
 namespace raydex::cpu {
 
-std::unique_ptr<sampled_array> build(const index_info& info, const context& where_to,
-                                     const column& keys, const std::optional<column>& row_ids,
+std::unique_ptr<sampled_array> build(const index_info& info, const context& on, const column& keys,
+                                     const std::optional<column>& row_ids,
                                      const sampled_array_options& options) {
   return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
-    return make_sampled_array<Key, RowId, executor>(
-        info, where_to, options,
-        [&](const context& where) { return sort_column<Key, RowId>(where, keys, row_ids); });
+    return make_sampled_array<Key, RowId, executor>(info, on, options, [&](const context& own) {
+      return sort_column<Key, RowId>(own, keys, row_ids);
+    });
   });
 }
 

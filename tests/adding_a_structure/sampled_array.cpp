@@ -23,12 +23,12 @@ void sampled_array::check_view(std::size_t key_bits, row_id_type row_ids) const 
   check_entries(*this, key_bits, row_ids, layout::column, storage_.entries);
 }
 
-std::unique_ptr<sampled_array> build_sampled_array(backend where, const context& where_to,
+std::unique_ptr<sampled_array> build_sampled_array(backend where, const context& on,
                                                    const column& keys,
                                                    const std::optional<column>& row_ids,
                                                    const sampled_array_options& options) try {
-  const auto info = checked(sampled_array_table, options, where, where_to, keys, row_ids);
-  return (where == backend::cpu ? cpu::build : cuda::build)(info, where_to, keys, row_ids, options);
+  const auto info = checked(sampled_array_table, options, where, on, keys, row_ids);
+  return (where == backend::cpu ? cpu::build : cuda::build)(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

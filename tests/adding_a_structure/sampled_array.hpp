@@ -51,7 +51,7 @@ class RAYDEX_EXPORT sampled_array : public index {
 
 /// Builds a `sampled_array`; arguments and errors as for `build`.
 RAYDEX_EXPORT std::unique_ptr<sampled_array> build_sampled_array(
-    backend where, const context& where_to, const column& keys,
+    backend where, const context& on, const column& keys,
     const std::optional<column>& row_ids = std::nullopt, const sampled_array_options& options = {});
 
 }  // namespace raydex

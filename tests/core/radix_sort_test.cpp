@@ -17,9 +17,9 @@ template <class Key>
 void check(std::uint64_t size, std::uint64_t key_mask) {
   auto random = test::generator(size);
   host_memory_resource memory;
-  const context where{memory};
-  pairs<Key, std::uint32_t> sorted(where, size);
-  pairs<Key, std::uint32_t> scratch(where, size);
+  const context on{memory};
+  pairs<Key, std::uint32_t> sorted(on, size);
+  pairs<Key, std::uint32_t> scratch(on, size);
   std::vector<std::pair<Key, std::uint32_t>> oracle(size);
   for (std::uint32_t i = 0; i < size; ++i) {
     oracle[i] = {static_cast<Key>(random() & key_mask), i};
@@ -28,7 +28,7 @@ void check(std::uint64_t size, std::uint64_t key_mask) {
   }
   std::stable_sort(oracle.begin(), oracle.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  radix_sort(where, sorted, scratch);
+  radix_sort(on, sorted, scratch);
   for (std::uint32_t i = 0; i < size; ++i) {
     ASSERT_EQ(sorted.keys.data()[i], oracle[i].first) << i << " of " << size;
     ASSERT_EQ(sorted.values.data()[i], oracle[i].second) << i << " of " << size;

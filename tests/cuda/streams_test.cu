@@ -27,7 +27,7 @@ class cuda_streams : public backend_test {
  protected:
   // Builds a structure and asks it, all on one stream, and waits for that alone.
   void check_on(stream_t stream, const std::string& structure, backend where_built) const {
-    const context where{context(at()).memory, stream};
+    const context on{context(at()).memory, stream};
     std::vector<std::uint32_t> keys(distinct * copies);
     auto random = generator(17);
     for (std::uint32_t i = 0; i < keys.size(); ++i)
@@ -42,16 +42,16 @@ class cuda_streams : public backend_test {
 
     std::vector<std::uint64_t> sums(distinct);
     {
-      buffer<std::uint32_t> column_on_device(where, keys.size());
-      buffer<std::uint32_t> probes_on_device(where, distinct);
-      buffer<std::uint64_t> out(where, distinct);
+      buffer<std::uint32_t> column_on_device(on, keys.size());
+      buffer<std::uint32_t> probes_on_device(on, distinct);
+      buffer<std::uint64_t> out(on, distinct);
       const auto copy = [&](void* to, const void* from, std::size_t bytes) {
         cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
       };
       copy(column_on_device.data(), keys.data(), column_on_device.bytes());
       copy(probes_on_device.data(), probe_keys.data(), probes_on_device.bytes());
-      const auto built = build(structure, where_built, where, column(column_on_device));
-      built->sum(where, points(column(probes_on_device)), std::span(out.data(), out.size()));
+      const auto built = build(structure, where_built, on, column(column_on_device));
+      built->sum(on, points(column(probes_on_device)), std::span(out.data(), out.size()));
       copy(sums.data(), out.data(), out.bytes());
       cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     }

@@ -45,8 +45,8 @@ class block_sort : public testing::Test {
     auto there = at_.upload(keys);
     auto numbers_there = at_.upload(numbers);
     const auto size = static_cast<unsigned>(keys.size());
-    const context where = at_;
-    cuda::launch(where.stream, 1, threads, size * (sizeof(Key) + 4), sort_in_a_block<Key>,
+    const context on = at_;
+    cuda::launch(on.stream, 1, threads, size * (sizeof(Key) + 4), sort_in_a_block<Key>,
                  there.data(), numbers_there.data(), size);
     std::vector<std::pair<Key, std::uint32_t>> expected;
     for (std::size_t i = 0; i < keys.size(); ++i)

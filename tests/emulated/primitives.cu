@@ -44,30 +44,30 @@ __global__ void inclusive_sum_kernel(std::uint64_t* numbers, std::uint64_t size)
 }  // namespace
 
 template <class Key, class Value>
-void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
+void sort_pairs(const context& on, const Key* keys, Key* sorted_keys, const Value* values,
                 Value* sorted_values, std::uint64_t size, bit_range bits) {
-  const buffer<std::byte> scratch(where, size * (sizeof(Key) + sizeof(Value)));  // as CUB has
-  launch(where.stream, 1, 1, 0, sort_pairs_kernel<Key, Value>, keys, sorted_keys, values,
+  const buffer<std::byte> scratch(on, size * (sizeof(Key) + sizeof(Value)));  // as CUB has
+  launch(on.stream, 1, 1, 0, sort_pairs_kernel<Key, Value>, keys, sorted_keys, values,
          sorted_values, size, bits);
 }
 
 template <class Key, class Value>
-void sort_pairs(const context& where, double_buffer<Key>& keys, double_buffer<Value>& values,
+void sort_pairs(const context& on, double_buffer<Key>& keys, double_buffer<Value>& values,
                 bit_range bits) {
-  launch(where.stream, 1, 1, 0, sort_pairs_kernel<Key, Value>, keys.current.data(),
-         keys.other.data(), values.current.data(), values.other.data(), keys.current.size(), bits);
+  launch(on.stream, 1, 1, 0, sort_pairs_kernel<Key, Value>, keys.current.data(), keys.other.data(),
+         values.current.data(), values.other.data(), keys.current.size(), bits);
   keys.current.swap(keys.other);
   values.current.swap(values.other);
 }
 
 template <class Position>
-void select_valid(const context& where, const std::uint8_t* validity, std::uint64_t size,
+void select_valid(const context& on, const std::uint8_t* validity, std::uint64_t size,
                   Position* positions, std::uint64_t* count) {
-  launch(where.stream, 1, 1, 0, select_valid_kernel<Position>, validity, size, positions, count);
+  launch(on.stream, 1, 1, 0, select_valid_kernel<Position>, validity, size, positions, count);
 }
 
-void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t size) {
-  launch(where.stream, 1, 1, 0, inclusive_sum_kernel, numbers, size);
+void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
+  launch(on.stream, 1, 1, 0, inclusive_sum_kernel, numbers, size);
 }
 
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint32_t*,

@@ -219,7 +219,7 @@ TEST_P(failing_keys, queries) {
     const probes batch = as_points ? points(column(lower)) : ranges(column(lower), column(upper));
     const answers expected = expect(first_, as_points);
     const context plain = at();
-    const context where{*meter_, plain.stream};
+    const context metered{*meter_, plain.stream};
     const std::size_t bytes = meter_->current();
     const auto asks = [&]<class T>(const std::string& name, const std::vector<T>& wanted,
                                    const auto& ask) {
@@ -227,7 +227,7 @@ TEST_P(failing_keys, queries) {
       const std::vector<T> untouched(wanted.size(), T{77});
       buffer<T> out = at().upload(untouched);
       fail_in_turn(
-          name, [&] { ask(where, std::span<T>(out.data(), out.size())); },
+          name, [&] { ask(metered, std::span<T>(out.data(), out.size())); },
           [&] {
             EXPECT_EQ(meter_->current(), bytes);
             // On a device, work queued before the failure may have been done.
@@ -253,7 +253,7 @@ TEST_P(failing_keys, queries) {
       built->rows(on, batch, std::span(offsets.data(), offsets.size()), out);
     });
     fail_in_turn(
-        "all rows", [&] { EXPECT_EQ(built->rows(where, batch).total, expected.rows.size()); },
+        "all rows", [&] { EXPECT_EQ(built->rows(metered, batch).total, expected.rows.size()); },
         [&] { EXPECT_EQ(meter_->current(), bytes); }, [] {});
   }
 }

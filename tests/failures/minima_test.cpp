@@ -126,7 +126,7 @@ TEST_P(failing_minima, build) {
 TEST_P(failing_minima, queries) {
   const auto built = make();
   const context plain = at();
-  const context where{*meter_, plain.stream};
+  const context on{*meter_, plain.stream};
   const std::size_t bytes = meter_->current();
   const auto asks = [&]<class T>(const std::string& name, const std::vector<T>& wanted,
                                  const auto& ask) {
@@ -149,12 +149,12 @@ TEST_P(failing_minima, queries) {
   };
   const auto [positions, minima] = expect();
   asks("position", positions, [&](buffer<std::uint64_t>& out) {
-    built->position(where, batch(), std::span(out.data(), out.size()));
+    built->position(on, batch(), std::span(out.data(), out.size()));
   });
   asks("minimum", minima,
-       [&](buffer<float>& out) { built->minimum(where, batch(), value_span(out)); });
+       [&](buffer<float>& out) { built->minimum(on, batch(), value_span(out)); });
   fail_in_turn(
-      "check", [&] { built->check(where, batch()); }, [&] { EXPECT_EQ(meter_->current(), bytes); },
+      "check", [&] { built->check(on, batch()); }, [&] { EXPECT_EQ(meter_->current(), bytes); },
       [] {});
 }
 

@@ -19,9 +19,9 @@ namespace {
 
 class rmq_cover_on_backend : public test::backend_test {
  protected:
-  std::unique_ptr<rmq> build(const context& where, const column& values,
+  std::unique_ptr<rmq> build(const context& on, const column& values,
                              const rmq_cover_options& options = {}) const {
-    return build_rmq_cover(at().where(), where, values, options);
+    return build_rmq_cover(at().where(), on, values, options);
   }
 };
 
@@ -62,8 +62,7 @@ TEST_F(rmq_cover_on_backend, keeps_within_its_memory) {
 
 TEST_F(rmq_cover_on_backend, a_build_that_runs_out_leaks_nothing_and_says_what_it_asked) {
   const auto values = at().upload(std::vector<float>(10'000, 1.0F));
-  test::check_memory_of_build(at(),
-                              [&](const context& where) { return build(where, column(values)); });
+  test::check_memory_of_build(at(), [&](const context& on) { return build(on, column(values)); });
 }
 
 // An array just long enough that tables answer its long ranges, and masks answer parts of blocks of

@@ -39,8 +39,8 @@ class rmq_device_view : public test::backend_test {
     buffer<T> minima(at(), size * size);
     buffer<std::uint64_t> positions(at(), size * size);
     const auto view = built->template view<T>();
-    const context where = at();
-    cuda::launch(where.stream, 10, 32, 0, ask<std::remove_const_t<decltype(view)>, T>, view,
+    const context on = at();
+    cuda::launch(on.stream, 10, 32, 0, ask<std::remove_const_t<decltype(view)>, T>, view,
                  minima.data(), positions.data());
     const auto found_minima = at().download(minima);
     const auto found_positions = at().download(positions);

@@ -96,9 +96,9 @@ TEST_F(rmq_hierarchy_arguments, a_view_is_of_the_values_type) {
 
 class rmq_hierarchy_on_backend : public test::backend_test {
  protected:
-  std::unique_ptr<rmq_hierarchy> build(const context& where, const column& values,
+  std::unique_ptr<rmq_hierarchy> build(const context& on, const column& values,
                                        const rmq_hierarchy_options& options = {}) const {
-    return build_rmq_hierarchy(at().where(), where, values, options);
+    return build_rmq_hierarchy(at().where(), on, values, options);
   }
 };
 
@@ -124,8 +124,7 @@ TEST_F(rmq_hierarchy_on_backend, a_small_array_needs_nothing) {
 
 TEST_F(rmq_hierarchy_on_backend, a_build_that_runs_out_leaks_nothing_and_says_what_it_asked) {
   const auto values = at().upload(std::vector<float>(10'000, 1.0F));
-  test::check_memory_of_build(at(),
-                              [&](const context& where) { return build(where, column(values)); });
+  test::check_memory_of_build(at(), [&](const context& on) { return build(on, column(values)); });
 }
 
 // 64-bit places, which otherwise only arrays of more than 2^32 values have.

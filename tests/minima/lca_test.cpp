@@ -23,9 +23,9 @@ namespace {
 
 class lca : public backend_test {
  protected:
-  std::unique_ptr<rmq> build(const context& where, const column& values,
+  std::unique_ptr<rmq> build(const context& on, const column& values,
                              rmq_ties ties = rmq_ties::leftmost) const {
-    return build_rmq_lca(at().where(), where, values, {.ties = ties});
+    return build_rmq_lca(at().where(), on, values, {.ties = ties});
   }
 
   // The positions of the minima of ranges; `ends` holds lower and upper ends in turn.
@@ -69,7 +69,7 @@ TEST_F(lca, holds_and_needs_12_bytes_a_value_or_20_for_wide_ones) {
 
 TEST_F(lca, a_build_that_runs_out_leaks_nothing_and_says_what_it_asked) {
   const auto cells = at().upload(std::vector<float>(10'000, 7));
-  check_memory_of_build(at(), [&](const context& where) { return build(where, column(cells)); });
+  check_memory_of_build(at(), [&](const context& on) { return build(on, column(cells)); });
 }
 
 TEST_F(lca, takes_ties_and_no_other_option) {

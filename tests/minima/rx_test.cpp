@@ -48,9 +48,9 @@ struct plain_engine {
     }
 
     template <class Job>
-    void trace(const context& where, const Job& job) const {
+    void trace(const context& on, const Job& job) const {
       executor::for_each_alone(
-          where,
+          on,
           [&](std::uint64_t i) {
             has_cast_ = false;
             job.run(*this, i);
@@ -112,10 +112,10 @@ void check_scene(std::uint64_t values_up_to, std::size_t size, rmq_ties ties) {
     value = static_cast<std::int32_t>(random() % values_up_to);
   host_memory_resource memory;
   tracking_resource counted(memory);
-  const context where{counted};
+  const context on{counted};
   std::uint64_t repairs = 0;
   const minima_by_rays<plain_engine<Sight>> rays(
-      where, counted, column(std::span<const std::int32_t>(values)),
+      on, counted, column(std::span<const std::int32_t>(values)),
       {.ties = ties, .block = 32, .compact = false}, &repairs);
   const test::rmq_oracle<std::int32_t> oracle(values, ties);
 
@@ -135,7 +135,7 @@ void check_scene(std::uint64_t values_up_to, std::size_t size, rmq_ties ties) {
   job.size = count;
   job.out = found.data();
   const std::uint64_t before = plain_engine<Sight>::lookups_by_rays;
-  rays.trace(where, job);
+  rays.trace(on, job);
   const std::uint64_t by_rays = plain_engine<Sight>::lookups_by_rays - before;
   EXPECT_TRUE(by_rays != 0 || size == 1);
   EXPECT_EQ(repairs, Sight == sight::clear ? 0 : by_rays);

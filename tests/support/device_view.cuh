@@ -46,9 +46,8 @@ void check_device_view(const session& at, const View& view, const buffer<std::in
   const auto cells = at.download(keys);
   buffer<answer> point(at, 200);
   buffer<answer> range(at, 200);
-  const context where = at;
-  cuda::launch(where.stream, 7, 32, 0, ask<View>, view, keys.data(), 200u, point.data(),
-               range.data());
+  const context on = at;
+  cuda::launch(on.stream, 7, 32, 0, ask<View>, view, keys.data(), 200u, point.data(), range.data());
   const auto points = at.download(point);
   const auto ranges = at.download(range);
   for (std::uint32_t i = 0; i < 200; ++i) {

@@ -23,9 +23,9 @@ class device : public testing::Test {
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
 
-  static std::vector<std::byte> bytes(const session& where, const key_span& keys) {
+  static std::vector<std::byte> bytes(const session& on, const key_span& keys) {
     std::vector<std::byte> copy(keys.size * static_cast<std::uint64_t>(keys.bits / 8));
-    if (!copy.empty()) where.copy_out(copy.data(), keys.data, copy.size());
+    if (!copy.empty()) on.copy_out(copy.data(), keys.data, copy.size());
     return copy;
   }
 };

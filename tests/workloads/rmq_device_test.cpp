@@ -21,9 +21,9 @@ class rmq_device : public testing::Test {
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
 
-  static std::vector<std::byte> bytes(const session& where, const void* data, std::uint64_t size) {
+  static std::vector<std::byte> bytes(const session& on, const void* data, std::uint64_t size) {
     std::vector<std::byte> copy(size);
-    where.copy_out(copy.data(), data, size);
+    on.copy_out(copy.data(), data, size);
     return copy;
   }
 };

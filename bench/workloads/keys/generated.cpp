@@ -8,8 +8,8 @@
 namespace raydex::bench {
 namespace {
 
-key_span allocate(buffer<std::byte>& memory, const context& where, std::uint64_t size, int bits) {
-  memory = buffer<std::byte>(where, size * static_cast<std::uint64_t>(bits / 8));
+key_span allocate(buffer<std::byte>& memory, const context& on, std::uint64_t size, int bits) {
+  memory = buffer<std::byte>(on, size * static_cast<std::uint64_t>(bits / 8));
   return {memory.data(), size, bits};
 }
 
@@ -28,22 +28,22 @@ const workload& checked(const workload& what) {
 
 }  // namespace
 
-generated_keys::generated_keys(const workload& what, machine& where) : set_(make_key_set(what)) {
+generated_keys::generated_keys(const workload& what, machine& here) : set_(make_key_set(what)) {
   const std::vector<key_part> parts = make_key_parts(what);
-  const context memory = where.where();
-  parts_ = where.where().upload(std::span(parts));
+  const context memory = here.on();
+  parts_ = here.on().upload(std::span(parts));
   set_.parts = parts_.data();
   set_.part_count = parts.size();
   const std::uint64_t most = keys_after(what, what.waves);
   column_ = allocate(memory_, memory, most, what.key_bits);
   if (what.insert_order == order::sorted && what.keys != 0) {
     positions_ = buffer<std::uint64_t>(memory, what.keys);
-    where.fill_positions(set_, what.key_bits, positions_.data());
+    here.fill_positions(set_, what.key_bits, positions_.data());
     set_.position = positions_.data();
   }
-  where.fill_keys(what.waves == 0 ? set_ : set_.resized(most), column_);
+  here.fill_keys(what.waves == 0 ? set_ : set_.resized(most), column_);
   column_.size = what.keys;
-  where.where().synchronize();
+  here.on().synchronize();
 }
 
 void generated_keys::hold(std::uint64_t keys) {
@@ -51,34 +51,34 @@ void generated_keys::hold(std::uint64_t keys) {
   column_.size = keys;
 }
 
-generated::generated(const workload& what, machine& where)
-    : workload_(checked(what)), keys_(what, where) {
-  if (what.updated_from) before_.emplace(before_update(what), where);
-  const context memory = where.where();
+generated::generated(const workload& what, machine& here)
+    : workload_(checked(what)), keys_(what, here) {
+  if (what.updated_from) before_.emplace(before_update(what), here);
+  const context memory = here.on();
   lower_ = allocate(lower_memory_, memory, what.probes, what.key_bits);
   upper_ = lower_;
   if (what.range_hits != 0) {
     upper_ = allocate(upper_memory_, memory, what.probes, what.key_bits);
   }
-  draw_probes(where);
+  draw_probes(here);
 }
 
-void generated::draw_probes(machine& where) {
+void generated::draw_probes(machine& here) {
   workload held = workload_;
   held.keys = set().n;
   const zipf_table table = make_zipf_table(held);
-  cumulative_ = where.where().upload(std::span(table.cumulative));
-  first_rank_ = where.where().upload(std::span(table.first));
+  cumulative_ = here.on().upload(std::span(table.cumulative));
+  first_rank_ = here.on().upload(std::span(table.first));
   draw_ = make_probe_set(held, set(), {cumulative_.data(), first_rank_.data(), cumulative_.size()});
-  draw_lower(where, lower_);
-  if (held.probe_order == order::sorted) where.sort(lower_);
-  if (held.range_hits != 0) where.fill_upper(lower_, draw_.span, upper_.data);
-  where.where().synchronize();
+  draw_lower(here, lower_);
+  if (held.probe_order == order::sorted) here.sort(lower_);
+  if (held.range_hits != 0) here.fill_upper(lower_, draw_.span, upper_.data);
+  here.on().synchronize();
 }
 
-void generated::advance(machine& where, std::uint64_t wave) {
+void generated::advance(machine& here, std::uint64_t wave) {
   keys_.hold(keys_after(workload_, wave));
-  draw_probes(where);
+  draw_probes(here);
 }
 
 column generated::rows(std::uint64_t begin, std::uint64_t count) const {

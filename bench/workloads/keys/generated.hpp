@@ -19,7 +19,7 @@ namespace raydex::bench {
 class generated_keys {
  public:
   /// Generates; waits.
-  generated_keys(const workload& what, machine& where);
+  generated_keys(const workload& what, machine& here);
 
   const key_set& set() const noexcept { return set_; }
   /// The column to build over.
@@ -39,12 +39,12 @@ class generated_keys {
 class generated {
  public:
   /// Generates; waits.
-  generated(const workload& what, machine& where);
+  generated(const workload& what, machine& here);
 
   const workload& description() const noexcept { return workload_; }
   const key_set& set() const noexcept { return keys_.set(); }
   /// Goes on to the keys that are held after a wave, and to probes among these; waits.
-  void advance(machine& where, std::uint64_t wave);
+  void advance(machine& here, std::uint64_t wave);
   /// The column to build over, or to update an index to.
   const key_span& keys() const noexcept { return keys_.column(); }
   /// The column to build over before an update, or null.
@@ -56,12 +56,12 @@ class generated {
   /// All points, or all upper keys.
   const key_span& upper() const noexcept { return upper_; }
   /// Writes the points, or lower keys, in the order in which they are drawn.
-  void draw_lower(machine& where, const key_span& out) const { where.fill_lower(draw_, out); }
+  void draw_lower(machine& here, const key_span& out) const { here.fill_lower(draw_, out); }
   /// Probes [begin, begin + count).
   probes batch(std::uint64_t begin, std::uint64_t count) const;
 
  private:
-  void draw_probes(machine& where);
+  void draw_probes(machine& here);
 
   workload workload_;
   generated_keys keys_;

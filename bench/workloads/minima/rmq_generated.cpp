@@ -16,34 +16,34 @@ const rmq_workload& checked(const rmq_workload& what) {
 
 }  // namespace
 
-rmq_generated::rmq_generated(const rmq_workload& what, machine& where) : workload_(checked(what)) {
-  const session& here = where.where();
-  values_ = buffer<std::byte>(here, what.keys * what.value.width);
+rmq_generated::rmq_generated(const rmq_workload& what, machine& here) : workload_(checked(what)) {
+  const session& on = here.on();
+  values_ = buffer<std::byte>(on, what.keys * what.value.width);
   if (what.file) {
-    here.copy_in(values_.data(), what.file->cells.get(), values_.bytes());
+    on.copy_in(values_.data(), what.file->cells.get(), values_.bytes());
   } else {
-    where.fill_values(make_value_set(what), what.value.type, values_.data());
+    here.fill_values(make_value_set(what), what.value.type, values_.data());
   }
 
   reference_ = {.values = values_.data(), .type = what.value.type, .n = what.keys};
-  minima_ = buffer<std::uint64_t>(here, reference_.blocks());
-  rows_ = buffer<std::uint32_t>(here, reference_.rows() * reference_.blocks());
+  minima_ = buffer<std::uint64_t>(on, reference_.blocks());
+  rows_ = buffer<std::uint32_t>(on, reference_.rows() * reference_.blocks());
   reference_.minima = minima_.data();
   reference_.row_above = rows_.data();
-  where.fill_reference(reference_, minima_.data(), rows_.data());
+  here.fill_reference(reference_, minima_.data(), rows_.data());
 
   const int bits = what.position_bits;
-  ends_ = buffer<std::byte>(here, 2 * what.probes * static_cast<std::uint64_t>(bits / 8));
+  ends_ = buffer<std::byte>(on, 2 * what.probes * static_cast<std::uint64_t>(bits / 8));
   if (what.probes != 0) {
     const auto quantiles = [&](range_kind kind) {
-      return here.upload(length_quantiles(kind, what.keys));
+      return on.upload(length_quantiles(kind, what.keys));
     };
     const buffer<std::uint64_t> medium = quantiles(range_kind::medium);
     const buffer<std::uint64_t> small = quantiles(range_kind::small);
     const range_set set{what.ranges, what.keys, what.seed, medium.data(), small.data()};
-    where.fill_ranges(set, {ends_.data(), 2 * what.probes, bits});
+    here.fill_ranges(set, {ends_.data(), 2 * what.probes, bits});
   }
-  here.synchronize();
+  on.synchronize();
 }
 
 column rmq_generated::array() const {

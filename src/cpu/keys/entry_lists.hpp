@@ -18,13 +18,13 @@ inline constexpr std::uint64_t entries_of_block = 1 << 14;
 
 // Copies the entries without a mark, of which there are as many as `to` has room for.
 template <class Key, class RowId>
-void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
+void select_unmarked(const context& on, const core::entry_list<Key, RowId>& list,
                      const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
   const std::uint64_t blocks = (list.size + entries_of_block - 1) / entries_of_block;
   const auto end_of = [&](std::uint64_t b) {
     return std::min(list.size, (b + 1) * entries_of_block);
   };
-  buffer<std::uint64_t> ends(where, blocks);
+  buffer<std::uint64_t> ends(on, blocks);
   tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
     ends.data()[b] = static_cast<std::uint64_t>(
         std::count(marks + b * entries_of_block, marks + end_of(b), std::uint8_t{0}));

@@ -21,13 +21,13 @@ struct pairs {
 
   pairs() = default;
   pairs(buffer<Key> k, buffer<Value> v) : keys(std::move(k)), values(std::move(v)) {}
-  pairs(const context& where, std::uint64_t size) : keys(where, size), values(where, size) {}
+  pairs(const context& on, std::uint64_t size) : keys(on, size), values(on, size) {}
 };
 
 // Sorts `input` by key; pairs of equal keys stay in their order. `other` is as large and ends up
 // with arbitrary contents. Cost: a pass over the pairs for each byte in which the keys differ.
 template <class Key, class Value>
-void radix_sort(const context& where, pairs<Key, Value>& input, pairs<Key, Value>& other) {
+void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& other) {
   constexpr std::size_t digits = 256;
   using histogram = std::array<std::uint64_t, digits>;
   const std::uint64_t size = input.keys.size();
@@ -35,7 +35,7 @@ void radix_sort(const context& where, pairs<Key, Value>& input, pairs<Key, Value
   // Blocks follow from the size alone; each counts, then scatters, its own part.
   const std::uint64_t block = std::max<std::uint64_t>(1 << 16, (size + 1023) / 1024);
   const std::uint64_t blocks = (size + block - 1) / block;
-  buffer<histogram> counts(where, blocks);
+  buffer<histogram> counts(on, blocks);
   const auto for_each_block = [&](auto&& body) {
     tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
       body(counts.data()[b], b * block, std::min(size, (b + 1) * block));

@@ -36,10 +36,10 @@ row_id_facts inspect(const core::encoded_column<RowId>& row_ids, std::uint64_t s
 
 // The entries that are not missing, in column order.
 template <class Key, class RowId>
-pairs<Key, RowId> gather(const context& where, const core::encoded_column<Key>& keys,
+pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& keys,
                          std::uint64_t size, const core::encoded_column<RowId>* row_ids) {
   const std::uint64_t blocks = (size + block - 1) / block;
-  buffer<std::uint64_t> ends(where, blocks);
+  buffer<std::uint64_t> ends(on, blocks);
   tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
     const std::uint64_t end = std::min(size, (b + 1) * block);
     std::uint64_t count = 0;
@@ -51,7 +51,7 @@ pairs<Key, RowId> gather(const context& where, const core::encoded_column<Key>& 
   std::partial_sum(ends.data(), ends.data() + blocks, ends.data());
   const auto begin_of = [&](std::uint64_t b) { return b == 0 ? 0 : ends.data()[b - 1]; };
 
-  pairs<Key, RowId> entries(where, begin_of(blocks));
+  pairs<Key, RowId> entries(on, begin_of(blocks));
   tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
     const std::uint64_t end = std::min(size, (b + 1) * block);
     std::uint64_t next = begin_of(b);
@@ -68,7 +68,7 @@ pairs<Key, RowId> gather(const context& where, const core::encoded_column<Key>& 
 }  // namespace
 
 template <class Key, class RowId>
-sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                       const std::optional<column>& row_ids) {
   const core::encoded_column<Key> codes{cells_of(keys)};
   row_id_facts facts;
@@ -77,23 +77,23 @@ sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
     const core::encoded_column<RowId> ids{cells_of(*row_ids)};
     facts = inspect(ids, keys.size);
     facts.check(not_found<RowId>);
-    entries = gather(where, codes, keys.size, &ids);
+    entries = gather(on, codes, keys.size, &ids);
   } else {
     facts.max = keys.size != 0 ? keys.size - 1 : 0;
-    entries = gather<Key, RowId>(where, codes, keys.size, nullptr);
+    entries = gather<Key, RowId>(on, codes, keys.size, nullptr);
   }
 
   const std::uint64_t size = entries.keys.size();
-  pairs<Key, RowId> scratch(where, size);
+  pairs<Key, RowId> scratch(on, size);
   if (facts.descents != 0) {
     // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
     pairs<RowId, Key> by_row{std::move(entries.values), std::move(entries.keys)};
     pairs<RowId, Key> by_row_scratch{std::move(scratch.values), std::move(scratch.keys)};
-    radix_sort(where, by_row, by_row_scratch);
+    radix_sort(on, by_row, by_row_scratch);
     entries = {std::move(by_row.values), std::move(by_row.keys)};
     scratch = {std::move(by_row_scratch.values), std::move(by_row_scratch.keys)};
   }
-  radix_sort(where, entries, scratch);
+  radix_sort(on, entries, scratch);
   return {std::move(entries.keys), std::move(entries.values), facts.max};
 }
 

@@ -14,36 +14,35 @@ namespace {
 
 struct cover_executor : executor {
   template <class Put>
-  static void put_level(const context& where, const Put& put) {
-    for_each(where, put, put.below.layout.padded_entries(put.level));
+  static void put_level(const context& on, const Put& put) {
+    for_each(on, put, put.below.layout.padded_entries(put.level));
   }
   template <class Put>
-  static void put_parts(const context& where, const Put& put) {
-    for_each(where, put, put.levels.layout.padded_entries(put.level) / Put::block);
+  static void put_parts(const context& on, const Put& put) {
+    for_each(on, put, put.levels.layout.padded_entries(put.level) / Put::block);
   }
   template <class Put>
-  static void put_first_cover(const context& where, const Put& put) {
-    for_each_in_groups(where, put, put.tiles());
+  static void put_first_cover(const context& on, const Put& put) {
+    for_each_in_groups(on, put, put.tiles());
   }
 
   // Calls f for each block once: the first of its places does.
   class changed_blocks {
    public:
-    changed_blocks(const context& where, const changed_places& changed)
-        : places_(where, changed.size) {
+    changed_blocks(const context& on, const changed_places& changed) : places_(on, changed.size) {
       std::uint64_t* const places = places_.data();
       executor::for_each(
-          where, [&](std::uint64_t i) { places[i] = changed(i); }, changed.size);
+          on, [&](std::uint64_t i) { places[i] = changed(i); }, changed.size);
       tbb::parallel_sort(places, places + changed.size);
       in_array_ = static_cast<std::uint64_t>(
           std::lower_bound(places, places + changed.size, changed_places::none) - places);
     }
 
     template <class Function>
-    void for_each(const context& where, unsigned shift, const Function& f) const {
+    void for_each(const context& on, unsigned shift, const Function& f) const {
       const std::uint64_t* const places = places_.data();
       executor::for_each(
-          where,
+          on,
           [&](std::uint64_t i) {
             const std::uint64_t block = places[i] >> shift;
             if (i == 0 || places[i - 1] >> shift != block) f(block);
@@ -59,9 +58,9 @@ struct cover_executor : executor {
 
 }  // namespace
 
-std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& where_to,
-                                 const column& values, const rmq_cover_options& options) {
-  return make_rmq_cover<cover_executor>(info, where_to, values, options);
+std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& on, const column& values,
+                                 const rmq_cover_options& options) {
+  return make_rmq_cover<cover_executor>(info, on, values, options);
 }
 
 }  // namespace raydex::cpu

@@ -5,9 +5,9 @@
 
 namespace raydex::cpu {
 
-std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
+std::unique_ptr<rmq> build(const rmq_info& info, const context& on, const column& values,
                            const rmq_rx_options& options) {
-  return std::make_unique<built_rmq_rx<ray_engine>>(info, where_to, values, options);
+  return std::make_unique<built_rmq_rx<ray_engine>>(info, on, values, options);
 }
 
 }  // namespace raydex::cpu

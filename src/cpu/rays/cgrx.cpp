@@ -7,14 +7,13 @@
 
 namespace raydex::cpu {
 
-std::unique_ptr<cgrx> build(const index_info& info, const context& where_to, const column& keys,
+std::unique_ptr<cgrx> build(const index_info& info, const context& on, const column& keys,
                             const std::optional<column>& row_ids, const cgrx_options& options) {
   return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<cgrx> {
     if (options.node != 0)
-      return std::make_unique<built_node_cgrx<Key, RowId, ray_engine>>(info, where_to, keys,
-                                                                       row_ids, options);
-    return std::make_unique<built_cgrx<Key, RowId, ray_engine>>(info, where_to, keys, row_ids,
-                                                                options);
+      return std::make_unique<built_node_cgrx<Key, RowId, ray_engine>>(info, on, keys, row_ids,
+                                                                       options);
+    return std::make_unique<built_cgrx<Key, RowId, ray_engine>>(info, on, keys, row_ids, options);
   });
 }
 

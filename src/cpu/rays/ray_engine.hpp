@@ -41,18 +41,18 @@ struct ray_engine {
   static std::uint64_t best_parts(std::uint64_t buckets) { return (buckets >> 20) + 1; }
   static rx_scale best_scale(bool /*planes*/) { return {}; }
   template <class Key, class RowId>
-  static sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+  static sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                                const std::optional<column>& row_ids) {
-    return cpu::sort_column<Key, RowId>(where, keys, row_ids);
+    return cpu::sort_column<Key, RowId>(on, keys, row_ids);
   }
 
   template <class Key>
-  static void sort_probes(const context& where, double_buffer<Key>& keys,
+  static void sort_probes(const context& on, double_buffer<Key>& keys,
                           double_buffer<std::uint32_t>& numbers, int /*first_bit*/,
                           int /*last_bit*/) {
     pairs<Key, std::uint32_t> sorted(std::move(keys.current), std::move(numbers.current));
     pairs<Key, std::uint32_t> other(std::move(keys.other), std::move(numbers.other));
-    radix_sort(where, sorted, other);
+    radix_sort(on, sorted, other);
     keys.current = std::move(sorted.keys);
     numbers.current = std::move(sorted.values);
     keys.other = std::move(other.keys);
@@ -60,18 +60,18 @@ struct ray_engine {
   }
 
   template <class RowId>
-  static void scatter(const context& where, const std::uint32_t* numbers, const RowId* rows,
+  static void scatter(const context& on, const std::uint32_t* numbers, const RowId* rows,
                       RowId* out, std::uint64_t size) {
-    executor::for_each(where, put_row<RowId>{numbers, rows, out}, size);
+    executor::for_each(on, put_row<RowId>{numbers, rows, out}, size);
   }
 
   template <class Key, class RowId>
-  static void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
+  static void select_unmarked(const context& on, const core::entry_list<Key, RowId>& list,
                               const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
-    cpu::select_unmarked(where, list, marks, to);
+    cpu::select_unmarked(on, list, marks, to);
   }
   template <class Key, class RowId>
-  static void merge(const context& /*where*/, const core::entry_list<Key, RowId>& a,
+  static void merge(const context& /*on*/, const core::entry_list<Key, RowId>& a,
                     const core::entry_list<Key, RowId>& b, sorted_column<Key, RowId>& to) {
     cpu::merge(a, b, to);
   }
@@ -81,19 +81,18 @@ struct ray_engine {
     using position = typename Scene::position_type;
 
    public:
-    tracer(const context& where, memory_resource& memory, const scene_plan<Scene>& plan)
-        : scene_(where, memory,
-                 {plan.primitive, plan.part_begins, plan.scene.joined, plan.refittable},
+    tracer(const context& on, memory_resource& memory, const scene_plan<Scene>& plan)
+        : scene_(on, memory, {plan.primitive, plan.part_begins, plan.scene.joined, plan.refittable},
                  shapes_of(plan)) {}
 
     template <class Begin>
-    void refit(const context& /*where*/, const scene_plan<Scene>& plan, const Begin& begin) {
+    void refit(const context& /*on*/, const scene_plan<Scene>& plan, const Begin& begin) {
       begin();
       scene_.refit(shapes_of(plan));
     }
 
     template <class Job>
-    void trace(const context& /*where*/, const Job& job) const {
+    void trace(const context& /*on*/, const Job& job) const {
       tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, job.size, 256),
                         [&](const auto& range) {
                           for (std::uint64_t i = range.begin(); i < range.end(); ++i)

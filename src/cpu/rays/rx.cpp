@@ -6,11 +6,10 @@
 
 namespace raydex::cpu {
 
-std::unique_ptr<rx> build(const index_info& info, const context& where_to, const column& keys,
+std::unique_ptr<rx> build(const index_info& info, const context& on, const column& keys,
                           const std::optional<column>& row_ids, const rx_options& options) {
   return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<rx> {
-    return std::make_unique<built_rx<Key, RowId, ray_engine>>(info, where_to, keys, row_ids,
-                                                              options);
+    return std::make_unique<built_rx<Key, RowId, ray_engine>>(info, on, keys, row_ids, options);
   });
 }
 

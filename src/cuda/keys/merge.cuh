@@ -285,7 +285,7 @@ concept mergeable = requires(const Operation& operation) {
 
 // Merges as much of a batch as ascends.
 template <class Operation>
-merged merge_ascending(const context& where, const Operation& operation) {
+merged merge_ascending(const context& on, const Operation& operation) {
   using policy = merge_policy;
   if constexpr (mergeable<Operation>) {
     using entries = std::remove_cvref_t<decltype(operation.view.entries())>;
@@ -317,13 +317,13 @@ merged merge_ascending(const context& where, const Operation& operation) {
     parts.share =
         blocks_for(parts.tiles, policy::warps * resident_blocks(kernel, policy::threads, bytes));
     const std::uint64_t warps = blocks_for(parts.tiles, parts.share);
-    buffer<std::uint32_t> answered(where, warps);
-    buffer<unsigned long long> total(where, 1);
-    check(cudaMemsetAsync(total.data(), 0, total.bytes(), where.stream), "cudaMemsetAsync");
+    buffer<std::uint32_t> answered(on, warps);
+    buffer<unsigned long long> total(on, 1);
+    check(cudaMemsetAsync(total.data(), 0, total.bytes(), on.stream), "cudaMemsetAsync");
     parts.answered = answered.data();
     parts.total = total.data();
-    launch(where.stream, blocks_for(warps, policy::warps), policy::threads, bytes, kernel,
-           operation, parts, answered.data(), total.data(), room);
+    launch(on.stream, blocks_for(warps, policy::warps), policy::threads, bytes, kernel, operation,
+           parts, answered.data(), total.data(), room);
     return {std::move(answered), std::move(total), parts};
   } else {
     return {};

@@ -99,12 +99,12 @@ __global__ void __launch_bounds__(list_merge_policy::threads)
 }
 
 template <class Key, class RowId>
-void merge_lists(const context& where, const core::entry_list<Key, RowId>& a,
+void merge_lists(const context& on, const core::entry_list<Key, RowId>& a,
                  const core::entry_list<Key, RowId>& b, Key* keys, RowId* row_ids) {
   const std::uint64_t tiles = blocks_for(a.size + b.size, list_merge_policy::tile);
-  buffer<std::uint64_t> begins(where, tiles + 1);
-  executor::for_each(where, put_tile_begin<Key, RowId>{a, b, begins.data()}, tiles + 1);
-  launch(where.stream, tiles, list_merge_policy::threads, 0, merge_tiles<Key, RowId>, a, b,
+  buffer<std::uint64_t> begins(on, tiles + 1);
+  executor::for_each(on, put_tile_begin<Key, RowId>{a, b, begins.data()}, tiles + 1);
+  launch(on.stream, tiles, list_merge_policy::threads, 0, merge_tiles<Key, RowId>, a, b,
          std::as_const(begins).data(), keys, row_ids);
 }
 

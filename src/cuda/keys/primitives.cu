@@ -19,10 +19,10 @@ namespace {
 
 // Calls a CUB algorithm: once for the size of its scratch, once to run it.
 template <class Algorithm>
-void with_scratch(const context& where, const char* name, Algorithm&& algorithm) {
+void with_scratch(const context& on, const char* name, Algorithm&& algorithm) {
   std::size_t bytes = 0;
   check(algorithm(nullptr, bytes), name);
-  buffer<std::byte> scratch(where, bytes);
+  buffer<std::byte> scratch(on, bytes);
   check(algorithm(scratch.data(), bytes), name);
 }
 
@@ -41,25 +41,25 @@ struct is_unmarked {
 }  // namespace
 
 template <class Key, class Value>
-void sort_pairs(const context& where, const Key* keys, Key* sorted_keys, const Value* values,
+void sort_pairs(const context& on, const Key* keys, Key* sorted_keys, const Value* values,
                 Value* sorted_values, std::uint64_t size, bit_range bits) {
-  with_scratch(where, "cub::DeviceRadixSort::SortPairs", [&](void* scratch, std::size_t& bytes) {
+  with_scratch(on, "cub::DeviceRadixSort::SortPairs", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values, sorted_values,
                                            static_cast<Value>(size), bits.first,
-                                           std::min(bits.last, int{8 * sizeof(Key)}), where.stream);
+                                           std::min(bits.last, int{8 * sizeof(Key)}), on.stream);
   });
 }
 
 template <class Key, class Value>
-void sort_pairs(const context& where, double_buffer<Key>& keys, double_buffer<Value>& values,
+void sort_pairs(const context& on, double_buffer<Key>& keys, double_buffer<Value>& values,
                 bit_range bits) {
   cub::DoubleBuffer<Key> both_keys(keys.current.data(), keys.other.data());
   cub::DoubleBuffer<Value> both_values(values.current.data(), values.other.data());
   const auto sort = [&](auto size) {
-    with_scratch(where, "cub::DeviceRadixSort::SortPairs", [&](void* scratch, std::size_t& bytes) {
+    with_scratch(on, "cub::DeviceRadixSort::SortPairs", [&](void* scratch, std::size_t& bytes) {
       return cub::DeviceRadixSort::SortPairs(scratch, bytes, both_keys, both_values, size,
                                              bits.first, std::min(bits.last, int{8 * sizeof(Key)}),
-                                             where.stream);
+                                             on.stream);
     });
   };
   const std::uint64_t size = keys.current.size();
@@ -76,32 +76,31 @@ void sort_pairs(const context& where, double_buffer<Key>& keys, double_buffer<Va
 }
 
 template <class Position>
-void select_valid(const context& where, const std::uint8_t* validity, std::uint64_t size,
+void select_valid(const context& on, const std::uint8_t* validity, std::uint64_t size,
                   Position* positions, std::uint64_t* count) {
   core::cells bits;
   bits.validity = validity;
-  with_scratch(where, "cub::DeviceSelect::If", [&](void* scratch, std::size_t& bytes) {
+  with_scratch(on, "cub::DeviceSelect::If", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<Position>(0), positions,
-                                 count, static_cast<std::int64_t>(size), is_valid{bits},
-                                 where.stream);
+                                 count, static_cast<std::int64_t>(size), is_valid{bits}, on.stream);
   });
 }
 
 template <class T>
-void select_unmarked(const context& where, const T* from, const std::uint8_t* marks,
+void select_unmarked(const context& on, const T* from, const std::uint8_t* marks,
                      std::uint64_t size, T* to) {
-  buffer<std::uint64_t> count(where, 1);
-  with_scratch(where, "cub::DeviceSelect::Flagged", [&](void* scratch, std::size_t& bytes) {
+  buffer<std::uint64_t> count(on, 1);
+  with_scratch(on, "cub::DeviceSelect::Flagged", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceSelect::Flagged(scratch, bytes, from,
                                       thrust::make_transform_iterator(marks, is_unmarked{}), to,
-                                      count.data(), static_cast<std::int64_t>(size), where.stream);
+                                      count.data(), static_cast<std::int64_t>(size), on.stream);
   });
 }
 
-void inclusive_sum(const context& where, std::uint64_t* numbers, std::uint64_t size) {
-  with_scratch(where, "cub::DeviceScan::InclusiveSum", [&](void* scratch, std::size_t& bytes) {
+void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
+  with_scratch(on, "cub::DeviceScan::InclusiveSum", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceScan::InclusiveSum(scratch, bytes, numbers, numbers,
-                                         static_cast<std::int64_t>(size), where.stream);
+                                         static_cast<std::int64_t>(size), on.stream);
   });
 }
 

@@ -51,17 +51,17 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class RowId>
-row_id_facts inspect(const context& where, const core::encoded_column<RowId>& row_ids,
+row_id_facts inspect(const context& on, const core::encoded_column<RowId>& row_ids,
                      std::uint64_t size) {
   constexpr std::uint64_t most_blocks = 1024;
   const std::uint64_t blocks = std::min(most_blocks, blocks_for(size, threads));
-  buffer<row_id_facts> device(where, blocks);
-  launch(where.stream, blocks, threads, 0, inspect_row_ids<RowId>, row_ids, size, device.data());
+  buffer<row_id_facts> device(on, blocks);
+  launch(on.stream, blocks, threads, 0, inspect_row_ids<RowId>, row_ids, size, device.data());
   std::vector<row_id_facts> host(blocks);
   check(cudaMemcpyAsync(host.data(), device.data(), device.bytes(), cudaMemcpyDeviceToHost,
-                        where.stream),
+                        on.stream),
         "cudaMemcpyAsync");
-  check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
+  check(cudaStreamSynchronize(on.stream), "cudaStreamSynchronize");
   row_id_facts all;
   for (const row_id_facts& facts : host)
     all.add(facts);
@@ -78,13 +78,13 @@ bool is_sortable_in_place(const column& keys) {
 }  // namespace
 
 template <class Key, class RowId>
-sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                       const std::optional<column>& row_ids) {
   row_id_facts facts;
   core::encoded_column<RowId> ids;
   if (row_ids) {
     ids = {cells_of(*row_ids)};
-    facts = inspect(where, ids, keys.size);
+    facts = inspect(on, ids, keys.size);
     facts.check(not_found<RowId>);
   } else if (keys.size != 0) {
     facts.max = keys.size - 1;
@@ -93,19 +93,19 @@ sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
   buffer<RowId> positions;
   std::uint64_t size = keys.size;
   if (keys.validity != nullptr && size != 0) {
-    positions = {where, size};
-    buffer<std::uint64_t> count(where, 1);
-    select_valid(where, keys.validity, size, positions.data(), count.data());
-    size = executor::read(where, count.data());
+    positions = {on, size};
+    buffer<std::uint64_t> count(on, 1);
+    select_valid(on, keys.validity, size, positions.data(), count.data());
+    size = executor::read(on, count.data());
   }
 
   // Read in place, the codes need no copy, but the sort needs scratch as large as its output. Where
   // row ids are wide there are billions of rows, and memory is what is short.
   const bool in_place = sizeof(RowId) == 4 && is_sortable_in_place(keys) && facts.descents == 0;
-  double_buffer<Key> codes(where, in_place ? 0 : size);
-  double_buffer<RowId> rows(where, size);
+  double_buffer<Key> codes(on, in_place ? 0 : size);
+  double_buffer<RowId> rows(on, size);
   executor::for_each(
-      where,
+      on,
       gather_entry<Key, RowId>{
           {cells_of(keys)}, positions.data(), ids, codes.current.data(), rows.current.data()},
       size);
@@ -113,15 +113,15 @@ sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
   if (size == 0) return {{}, {}, facts.max};
   if constexpr (sizeof(RowId) == 4) {
     if (in_place) {
-      buffer<Key> sorted(where, size);
-      sort_pairs(where, static_cast<const Key*>(keys.data), sorted.data(), rows.current.data(),
+      buffer<Key> sorted(on, size);
+      sort_pairs(on, static_cast<const Key*>(keys.data), sorted.data(), rows.current.data(),
                  rows.other.data(), size);
       return {std::move(sorted), std::move(rows.other), facts.max};
     }
   }
   // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
-  if (facts.descents != 0) sort_pairs(where, rows, codes);
-  sort_pairs(where, codes, rows);
+  if (facts.descents != 0) sort_pairs(on, rows, codes);
+  sort_pairs(on, codes, rows);
   return {std::move(codes.current), std::move(rows.current), facts.max};
 }
 

@@ -7,14 +7,14 @@
 
 namespace raydex::cuda {
 
-std::unique_ptr<pivot_tree> build_group_tree(const index_info& info, const context& where_to,
+std::unique_ptr<pivot_tree> build_group_tree(const index_info& info, const context& on,
                                              const column& keys,
                                              const std::optional<column>& row_ids,
                                              const pivot_tree_options& options) {
   return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
     return make_pivot_tree<tree_search::groups, Key, RowId, executor>(
-        info, where_to, options,
-        [&](const context& where) { return sort_column<Key, RowId>(where, keys, row_ids); });
+        info, on, options,
+        [&](const context& own) { return sort_column<Key, RowId>(own, keys, row_ids); });
   });
 }
 

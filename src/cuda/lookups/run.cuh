@@ -183,7 +183,7 @@ unsigned group_of(const View& view, grouping choice) {
 }
 
 template <class Operation>
-void executor::run(const context& where, const batch_plan& plan, const Operation& operation) {
+void executor::run(const context& on, const batch_plan& plan, const Operation& operation) {
   using view = std::remove_const_t<decltype(operation.view)>;
   using team = typename team_of<view>::type;
   using key = typename view::key_type;
@@ -229,14 +229,14 @@ void executor::run(const context& where, const batch_plan& plan, const Operation
     }
   }
 
-  const auto merge = merge_ascending(where, operation);
+  const auto merge = merge_ascending(on, operation);
   const auto start = [&](const auto kernel, const auto& what) {
     allow_shared_memory(kernel, bytes);
     const std::uint64_t blocks =
         plan.schedule == scheduling::fixed
             ? std::min(layout.parts, resident_blocks(kernel, threads, bytes))
             : layout.parts;
-    launch(where.stream, blocks, threads, bytes, kernel, what, layout, merge.parts());
+    launch(on.stream, blocks, threads, bytes, kernel, what, layout, merge.parts());
   };
   if constexpr (team::looks_ahead) {
     const auto start_ahead = [&](const auto kernel, const auto& what) {

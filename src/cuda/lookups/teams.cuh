@@ -517,15 +517,9 @@ static_assert(core::team<thread_team>, "threads must search sorted columns");
 static_assert(core::node_team<group_team>, "groups must search nodes");
 static_assert(core::shared_line_team<line_team>, "four threads must search trees of lines");
 
-// Which team searches a view.
+// Which team searches a view: a thread by itself, or as follows.
 template <class View>
-struct team_of;
-template <class Entries>
-struct team_of<core::sorted_array_view<Entries>> {
-  using type = thread_team;
-};
-template <class Key, class RowId>
-struct team_of<core::node_lists_view<Key, RowId>> {
+struct team_of {
   using type = thread_team;
 };
 template <class Entries>

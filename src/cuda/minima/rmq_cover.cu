@@ -5,9 +5,9 @@
 
 namespace raydex::cuda {
 
-std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& where_to,
-                                 const column& values, const rmq_cover_options& options) {
-  return make_rmq_cover<cover_executor>(info, where_to, values, options);
+std::unique_ptr<rmq_cover> build(const rmq_info& info, const context& on, const column& values,
+                                 const rmq_cover_options& options) {
+  return make_rmq_cover<cover_executor>(info, on, values, options);
 }
 
 }  // namespace raydex::cuda

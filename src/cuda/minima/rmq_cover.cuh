@@ -94,7 +94,7 @@ class rmq_queue {
 };
 
 // What a warp keeps in shared memory.
-template <bool Where, class Value, class Place>
+template <bool Placed, class Value, class Place>
 struct rmq_warp_memory {
   // Fewer than 32 are left in a queue before more are added.
   using above_room = rmq_waiting_room<Place, 31 + 32 * rmq_cover_policy::ahead>;
@@ -104,7 +104,7 @@ struct rmq_warp_memory {
   above_room above;
   ends_room ends;
   // Of those that wait for values at their ends.
-  core::found_minimum<Where, Value, Place> found[ends_size];
+  core::found_minimum<Placed, Value, Place> found[ends_size];
   Value left[ends_size];
   Value right[ends_size];
 };
@@ -114,8 +114,8 @@ template <class View, class Asked>
 class rmq_warp {
   using value = typename View::value_type;
   using place = typename View::place_type;
-  using found_type = core::found_minimum<Asked::where, value, place>;
-  using memory_type = rmq_warp_memory<Asked::where, value, place>;
+  using found_type = core::found_minimum<Asked::placed, value, place>;
+  using memory_type = rmq_warp_memory<Asked::placed, value, place>;
 
  public:
   __device__ rmq_warp(const answer_range<View, Asked>& answer, memory_type& memory)
@@ -193,12 +193,12 @@ class rmq_warp {
 };
 
 // What a block keeps in shared memory.
-template <bool Where, class View>
+template <bool Placed, class View>
 struct rmq_block_memory {
   using layout = core::cover_layout<typename View::place_type>;
 
   typename layout::table tables[layout::room];
-  rmq_warp_memory<Where, typename View::value_type, typename View::place_type>
+  rmq_warp_memory<Placed, typename View::value_type, typename View::place_type>
       warps[rmq_cover_policy::warps];
 };
 
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
   using value = typename View::value_type;
   using place = typename View::place_type;
   constexpr unsigned ahead = rmq_cover_policy::ahead;
-  using memory_type = rmq_block_memory<Asked::where, View>;
+  using memory_type = rmq_block_memory<Asked::placed, View>;
   auto& shared = *reinterpret_cast<memory_type*>(shared_memory());
   for (unsigned j = threadIdx.x; j < memory_type::layout::room; j += blockDim.x)
     shared.tables[j] = view.tables.tables[j];
@@ -248,8 +248,8 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
 #pragma unroll
       for (unsigned i = 0; i < ahead; ++i) {
         core::placed_minimum<value, place> found;
-        if (!covered[i] || !core::is_inside<Asked::where>(one[i], other[i], view.rightmost,
-                                                          range[i].first, range[i].last, found))
+        if (!covered[i] || !core::is_inside<Asked::placed>(one[i], other[i], view.rightmost,
+                                                           range[i].first, range[i].last, found))
           continue;
         answer.put(range[i].number, true, Asked::of(found));
         waits[i] = false;
@@ -388,12 +388,12 @@ struct rmq_block_call {
 // What `rmq_cover` does in kernels of its own.
 struct cover_executor : executor {
   template <class Asked, class Value, class Place>
-  static void answer(const context& where, const core::rmq_cover_view<Value, Place>& view,
+  static void answer(const context& on, const core::rmq_cover_view<Value, Place>& view,
                      const core::range_source& ranges, typename Asked::result* out,
                      std::uint64_t size) {
     using view_type = core::rmq_cover_view<Value, Place>;
     constexpr unsigned threads = rmq_cover_policy::threads;
-    constexpr std::size_t bytes = sizeof(rmq_block_memory<Asked::where, view_type>);
+    constexpr std::size_t bytes = sizeof(rmq_block_memory<Asked::placed, view_type>);
     constexpr std::uint64_t per_block = std::uint64_t{threads} * rmq_cover_policy::ahead;
     constexpr std::uint64_t most = std::uint64_t{1} << 30;  // numbers have 32 bits in a launch
     const auto kernel = run_rmq_cover<view_type, Asked>;
@@ -401,7 +401,7 @@ struct cover_executor : executor {
     leave_l1(kernel, threads, bytes, 1024);
     for (std::uint64_t begin = 0; begin < size; begin += most) {
       const std::uint64_t count = std::min(most, size - begin);
-      launch(where.stream, std::min(blocks_for(count, per_block), resident), threads, bytes, kernel,
+      launch(on.stream, std::min(blocks_for(count, per_block), resident), threads, bytes, kernel,
              answer_range<view_type, Asked>{view, ranges.from(begin), out + begin},
              static_cast<std::uint32_t>(count));
     }
@@ -410,11 +410,11 @@ struct cover_executor : executor {
   // Calls f for each place: all that are in a block write the same.
   class changed_blocks {
    public:
-    changed_blocks(const context& /*where*/, const changed_places& changed) : changed_(changed) {}
+    changed_blocks(const context& /*on*/, const changed_places& changed) : changed_(changed) {}
 
     template <class Function>
-    void for_each(const context& where, unsigned shift, const Function& f) const {
-      executor::for_each_alone(where, rmq_block_call<Function>{changed_, shift, f}, changed_.size);
+    void for_each(const context& on, unsigned shift, const Function& f) const {
+      executor::for_each_alone(on, rmq_block_call<Function>{changed_, shift, f}, changed_.size);
     }
 
    private:
@@ -422,20 +422,19 @@ struct cover_executor : executor {
   };
 
   template <class Value, class Place>
-  static void put_parts(const context& where, const core::put_parts<Value, Place>& put) {
+  static void put_parts(const context& on, const core::put_parts<Value, Place>& put) {
     const std::uint64_t size = put.levels.layout.padded_entries(put.level);
-    launch(where.stream, blocks_for(size, rmq_cover_policy::threads), rmq_cover_policy::threads, 0,
+    launch(on.stream, blocks_for(size, rmq_cover_policy::threads), rmq_cover_policy::threads, 0,
            run_put_parts<Value, Place>, put, size);
   }
   template <class Value, class Place>
-  static void put_first_cover(const context& where,
-                              const core::put_first_cover<Value, Place>& put) {
+  static void put_first_cover(const context& on, const core::put_first_cover<Value, Place>& put) {
     static_assert(core::put_first_cover<Value, Place>::tile == rmq_cover_policy::threads);
-    launch(where.stream, put.tiles(), rmq_cover_policy::threads, put.scratch_bytes(),
+    launch(on.stream, put.tiles(), rmq_cover_policy::threads, put.scratch_bytes(),
            run_put_first_cover<Value, Place>, put);
   }
   template <class Value, class Place>
-  static void put_level(const context& where, const core::put_block_minimum<Value, Place>& put) {
+  static void put_level(const context& on, const core::put_block_minimum<Value, Place>& put) {
     constexpr unsigned size = core::value_pack<Value>::size;
     const core::level_layout& layout = put.below.layout;
     const unsigned lane_bits = layout.shift(put.level) - layout.shift(put.level - 1) -
@@ -443,7 +442,7 @@ struct cover_executor : executor {
     const std::uint64_t packs = layout.padded_entries(put.level) << lane_bits;
     const std::uint64_t readable =
         put.level == 1 ? packs : layout.padded_entries(put.level - 1) / size;
-    launch(where.stream, blocks_for(packs, rmq_cover_policy::threads * rmq_cover_policy::packs),
+    launch(on.stream, blocks_for(packs, rmq_cover_policy::threads * rmq_cover_policy::packs),
            rmq_cover_policy::threads, 0, run_put_level<Value, Place>, put, packs, readable,
            lane_bits);
   }

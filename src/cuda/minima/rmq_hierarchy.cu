@@ -5,9 +5,9 @@
 
 namespace raydex::cuda {
 
-std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
-                                     const column& values, const rmq_hierarchy_options& options) {
-  return make_rmq_hierarchy<hierarchy_executor>(info, where_to, values, options);
+std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& on, const column& values,
+                                     const rmq_hierarchy_options& options) {
+  return make_rmq_hierarchy<hierarchy_executor>(info, on, values, options);
 }
 
 }  // namespace raydex::cuda

@@ -52,23 +52,23 @@ __global__ void __launch_bounds__(hierarchy_policy::threads)
 
 struct hierarchy_executor : executor {
   template <class Function>
-  static void for_each_group(const context& where, unsigned group_bits, const Function& f,
+  static void for_each_group(const context& on, unsigned group_bits, const Function& f,
                              std::uint64_t size) {
-    launch(where.stream, blocks_for(size, hierarchy_policy::threads >> group_bits),
+    launch(on.stream, blocks_for(size, hierarchy_policy::threads >> group_bits),
            hierarchy_policy::threads, 0, run_groups<Function>, f, size, group_bits);
   }
 
   template <class Asked, class Value, class Place>
-  static void answer(const context& where, const planned_hierarchy<Value, Place>& view,
+  static void answer(const context& on, const planned_hierarchy<Value, Place>& view,
                      const core::range_source& ranges, typename Asked::result* out,
                      std::uint64_t size) {
     using view_type = core::rmq_hierarchy_view<Value, Place>;
     const answer_range<view_type, Asked> answer{view, ranges, out};
     const hierarchy_plan& plan = view.plan;
-    if (!plan.coalesced) return for_each_alone(where, answer, size);
+    if (!plan.coalesced) return for_each_alone(on, answer, size);
     const unsigned per_block =
         plan.queue ? hierarchy_policy::threads : hierarchy_policy::threads >> plan.group_bits;
-    launch(where.stream, blocks_for(size, per_block), hierarchy_policy::threads, 0,
+    launch(on.stream, blocks_for(size, per_block), hierarchy_policy::threads, 0,
            answer_in_groups<view_type, Asked>, answer, size, plan.group_bits, plan.queue);
   }
 };

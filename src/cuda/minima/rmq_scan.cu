@@ -5,9 +5,9 @@
 
 namespace raydex::cuda {
 
-std::unique_ptr<rmq> build(const rmq_info& info, const context& where_to, const column& values,
+std::unique_ptr<rmq> build(const rmq_info& info, const context& on, const column& values,
                            const rmq_scan_options& options) {
-  return make_rmq_scan<executor>(info, where_to, values, options);
+  return make_rmq_scan<executor>(info, on, values, options);
 }
 
 }  // namespace raydex::cuda

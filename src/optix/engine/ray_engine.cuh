@@ -86,11 +86,10 @@ inline std::size_t primitive_bytes(core::primitive_kind kind) {
 }
 
 template <class T>
-buffer<T> upload(const context& where, const T* from, std::uint64_t size) {
-  buffer<T> copy(where, size);
-  cuda::check(
-      cudaMemcpyAsync(copy.data(), from, copy.bytes(), cudaMemcpyHostToDevice, where.stream),
-      "cudaMemcpyAsync");
+buffer<T> upload(const context& on, const T* from, std::uint64_t size) {
+  buffer<T> copy(on, size);
+  cuda::check(cudaMemcpyAsync(copy.data(), from, copy.bytes(), cudaMemcpyHostToDevice, on.stream),
+              "cudaMemcpyAsync");
   return copy;
 }
 
@@ -132,83 +131,83 @@ struct ray_engine {
     return planes ? rx_scale{.y = 4, .z = 20} : rx_scale{.y = 15, .z = 0};
   }
   template <class Key, class RowId>
-  static sorted_column<Key, RowId> sort_column(const context& where, const column& keys,
+  static sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                                const std::optional<column>& row_ids) {
-    return cuda::sort_column<Key, RowId>(where, keys, row_ids);
+    return cuda::sort_column<Key, RowId>(on, keys, row_ids);
   }
   template <class Key>
-  static void sort_probes(const context& where, double_buffer<Key>& keys,
+  static void sort_probes(const context& on, double_buffer<Key>& keys,
                           double_buffer<std::uint32_t>& numbers, int first_bit, int last_bit) {
-    cuda::sort_pairs(where, keys, numbers, {first_bit, last_bit});
+    cuda::sort_pairs(on, keys, numbers, {first_bit, last_bit});
   }
 
   // Where the output is larger than the L2 cache, the rows of a stretch of it are brought together
   // first: a pass over them costs less than writes to memory all over the place.
   template <class RowId>
-  static void scatter(const context& where, const std::uint32_t* numbers, const RowId* rows,
+  static void scatter(const context& on, const std::uint32_t* numbers, const RowId* rows,
                       RowId* out, std::uint64_t size) {
     constexpr std::uint64_t cached = std::uint64_t{1} << 23;
     if (size <= cached) {
-      executor::for_each(where, put_row<RowId>{numbers, rows, out}, size);
+      executor::for_each(on, put_row<RowId>{numbers, rows, out}, size);
       return;
     }
-    buffer<std::uint32_t> near_numbers(where, size);
-    buffer<RowId> near_rows(where, size);
+    buffer<std::uint32_t> near_numbers(on, size);
+    buffer<RowId> near_rows(on, size);
     const auto bits = static_cast<int>(std::bit_width(size - 1));
-    cuda::sort_pairs(where, numbers, near_numbers.data(), rows, near_rows.data(), size,
+    cuda::sort_pairs(on, numbers, near_numbers.data(), rows, near_rows.data(), size,
                      {std::max(bits - 8, 0), bits});
-    executor::for_each(where, put_row<RowId>{near_numbers.data(), near_rows.data(), out}, size);
+    executor::for_each(on, put_row<RowId>{near_numbers.data(), near_rows.data(), out}, size);
   }
 
   template <class Key, class RowId>
-  static void select_unmarked(const context& where, const core::entry_list<Key, RowId>& list,
+  static void select_unmarked(const context& on, const core::entry_list<Key, RowId>& list,
                               const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
     // One after the other is faster than both at once.
-    cuda::select_unmarked(where, list.keys, marks, list.size, to.keys.data());
-    cuda::select_unmarked(where, list.row_ids, marks, list.size, to.row_ids.data());
+    cuda::select_unmarked(on, list.keys, marks, list.size, to.keys.data());
+    cuda::select_unmarked(on, list.row_ids, marks, list.size, to.row_ids.data());
   }
   template <class Key, class RowId>
-  static void merge(const context& where, const core::entry_list<Key, RowId>& a,
+  static void merge(const context& on, const core::entry_list<Key, RowId>& a,
                     const core::entry_list<Key, RowId>& b, sorted_column<Key, RowId>& to) {
-    cuda::merge_lists(where, a, b, to.keys.data(), to.row_ids.data());
+    cuda::merge_lists(on, a, b, to.keys.data(), to.row_ids.data());
   }
 
   template <class Scene>
   class tracer {
    public:
-    tracer(const context& where, memory_resource& /*memory*/, const scene_plan<Scene>& plan)
+    tracer(const context& on, memory_resource& /*memory*/, const scene_plan<Scene>& plan)
         : flags_(flags_of(plan)) {
       if (plan.part_begins.back() != 0) {
-        part_builder builder(where, plan);
+        part_builder builder(on, plan);
         for (std::size_t part = 0; part + 1 < plan.part_begins.size(); ++part)
-          structures_.emplace_back(where, builder.put(part), flags_);
+          structures_.emplace_back(on, builder.put(part), flags_);
       }
-      list(where, plan);
+      list(on, plan);
     }
 
     template <class Begin>
-    void refit(const context& where, const scene_plan<Scene>& plan, const Begin& begin) {
+    void refit(const context& on, const scene_plan<Scene>& plan, const Begin& begin) {
       if (structures_.empty()) return;
       std::size_t bytes = 0;
       for (const structure& part : structures_)
         bytes = std::max(bytes, part.refit_scratch());
-      buffer<std::byte> scratch(where, bytes);
-      part_builder builder(where, plan);
+      buffer<std::byte> scratch(on, bytes);
+      part_builder builder(on, plan);
       begin();
       for (std::size_t part = 0; part < structures_.size(); ++part)
-        structures_[part].refit(where.stream, builder.put(part), flags_, scratch.data());
-      list(where, plan);
+        structures_[part].refit(on.stream, builder.put(part), flags_, scratch.data());
+      list(on, plan);
     }
 
     template <class Job>
-    void trace(const context& where, const Job& job) const {
+    void trace(const context& on, const Job& job) const {
       constexpr bool inverse = std::is_same_v<Job, core::inverse_job<Scene>>;
       const auto parameters = parameters_of(job, handles_.data());
       const pipeline& programs =
           pipeline_for({programs_of<Scene>(), primitive_, hits_, flags_, joined_, inverse});
-      const auto records = upload(where, programs.records, 3);
-      const auto on_device = upload(where, &parameters, 1);
-      programs.launch(where.stream, records.data(), on_device.data(), sizeof parameters, job.size);
+      const auto records = upload(on, programs.records, 3);
+      const auto on_device = upload(on, &parameters, 1);
+      programs.launch(on.stream, records.data(), on_device.data(), sizeof parameters, job.size);
     }
 
    private:
@@ -221,16 +220,16 @@ struct ray_engine {
     // Writes the primitives of parts, one part after the other to the same place.
     class part_builder {
      public:
-      part_builder(const context& where, const scene_plan<Scene>& plan)
-          : where_(where),
+      part_builder(const context& on, const scene_plan<Scene>& plan)
+          : on_(on),
             plan_(&plan),
-            data_(where, largest_part() * primitive_bytes(plan.primitive)),
-            radius_(where, 1) {
-        executor::set(where, radius_.data(), core::key_grid::radius);
+            data_(on, largest_part() * primitive_bytes(plan.primitive)),
+            radius_(on, 1) {
+        executor::set(on, radius_.data(), core::key_grid::radius);
       }
       primitives put(std::size_t part) {
         const std::uint64_t size = size_of(part);
-        executor::for_each(where_,
+        executor::for_each(on_,
                            put_primitive<Scene>{plan_->scene, plan_->primitive,
                                                 static_cast<unsigned>(part), data_.data()},
                            size);
@@ -249,14 +248,14 @@ struct ray_engine {
         return plan_->part_begins[part + 1] - plan_->part_begins[part];
       }
 
-      context where_;
+      context on_;
       const scene_plan<Scene>* plan_;
       buffer<std::byte> data_;
       buffer<float> radius_;
     };
 
     // Puts what rays are traced against into device memory.
-    void list(const context& where, const scene_plan<Scene>& plan) {
+    void list(const context& on, const scene_plan<Scene>& plan) {
       primitive_ = plan.primitive;
       hits_ = plan.scene.hits;
       joined_ = plan.scene.joined;
@@ -264,11 +263,10 @@ struct ray_engine {
       for (const structure& part : structures_)
         handles.push_back(part.handle());
       if (plan.scene.joined && !handles.empty()) {
-        top_ =
-            structure(where, handles, flags_ & (abi::prefer_fast_build | abi::prefer_fast_trace));
+        top_ = structure(on, handles, flags_ & (abi::prefer_fast_build | abi::prefer_fast_trace));
         handles = {top_.handle()};
       }
-      handles_ = upload(where, handles.data(), handles.size());
+      handles_ = upload(on, handles.data(), handles.size());
     }
 
     unsigned flags_;

@@ -70,11 +70,11 @@ abi::build_options options_for(abi::build_operation operation, unsigned flags) {
 
 static_assert(abi::structure_alignment <= 256, "memory resources align to 256");
 
-structure::structure(const context& where, const primitives& what, unsigned flags) {
-  build(where, described(what).input, flags);
+structure::structure(const context& on, const primitives& what, unsigned flags) {
+  build(on, described(what).input, flags);
 }
 
-structure::structure(const context& where, const std::vector<abi::traversable>& children,
+structure::structure(const context& on, const std::vector<abi::traversable>& children,
                      unsigned flags) {
   std::vector<abi::instance> on_host;
   for (const abi::traversable child : children) {
@@ -85,18 +85,18 @@ structure::structure(const context& where, const std::vector<abi::traversable>& 
     made.visibility = 255;
     made.child = child;
   }
-  buffer<abi::instance> instances(where, on_host.size());
+  buffer<abi::instance> instances(on, on_host.size());
   cuda::check(cudaMemcpyAsync(instances.data(), on_host.data(), instances.bytes(),
-                              cudaMemcpyHostToDevice, where.stream),
+                              cudaMemcpyHostToDevice, on.stream),
               "cudaMemcpyAsync");
   abi::build_input input{};
   input.type = abi::input_type::instances;
   input.instances.instances = address_of(instances.data());
   input.instances.count = static_cast<unsigned>(on_host.size());
-  build(where, input, flags);
+  build(on, input, flags);
 }
 
-void structure::build(const context& where, const abi::build_input& input, unsigned flags) {
+void structure::build(const context& on, const abi::build_input& input, unsigned flags) {
   const abi::functions& call = driver();
   const abi::context_handle context = current_device().context;
   const abi::build_options options = options_for(abi::build_operation::build, flags);
@@ -104,12 +104,12 @@ void structure::build(const context& where, const abi::build_input& input, unsig
   check(call.get_build_sizes(context, &options, &input, 1, &sizes), "optixAccelComputeMemoryUsage");
   if ((flags & abi::allow_update) != 0) refit_scratch_ = sizes.update_scratch;
   const bool compact = (flags & abi::allow_compaction) != 0;
-  memory_ = {where, sizes.structure};
-  buffer<std::uint64_t> compacted(where, compact ? 1 : 0);
+  memory_ = {on, sizes.structure};
+  buffer<std::uint64_t> compacted(on, compact ? 1 : 0);
   {
-    const buffer<std::byte> scratch(where, sizes.scratch);
+    const buffer<std::byte> scratch(on, sizes.scratch);
     const abi::emission emission{address_of(compacted.data()), abi::emitted::compacted_size};
-    check(call.build(context, where.stream, &options, &input, 1, address_of(scratch.data()),
+    check(call.build(context, on.stream, &options, &input, 1, address_of(scratch.data()),
                      sizes.scratch, address_of(memory_.data()), sizes.structure, &handle_,
                      compact ? &emission : nullptr, compact ? 1 : 0),
           "optixAccelBuild");
@@ -117,12 +117,12 @@ void structure::build(const context& where, const abi::build_input& input, unsig
   if (!compact) return;
   std::uint64_t bytes = 0;
   cuda::check(
-      cudaMemcpyAsync(&bytes, compacted.data(), sizeof bytes, cudaMemcpyDeviceToHost, where.stream),
+      cudaMemcpyAsync(&bytes, compacted.data(), sizeof bytes, cudaMemcpyDeviceToHost, on.stream),
       "cudaMemcpyAsync");
-  cuda::check(cudaStreamSynchronize(where.stream), "cudaStreamSynchronize");
+  cuda::check(cudaStreamSynchronize(on.stream), "cudaStreamSynchronize");
   if (bytes >= sizes.structure) return;
-  buffer<std::byte> smaller(where, bytes);
-  check(call.compact(context, where.stream, handle_, address_of(smaller.data()), bytes, &handle_),
+  buffer<std::byte> smaller(on, bytes);
+  check(call.compact(context, on.stream, handle_, address_of(smaller.data()), bytes, &handle_),
         "optixAccelCompact");
   memory_ = std::move(smaller);
 }

@@ -25,9 +25,9 @@ class structure {
  public:
   structure() = default;
   // Builds over primitives, with `build_flags`. Synchronises if it is to be compacted.
-  structure(const context& where, const primitives& what, unsigned flags);
+  structure(const context& on, const primitives& what, unsigned flags);
   // Builds over instances of other structures, which it refers to; their ids count from 0.
-  structure(const context& where, const std::vector<abi::traversable>& children, unsigned flags);
+  structure(const context& on, const std::vector<abi::traversable>& children, unsigned flags);
 
   // Moves the primitives, which must be as many as those that it was built over, with the same
   // flags, among them `allow_update`. `scratch` holds `refit_scratch()` bytes.
@@ -39,7 +39,7 @@ class structure {
   abi::traversable handle() const { return handle_; }
 
  private:
-  void build(const context& where, const abi::build_input& input, unsigned flags);
+  void build(const context& on, const abi::build_input& input, unsigned flags);
 
   buffer<std::byte> memory_;
   abi::traversable handle_ = 0;

@@ -9,19 +9,19 @@ namespace raydex::optix {
 
 namespace {
 
-std::unique_ptr<rmq_hierarchy> build_by_kernels(const rmq_info& info, const context& where_to,
+std::unique_ptr<rmq_hierarchy> build_by_kernels(const rmq_info& info, const context& on,
                                                 const column& values,
                                                 const rmq_hierarchy_options& options) {
   rmq_info of_levels = info;
   of_levels.where = backend::cuda;
-  return cuda::table.build_rmq_hierarchy(of_levels, where_to, values, options);
+  return cuda::table.build_rmq_hierarchy(of_levels, on, values, options);
 }
 
 }  // namespace
 
-std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& where_to,
-                                     const column& values, const rmq_hierarchy_options& options) {
-  return make_rmq_hybrid<ray_engine>(info, where_to, values, options, build_by_kernels);
+std::unique_ptr<rmq_hierarchy> build(const rmq_info& info, const context& on, const column& values,
+                                     const rmq_hierarchy_options& options) {
+  return make_rmq_hybrid<ray_engine>(info, on, values, options, build_by_kernels);
 }
 
 }  // namespace raydex::optix

@@ -18,10 +18,10 @@ class eytzinger_memory : public test::backend_test {
   buffer<T> cells(std::size_t n) const {
     return at().upload(std::vector<T>(n, 7));
   }
-  std::unique_ptr<eytzinger> build(const context& where, const column& keys,
+  std::unique_ptr<eytzinger> build(const context& on, const column& keys,
                                    const std::optional<column>& row_ids,
                                    const eytzinger_options& options) const {
-    return build_eytzinger(at().where(), where, keys, row_ids, options);
+    return build_eytzinger(at().where(), on, keys, row_ids, options);
   }
 };
 
@@ -64,9 +64,8 @@ TEST_F(eytzinger_memory, needs_what_a_sorted_array_does_or_twice_what_it_holds) 
 TEST_F(eytzinger_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it_asked) {
   const auto keys = cells<std::uint32_t>(10'000);
   for (const layout entries : {layout::column, layout::row}) {
-    test::check_memory_of_build(at(), [&](const context& where) {
-      return build(where, column(keys), {}, {.layout = entries});
-    });
+    test::check_memory_of_build(
+        at(), [&](const context& on) { return build(on, column(keys), {}, {.layout = entries}); });
   }
 }
 

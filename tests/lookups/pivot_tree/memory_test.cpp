@@ -43,10 +43,10 @@ class pivot_tree_memory : public test::backend_test {
       cell = static_cast<T>(random());
     return at().upload(cells);
   }
-  std::unique_ptr<index> build(const context& where, const column& keys,
+  std::unique_ptr<index> build(const context& on, const column& keys,
                                const std::optional<column>& row_ids,
                                const option_map& options) const {
-    return raydex::build("pivot_tree", at().where(), where, keys, row_ids, options);
+    return raydex::build("pivot_tree", at().where(), on, keys, row_ids, options);
   }
 
   // The tree takes at most a tenth of the entries' bytes, and the build needs what is documented.
@@ -111,7 +111,7 @@ TEST_F(pivot_tree_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it_a
   for (const option_map& options : tested_options()) {
     SCOPED_TRACE(describe(options));
     test::check_memory_of_build(
-        at(), [&](const context& where) { return build(where, column(keys), {}, options); });
+        at(), [&](const context& on) { return build(on, column(keys), {}, options); });
   }
 }
 

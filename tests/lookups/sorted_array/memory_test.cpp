@@ -19,9 +19,9 @@ class sorted_array_memory : public test::backend_test {
   buffer<T> equal_cells(std::size_t n) const {
     return at().upload(std::vector<T>(n, 7));
   }
-  std::unique_ptr<sorted_array> build(const context& where, const column& keys,
+  std::unique_ptr<sorted_array> build(const context& on, const column& keys,
                                       const std::optional<column>& row_ids, layout entries) const {
-    return build_sorted_array(at().where(), where, keys, row_ids, {.layout = entries});
+    return build_sorted_array(at().where(), on, keys, row_ids, {.layout = entries});
   }
 };
 
@@ -46,7 +46,7 @@ TEST_F(sorted_array_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it
   const context plain = at();
   for (const layout entries : {layout::column, layout::row}) {
     test::check_memory_of_build(
-        plain, [&](const context& where) { return build(where, column(keys), {}, entries); });
+        plain, [&](const context& on) { return build(on, column(keys), {}, entries); });
   }
 }
 

@@ -22,9 +22,9 @@ class cgrx_memory : public test::backend_test {
     std::generate(keys.begin(), keys.end(), [&] { return static_cast<std::uint32_t>(random()); });
     return at().upload(keys);
   }
-  std::unique_ptr<cgrx> build(const context& where, const column& keys,
+  std::unique_ptr<cgrx> build(const context& on, const column& keys,
                               const cgrx_options& options) const {
-    return build_cgrx(at().where(), where, keys, {}, options);
+    return build_cgrx(at().where(), on, keys, {}, options);
   }
 };
 
@@ -67,8 +67,8 @@ TEST_F(cgrx_memory, an_edit_leaves_no_columns_beside_rows) {
 
 TEST_F(cgrx_memory, a_build_that_runs_out_leaks_nothing) {
   const auto keys = random_keys(10'000);
-  test::check_leaks_of_build(at(), [&](const context& where) {
-    return build(where, column(keys), {.bucket = 4, .layout = cgrx_layout::packed, .parts = 2});
+  test::check_leaks_of_build(at(), [&](const context& on) {
+    return build(on, column(keys), {.bucket = 4, .layout = cgrx_layout::packed, .parts = 2});
   });
 }
 

@@ -22,9 +22,9 @@ class rx_memory : public test::backend_test {
     std::generate(keys.begin(), keys.end(), [&] { return static_cast<std::uint32_t>(random()); });
     return at().upload(keys);
   }
-  std::unique_ptr<rx> build(const context& where, const column& keys,
+  std::unique_ptr<rx> build(const context& on, const column& keys,
                             const rx_options& options) const {
-    return build_rx(at().where(), where, keys, {}, options);
+    return build_rx(at().where(), on, keys, {}, options);
   }
 };
 
@@ -106,8 +106,8 @@ TEST_F(rx_memory, parts_lower_the_peak_of_a_build) {
 TEST_F(rx_memory, a_build_that_runs_out_leaks_nothing) {
   const auto keys = random_keys(10'000);
   for (const rx_primitive primitive : {rx_primitive::triangle, rx_primitive::box}) {
-    test::check_leaks_of_build(at(), [&](const context& where) {
-      return build(where, column(keys), {.primitive = primitive, .parts = 2});
+    test::check_leaks_of_build(at(), [&](const context& on) {
+      return build(on, column(keys), {.primitive = primitive, .parts = 2});
     });
   }
 }

@@ -20,9 +20,9 @@ using key_list = std::vector<std::uint64_t>;
 
 class rx_update_test : public test::backend_test {
  protected:
-  std::unique_ptr<rx> build(const context& where, const buffer<std::uint64_t>& keys,
+  std::unique_ptr<rx> build(const context& on, const buffer<std::uint64_t>& keys,
                             const rx_options& options) const {
-    return build_rx(at().where(), where, column(keys), {}, options);
+    return build_rx(at().where(), on, column(keys), {}, options);
   }
   stream_t stream() const { return context(at()).stream; }
   key_list random_keys(std::size_t size, std::uint64_t mask = ~0ULL) {

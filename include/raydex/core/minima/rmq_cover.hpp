@@ -101,7 +101,7 @@ struct cover_tables {
 };
 
 /// The minimum of a cover as the minimum of the range, if its place lies in the range.
-template <bool Where, class Value, class Place>
+template <bool Placed, class Value, class Place>
 RAYDEX_HD inline bool is_inside(const cover_entry<Value, Place>& one,
                                 const cover_entry<Value, Place>& other, bool rightmost, Place first,
                                 Place last, placed_minimum<Value, Place>& found) {
@@ -111,7 +111,7 @@ RAYDEX_HD inline bool is_inside(const cover_entry<Value, Place>& one,
   const bool other_is = other.value == least;
   const bool one_in = one.place - first <= last - first;
   const bool other_in = other.place - first <= last - first;
-  if constexpr (Where) {
+  if constexpr (Placed) {
     // Of equal ones, what lies out of the range may hide what is in it.
     const bool take_other = other_is && (!one_is || rightmost == (one.place < other.place));
     found = {least, take_other ? other.place : one.place};
@@ -141,18 +141,18 @@ struct rmq_cover_view : minima_levels<Value, Place> {
   }
 
  private:
-  template <bool Where>
+  template <bool Placed>
   RAYDEX_HD placed_minimum<Value, Place> find_one(Place first, Place last) const {
     if (cover.has(first, last)) {
       Place one = 0;
       Place other = 0;
       cover.locate(tables.tables, first, last, one, other);
       placed_minimum<Value, Place> inside;
-      if (is_inside<Where>(load_whole(cover.entries + one), load_whole(cover.entries + other),
-                           this->rightmost, first, last, inside))
+      if (is_inside<Placed>(load_whole(cover.entries + one), load_whole(cover.entries + other),
+                            this->rightmost, first, last, inside))
         return inside;
     }
-    found_minimum<Where, Value, Place> found;
+    found_minimum<Placed, Value, Place> found;
     Value left{};
     Value right{};
     if (this->look_above(first, last, found, left, right))

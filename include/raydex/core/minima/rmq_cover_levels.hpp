@@ -69,28 +69,28 @@ struct found_place {
 };
 
 /// What a search knows: the minimum of what it has seen and, if it looks for places, where.
-template <bool Where, class Value, class Place>
+template <bool Placed, class Value, class Place>
 struct found_minimum {
   struct nothing {};
 
-  Value value = last_value<Value>();                               ///< the minimum
-  std::conditional_t<Where, found_place<Place>, nothing> where{};  ///< its entries
+  Value value = last_value<Value>();                                ///< the minimum
+  std::conditional_t<Placed, found_place<Place>, nothing> place{};  ///< its entries
 
   /// Takes in the minimum of the entries [from, to] of a level, which all lie to one side of what
   /// was seen before; `wins` says whether ties go to that side.
   RAYDEX_HD void take(Value least, bool wins, unsigned level, Place from, Place to) {
-    if constexpr (Where) {
+    if constexpr (Placed) {
       if (!could_improve(least, wins)) return;
       value = least;
-      where = {level, from, to};
+      place = {level, from, to};
     } else {
       value = smaller(value, least);
     }
   }
   /// Whether entries with this minimum, or a larger one, could hold a better one.
   RAYDEX_HD bool could_improve(Value bound, bool wins) const {
-    if constexpr (Where) {
-      if (where.level == found_place<Place>::nowhere || (wins && !less(value, bound))) return true;
+    if constexpr (Placed) {
+      if (place.level == found_place<Place>::nowhere || (wins && !less(value, bound))) return true;
     }
     return less(bound, value);
   }
@@ -123,8 +123,8 @@ struct minima_levels {
 
   /// Takes in what levels tell of [first, last]. False if that is all; else the blocks at its ends
   /// may hold more, whose minima are `left` and `right`.
-  template <bool Where>
-  RAYDEX_HD bool look_above(Place first, Place last, found_minimum<Where, Value, Place>& found,
+  template <bool Placed>
+  RAYDEX_HD bool look_above(Place first, Place last, found_minimum<Placed, Value, Place>& found,
                             Value& left, Value& right) const {
     const way by = way_of(first, last);
     if (by == way::far) {
@@ -137,9 +137,9 @@ struct minima_levels {
   }
 
   /// Takes in the parts of [first, last] in the blocks of level 1 at its ends.
-  template <bool Where>
+  template <bool Placed>
   RAYDEX_HD void look_below(Place first, Place last, Value left, Value right,
-                            found_minimum<Where, Value, Place>& found) const {
+                            found_minimum<Placed, Value, Place>& found) const {
     const Place in_block = (Place{1} << layout.first_shift) - 1;
     // The more promising end comes first: often it rules the other one out.
     const bool right_first = less(right, left);
@@ -155,13 +155,13 @@ struct minima_levels {
   }
 
   /// What was found, with its place if that was looked for.
-  template <bool Where>
+  template <bool Placed>
   RAYDEX_HD placed_minimum<Value, Place> placed(
-      const found_minimum<Where, Value, Place>& found) const {
-    if constexpr (!Where) {
+      const found_minimum<Placed, Value, Place>& found) const {
+    if constexpr (!Placed) {
       return {found.value, 0};
     } else {
-      const auto& [level, from, to] = found.where;
+      const auto& [level, from, to] = found.place;
       if (level == 0) return {found.value, from};
       if (level == 1) return {found.value, (from << layout.first_shift) + load(offsets + from)};
       const std::uint64_t begin = layout.begin[level] - layout.begin[2];
@@ -190,9 +190,9 @@ struct minima_levels {
 
   // Takes in what a scan tells of [first, last]: of its values, or else of the entries of level 1
   // that are whole in a near range.
-  template <bool Where>
+  template <bool Placed>
   RAYDEX_HD void look_near(bool is_near, Place first, Place last,
-                           found_minimum<Where, Value, Place>& found, Value& left,
+                           found_minimum<Placed, Value, Place>& found, Value& left,
                            Value& right) const {
     const auto x = static_cast<Place>(first >> layout.first_shift);
     const auto y = static_cast<Place>(last >> layout.first_shift);
@@ -200,8 +200,8 @@ struct minima_levels {
   }
 
   // Takes in what levels 1 and up tell of a range whose ends are far from one another.
-  template <bool Where>
-  RAYDEX_HD void look_far(Place first, Place last, found_minimum<Where, Value, Place>& found,
+  template <bool Placed>
+  RAYDEX_HD void look_far(Place first, Place last, found_minimum<Placed, Value, Place>& found,
                           Value& left, Value& right) const {
     const auto apart = static_cast<Place>((first ^ last) >> layout.first_shift);
     // The highest level where the ends are different entries, which are in the same block there.
@@ -218,11 +218,11 @@ struct minima_levels {
     for (bool goes_on = true; goes_on && --level > 0;) {
       goes_on = false;
       if (found.could_improve(left, !rightmost)) {
-        look_beside<Where, 0>(level, first, found, left);
+        look_beside<Placed, 0>(level, first, found, left);
         goes_on = true;
       }
       if (found.could_improve(right, rightmost)) {
-        look_beside<Where, 1>(level, last, found, right);
+        look_beside<Placed, 1>(level, last, found, right);
         goes_on = true;
       }
     }
@@ -230,8 +230,8 @@ struct minima_levels {
 
   // Takes in the entries of a level in the block of the range's end, those after it (Side 0) or
   // before it (1). The end's own entry becomes its bound.
-  template <bool Where, unsigned Side>
-  RAYDEX_HD void look_beside(unsigned level, Place end, found_minimum<Where, Value, Place>& found,
+  template <bool Placed, unsigned Side>
+  RAYDEX_HD void look_beside(unsigned level, Place end, found_minimum<Placed, Value, Place>& found,
                              Value& bound) const {
     constexpr Place in_block = level_layout::fan_out - 1;
     const auto entry = static_cast<Place>(end >> layout.shift(level));
@@ -280,25 +280,25 @@ struct minima_levels {
 
   // Takes in a window without its open ends, which become `left` and `right`; it lies to one side
   // of what was seen before, and `wins` says whether ties go there.
-  template <bool Where>
-  RAYDEX_HD void scan(const window& over, bool wins, found_minimum<Where, Value, Place>& found,
+  template <bool Placed>
+  RAYDEX_HD void scan(const window& over, bool wins, found_minimum<Placed, Value, Place>& found,
                       Value& left, Value& right) const {
-    found_minimum<Where, Value, Place> inside;
+    found_minimum<Placed, Value, Place> inside;
     if (is_ragged(over)) {
       for (Place place = over.from; place <= over.to; ++place)
         inside.take(array[place], rightmost, 0, place, place);
     } else {
       scan_packs(over, inside, left, right);
     }
-    if constexpr (Where) {
-      found.take(inside.value, wins, over.level, inside.where.from, inside.where.to);
+    if constexpr (Placed) {
+      found.take(inside.value, wins, over.level, inside.place.from, inside.place.to);
     } else {
       found.take(inside.value, wins, over.level, 0, 0);
     }
   }
 
-  template <bool Where>
-  RAYDEX_HD void scan_packs(const window& over, found_minimum<Where, Value, Place>& inside,
+  template <bool Placed>
+  RAYDEX_HD void scan_packs(const window& over, found_minimum<Placed, Value, Place>& inside,
                             Value& left, Value& right) const {
     constexpr unsigned tail = between + 1;
     const pack* const source = packs_of(over.level);
@@ -333,7 +333,7 @@ struct minima_levels {
       if (((in_head >> e) & 1) != 0) least = smaller(least, packs[0].at[e]);
       if (((in_tail >> e) & 1) != 0) least = smaller(least, packs[tail].at[e]);
     }
-    if constexpr (Where) {
+    if constexpr (Placed) {
       const Place read = is_one || last - first > between ? Place{between} : last - first - 1;
       const std::uint32_t in = in_head | (is_one ? 0 : low_bits(read * pack_size) << pack_size) |
                                in_tail << (tail * pack_size);
@@ -354,9 +354,9 @@ struct minima_levels {
   }
 
   // Takes in some packs from a number on, before the last.
-  template <bool Where>
+  template <bool Placed>
   RAYDEX_HD void scan_between(unsigned level, const pack* source, Place number, Place last,
-                              found_minimum<Where, Value, Place>& inside) const {
+                              found_minimum<Placed, Value, Place>& inside) const {
     pack packs[between];
     RAYDEX_UNROLL
     for (unsigned j = 0; j < between; ++j)
@@ -366,8 +366,8 @@ struct minima_levels {
     RAYDEX_UNROLL
     for (unsigned j = 1; j < between; ++j)
       least = smaller(least, least_in(packs[j]));
-    if constexpr (Where) {
-      const Place before = inside.where.from;
+    if constexpr (Placed) {
+      const Place before = inside.place.from;
       if (!inside.could_improve(least, true)) return;
       std::uint32_t equal = equal_to(packs, least);
       if (number + between > last) equal &= low_bits((last - number) * pack_size);

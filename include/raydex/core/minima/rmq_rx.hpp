@@ -87,8 +87,8 @@ struct rmq_ray_scene {
   };
   /// The value of an element.
   RAYDEX_HD placed at(unsigned level, std::uint64_t element) const {
-    const std::uint64_t where = position(level, element);
-    return {code(where), where};
+    const std::uint64_t place = position(level, element);
+    return {code(place), place};
   }
   /// Whether the minimum of both is `a`: no two values are the same in this order.
   RAYDEX_HD bool precedes(placed a, placed b) const {
@@ -195,9 +195,9 @@ struct rmq_ray_scene {
   RAYDEX_HD static bool begins_chunk(std::uint64_t element) { return element % chunk_size == 0; }
   // The minimum of the chunk that an element is in.
   RAYDEX_HD placed chunk(unsigned level, std::uint64_t element) const {
-    const std::uint64_t where =
+    const std::uint64_t place =
         load(chunk_positions + levels[level].first_chunk + (element >> chunk_bits));
-    return {code(where), where};
+    return {code(place), place};
   }
 
   // Where the ranges of a block begin in the plane. Blocks lie in rows, twice their size apart: no

@@ -154,7 +154,7 @@ struct boxes {
 struct scene::state {
   RTCDevice device = nullptr;
   scene_parts made_of;
-  shapes where;
+  shapes places;
   std::vector<RTCScene> parts;
   RTCScene top = nullptr;  // has the parts as instances, where they are joined
   std::vector<boxes> part_boxes;
@@ -205,7 +205,7 @@ struct scene::state {
         break;
       }
       case core::primitive_kind::box:
-        part_boxes.push_back({&where, part});
+        part_boxes.push_back({&places, part});
         rtcSetGeometryUserPrimitiveCount(geometry, static_cast<unsigned>(size));
         rtcSetGeometryUserData(geometry, &part_boxes.back());
         rtcSetGeometryBoundsFunction(geometry, boxes::bounds, nullptr);
@@ -220,7 +220,7 @@ struct scene::state {
     if (made_of.primitive == core::primitive_kind::triangle) {
       tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
         core::point3 points[3];
-        where.triangle(part, i, points);
+        places.triangle(part, i, points);
         for (std::uint64_t c = 0; c < 3; ++c) {
           float* to = floats + 9 * i + 3 * c;
           to[0] = points[c].x;
@@ -230,7 +230,7 @@ struct scene::state {
       });
     } else if (made_of.primitive == core::primitive_kind::sphere) {
       tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
-        const core::point3 at = where.grid.place(where.key_of(part, i));
+        const core::point3 at = places.grid.place(places.key_of(part, i));
         float* to = floats + 4 * i;
         to[0] = at.x;
         to[1] = at.y;
@@ -314,12 +314,11 @@ struct scene::state {
   RTCScene traced(unsigned part) const { return top != nullptr ? top : parts[part]; }
 };
 
-scene::scene(const context& where, memory_resource& memory, const scene_parts& parts,
-             shapes where_from)
+scene::scene(const context& on, memory_resource& memory, const scene_parts& parts, shapes before)
     : state_(std::make_unique<state>()) {
   state& s = *state_;
   s.made_of = parts;
-  s.where = std::move(where_from);
+  s.places = std::move(before);
   s.device = rtcNewDevice(nullptr);
   if (s.device == nullptr) fail("rtcNewDevice", rtcGetDeviceError(nullptr));
   const auto count = [](void* counted, ssize_t bytes, bool /*post*/) {
@@ -333,15 +332,15 @@ scene::scene(const context& where, memory_resource& memory, const scene_parts& p
   s.parts.reserve(all);
   s.part_boxes.reserve(all);  // callbacks keep addresses
   for (std::size_t part = 0; part < all; ++part)
-    s.add_part(where, part);
+    s.add_part(on, part);
   if (parts.joined) s.join();
 }
 
 scene::~scene() = default;
 
-void scene::refit(shapes where_to) {
+void scene::refit(shapes after) {
   state& s = *state_;
-  std::swap(s.where, where_to);
+  std::swap(s.places, after);
   try {
     for (std::size_t part = 0; part < s.parts.size(); ++part)
       s.move_part(part);
@@ -350,7 +349,7 @@ void scene::refit(shapes where_to) {
     if (s.top != nullptr) rtcReleaseScene(std::exchange(s.top, nullptr));
     s.join();
   } catch (...) {
-    std::swap(s.where, where_to);  // the others may not live on
+    std::swap(s.places, after);  // the others may not live on
     throw;
   }
 }

@@ -34,13 +34,13 @@ class scene {
  public:
   // Shapes are asked for as long as the scene lives. What Embree allocates is counted in `memory`.
   // Throws `unavailable` where Embree cannot be used, and `out_of_memory`.
-  scene(const context& where, memory_resource& memory, const scene_parts& parts, shapes where_from);
+  scene(const context& on, memory_resource& memory, const scene_parts& parts, shapes before);
   ~scene();
   scene(const scene&) = delete;
   scene& operator=(const scene&) = delete;
 
   // Moves the primitives. Throws as the constructor does.
-  void refit(shapes where_to);
+  void refit(shapes after);
 
   // The first primitive of a part that a ray meets, counted within the part, or, where parts are
   // joined, within the scene, and whether a triangle is met from behind, where its corners turn
