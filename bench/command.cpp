@@ -144,9 +144,9 @@ void list_experiments() {
 
 // Refuses before any work what a structure cannot do; returns how many measurements there are.
 template <family Family>
-std::size_t check(const std::vector<scene<Family>>& scenes, backend where) {
+std::size_t check(const std::vector<measured_workload<Family>>& workloads, backend where) {
   std::size_t total = 0;
-  for (const auto& [what, tasks] : scenes) {
+  for (const auto& [what, tasks] : workloads) {
     total += tasks.size();
     for (const auto& next : tasks)
       Family::check_able(next.who, where, what);
@@ -155,22 +155,22 @@ std::size_t check(const std::vector<scene<Family>>& scenes, backend where) {
 }
 
 // Replaces every `auto` by the structure that is the fastest there.
-void decide(std::vector<scene<lookup_family>>& scenes, const session& on) {
+void decide(std::vector<measured_workload<lookup_family>>& workloads, const session& on) {
   const auto has_auto = [](const auto& here) {
     return std::ranges::any_of(here.tasks, [](const auto& t) { return t.who.structure == "auto"; });
   };
-  const io::auto_choice choose_for(on, std::ranges::any_of(scenes, has_auto));
-  for (auto& [what, tasks] : scenes) {
+  const io::auto_choice choose_for(on, std::ranges::any_of(workloads, has_auto));
+  for (auto& [what, tasks] : workloads) {
     for (auto& next : tasks)
       next.who = choose_for(next.who, lookup_family::use_of(what, on.where()));
   }
 }
 
 template <family Family>
-void measure_all(const std::vector<scene<Family>>& scenes, machine& here, floors& all_floors,
-                 int repetitions, recorder& record) {
-  if (!scenes.empty()) record.print(table_head(Family::build_ratio));
-  for (const auto& [what, tasks] : scenes) {
+void measure_all(const std::vector<measured_workload<Family>>& workloads, machine& here,
+                 floors& all_floors, int repetitions, recorder& record) {
+  if (!workloads.empty()) record.print(table_head(Family::build_ratio));
+  for (const auto& [what, tasks] : workloads) {
     record.say(fmt::format("generating {}", describe(what)));
     Family measured(what, here, all_floors);
     record.say(fmt::format("measuring the floors of {}", describe(what)));
@@ -208,8 +208,8 @@ void run(const settings& s) {
   const backend where = backend_of(s, chosen);
   std::set<std::string> left_out;
   if (!s.experiments.empty()) left_out = keep(chosen, structures_of(where), "--backend");
-  std::vector<scene<lookup_family>> lookups = plan<lookup_family>(chosen);
-  const std::vector<scene<minima_family>> minima = plan<minima_family>(chosen);
+  std::vector<measured_workload<lookup_family>> lookups = plan<lookup_family>(chosen);
+  const std::vector<measured_workload<minima_family>> minima = plan<minima_family>(chosen);
   const int repetitions = std::ranges::max(chosen, {}, &experiment::repetitions).repetitions;
   if (repetitions < 1) {
     throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", repetitions));

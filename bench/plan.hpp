@@ -25,7 +25,7 @@ struct task {
 
 /// A workload with all measurements on it.
 template <family Family>
-struct scene {
+struct measured_workload {
   typename Family::workload what;
   std::vector<task<Family>> tasks{};
 };
@@ -40,8 +40,8 @@ Entry& find_or_add(std::vector<Entry>& all, Entry entry, const Same& same) {
 /// The measurements of a family in all experiments, each once, by workload, so that its data are
 /// generated once. Throws `invalid_argument`.
 template <family Family>
-std::vector<scene<Family>> plan(const std::vector<experiment>& chosen) {
-  std::vector<scene<Family>> scenes;
+std::vector<measured_workload<Family>> plan(const std::vector<experiment>& chosen) {
+  std::vector<measured_workload<Family>> workloads;
   for (const experiment& e : chosen) {
     for (const trial& part : e.trials) {
       std::vector<io::structure_choice> candidates;
@@ -52,8 +52,8 @@ std::vector<scene<Family>> plan(const std::vector<experiment>& chosen) {
       if (candidates.empty()) continue;
       const auto results = Family::parse_results(part.results);
       for (const auto& what : Family::sweep(part.workloads)) {
-        scene<Family>& here =
-            find_or_add(scenes, {what}, [&](const auto& s) { return s.what == what; });
+        measured_workload<Family>& here =
+            find_or_add(workloads, {what}, [&](const auto& s) { return s.what == what; });
         for (const auto asked : results) {
           for (const io::structure_choice& who : candidates) {
             task<Family>& wanted = find_or_add(here.tasks, {asked, who}, [&](const auto& t) {
@@ -66,7 +66,7 @@ std::vector<scene<Family>> plan(const std::vector<experiment>& chosen) {
       }
     }
   }
-  return scenes;
+  return workloads;
 }
 
 }  // namespace raydex::bench

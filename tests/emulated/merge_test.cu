@@ -398,7 +398,7 @@ TEST_F(merging, leaves_every_other_tile_to_the_search_whatever_its_parts) {
   }
   for (const unsigned threads : {128U, 1024U}) {
     for (const unsigned lookups : {1U, 3U, 8U, 16U}) {
-      if (test::small_scale() && lookups % 2 == 1) continue;
+      if (test::small_scale() && lookups != 8) continue;
       for (const reordering reorder : {reordering::none, reordering::twice}) {
         batch_schedule schedule;
         schedule.threads = threads;

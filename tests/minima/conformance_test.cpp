@@ -112,13 +112,13 @@ std::vector<range> make_ranges(std::uint64_t size, std::mt19937_64& random) {
                             {size, negative},
                             {negative, ~std::uint64_t{0}}};
   if (size == 0) return ranges;
-  if (size <= 70) {
+  if (size <= (sparse() ? 33 : 70)) {
     for (std::uint64_t lower = 0; lower < size; ++lower)
       for (std::uint64_t upper = lower; upper < size; ++upper)
         ranges.push_back({lower, upper});
     return ranges;
   }
-  const std::size_t count = sparse() ? 600 : 3000;
+  const std::size_t count = sparse() ? 300 : 3000;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t length =
         1 + below(random, std::min(size, std::uint64_t{2} << below(random, 25)));

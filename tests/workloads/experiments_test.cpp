@@ -200,7 +200,7 @@ TEST(experiments, of_keys_and_of_minima_are_told_apart) {
 TEST(experiments, measure_everything_once_by_workload) {
   const axes small{.keys = {"10", "20"}, .probes = {"5"}};
   const axes other{.keys = {"20", "30"}, .probes = {"5"}};
-  const auto scenes = plan<lookup_family>(
+  const auto workloads = plan<lookup_family>(
       {{.name = "x",
         .title = {},
         .trials = {{.candidates = {"a k=1,2", "b"}, .workloads = small},
@@ -208,10 +208,10 @@ TEST(experiments, measure_everything_once_by_workload) {
        {.name = "y",
         .title = {},
         .trials = {{.candidates = {"b", "c"}, .workloads = other, .results = {"first", "sum"}}}}});
-  ASSERT_EQ(scenes.size(), 3u);
+  ASSERT_EQ(workloads.size(), 3u);
   const auto who = [&](std::size_t i) {
     std::vector<std::string> all;
-    for (const auto& t : scenes.at(i).tasks) {
+    for (const auto& t : workloads.at(i).tasks) {
       std::string text = t.who.structure + to_text(t.who.options) + ":";
       for (const std::string& name : t.experiments)
         text += name;
@@ -220,11 +220,11 @@ TEST(experiments, measure_everything_once_by_workload) {
     return all;
   };
   using texts = std::vector<std::string>;
-  EXPECT_EQ(scenes[0].what.keys, 10u);
+  EXPECT_EQ(workloads[0].what.keys, 10u);
   EXPECT_EQ(who(0), (texts{"ak=1:x", "ak=2:x", "b:x"}));
-  EXPECT_EQ(scenes[1].what.keys, 20u);
+  EXPECT_EQ(workloads[1].what.keys, 20u);
   EXPECT_EQ(who(1), (texts{"ak=1:x", "ak=2:x", "b:xy", "c:y", "b:y", "c:y"}));
-  EXPECT_EQ(scenes[2].what.keys, 30u);
+  EXPECT_EQ(workloads[2].what.keys, 30u);
   EXPECT_EQ(who(2), (texts{"b:y", "c:y", "b:y", "c:y"}));
 }
 
