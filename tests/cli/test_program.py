@@ -60,7 +60,7 @@ def test_the_options_of_a_structure(program):
     as_json = json.loads(output(program, "structures", "pivot_tree", "--json"))
     assert {
         "option": "levels", "values": "all|1..40", "usual": "all", "with": "search=groups",
-        "meaning": "levels of pivots above the leaves", "of_a_paper": True,
+        "meaning": "levels of pivots above the leaves", "of_a_paper": True, "worth_trying": "",
     } in as_json
 
 
