@@ -158,8 +158,11 @@ void print_zsh_option(const CLI::Option& option) {
         fmt::format(":{}:{}", option.get_positional() ? option.get_name(true) : "value", action);
   }
   if (option.get_positional()) fmt::print(" \\\n        '1{}'", value);
-  for (const std::string& name : names(option))
-    fmt::print(" \\\n        '{}[{}]{}'", name, escaped(option.get_description()), value);
+  const char* const repeated = option.get_items_expected_max() > 1 ? "*" : "";
+  for (const std::string& name : names(option)) {
+    fmt::print(" \\\n        '{}{}[{}]{}'", repeated, name, escaped(option.get_description()),
+               value);
+  }
 }
 
 void print_zsh(const CLI::App& app) {

@@ -164,8 +164,8 @@ def test_zsh_completion(program):
     script = output(program, "completion", "zsh")
     assert script.startswith("#compdef raydex\n")
     for option in options_in_help(program, "query"):
-        assert f"'{option}[" in script
-    assert re.search(r"'--option\[.*:_raydex_option'", script)
+        assert re.search(rf"'\*?{option}\[", script)
+    assert re.search(r"'\*--option\[.*:_raydex_option'", script)
     for entry in json.loads(output(program, "structures", "--json")):
         words = " ".join(sorted(option_words(program, entry["structure"])))
         assert rf"]{entry['structure']}\ *) echo '{words}' ;;" in script
