@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `raydex completion`: scripts for bash and zsh, generated from the program's own options.
+// `raydex completion`: scripts for bash and zsh, generated from the program's own options and those
+// of the structures.
 #include "apps/cli/completion.hpp"
 
 #include <fmt/format.h>
@@ -8,10 +9,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "raydex/capability.hpp"
 #include "raydex/error.hpp"
+#include "raydex/rmq.hpp"
 
 namespace raydex::cli {
 
@@ -23,6 +28,10 @@ std::string choices(const CLI::Option& option) {
   if (words.find('|') == std::string::npos) return {};
   std::ranges::replace(words, '|', ' ');
   return words;
+}
+
+bool is_of_structures(const CLI::Option& option) {
+  return option.get_type_name().starts_with("NAME=VALUE");
 }
 
 bool takes_value(const CLI::Option& option) {
@@ -54,25 +63,61 @@ std::vector<std::string> words_of(const CLI::App& command) {
   return words;
 }
 
+// The options of a structure as they are given: `name=word`, and `name=` for numbers.
+std::set<std::string> option_words(const std::string& structure) {
+  std::set<std::string> words;
+  for (const option_info& option : options_of(structure)) {
+    std::istringstream values(option.values);
+    for (std::string value; std::getline(values, value, '|');) {
+      const bool is_number_range = value.find_first_of("./") != std::string::npos;
+      words.insert(option.name + '=' + (is_number_range ? "" : value));
+    }
+  }
+  return words;
+}
+
+// A function of either shell: the options of the structure that a command line names, else of all.
+void print_structure_options() {
+  std::set<std::string> structures;
+  for (const capability& what : capabilities())
+    structures.insert(what.structure);
+  for (const rmq_capability& what : rmq_capabilities())
+    structures.insert(what.structure);
+  fmt::print("_raydex_options() {{\n  case \"$1 \" in\n");
+  std::set<std::string> all;
+  for (const std::string& structure : structures) {
+    const std::set<std::string> words = option_words(structure);
+    fmt::print("    *--structure[=\\ ]{}\\ *) echo '{}' ;;\n", structure, fmt::join(words, " "));
+    all.insert(words.begin(), words.end());
+  }
+  fmt::print("    *) echo '{}' ;;\n  esac\n}}\n", fmt::join(all, " "));
+}
+
 void print_bash(const CLI::App& app) {
   std::vector<std::string> first = words_of(app);
   for (const CLI::App* command : subcommands(app))
     first.push_back(command->get_name());
+  fmt::print("# bash completion of raydex; load it by: source <(raydex completion bash)\n");
+  print_structure_options();
   fmt::print(
-      "# bash completion of raydex; load it by: source <(raydex completion bash)\n"
       "_raydex() {{\n"
-      "  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words=\n"
-      "  if [[ $COMP_CWORD -eq 1 ]]; then\n"
+      // COMP_WORDS has `layout=row` as three words.
+      "  local line=${{COMP_LINE:0:COMP_POINT}} words= before\n"
+      "  local word=${{line##* }}\n"
+      "  read -ra before <<< \"${{line% *}}\"\n"
+      "  if [[ ${{#before[@]}} -eq 1 ]]; then\n"
       "    words=\"{}\"\n"
       "  else\n"
-      "    case \"${{COMP_WORDS[1]}} $before\" in\n",
+      "    case \"${{before[1]}} ${{before[-1]}}\" in\n",
       fmt::join(first, " "));
   for (const CLI::App* command : subcommands(app)) {
     for (const CLI::Option* option : command->get_options()) {
       if (!takes_value(*option)) continue;
       // Without words, bash offers files.
+      const std::string words =
+          is_of_structures(*option) ? "$(_raydex_options \"$line\")" : choices(*option);
       for (const std::string& name : names(*option))
-        fmt::print("      '{} {}') words=\"{}\" ;;\n", command->get_name(), name, choices(*option));
+        fmt::print("      '{} {}') words=\"{}\" ;;\n", command->get_name(), name, words);
     }
     fmt::print("      '{} '*) words=\"{}\" ;;\n", command->get_name(),
                fmt::join(words_of(*command), " "));
@@ -81,6 +126,9 @@ void print_bash(const CLI::App& app) {
       "    esac\n"
       "  fi\n"
       "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
+      "  [[ ${{COMPREPLY[0]}} == *= ]] && compopt -o nospace\n"
+      // Of `layout=row` bash completes what comes after the `=`: $2.
+      "  COMPREPLY=(\"${{COMPREPLY[@]#\"${{word%\"$2\"}}\"}}\")\n"
       "}}\n"
       "complete -o default -F _raydex raydex\n");
 }
@@ -103,18 +151,32 @@ void print_zsh_option(const CLI::Option& option) {
   std::string value;
   if (takes_value(option)) {
     const std::string words = choices(option);
-    value = fmt::format(":{}:{}", option.get_positional() ? option.get_name(true) : "value",
-                        words.empty() ? "_files" : "(" + words + ")");
+    const std::string action = is_of_structures(option) ? "_raydex_option"
+                               : words.empty()          ? "_files"
+                                                        : "(" + words + ")";
+    value =
+        fmt::format(":{}:{}", option.get_positional() ? option.get_name(true) : "value", action);
   }
   if (option.get_positional()) fmt::print(" \\\n        '1{}'", value);
-  for (const std::string& name : names(option))
-    fmt::print(" \\\n        '{}[{}]{}'", name, escaped(option.get_description()), value);
+  const char* const repeated = option.get_items_expected_max() > 1 ? "*" : "";
+  for (const std::string& name : names(option)) {
+    fmt::print(" \\\n        '{}{}[{}]{}'", repeated, name, escaped(option.get_description()),
+               value);
+  }
 }
 
 void print_zsh(const CLI::App& app) {
   fmt::print(
       "#compdef raydex\n"
-      "# zsh completion of raydex; load it by: source <(raydex completion zsh)\n"
+      "# zsh completion of raydex; load it by: source <(raydex completion zsh)\n");
+  print_structure_options();
+  fmt::print(
+      "_raydex_option() {{\n"
+      "  local -a all=($(_raydex_options \"$words\"))\n"
+      // No space after `k=`.
+      "  compadd \"$@\" -S '' -- ${{(M)all:#*=}}\n"
+      "  compadd \"$@\" -- ${{all:#*=}}\n"
+      "}}\n"
       "_raydex() {{\n"
       "  if (( CURRENT == 2 )); then\n"
       "    local -a commands=(\n");

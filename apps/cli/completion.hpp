@@ -7,8 +7,8 @@
 namespace raydex::cli {
 
 // Adds the subcommand; its scripts hold all subcommands and options that `app` has when they are
-// printed. An option is completed by files if its type name is FILE, and by words if it is a list
-// of them, as in `cpu|cuda`.
+// printed. An option is completed by files if its type name is FILE, by words if it is a list of
+// them, as in `cpu|cuda`, and by the options of structures if it begins with NAME=VALUE.
 void add_completion_command(CLI::App& app);
 
 }  // namespace raydex::cli

@@ -137,7 +137,8 @@ void print_options_json(const std::string& structure) {
                     {"usual", option.usual},
                     {"meaning", option.meaning},
                     {"with", option.with},
-                    {"of_a_paper", option.of_a_paper}});
+                    {"of_a_paper", option.of_a_paper},
+                    {"worth_trying", option.worth_trying}});
   }
   fmt::print("{}\n", list.dump(2));
 }

@@ -30,17 +30,9 @@ struct contender {
   option_map options;
 };
 
-// Options worth a try that the built-in table has no figures of.
-std::vector<std::pair<std::string, option_map>> more_options() {
-  return {{"sorted_array", {{"layout", "row"}}},
-          {"eytzinger", {{"layout", "column"}}},
-          {"eytzinger", {{"k", "17"}}},
-          {"pivot_tree", {{"layout", "column"}}}};
-}
-
 // The structures that the built-in table compares on a backend, as they are by default, with the
-// table's options, and with more. Those that it leaves out are never the fastest and may take
-// minutes.
+// table's options, and with each option worth a try. Those that it leaves out are never the fastest
+// and may take minutes.
 std::vector<contender> find_contenders(backend where) {
   std::vector<contender> all;
   const auto& rivals = speed_table::built_in().rows();
@@ -51,16 +43,15 @@ std::vector<contender> find_contenders(backend where) {
     };
     if (std::ranges::none_of(rivals, is_of)) continue;
     std::vector<option_map> choices{{}};
-    const auto add = [&](const std::string& structure, const option_map& options) {
-      if (structure == able.structure && std::ranges::find(choices, options) == choices.end()) {
-        choices.push_back(options);
-      }
+    const auto add = [&](const option_map& options) {
+      if (std::ranges::find(choices, options) == choices.end()) choices.push_back(options);
     };
     for (const measured_speed& row : rivals) {
-      if (row.where == where) add(row.structure, row.options);
+      if (is_of(row)) add(row.options);
     }
-    for (const auto& [structure, options] : more_options())
-      add(structure, options);
+    for (const option_info& option : options_of(able.structure)) {
+      if (!option.worth_trying.empty()) add({{option.name, option.worth_trying}});
+    }
     for (option_map& options : choices)
       all.push_back({able, std::move(options)});
   }

@@ -48,12 +48,14 @@ RAYDEX_EXPORT std::vector<capability> capabilities();
 
 /// An option of a structure, as it is given by name.
 struct option_info {
-  std::string name;     ///< its name
-  std::string values;   ///< what is legal: words and ranges of numbers, with `|` between them
-  std::string usual;    ///< its value where it is not given; empty where the structure chooses
-  std::string meaning;  ///< what it says
-  std::string with;     ///< the option and value that it belongs to, as `name=value`; or empty
-  bool of_a_paper;      ///< whether only an experiment of a paper asks for it
+  std::string name;          ///< its name
+  std::string values;        ///< what is legal: words and ranges of numbers, with `|` between them
+  std::string usual;         ///< its value where it is not given; empty where the structure chooses
+  std::string meaning;       ///< what it says
+  std::string with;          ///< the option and value that it belongs to, as `name=value`; or empty
+  bool of_a_paper;           ///< whether only an experiment of a paper asks for it
+  std::string worth_trying;  ///< a value that may be faster than the usual one on some machines,
+                             ///< as `raydex tune` finds out; or empty
 };
 
 /// The options of a structure for keys or for minima. Throws `invalid_argument` for another name.

@@ -43,17 +43,19 @@ template <class Options>
 inline constexpr option_entry k_option = number<&Options::k>("k", {2, 33}, "children of a node");
 
 inline constexpr auto sorted_array_table = table_of<sorted_array_options>(
-    {"sorted_array", searching_backends}, std::array{layout_option<sorted_array_options>},
+    {"sorted_array", searching_backends},
+    std::array{worth_trying("row", layout_option<sorted_array_options>)},
     schedule_options<&sorted_array_options::batch>);
 
-inline constexpr auto eytzinger_table = table_of<eytzinger_options>(
-    {"eytzinger", searching_backends},
-    std::array{layout_option<eytzinger_options>, k_option<eytzinger_options>},
-    schedule_options<&eytzinger_options::batch>);
+inline constexpr auto eytzinger_table =
+    table_of<eytzinger_options>({"eytzinger", searching_backends},
+                                std::array{worth_trying("column", layout_option<eytzinger_options>),
+                                           worth_trying("17", k_option<eytzinger_options>)},
+                                schedule_options<&eytzinger_options::batch>);
 
 inline constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
     {"pivot_tree", searching_backends},
-    std::array{layout_option<pivot_tree_options>,
+    std::array{worth_trying("column", layout_option<pivot_tree_options>),
                choice<&pivot_tree_options::search>(
                    "search", {{"lines", tree_search::lines}, {"groups", tree_search::groups}},
                    "nodes of a cache line, or of K - 1 pivots"),

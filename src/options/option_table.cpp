@@ -179,7 +179,8 @@ std::vector<option_info> list_options(option_entries entries, const void* usual)
                    .usual = text_of(entry, usual),
                    .meaning = std::string(entry.meaning),
                    .with = std::string(entry.only_with),
-                   .of_a_paper = entry.of_a_paper});
+                   .of_a_paper = entry.of_a_paper,
+                   .worth_trying = std::string(entry.worth_trying)});
   }
   return all;
 }

@@ -57,9 +57,10 @@ struct option_entry {
   void (*set)(void* options, std::int64_t value) = nullptr;
   std::string (*text)(const void* options) = nullptr;
   bool (*read)(void* options, std::string_view text) = nullptr;
-  std::string_view like = {};       // an example of several numbers
-  std::string_view only_with = {};  // `name=word` of the option that this one belongs to
-  bool of_a_paper = false;          // only an experiment of a paper asks for it
+  std::string_view like = {};          // an example of several numbers
+  std::string_view only_with = {};     // `name=word` of the option that this one belongs to
+  bool of_a_paper = false;             // only an experiment of a paper asks for it
+  std::string_view worth_trying = {};  // a value that may be faster than the usual one
 
   constexpr std::span<const option_word> words() const { return {word_list.data(), word_count}; }
 };
@@ -155,6 +156,10 @@ constexpr option_entry only_with(std::string_view other, option_entry entry) {
 }
 constexpr option_entry of_a_paper(option_entry entry) {
   entry.of_a_paper = true;
+  return entry;
+}
+constexpr option_entry worth_trying(std::string_view value, option_entry entry) {
+  entry.worth_trying = value;
   return entry;
 }
 

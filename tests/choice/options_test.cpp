@@ -69,6 +69,21 @@ TEST(options, what_is_told_can_be_given) {
   }
 }
 
+// `raydex tune` gives them one at a time.
+TEST(options, values_worth_trying_are_unusual_and_can_be_given_alone) {
+  for (const std::string& structure : all_structures()) {
+    for (const option_info& option : options_of(structure)) {
+      if (option.worth_trying.empty()) continue;
+      SCOPED_TRACE(structure + " " + option.name);
+      EXPECT_NE(option.worth_trying, option.usual);
+      const std::string told = built_with(structure, {{option.name, option.worth_trying}});
+      EXPECT_NE((' ' + told + ' ').find(' ' + option.name + '=' + option.worth_trying + ' '),
+                std::string::npos)
+          << told;
+    }
+  }
+}
+
 TEST(options, of_no_structure_are_refused) {
   test::expect_error<invalid_argument>([] { options_of("btree"); }, {"'btree'"});
 }

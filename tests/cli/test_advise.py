@@ -172,6 +172,12 @@ def test_tune(program, tuned):
     asked = ["key_bits", "n", "range_hits", "sorted_probes"]
     workloads = [tuple(row[name] for name in asked) for row in content["rows"]]
     assert len({workloads.count(workload) for workload in workloads}) == 1
+    # Each structure with its options that are worth a try.
+    measured = [(row["structure"], row["options"]) for row in content["rows"]]
+    for structure in {structure for structure, _ in measured}:
+        for option in json.loads(program.run("structures", structure, "--json").stdout):
+            if option["worth_trying"]:
+                assert (structure, {option["option"]: option["worth_trying"]}) in measured
     # On a slow machine only small sizes are measured.
     points = [
         row for row in content["rows"]

@@ -60,7 +60,7 @@ def test_the_options_of_a_structure(program):
     as_json = json.loads(output(program, "structures", "pivot_tree", "--json"))
     assert {
         "option": "levels", "values": "all|1..40", "usual": "all", "with": "search=groups",
-        "meaning": "levels of pivots above the leaves", "of_a_paper": True,
+        "meaning": "levels of pivots above the leaves", "of_a_paper": True, "worth_trying": "",
     } in as_json
 
 
@@ -102,11 +102,13 @@ def options_in_help(program, command):
 
 
 def complete(script, *words):
-    """The completions that bash offers for the last word."""
+    """The completions that bash offers for the last word; of `layout=row` only for `row`."""
+    line = " ".join(words)
     code = f"""{script}
-COMP_WORDS=({" ".join(f"'{word}'" for word in words)})
-COMP_CWORD={len(words) - 1}
-_raydex
+compopt() {{ :; }}
+COMP_LINE='{line}'
+COMP_POINT={len(line)}
+_raydex raydex '{words[-1].rpartition("=")[2]}'
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
     done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True)
@@ -129,11 +131,44 @@ def test_bash_completion(program):
     assert complete(script, "raydex", "completion", "z") == {"zsh"}
 
 
+def option_words(program, structure):
+    """What can follow --option, from the list of options: `name=word`, and `name=` for numbers."""
+    words = set()
+    for option in json.loads(output(program, "structures", structure, "--json")):
+        for value in option["values"].split("|"):
+            words.add(option["option"] + "=" + ("" if re.search(r"\.\.|/", value) else value))
+    return words
+
+
+def test_bash_completes_options_of_structures(program):
+    script = output(program, "completion", "bash")
+    entries = json.loads(output(program, "structures", "--json"))
+    words = {name: option_words(program, name) for name in {e["structure"] for e in entries}}
+    assert {"layout=row", "bucket="} <= words["sorted_array"] | words["cgrx"]
+    for command in ("query", "rmq", "bench"):
+        start = ("raydex", command)
+        for name, own in words.items():
+            assert complete(script, *start, "--structure", name, "--option", "") == own
+            assert complete(script, *start, f"--structure={name}", "--option", "") == own
+        for other in ([], ["--structure", "auto"], ["--structure", "rx,cgrx"]):
+            assert complete(script, *start, *other, "--option", "") == set().union(*words.values())
+    start = ("raydex", "query", "--structure", "cgrx", "--option")
+    assert complete(script, *start, "buck") == {"bucket="}
+    assert complete(script, *start, "bucket=") == set()
+    assert complete(script, *start, "layout=") == {"aligned", "column", "packed"}
+    assert complete(script, *start, "node=8", "--option", "layout=c") == {"column"}
+    assert "--keys" in complete(script, *start, "layout=packed", "")
+
+
 def test_zsh_completion(program):
     script = output(program, "completion", "zsh")
     assert script.startswith("#compdef raydex\n")
     for option in options_in_help(program, "query"):
-        assert f"'{option}[" in script
+        assert re.search(rf"'\*?{option}\[", script)
+    assert re.search(r"'\*--option\[.*:_raydex_option'", script)
+    for entry in json.loads(output(program, "structures", "--json")):
+        words = " ".join(sorted(option_words(program, entry["structure"])))
+        assert rf"]{entry['structure']}\ *) echo '{words}' ;;" in script
     if shutil.which("zsh"):
         subprocess.run(["zsh", "-n"], input=script, text=True, check=True)
 

@@ -13,7 +13,7 @@
 namespace raydex::test {
 
 struct answer {
-  std::uint32_t first;
+  std::uint64_t first;
   std::uint64_t count;
   std::uint64_t sum;
 };
