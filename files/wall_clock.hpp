@@ -11,11 +11,11 @@ namespace raydex::io {
 
 /// Milliseconds that `work` takes, with all that it queues, until the device is idle.
 template <class Work>
-double wall_milliseconds(const session& here, const Work& work) {
-  here.synchronize();
+double wall_milliseconds(const session& on, const Work& work) {
+  on.synchronize();
   const auto start = std::chrono::steady_clock::now();
   work();
-  here.synchronize();
+  on.synchronize();
   const auto end = std::chrono::steady_clock::now();
   return std::chrono::duration<double, std::milli>(end - start).count();
 }

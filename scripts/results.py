@@ -324,6 +324,19 @@ def cell(rows, spec, where):
     return " / ".join(texts) if any(texts) else ""
 
 
+def cell_of_peer(spec, where):
+    """One cell of what a program of bench/peers printed: of the one row that matches."""
+    with (RESULTS / spec["file"]).open(encoding="utf-8", newline="") as file:
+        found = [row for row in csv.DictReader(file)
+                 if all(same(plain(row[name]), plain(wanted)) for name, wanted in where.items())]
+    if len(found) != 1:
+        raise SystemExit(f"results: {len(found)} rows of {spec['file']} are {where}")
+    fields = {name: value(each) for name, each in found[0].items()}
+    if "lookups_per_s" in fields:
+        fields["g"] = fields["lookups_per_s"] / 1e9
+    return spec["cell"].format_map(fields)
+
+
 def table(spec, rows):
     """A table of Markdown as tables.toml describes it."""
     axis, values = next(iter(spec["columns"].items()))
@@ -334,8 +347,11 @@ def table(spec, rows):
             cells = line["text"]
         else:
             whole = {**spec, **line}
-            where = {**spec.get("where", {}), **line.get("where", {})}
-            cells = [cell(rows, whole, {**where, axis: each}) for each in values]
+            if "file" in whole:
+                cells = [cell_of_peer(whole, {**line["where"], axis: each}) for each in values]
+            else:
+                where = {**spec.get("where", {}), **line.get("where", {})}
+                cells = [cell(rows, whole, {**where, axis: each}) for each in values]
             if not any(cells):
                 raise SystemExit(f"results: no row of docs/results is {line}")
         lines.append(f"| {line['name']} | " + " | ".join(cells) + " |")

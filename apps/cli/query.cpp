@@ -34,7 +34,7 @@ namespace raydex::cli {
 
 namespace {
 
-// What `auto` takes ranges for: few rows each, where structures differ most.
+// Rows that `auto` supposes a range to match: few, where structures differ most.
 constexpr std::uint64_t typical_range_hits = 16;
 
 // The command line as given; a file that is not given is empty.

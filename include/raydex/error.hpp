@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The error hierarchy. A call that throws leaves its index and the caller's buffers as they were
-/// and leaks nothing; nothing in raydex ends the process or asserts on input.
+/// The error hierarchy. A call that throws leaks nothing and leaves its index as it was, unless its
+/// comment says otherwise; its outputs may be written in part. Nothing in raydex ends the process
+/// or asserts on input.
 #pragma once
 
 #include <cstddef>

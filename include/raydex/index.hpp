@@ -143,8 +143,10 @@ class RAYDEX_EXPORT index {
   ///
   /// Memory comes from the resource of the build, and work goes to `stream`, on which the index is
   /// destroyed from then on; the streams before must still exist. Synchronises. Queries must not
-  /// run at the same time. A failed call leaves the index as it was. Throws `invalid_argument`
-  /// where formats or sizes do not fit, `out_of_memory`, `cuda_error`, `optix_error`.
+  /// run at the same time. A failed call leaves the index as it was; only a failing device may
+  /// leave a `cgrx` with nodes half edited, to be destroyed then. Throws `invalid_argument` where
+  /// formats or sizes do not fit, `unsupported` where row ids or places do not suffice,
+  /// `out_of_memory`, `cuda_error`, `optix_error`.
   void edit(stream_t stream, const edits& batch);
 
  protected:

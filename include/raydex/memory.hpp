@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Memory resources, streams and buffers. Every raydex call that may allocate takes a `context`
-/// first: the resource that memory comes from and the stream that work goes to.
+/// Memory resources, streams and buffers. Calls that may allocate take a `context`: the resource
+/// that memory comes from and the stream that work goes to. Those that change a structure take a
+/// stream, and use the memory of its build.
 #pragma once
 
 #include <atomic>

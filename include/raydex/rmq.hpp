@@ -109,7 +109,9 @@ class RAYDEX_EXPORT rmq {
   /// `rmq_capability::updates` says so; otherwise throws `unsupported`.
   ///
   /// Work goes to `stream` and does not synchronise. Queries of the same time must be on this
-  /// stream, or wait for it. Scratch comes from the resource of the build.
+  /// stream, or wait for it. Scratch comes from the resource of the build. A call that fails for
+  /// want of memory leaves the structure as it was, except `rmq_hierarchy` with `top=rays`; see
+  /// there.
   void refresh(stream_t stream, const column& positions);
 
   /// How many lookups since the build rays did not answer rightly, so that a search had to; 0 for

@@ -3,7 +3,7 @@
 
 namespace raydex::cuda {
 
-// Each is defined in the file of its structure.
+// Overloads by the type of the options: each is defined in the file of its structure.
 keys_builder<sorted_array, sorted_array_options> build;
 keys_builder<eytzinger, eytzinger_options> build;
 keys_builder<pivot_tree, pivot_tree_options> build_line_tree;

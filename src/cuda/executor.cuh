@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(item_policy::threads)
 }
 
 struct executor {
-  // So many of them are written by reads next to one another in the time of one change's reads all
-  // over the memory.
+  // So many entries are written in order in the time of one change, whose reads are scattered.
+  // `rmq_cover` has a number of its own.
   static constexpr std::uint64_t entries_per_change = 8;
 
   // The most shared memory that a block may have.

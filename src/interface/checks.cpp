@@ -45,6 +45,19 @@ std::string why_unavailable(backend where) try {
   rethrow_as_error();
 }
 
+backend parse_backend(std::string_view name) try {
+  if (name == "auto") return why_unavailable(backend::cuda).empty() ? backend::cuda : backend::cpu;
+  std::vector<std::string_view> names{"auto"};
+  for (const backend where : all_backends) {
+    if (to_string(where) == name) return where;
+    names.push_back(to_string(where));
+  }
+  throw invalid_argument(
+      fmt::format("backend: '{}' is not one of {}", name, fmt::join(names, ", ")));
+} catch (...) {
+  rethrow_as_error();
+}
+
 std::string name(row_id_type type) {
   if (type == row_id_type::uint32) return "uint32";
   return type == row_id_type::uint64 ? "uint64" : fmt::format("type {}", static_cast<int>(type));

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of things, as the command line, reports and messages show them.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <vector>
 
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
-#include "src/interface/structure_facts.hpp"
 
 namespace raydex {
 
@@ -42,19 +38,6 @@ std::string_view to_string(backend where) {
       return "optix";
   }
   throw invalid_argument(fmt::format("backend: {} is none", static_cast<int>(where)));
-}
-
-backend parse_backend(std::string_view name) try {
-  if (name == "auto") return why_unavailable(backend::cuda).empty() ? backend::cuda : backend::cpu;
-  std::vector<std::string_view> names{"auto"};
-  for (const backend where : all_backends) {
-    if (to_string(where) == name) return where;
-    names.push_back(to_string(where));
-  }
-  throw invalid_argument(
-      fmt::format("backend: '{}' is not one of {}", name, fmt::join(names, ", ")));
-} catch (...) {
-  rethrow_as_error();
 }
 
 }  // namespace raydex

@@ -58,7 +58,7 @@ class answering_as : public Base {
   }
 
   void do_offsets(const context& on, const probes& batch, std::uint64_t* out) const final {
-    // Whatever may fail for want of memory comes before the first write.
+    // The scan may still fail for want of scratch; `out` is then written in part.
     if (batch.size() != 0) do_count(on, batch, out + 1);
     Executor::clear(on, out);
     if (batch.size() != 0) Executor::inclusive_sum(on, out + 1, batch.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options by name. One table for each structure says of every option its word, its values and what
-// it means. Parsing, checking, describing and listing read it, and nothing else knows the words.
+// it means. Parsing, checking, describing and listing read it, and nothing else in the library
+// knows the words.
 //
 // An option is a member of a plain struct: a number, an enumeration, a bool, an optional of these,
 // or a few numbers with slashes between them. Tables are constants; what reads them is compiled

@@ -3,7 +3,7 @@
 
 namespace raydex::optix {
 
-// Each is defined in the file of its structure.
+// Overloads by the type of the options: each is defined in the file of its structure.
 keys_builder<rx, rx_options> build;
 keys_builder<cgrx, cgrx_options> build;
 minima_builder<rmq_hierarchy, rmq_hierarchy_options> build;

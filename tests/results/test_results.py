@@ -83,6 +83,22 @@ def test_a_table_of_a_document_is_written_anew(measured, tmp_path):
         results.document(old, {"t": spec}, rows)
 
 
+def test_cells_are_of_what_peers_printed(tmp_path, monkeypatch):
+    """One row of their table; none or several are refused."""
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    (tmp_path / "peers.csv").write_text("peer,keys,lookups_per_s\na,1024,2.5e9\na,2048,3e9\nb,1024,1e9\n",
+                                        encoding="utf-8")
+    spec = {"columns": {"keys": ["2^10", "2^11"]}, "file": "peers.csv", "cell": "{g:.2g}",
+            "rows": [{"name": "there", "where": {"peer": "a"}}]}
+    assert results.table(spec, []).endswith("| there | 2.5 | 3 |")
+    spec["rows"][0]["where"] = {"peer": "b"}
+    with pytest.raises(SystemExit):
+        results.table(spec, [])
+    spec = {**spec, "columns": {"keys": ["2^10"]}, "rows": [{"name": "any", "where": {}}]}
+    with pytest.raises(SystemExit):
+        results.table(spec, [])
+
+
 def test_options_that_are_numbers_are_found(measured):
     """A description may give them as numbers or as texts; the defaults of others are found, too."""
     rows = measured[1]

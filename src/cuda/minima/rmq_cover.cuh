@@ -407,8 +407,8 @@ struct cover_executor : executor {
     }
   }
 
-  // A change reads a block of the array and writes its minimum, and then the same a level higher, all
-  // out of order: on an H200 this takes the time of 38 entries that are written in order.
+  // A change reads a block of the array and writes its minimum, and then the same a level higher,
+  // all out of order: on an H200 this takes the time of 38 entries that are written in order.
   static constexpr std::uint64_t entries_per_change = 32;
 
   // Calls f for each place: all that are in a block write the same.

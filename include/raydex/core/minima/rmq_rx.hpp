@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Range minima by rays (RTXRMQ, of which the GPU-RMQ paper tells in sections 3.2 and 4.5). Knows
-/// no engine; OptiX and Embree both trace this, as `raydex/core/traced.hpp` says.
+/// no engine; OptiX and Embree both trace this, as `raydex/core/rays/traced.hpp` says.
 ///
 /// An array is divided into blocks; so are the minima of its blocks, which are the next level, up
 /// to a level of one block. An element at place i of its block that comes before those in (p, i)
