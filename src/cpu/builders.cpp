@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the backend cpu builds; each builder is defined in the file of its structure.
 #include "src/interface/builders.hpp"
 
 namespace raydex::cpu {
 
-// Overloads by the type of the options: each is defined in the file of its structure.
+// `build` is overloaded by the type of the options.
 keys_builder<sorted_array, sorted_array_options> build;
 keys_builder<eytzinger, eytzinger_options> build;
 keys_builder<pivot_tree, pivot_tree_options> build_line_tree;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "raydex/column.hpp"
+#include "raydex/core/minima/rmq.hpp"
 #include "raydex/index.hpp"
 
 namespace raydex {
@@ -21,6 +22,33 @@ auto dispatch(key_format format, row_id_type row_ids, Make&& make) {
   }
   return wide_key ? make.template operator()<uint64_t, uint64_t>()
                   : make.template operator()<uint32_t, uint64_t>();
+}
+
+// Whether places of 32 bits suffice for an array.
+inline bool has_narrow_places(std::uint64_t size) {
+  return size <= core::most_narrow_values;
+}
+
+// Calls `make.template operator()<Value, Place>()` for an array: unsigned values are compared as
+// signed ones.
+template <class Make>
+auto dispatch_values(const column& values, Make&& make) {
+  const bool narrow = has_narrow_places(values.size);
+  const auto with_place = [&]<class Value>() {
+    return narrow ? make.template operator()<Value, std::uint32_t>()
+                  : make.template operator()<Value, std::uint64_t>();
+  };
+  switch (values.format.type) {
+    case key_type::float32:
+      return with_place.template operator()<float>();
+    case key_type::float64:
+      return with_place.template operator()<double>();
+    case key_type::int32:
+    case key_type::uint32:
+      return with_place.template operator()<std::int32_t>();
+    default:
+      return with_place.template operator()<std::int64_t>();
+  }
 }
 
 }  // namespace raydex

@@ -9,7 +9,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/checks.hpp"
-#include "src/minima/built_rmq.hpp"
+#include "src/interface/dispatch.hpp"
 
 namespace raydex {
 

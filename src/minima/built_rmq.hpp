@@ -9,36 +9,10 @@
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/minima/rmq.hpp"
 #include "raydex/rmq.hpp"
+#include "src/interface/dispatch.hpp"
 #include "src/lookups/executor.hpp"
 
 namespace raydex {
-
-// Whether places of 32 bits suffice for an array.
-inline bool has_narrow_places(std::uint64_t size) {
-  return size <= core::most_narrow_values;
-}
-
-// Calls `make.template operator()<Value, Place>()` for an array: unsigned values are compared as
-// signed ones.
-template <class Make>
-auto dispatch_values(const column& values, Make&& make) {
-  const bool narrow = has_narrow_places(values.size);
-  const auto with_place = [&]<class Value>() {
-    return narrow ? make.template operator()<Value, std::uint32_t>()
-                  : make.template operator()<Value, std::uint64_t>();
-  };
-  switch (values.format.type) {
-    case key_type::float32:
-      return with_place.template operator()<float>();
-    case key_type::float64:
-      return with_place.template operator()<double>();
-    case key_type::int32:
-    case key_type::uint32:
-      return with_place.template operator()<std::int32_t>();
-    default:
-      return with_place.template operator()<std::int64_t>();
-  }
-}
 
 template <class Value>
 core::value_array<Value> array_of(const column& values) {

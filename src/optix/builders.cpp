@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the backend optix builds; each builder is defined in the file of its structure.
 #include "src/interface/builders.hpp"
 
 namespace raydex::optix {
 
-// Overloads by the type of the options: each is defined in the file of its structure.
+// `build` is overloaded by the type of the options.
 keys_builder<rx, rx_options> build;
 keys_builder<cgrx, cgrx_options> build;
 minima_builder<rmq_hierarchy, rmq_hierarchy_options> build;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The builder on cpu.
 #include "src/cpu/executor.hpp"
 #include "src/interface/dispatch.hpp"
 #include "tests/adding_a_structure/built.hpp"

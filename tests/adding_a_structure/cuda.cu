@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The builder on cuda.
 #include "src/cuda/lookups/run.cuh"
 #include "src/interface/dispatch.hpp"
 #include "tests/adding_a_structure/built.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What comes before a build: checks, and the choice of the backend's builder.
 #include "tests/adding_a_structure/sampled_array.hpp"
 
 #include "raydex/error.hpp"
