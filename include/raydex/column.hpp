@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <ranges>
 #include <string>
 
 #include "raydex/core/keys/key.hpp"
@@ -39,15 +39,14 @@ struct column {
          const std::uint8_t* validity_bits = nullptr)
       : format(cell_format), data(cells), size(count), validity(validity_bits) {}
 
-  /// Cells of a C++ type: integers, `float`, `double`, or `std::array<char, N>`.
-  template <class T>
-  explicit column(std::span<const T> cells, const std::uint8_t* validity_bits = nullptr)
-      : column(format_of<T>, cells.data(), cells.size(), validity_bits) {}
-
-  /// All cells of a buffer.
-  template <class T>
-  explicit column(const buffer<T>& cells, const std::uint8_t* validity_bits = nullptr)
-      : column(format_of<T>, cells.data(), cells.size(), validity_bits) {}
+  /// All cells of a `std::vector`, `std::span`, `buffer` or the like. They are integers, `float`,
+  /// `double`, or `std::array<char, N>`. What owns them must outlive the column, so that it cannot
+  /// be a temporary.
+  template <std::ranges::contiguous_range Cells>
+  requires std::ranges::borrowed_range<Cells>
+  explicit column(Cells&& cells, const std::uint8_t* validity_bits = nullptr)
+      : column(format_of<std::ranges::range_value_t<Cells>>, std::ranges::data(cells),
+               std::ranges::size(cells), validity_bits) {}
 
   /// Bytes from one cell to the next.
   std::uint64_t step() const noexcept { return stride != 0 ? stride : format.width; }

@@ -11,10 +11,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
 #include "raydex/edits.hpp"
+#include "raydex/error.hpp"
 #include "raydex/export.hpp"
 #include "raydex/memory.hpp"
 
@@ -56,6 +58,17 @@ struct matches {
   buffer<std::byte> rows;         ///< `total` row ids of type `type`
   row_id_type type;               ///< the type of a row id
   std::uint64_t total;            ///< the number of matches
+
+  /// The row ids as numbers of their type: T is `std::uint32_t` or `std::uint64_t`, as `type` says.
+  /// Throws `invalid_argument` where it is the other one.
+  template <class T>
+  std::span<const T> rows_as() const {
+    static_assert(std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>);
+    if ((type == row_id_type::uint32) != (sizeof(T) == 4))
+      throw invalid_argument(sizeof(T) == 4 ? "rows_as: the row ids are uint64"
+                                            : "rows_as: the row ids are uint32");
+    return {reinterpret_cast<const T*>(rows.data()), total};
+  }
 };
 
 /// What an index is and what it holds.

@@ -133,6 +133,19 @@ class buffer {
     std::swap(size_, other.size_);
   }
 
+  /// The elements as a range, so that spans and columns are made of it. They are read and written
+  /// on the host only where the memory is the host's; so it is with `operator[]`.
+  T* begin() noexcept { return data_; }
+  /// See `begin`.
+  const T* begin() const noexcept { return data_; }
+  /// Behind the last element.
+  T* end() noexcept { return data_ + size_; }
+  /// Behind the last element.
+  const T* end() const noexcept { return data_ + size_; }
+  /// An element. Precondition: i < size().
+  T& operator[](std::uint64_t i) noexcept { return data_[i]; }
+  /// An element. Precondition: i < size().
+  const T& operator[](std::uint64_t i) const noexcept { return data_[i]; }
   /// The first element; null where empty.
   T* data() noexcept { return data_; }
   /// The first element; null where empty.

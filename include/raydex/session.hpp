@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -53,17 +53,12 @@ class RAYDEX_EXPORT session {
   /// Waits for all work on the stream. Throws `cuda_error` if any of it failed.
   void synchronize() const;
 
-  /// A copy of `host` in the backend's memory.
-  template <class T>
-  buffer<T> upload(std::span<const T> host) const {
-    buffer<T> copy(*this, host.size());
-    copy_in(copy.data(), host.data(), host.size_bytes());
+  /// A copy of a `std::vector`, `std::span` or the like in the backend's memory.
+  template <std::ranges::contiguous_range Host>
+  auto upload(const Host& host) const -> buffer<std::ranges::range_value_t<Host>> {
+    buffer<std::ranges::range_value_t<Host>> copy(*this, std::ranges::size(host));
+    copy_in(copy.data(), std::ranges::data(host), copy.bytes());
     return copy;
-  }
-  /// A copy of `host` in the backend's memory.
-  template <class T>
-  buffer<T> upload(const std::vector<T>& host) const {
-    return upload(std::span<const T>(host));
   }
   /// A copy of `device` on the host.
   template <class T>

@@ -6,8 +6,10 @@
 
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "raydex/core/config.hpp"
 
@@ -79,14 +81,19 @@ inline constexpr key_format format_of = [] {
   return key_format{};
 }();
 /// @cond
-template <>
-inline constexpr key_format format_of<std::uint32_t>{key_type::uint32};
-template <>
-inline constexpr key_format format_of<std::uint64_t>{key_type::uint64};
-template <>
-inline constexpr key_format format_of<std::int32_t>{key_type::int32};
-template <>
-inline constexpr key_format format_of<std::int64_t>{key_type::int64};
+// Of two integer types of one width, such as `long` and `long long`, both.
+template <class T>
+requires(std::integral<T>&& std::is_unsigned_v<T> &&
+         sizeof(T) == 4) inline constexpr key_format format_of<T>{key_type::uint32};
+template <class T>
+requires(std::integral<T>&& std::is_unsigned_v<T> &&
+         sizeof(T) == 8) inline constexpr key_format format_of<T>{key_type::uint64};
+template <class T>
+requires(std::integral<T>&& std::is_signed_v<T> &&
+         sizeof(T) == 4) inline constexpr key_format format_of<T>{key_type::int32};
+template <class T>
+requires(std::integral<T>&& std::is_signed_v<T> &&
+         sizeof(T) == 8) inline constexpr key_format format_of<T>{key_type::int64};
 template <>
 inline constexpr key_format format_of<float>{key_type::float32};
 template <>
