@@ -3,15 +3,16 @@
 /// The interface that every structure answers through, and the run-time choice of a structure.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
@@ -38,14 +39,14 @@ struct row_id_span {
   void* data;          ///< the first element
   std::uint64_t size;  ///< number of elements
 
-  /// An array of 32-bit row ids.
-  template <std::size_t Extent>
-  row_id_span(std::span<std::uint32_t, Extent> out)  // NOLINT(google-explicit-constructor)
-      : type(row_id_type::uint32), data(out.data()), size(out.size()) {}
-  /// An array of 64-bit row ids.
-  template <std::size_t Extent>
-  row_id_span(std::span<std::uint64_t, Extent> out)  // NOLINT(google-explicit-constructor)
-      : type(row_id_type::uint64), data(out.data()), size(out.size()) {}
+  /// All of a `buffer`, `std::span`, `std::vector` or the like.
+  template <std::ranges::contiguous_range Out>
+  requires(std::same_as<std::ranges::range_reference_t<Out>, std::uint32_t&> ||
+           std::same_as<std::ranges::range_reference_t<Out>, std::uint64_t&>)
+      row_id_span(Out&& out)  // NOLINT(google-explicit-constructor)
+      : row_id_span(sizeof(std::ranges::range_value_t<Out>) == 4 ? row_id_type::uint32
+                                                                 : row_id_type::uint64,
+                    std::ranges::data(out), std::ranges::size(out)) {}
   /// An array whose type is known at run time.
   row_id_span(row_id_type element, void* first, std::uint64_t count)
       : type(element), data(first), size(count) {}
@@ -62,8 +63,9 @@ struct matches {
   /// The row ids as numbers of their type: T is `std::uint32_t` or `std::uint64_t`, as `type` says.
   /// Throws `invalid_argument` where it is the other one.
   template <class T>
-  std::span<const T> rows_as() const {
-    static_assert(std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>);
+  requires(std::same_as<T, std::uint32_t> ||
+           std::same_as<T, std::uint64_t>) std::span<const T> rows_as()
+  const {
     if ((type == row_id_type::uint32) != (sizeof(T) == 4))
       throw invalid_argument(sizeof(T) == 4 ? "rows_as: the row ids are uint64"
                                             : "rows_as: the row ids are uint32");
@@ -73,13 +75,15 @@ struct matches {
 
 /// What an index is and what it holds.
 struct index_info {
-  std::string structure;           ///< the structure's name
-  backend where;                   ///< the backend
-  key_format key;                  ///< format of the column it was built over
-  row_id_type row_ids;             ///< type of its row ids
-  std::uint64_t n;                 ///< rows of the column
-  std::uint64_t entries;           ///< rows that are not missing
-  std::uint64_t max_row_id;        ///< the largest row id that it was given, of missing keys, too
+  std::string structure;  ///< the structure's name
+  backend where;          ///< the backend
+  key_format key;         ///< format of the column it was built over
+  row_id_type row_ids;    ///< type of its row ids
+  std::uint64_t n;        ///< rows of the column
+  std::uint64_t entries;  ///< rows that are not missing
+  /// The largest row id that it was given, of missing keys and of erased entries, too; 0 without
+  /// any.
+  std::uint64_t max_row_id;
   std::string options;             ///< the options in force, as `name=value` separated by spaces
   std::uint64_t resident_bytes;    ///< bytes held by the index, measured
   std::uint64_t build_peak_bytes;  ///< most bytes allocated at once during its build, measured
@@ -208,6 +212,7 @@ class RAYDEX_EXPORT index {
 
  private:
   void check(const context& on, const probes& batch, std::uint64_t out_size) const;
+  void check_row_ids(const row_id_span& out) const;
   void check_values(const column& values) const;
 
   tracking_resource memory_;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "raydex/export.hpp"
@@ -29,13 +30,16 @@ enum class memory_space : std::uint8_t {
 /// Where memory comes from. Implementations are safe to call from several threads.
 class RAYDEX_EXPORT memory_resource {
  public:
+  /// What `allocate` aligns to.
+  static constexpr std::size_t alignment = 256;
+
   memory_resource() = default;
   memory_resource(const memory_resource&) = delete;
   memory_resource& operator=(const memory_resource&) = delete;
   virtual ~memory_resource();
 
-  /// Returns `bytes` (at least 1) bytes, aligned to 256, usable by work on `stream` from now on.
-  /// Throws `out_of_memory`.
+  /// Returns `bytes` (at least 1) bytes, aligned to `alignment`, usable by work on `stream` from
+  /// now on. Throws `out_of_memory`.
   virtual void* allocate(std::size_t bytes, stream_t stream) = 0;
 
   /// Takes back what `allocate` returned, once the work queued on `stream` so far is done.
@@ -47,6 +51,10 @@ class RAYDEX_EXPORT memory_resource {
   /// Learns of memory that somebody else allocates (or frees, below 0) for those who use this
   /// resource, as a ray tracer on a CPU does. Nothing by default: it is for those that count.
   virtual void adopt(std::ptrdiff_t bytes) noexcept;
+
+  /// What has to live as long as memory of this resource is held: buffers and indexes keep it. Null
+  /// by default; whoever made the resource sees to that then.
+  virtual std::shared_ptr<const void> owner() const noexcept;
 };
 
 /// Host memory from the C++ heap. Ignores streams.
@@ -61,8 +69,9 @@ class RAYDEX_EXPORT host_memory_resource final : public memory_resource {
 /// and what its build needed at most.
 class RAYDEX_EXPORT tracking_resource final : public memory_resource {
  public:
-  /// Counts the requests to `upstream`, which must outlive this resource.
-  explicit tracking_resource(memory_resource& upstream) : upstream_(&upstream) {}
+  /// Counts the requests to `upstream`, which must outlive this resource unless it has an owner.
+  explicit tracking_resource(memory_resource& upstream)
+      : upstream_(&upstream), owner_(upstream.owner()) {}
   void* allocate(std::size_t bytes, stream_t stream) override;
   void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override;
   memory_space space() const noexcept override { return upstream_->space(); }
@@ -79,6 +88,7 @@ class RAYDEX_EXPORT tracking_resource final : public memory_resource {
   void count(std::ptrdiff_t bytes) noexcept;
 
   memory_resource* upstream_;
+  std::shared_ptr<const void> owner_;
   std::atomic<std::size_t> current_ = 0;
   std::atomic<std::size_t> peak_ = 0;
 };
@@ -101,8 +111,8 @@ constexpr std::uint64_t saturated_product(std::uint64_t count, std::uint64_t siz
 RAYDEX_EXPORT void* allocate(const context& on, std::uint64_t bytes);
 
 /// An owned array of `size` trivial T, uninitialised, in the memory of a resource. It is freed on
-/// the stream that it was allocated on; resource and stream must outlive it. Moving leaves an empty
-/// buffer behind.
+/// the stream that it was allocated on; resource and stream must outlive it unless the resource has
+/// an owner, as that of a session. Moving leaves an empty buffer behind.
 template <class T>
 class buffer {
  public:
@@ -111,7 +121,7 @@ class buffer {
 
   /// Allocates `size` elements; none where `size` is 0. Throws `out_of_memory`.
   buffer(const context& on, std::uint64_t size)
-      : memory_(&on.memory), stream_(on.stream), size_(size) {
+      : memory_(&on.memory), owner_(on.memory.owner()), stream_(on.stream), size_(size) {
     if (size != 0) data_ = static_cast<T*>(allocate(on, saturated_product(size, sizeof(T))));
   }
   /// Takes over the array of `other`.
@@ -128,6 +138,7 @@ class buffer {
   /// Exchanges two buffers.
   void swap(buffer& other) noexcept {
     std::swap(memory_, other.memory_);
+    std::swap(owner_, other.owner_);
     std::swap(stream_, other.stream_);
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
@@ -157,6 +168,7 @@ class buffer {
 
  private:
   memory_resource* memory_ = nullptr;
+  std::shared_ptr<const void> owner_;
   stream_t stream_ = nullptr;
   T* data_ = nullptr;
   std::uint64_t size_ = 0;

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "raydex/capability.hpp"
@@ -39,13 +41,12 @@ struct value_span {
   /// Room of a format known at run time.
   value_span(key_format value_format, void* values, std::uint64_t count)
       : format(value_format), data(values), size(count) {}
-  /// Room of a C++ type.
-  template <class T>
-  explicit value_span(std::span<T> values)
-      : value_span(format_of<T>, values.data(), values.size()) {}
-  /// All of a buffer.
-  template <class T>
-  explicit value_span(buffer<T>& values) : value_span(std::span(values.data(), values.size())) {}
+  /// All of a `buffer`, `std::span`, `std::vector` or the like.
+  template <std::ranges::contiguous_range Out>
+  requires(!std::is_const_v<std::remove_reference_t<
+               std::ranges::range_reference_t<Out>>>) explicit value_span(Out&& values)
+      : value_span(format_of<std::ranges::range_value_t<Out>>, std::ranges::data(values),
+                   std::ranges::size(values)) {}
 };
 
 /// What a structure is and what it holds.

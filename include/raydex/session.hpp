@@ -17,7 +17,7 @@
 
 namespace raydex {
 
-class platform;  // a backend's memory, stream and copies; internal
+class opened_platform;  // a backend's memory, stream and copies; internal
 
 /// The device behind a backend.
 struct device_info {
@@ -30,7 +30,8 @@ struct device_info {
 };
 
 /// Memory, a stream and copies of one backend, for programs that have no CUDA of their own: the
-/// command line, tests, examples. Owns them; buffers and indexes made with it must go first.
+/// command line, tests, examples. Buffers and indexes made with it keep memory and stream when the
+/// session is gone.
 class RAYDEX_EXPORT session {
  public:
   /// Opens the backend on the current device: a memory pool and a stream. Throws `unavailable`.
@@ -72,7 +73,7 @@ class RAYDEX_EXPORT session {
 
  private:
   backend where_;
-  std::unique_ptr<platform> platform_;
+  std::shared_ptr<opened_platform> platform_;
 };
 
 }  // namespace raydex

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_scan.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/memory.hpp"
 #include "src/cpu/lookups/simd_team.hpp"
+#include "src/cpu/parallel.hpp"
 #include "src/lookups/executor.hpp"
 
 namespace raydex::cpu {
@@ -35,9 +35,9 @@ struct executor {
   static void run(const context& /*on*/, const batch_plan& /*plan*/, const Operation& operation) {
     // In units of `together`, so that only the last unit is not full.
     const std::uint64_t units = (operation.probes.size + together - 1) / together;
-    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, units, 16), [&](const auto& range) {
+    for_blocks(units, 16, [&](std::uint64_t begin, std::uint64_t end) {
       simd_team team;
-      for (std::uint64_t unit = range.begin(); unit < range.end(); ++unit) {
+      for (std::uint64_t unit = begin; unit < end; ++unit) {
         core::ticket tickets[together];
         for (std::size_t j = 0; j < together; ++j)
           tickets[j] = {unit * together + j, unit * together + j};
@@ -49,8 +49,8 @@ struct executor {
 
   template <class Function>
   static void for_each(const context& /*on*/, const Function& f, std::uint64_t size) {
-    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 64), [&](const auto& range) {
-      for (std::uint64_t i = range.begin(); i < range.end(); ++i)
+    for_blocks(size, 64, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i)
         f(i);
     });
   }
@@ -61,11 +61,11 @@ struct executor {
 
   template <class Function>
   static void for_each_in_groups(const context& /*on*/, const Function& f, std::uint64_t size) {
-    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, size, 64), [&](const auto& range) {
+    for_blocks(size, 64, [&](std::uint64_t begin, std::uint64_t end) {
       // On the stack, since edits have no way back once they have begun.
       constexpr std::size_t bytes = std::max(Function::most_scratch_bytes, std::size_t{1});
       alignas(std::max_align_t) std::byte scratch[bytes];
-      for (std::uint64_t i = range.begin(); i < range.end(); ++i)
+      for (std::uint64_t i = begin; i < end; ++i)
         f(core::group_of_one{}, scratch, i);
     });
   }

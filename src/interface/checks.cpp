@@ -108,6 +108,16 @@ void check_column(const char* argument, const column& cells) {
   }
 }
 
+void check_array(const char* argument, const void* data, std::uint64_t size, std::size_t width) {
+  if (data == nullptr && size != 0) {
+    throw invalid_argument(fmt::format("{}: {} elements at a null pointer", argument, size));
+  }
+  if (reinterpret_cast<std::uintptr_t>(data) % width != 0) {
+    throw invalid_argument(
+        fmt::format("{}: its elements must be aligned to {} bytes", argument, width));
+  }
+}
+
 void check_explicit_rows(const char* argument, const column& row_ids, std::uint64_t keys) {
   check_column(argument, row_ids);
   const key_type type = row_ids.format.type;

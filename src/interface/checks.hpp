@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,12 @@ void check_available(backend where);
 void check_space(const context& on, backend needed);
 void check_format(const char* argument, key_format format);
 void check_column(const char* argument, const column& cells);
+// Checks an array that is written or read as a whole, of numbers of `width` bytes.
+void check_array(const char* argument, const void* data, std::uint64_t size, std::size_t width);
+template <class T>
+void check_array(const char* argument, std::span<T> array) {
+  check_array(argument, array.data(), array.size(), sizeof(T));
+}
 // Checks row ids that are given explicitly, one a key.
 void check_explicit_rows(const char* argument, const column& row_ids, std::uint64_t keys);
 // Checks that ranges have two ends each, of one type, and that there is room for an answer to each.

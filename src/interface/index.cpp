@@ -36,14 +36,15 @@ void index::check_values(const column& values) const {
   }
 }
 
-namespace {
-
-void check_row_ids(const index_info& info, const row_id_span& out) {
-  if (out.type != info.row_ids) {
+void index::check_row_ids(const row_id_span& out) const {
+  if (out.type != info_.row_ids) {
     throw invalid_argument(fmt::format("out: its row ids are {}, but those of the index are {}",
-                                       name(out.type), name(info.row_ids)));
+                                       name(out.type), name(info_.row_ids)));
   }
+  check_array("out", out.data, out.size, row_id_bytes(out.type));
 }
+
+namespace {
 
 // How many probes an array of offsets serves.
 std::uint64_t probes_with(std::uint64_t offsets) {
@@ -62,7 +63,7 @@ void check_value_type(const column& values, bool fits, const char* legal) {
 
 void index::first(const context& on, const probes& batch, const row_id_span& out) const try {
   check(on, batch, out.size);
-  check_row_ids(info_, out);
+  check_row_ids(out);
   if (batch.size() != 0) do_first(on, batch, out.data);
 } catch (...) {
   rethrow_as_error();
@@ -70,6 +71,7 @@ void index::first(const context& on, const probes& batch, const row_id_span& out
 
 void index::count(const context& on, const probes& batch, std::span<std::uint64_t> out) const try {
   check(on, batch, out.size());
+  check_array("out", out);
   if (batch.size() != 0) do_count(on, batch, out.data());
 } catch (...) {
   rethrow_as_error();
@@ -77,6 +79,7 @@ void index::count(const context& on, const probes& batch, std::span<std::uint64_
 
 void index::sum(const context& on, const probes& batch, std::span<std::uint64_t> out) const try {
   check(on, batch, out.size());
+  check_array("out", out);
   if (batch.size() != 0) do_sum(on, batch, {column{}, out.data()});
 } catch (...) {
   rethrow_as_error();
@@ -85,6 +88,7 @@ void index::sum(const context& on, const probes& batch, std::span<std::uint64_t>
 void index::sum(const context& on, const probes& batch, const column& values,
                 std::span<std::uint64_t> out) const try {
   check(on, batch, out.size());
+  check_array("out", out);
   check_values(values);
   const key_type type = values.format.type;
   check_value_type(values, type == key_type::uint32 || type == key_type::uint64,
@@ -97,6 +101,7 @@ void index::sum(const context& on, const probes& batch, const column& values,
 void index::sum(const context& on, const probes& batch, const column& values,
                 std::span<std::int64_t> out) const try {
   check(on, batch, out.size());
+  check_array("out", out);
   check_values(values);
   const key_type type = values.format.type;
   check_value_type(values, type == key_type::int32 || type == key_type::int64, "int32 or int64");
@@ -108,6 +113,7 @@ void index::sum(const context& on, const probes& batch, const column& values,
 void index::sum(const context& on, const probes& batch, const column& values,
                 std::span<double> out) const try {
   check(on, batch, out.size());
+  check_array("out", out);
   check_values(values);
   const key_type type = values.format.type;
   check_value_type(values, type == key_type::float32 || type == key_type::float64,
@@ -120,6 +126,7 @@ void index::sum(const context& on, const probes& batch, const column& values,
 void index::offsets(const context& on, const probes& batch, std::span<std::uint64_t> out) const
     try {
   check(on, batch, probes_with(out.size()));
+  check_array("out", out);
   do_offsets(on, batch, out.data());
 } catch (...) {
   rethrow_as_error();
@@ -128,7 +135,8 @@ void index::offsets(const context& on, const probes& batch, std::span<std::uint6
 void index::rows(const context& on, const probes& batch, std::span<const std::uint64_t> offsets,
                  const row_id_span& out) const try {
   check(on, batch, probes_with(offsets.size()));
-  check_row_ids(info_, out);
+  check_array("offsets", offsets);
+  check_row_ids(out);
   if (batch.size() != 0) do_rows(on, batch, offsets.data(), out.data);
 } catch (...) {
   rethrow_as_error();

@@ -16,7 +16,7 @@ namespace {
 // tables less often.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 std::align_val_t alignment_of(std::size_t bytes) {
-  return std::align_val_t{bytes < 2 * huge_page ? 256 : huge_page};
+  return std::align_val_t{bytes < 2 * huge_page ? memory_resource::alignment : huge_page};
 }
 
 // The C++ library rounds up what it is asked for, to nothing where that has more than 64 bits.
@@ -26,6 +26,10 @@ constexpr std::uint64_t largest_object = std::numeric_limits<std::ptrdiff_t>::ma
 memory_resource::~memory_resource() = default;
 
 void memory_resource::adopt(std::ptrdiff_t /*bytes*/) noexcept {}
+
+std::shared_ptr<const void> memory_resource::owner() const noexcept {
+  return nullptr;
+}
 
 void* allocate(const context& on, std::uint64_t bytes) try {
   if (bytes > largest_object) throw out_of_memory(bytes, 0);

@@ -80,6 +80,7 @@ void rmq::minimum(const context& on, const probes& ranges, const value_span& out
     throw invalid_argument(fmt::format("out: its values are {}, but those of the array are {}",
                                        to_string(out.format), to_string(info_.value)));
   }
+  check_array("out", out.data, out.size, out.format.width);
   if (ranges.size() != 0) do_minimum(on, ranges, out.data);
 } catch (...) {
   rethrow_as_error();
@@ -88,6 +89,7 @@ void rmq::minimum(const context& on, const probes& ranges, const value_span& out
 void rmq::position(const context& on, const probes& ranges, std::span<std::uint64_t> out) const
     try {
   check_batch(on, ranges, out.size());
+  check_array("out", out);
   if (ranges.size() != 0) do_position(on, ranges, out.data());
 } catch (...) {
   rethrow_as_error();

@@ -9,10 +9,31 @@
 
 namespace raydex {
 
+// A platform, and its memory, which keeps it.
+class opened_platform final : public memory_resource,
+                              public std::enable_shared_from_this<opened_platform> {
+ public:
+  explicit opened_platform(std::unique_ptr<platform> opened) : platform_(std::move(opened)) {}
+
+  platform* operator->() const noexcept { return platform_.get(); }
+
+  void* allocate(std::size_t bytes, stream_t stream) override {
+    return platform_->memory().allocate(bytes, stream);
+  }
+  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override {
+    platform_->memory().deallocate(memory, bytes, stream);
+  }
+  memory_space space() const noexcept override { return platform_->memory().space(); }
+  std::shared_ptr<const void> owner() const noexcept override { return weak_from_this().lock(); }
+
+ private:
+  std::unique_ptr<platform> platform_;
+};
+
 namespace {
-std::unique_ptr<platform> open(backend where) {
+std::shared_ptr<opened_platform> open(backend where) {
   check_available(where);
-  return find_backend(where)->open_platform();
+  return std::make_shared<opened_platform>(find_backend(where)->open_platform());
 }
 }  // namespace
 
@@ -23,22 +44,22 @@ session::session(backend where) try : where_(where), platform_(open(where)) {
 session::~session() = default;
 
 session::operator context() const noexcept {
-  return {platform_->memory(), platform_->stream()};
+  return {*platform_, (*platform_)->stream()};
 }
-device_info session::device() const try { return platform_->device(); } catch (...) {
+device_info session::device() const try { return (*platform_)->device(); } catch (...) {
   rethrow_as_error();
 }
 void session::copy_in(void* to, const void* from, std::size_t bytes) const try {
-  if (bytes != 0) platform_->copy_in(to, from, bytes);
+  if (bytes != 0) (*platform_)->copy_in(to, from, bytes);
 } catch (...) {
   rethrow_as_error();
 }
 void session::copy_out(void* to, const void* from, std::size_t bytes) const try {
-  if (bytes != 0) platform_->copy_out(to, from, bytes);
+  if (bytes != 0) (*platform_)->copy_out(to, from, bytes);
 } catch (...) {
   rethrow_as_error();
 }
-void session::synchronize() const try { platform_->synchronize(); } catch (...) {
+void session::synchronize() const try { (*platform_)->synchronize(); } catch (...) {
   rethrow_as_error();
 }
 

@@ -2,9 +2,6 @@
 // Rays traced by Embree, for any scene.
 #pragma once
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -14,6 +11,7 @@
 #include "src/cpu/executor.hpp"
 #include "src/cpu/keys/entry_lists.hpp"
 #include "src/cpu/keys/radix_sort.hpp"
+#include "src/cpu/parallel.hpp"
 #include "src/cpu/rays/embree/scene.hpp"
 #include "src/lookups/sorted_column.hpp"
 #include "src/rays/engine.hpp"
@@ -93,11 +91,10 @@ struct ray_engine {
 
     template <class Job>
     void trace(const context& /*on*/, const Job& job) const {
-      tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, job.size, 256),
-                        [&](const auto& range) {
-                          for (std::uint64_t i = range.begin(); i < range.end(); ++i)
-                            job.run(*this, i);
-                        });
+      for_blocks(job.size, 256, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i)
+          job.run(*this, i);
+      });
     }
 
     // As a core::tracer.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cpu/rays/embree/scene.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #endif
 
 #include "raydex/error.hpp"
+#include "src/cpu/parallel.hpp"
 
 namespace raydex::embree {
 
@@ -164,6 +164,7 @@ struct scene::state {
   std::vector<buffer<std::uint32_t>> indices;
 
   ~state() {
+    const cpu::default_floats floats;
     if (top != nullptr) rtcReleaseScene(top);
     for (RTCScene part : parts)
       rtcReleaseScene(part);
@@ -179,6 +180,15 @@ struct scene::state {
     return made_of.begins[part + 1] - made_of.begins[part];
   }
 
+  // Calls f with the number of each primitive of a part.
+  template <class Function>
+  void for_each_of(std::size_t part, const Function& f) const {
+    cpu::for_blocks(size_of(part), 64, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i)
+        f(i);
+    });
+  }
+
   // Memory that Embree reads past the last element, in 16-byte steps.
   static constexpr std::uint64_t padding = 4;
 
@@ -189,8 +199,9 @@ struct scene::state {
       case core::primitive_kind::triangle: {
         buffer<float>& corners = vertices[part] = {on, 9 * size + padding};
         buffer<std::uint32_t>& numbers = indices[part] = {on, 3 * size + padding};
-        tbb::parallel_for(std::uint64_t{0}, 3 * size, [&](std::uint64_t i) {
-          numbers.data()[i] = static_cast<std::uint32_t>(i);
+        cpu::for_blocks(3 * size, 4096, [&](std::uint64_t begin, std::uint64_t end) {
+          std::iota(numbers.data() + begin, numbers.data() + end,
+                    static_cast<std::uint32_t>(begin));
         });
         rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
                                    corners.data(), 0, 3 * sizeof(float), 3 * size);
@@ -218,7 +229,7 @@ struct scene::state {
   void place(std::size_t part) {
     float* const floats = vertices[part].data();
     if (made_of.primitive == core::primitive_kind::triangle) {
-      tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
+      for_each_of(part, [&](std::uint64_t i) {
         core::point3 points[3];
         places.triangle(part, i, points);
         for (std::uint64_t c = 0; c < 3; ++c) {
@@ -229,7 +240,7 @@ struct scene::state {
         }
       });
     } else if (made_of.primitive == core::primitive_kind::sphere) {
-      tbb::parallel_for(std::uint64_t{0}, size_of(part), [&](std::uint64_t i) {
+      for_each_of(part, [&](std::uint64_t i) {
         const core::point3 at = places.grid.place(places.key_of(part, i));
         float* to = floats + 4 * i;
         to[0] = at.x;
@@ -316,6 +327,7 @@ struct scene::state {
 
 scene::scene(const context& on, memory_resource& memory, const scene_parts& parts, shapes before)
     : state_(std::make_unique<state>()) {
+  const cpu::default_floats floats;
   state& s = *state_;
   s.made_of = parts;
   s.places = std::move(before);
@@ -339,6 +351,7 @@ scene::scene(const context& on, memory_resource& memory, const scene_parts& part
 scene::~scene() = default;
 
 void scene::refit(shapes after) {
+  const cpu::default_floats floats;
   state& s = *state_;
   std::swap(s.places, after);
   try {

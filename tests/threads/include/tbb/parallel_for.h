@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tbb/task_group.h>
+
 #include "tbb/parts.hpp"
 
 namespace tbb {
@@ -9,6 +11,11 @@ template <class Range, class Body>
 void parallel_for(const Range& range, const Body& body) {
   const auto parts = raydex::test::parts_of(range);
   raydex::test::on_threads(parts.size(), [&](std::size_t part) { body(parts[part]); });
+}
+
+template <class Range, class Body>
+void parallel_for(const Range& range, const Body& body, task_group_context& /*context*/) {
+  parallel_for(range, body);
 }
 
 template <class Index, class Function>
