@@ -26,3 +26,4 @@
 #include "raydex/session.hpp"        // IWYU pragma: export
 #include "raydex/sorted_array.hpp"   // IWYU pragma: export
 #include "raydex/speed_table.hpp"    // IWYU pragma: export
+#include "raydex/version.hpp"        // IWYU pragma: export
