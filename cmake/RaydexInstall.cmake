@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Headers, library, command line, shell completion, and the files behind find_package(raydex).
+# Headers, library, command line, shell completion, and the files behind find_package(raydex) and
+# pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(raydex_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/raydex)
@@ -14,6 +15,7 @@ endforeach()
 
 install(TARGETS raydex EXPORT raydexTargets)
 install(DIRECTORY include/raydex DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(FILES ${PROJECT_BINARY_DIR}/include/raydex/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/raydex)
 
 install(EXPORT raydexTargets NAMESPACE raydex:: DESTINATION ${raydex_package_dir})
 configure_package_config_file(cmake/raydexConfig.cmake.in raydexConfig.cmake
@@ -22,6 +24,18 @@ write_basic_package_version_file(raydexConfigVersion.cmake COMPATIBILITY SameMin
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/raydexConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/raydexConfigVersion.cmake
         DESTINATION ${raydex_package_dir})
+
+# As raydexConfig.cmake.in says, what a static raydex needs is left to the final link: pkg-config --static.
+file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+if(NOT BUILD_SHARED_LIBS)
+  set(raydex_pkgconfig_requires "fmt, libhwy, tbb")
+  set(raydex_pkgconfig_libs -lembree${embree_VERSION_MAJOR})
+  if(RAYDEX_WITH_CUDA)
+    string(APPEND raydex_pkgconfig_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -lpthread")
+  endif()
+endif()
+configure_file(cmake/raydex.pc.in raydex.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/raydex.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(TARGET raydex_cli)
   file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})

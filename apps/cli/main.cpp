@@ -16,6 +16,7 @@
 #include "apps/cli/tune.hpp"
 #include "bench/command.hpp"
 #include "files/program.hpp"
+#include "raydex/version.hpp"
 
 namespace {
 
