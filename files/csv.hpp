@@ -2,6 +2,7 @@
 // Columns of CSV files: comma-separated, the first row holds the names, quotes as in RFC 4180.
 #pragma once
 
+#include <cstddef>
 #include <istream>
 #include <optional>
 #include <span>
@@ -12,19 +13,27 @@
 
 namespace raydex::io {
 
-// Reads columns in one pass over the file. Spaces around unquoted fields and blank lines are
-// skipped. A field that is empty, NA, N/A, null or NULL, quoted or not, is missing.
-//
-// Without a given type, a column is int64 if all its present fields are integers, float64 if they
-// are numbers, and bytes, as wide as its longest field, if none is a number. A column without any
-// field is int64. Throws `invalid_argument` with one line that names the file and, if it can, the
-// line.
-std::vector<host_column> read_csv(const std::string& path, std::span<const std::string> columns,
-                                  std::optional<key_format> type);
+// A column that is wanted.
+struct csv_column {
+  std::string name;
+  std::optional<key_format> type;  // none: found from its fields
+};
 
-// The same from a stream; messages call it `name`.
+// Reads columns in one pass over the file, on all cores. Spaces around unquoted fields are skipped,
+// and so are blank lines; where there is one column alone, a blank line is a missing field. A field
+// that is empty, NA, N/A, null or NULL, quoted or not, is missing. Beside the file's columns,
+// memory for some 64 MB of the file is taken, more where a row is as long.
+//
+// Without a given type, a column is int64 if all its present fields are integers, double if they
+// are numbers, and bytes, as wide as its longest field, if none is a number. A column without any
+// field is int64. Floats are rounded to the nearest, which may be infinity or 0. Throws
+// `invalid_argument` with one line that names the file and, if it can, the line.
+std::vector<host_column> read_csv(const std::string& path, std::span<const csv_column> columns);
+
+// The same from a stream, which can go back to where it is; messages call it `name`. Cores share
+// the work in parts of some bytes.
 std::vector<host_column> read_csv(std::istream& stream, const std::string& name,
-                                  std::span<const std::string> columns,
-                                  std::optional<key_format> type);
+                                  std::span<const csv_column> columns,
+                                  std::size_t part_size = std::size_t{1} << 20);
 
 }  // namespace raydex::io

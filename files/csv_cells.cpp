@@ -3,17 +3,22 @@
 #include "files/csv_cells.hpp"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <system_error>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
-#include "files/dtype.hpp"
+#include "files/quoted.hpp"
+#include "raydex/column.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::io {
@@ -27,6 +32,14 @@ bool is_missing(std::string_view text) {
   return std::ranges::find(words, text) != words.end();
 }
 
+// The float nearest to a number that from_chars does not round: infinity or 0, as NumPy reads it.
+float nearest(const std::string& text, float /*as*/) {
+  return std::strtof(text.c_str(), nullptr);
+}
+double nearest(const std::string& text, double /*as*/) {
+  return std::strtod(text.c_str(), nullptr);
+}
+
 // A number that is all of the text, or why there is none.
 template <class T>
 std::pair<T, std::errc> parse_number(std::string_view text) {
@@ -34,7 +47,12 @@ std::pair<T, std::errc> parse_number(std::string_view text) {
   T value{};
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return {value, stop == end ? error : std::errc::invalid_argument};
+  if (stop != end) return {value, std::errc::invalid_argument};
+  if constexpr (std::is_floating_point_v<T>) {
+    if (error == std::errc::result_out_of_range)
+      return {nearest(std::string(text), value), std::errc()};
+  }
+  return {value, error};
 }
 
 // The bytes of a value, at the front of a cell.
@@ -47,40 +65,29 @@ std::uint64_t to_cell(const T& value) {
 
 }  // namespace
 
-csv_cells::csv_cells(std::string file, std::string column, std::optional<key_format> type)
-    : file_(std::move(file)), column_(std::move(column)), type_(type) {}
-
 void csv_cells::fail(const sighting& at, std::string_view what) const {
-  constexpr std::size_t shown = 40;
-  throw invalid_argument(fmt::format("{}: line {}: '{}{}' in column {} {}", file_, at.line,
-                                     at.text.substr(0, shown), at.text.size() > shown ? "..." : "",
-                                     column_, what));
+  throw invalid_argument(fmt::format("{}: line {}: '{}' in column {} {}", *file_, at.line,
+                                     printable(at.text, 40), printable(column_->name), what));
 }
 
 void csv_cells::add(std::string_view text, std::uint64_t line) {
   if (is_missing(text)) {
-    add_missing();
-    return;
+    missing_.push_back(cells_.size());
+    cells_.push_back(0);
+  } else {
+    cells_.push_back(column_->type ? typed_cell(text, line) : guessed_cell(text, line));
   }
-  cells_.push_back(type_ ? typed_cell(text, line) : guessed_cell(text, line));
-  if (!validity_.empty()) validity_.resize(cells_.size() / 8 + 1, 0xff);
-}
-
-void csv_cells::add_missing() {
-  const std::size_t row = cells_.size();
-  cells_.push_back(0);
-  validity_.resize(cells_.size() / 8 + 1, 0xff);
-  validity_[row / 8] = static_cast<std::uint8_t>(validity_[row / 8] & ~(1u << row % 8));
 }
 
 template <class T>
 std::uint64_t csv_cells::number_cell(std::string_view text, std::uint64_t line) const {
   const auto [value, error] = parse_number<T>(text);
   if (error == std::errc::result_out_of_range) {
-    fail({line, std::string(text)}, fmt::format("is out of the range of {}", to_string(*type_)));
+    fail({line, std::string(text)},
+         fmt::format("is out of the range of {}", to_string(*column_->type)));
   }
   if (error != std::errc()) {
-    fail({line, std::string(text)}, fmt::format("is not of type {}", to_string(*type_)));
+    fail({line, std::string(text)}, fmt::format("is not of type {}", to_string(*column_->type)));
   }
   return to_cell(value);
 }
@@ -96,7 +103,7 @@ std::uint64_t csv_cells::text_cell(std::string_view text, std::uint64_t line,
 }
 
 std::uint64_t csv_cells::typed_cell(std::string_view text, std::uint64_t line) const {
-  switch (type_->type) {
+  switch (column_->type->type) {
     case key_type::uint32:
       return number_cell<std::uint32_t>(text, line);
     case key_type::uint64:
@@ -112,7 +119,7 @@ std::uint64_t csv_cells::typed_cell(std::string_view text, std::uint64_t line) c
     case key_type::bytes:
       break;
   }
-  return text_cell(text, line, type_->width);
+  return text_cell(text, line, column_->type->width);
 }
 
 std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line) {
@@ -123,17 +130,10 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   const bool is_text = no_number == std::errc::invalid_argument;
   std::optional<sighting>& first = is_text ? text_ : number_;
   if (!first) first = sighting{line, std::string(text)};
-  if (text_ && number_) {
-    fail(*text_, fmt::format("is not a number, '{}' in line {} is one; to read the column as text: "
-                             "{}:{}:S8",
-                             number_->text, number_->line, file_, column_));
-  }
+  check_one_kind();
   if (is_text) {
     longest_ = std::max(longest_, text.size());
     return text_cell(text, line, widest);
-  }
-  if (no_number == std::errc::result_out_of_range) {
-    fail({line, std::string(text)}, "is out of the range of double");
   }
   if (no_integer == std::errc::invalid_argument) fractions_ = true;
   if (no_integer == std::errc::result_out_of_range && !too_large_) {
@@ -143,34 +143,80 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   return floats_ ? to_cell(number) : to_cell(integer);
 }
 
+void csv_cells::check_one_kind() const {
+  if (!text_ || !number_) return;
+  fail(*text_, fmt::format("is not a number, {} in line {} is one; to read the column as text: "
+                           "{}:{}:bytes8",
+                           quoted(number_->text), number_->line, *file_, printable(column_->name)));
+}
+
 void csv_cells::turn_to_floats() {
   for (std::uint64_t& cell : cells_)
     cell = to_cell(static_cast<double>(std::bit_cast<std::int64_t>(cell)));
   floats_ = true;
 }
 
+// Takes in what rows that come later have shown.
+void csv_cells::learn_from(const csv_cells& later) {
+  if (!number_) number_ = later.number_;
+  if (!text_) text_ = later.text_;
+  if (!too_large_) too_large_ = later.too_large_;
+  floats_ = floats_ || later.floats_;
+  fractions_ = fractions_ || later.fractions_;
+  longest_ = std::max(longest_, later.longest_);
+}
+
 key_format csv_cells::guessed_type() const {
+  check_one_kind();
   if (text_) return key_format::bytes(static_cast<std::uint8_t>(longest_));
   if (too_large_ && !fractions_) {
     fail(*too_large_, fmt::format("is out of the range of int64; to read it as another type: "
-                                  "{0}:{1}:u8 or {0}:{1}:f8",
-                                  file_, column_));
+                                  "{0}:{1}:uint64 or {0}:{1}:double",
+                                  *file_, printable(column_->name)));
   }
   return floats_ ? format_of<double> : format_of<std::int64_t>;
 }
 
-host_column csv_cells::finish() {
-  const key_format format = type_ ? *type_ : guessed_type();
-  const std::uint64_t size = cells_.size();
-  const auto owner = std::make_shared<std::vector<std::uint64_t>>(std::move(cells_));
-  auto* bytes = reinterpret_cast<std::byte*>(owner->data());
-  for (std::size_t i = 0; format.width < widest && i < size; ++i)
-    std::memmove(bytes + i * format.width, bytes + i * widest, format.width);
+host_column csv_cells::join(std::vector<csv_cells> parts) {
+  csv_cells all(*parts.front().file_, *parts.front().column_);
+  std::vector<std::uint64_t> begins{0};
+  bool some_missing = false;
+  for (const csv_cells& part : parts) {
+    all.learn_from(part);
+    begins.push_back(begins.back() + part.cells_.size());
+    some_missing = some_missing || !part.missing_.empty();
+  }
+  const key_format format = all.column_->type ? *all.column_->type : all.guessed_type();
+  const std::uint64_t size = begins.back();
+
+  const std::shared_ptr<std::byte[]> cells =
+      std::make_unique_for_overwrite<std::byte[]>(size * format.width);
+  tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
+    csv_cells& part = parts[i];
+    if (all.floats_ && !part.floats_) part.turn_to_floats();
+    std::byte* to = cells.get() + begins[i] * format.width;
+    for (const std::uint64_t& cell : part.cells_) {
+      std::memcpy(to, &cell, format.width);
+      to += format.width;
+    }
+    std::vector<std::uint64_t>().swap(part.cells_);
+  });
+
+  std::vector<std::uint8_t> validity;
+  if (some_missing) {
+    validity.assign(size / 8 + 1, 0xff);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      for (const std::uint64_t one : parts[i].missing_) {
+        const std::uint64_t row = begins[i] + one;
+        validity[row / 8] = static_cast<std::uint8_t>(validity[row / 8] & ~(1u << row % 8));
+      }
+    }
+  }
   return {.format = format,
           .size = size,
           .stride = 0,
-          .cells = {owner, bytes},
-          .validity = std::move(validity_)};
+          .cells = {cells, cells.get()},
+          .validity = std::move(validity)};
 }
 
 }  // namespace raydex::io

@@ -2,28 +2,31 @@
 // The cells of a column, made from the texts of a CSV file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "files/csv.hpp"
 #include "files/host_column.hpp"
 
 namespace raydex::io {
 
-// Takes a column's fields one by one, and finds its type on the way if none is given. A cell takes
-// 8 bytes until `finish`, whatever its type.
+// Takes the fields of some successive rows one by one, and finds their type on the way if none is
+// given. A cell takes 8 bytes until `join`, whatever its type, and a missing one twice that.
 class csv_cells {
  public:
-  // Messages name the file and the column.
-  csv_cells(std::string file, std::string column, std::optional<key_format> type);
+  // Messages name the file and the column; both must outlive this.
+  csv_cells(const std::string& file, const csv_column& column) : file_(&file), column_(&column) {}
 
   // Adds the text of a field. Throws `invalid_argument` if it does not fit the others.
   void add(std::string_view text, std::uint64_t line);
 
-  // The column. Leaves nothing behind.
-  host_column finish();
+  // The column that parts make up, which are in the order of the file. Throws `invalid_argument` if
+  // they do not fit each other. Leaves nothing behind.
+  static host_column join(std::vector<csv_cells> parts);
 
  private:
   struct sighting {
@@ -32,20 +35,20 @@ class csv_cells {
   };
 
   [[noreturn]] void fail(const sighting& at, std::string_view what) const;
-  void add_missing();
   std::uint64_t typed_cell(std::string_view text, std::uint64_t line) const;
   template <class T>
   std::uint64_t number_cell(std::string_view text, std::uint64_t line) const;
   std::uint64_t text_cell(std::string_view text, std::uint64_t line, std::size_t width) const;
   std::uint64_t guessed_cell(std::string_view text, std::uint64_t line);
+  void check_one_kind() const;
   void turn_to_floats();
+  void learn_from(const csv_cells& later);
   key_format guessed_type() const;
 
-  std::string file_;
-  std::string column_;
-  std::optional<key_format> type_;
+  const std::string* file_;
+  const csv_column* column_;
   std::vector<std::uint64_t> cells_;    // the first bytes hold the cell
-  std::vector<std::uint8_t> validity_;  // empty while nothing is missing
+  std::vector<std::uint64_t> missing_;  // the numbers of those that are
 
   // What a column without a given type has shown so far.
   std::optional<sighting> number_;     // its first number

@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
-  throw invalid_argument(fmt::format("{}: cannot be written: {}",
-                                     path == "-" ? "standard output" : path, reason));
+  throw invalid_argument(
+      fmt::format("{}: cannot be written: {}", path == "-" ? "standard output" : path, reason));
 }
 
 [[noreturn]] void fail_with_errno(const std::string& path) {

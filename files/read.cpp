@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -36,17 +37,17 @@ std::size_t end_of_csv_path(std::string_view name) {
 
 struct csv_name {
   std::string path;
-  std::string column;
-  std::optional<key_format> type;
+  csv_column column;
 };
 
 csv_name split(const std::string& name) {
   const std::size_t colon = end_of_csv_path(name);
-  csv_name parts{name.substr(0, colon), name.substr(colon + 1), std::nullopt};
-  const std::size_t last = parts.column.rfind(':');
+  csv_name parts{name.substr(0, colon), {name.substr(colon + 1), std::nullopt}};
+  std::string& column = parts.column.name;
+  const std::size_t last = column.rfind(':');
   if (last != std::string::npos) {
-    parts.type = parse_type(std::string_view(parts.column).substr(last + 1));
-    if (parts.type) parts.column.resize(last);
+    parts.column.type = parse_type(std::string_view(column).substr(last + 1));
+    if (parts.column.type) column.resize(last);
   }
   return parts;
 }
@@ -72,21 +73,15 @@ void check_is_array(const std::string& name) {
       fmt::format("{}: its shape is {}; {} is needed", name, printable(to_string(shape)), wanted));
 }
 
-host_ranges read_csv_ranges(const std::string& name) {
-  const csv_name parts = split(name);
-  const std::size_t comma = parts.column.find(',');
-  if (comma == std::string::npos) {
-    throw invalid_argument(
-        fmt::format("{}: ranges have two columns: {}:lower,upper", name, parts.path));
-  }
-  const std::array ends{parts.column.substr(0, comma), parts.column.substr(comma + 1)};
-  std::vector<host_column> columns = read_csv(parts.path, ends, parts.type);
-  if (columns[0].format != columns[1].format) {
-    throw invalid_argument(
-        fmt::format("{}: {} is {} and {} is {}; name one type for both: {}:int64", name, ends[0],
-                    to_string(columns[0].format), ends[1], to_string(columns[1].format), name));
-  }
-  return {std::move(columns[0]), std::move(columns[1])};
+host_column read_array(const std::string& name) {
+  check_is_array(name);
+  npy_array array = read_npy(name);
+  if (array.shape.size() != 1) wrong_shape(name, array.shape, "one dimension");
+  return {.format = array.dtype,
+          .size = array.shape[0],
+          .stride = 0,
+          .cells = std::move(array.cells),
+          .validity = {}};
 }
 
 // Rows of a column, which shares its cells with them.
@@ -111,28 +106,68 @@ std::string path_of(const std::string& name) {
   return is_csv(name) ? split(name).path : name;
 }
 
-host_column read_column(const std::string& name) {
+void column_reading::add(const std::string& name, host_column& to) {
   if (is_csv(name)) {
     const csv_name parts = split(name);
-    return std::move(read_csv(parts.path, std::array{parts.column}, parts.type).front());
+    tables_[parts.path].push_back({parts.column, &to});
+  } else {
+    to = read_array(name);
   }
-  check_is_array(name);
-  npy_array array = read_npy(name);
-  if (array.shape.size() != 1) wrong_shape(name, array.shape, "one dimension");
-  return {.format = array.dtype,
-          .size = array.shape[0],
-          .stride = 0,
-          .cells = std::move(array.cells),
-          .validity = {}};
 }
 
-range_reader::range_reader(const std::string& name) {
-  if (is_csv(name)) {
-    columns_ = read_csv_ranges(name);
-    format_ = columns_.lower.format;
-    size_ = columns_.lower.size;
+void column_reading::add(const std::string& name, host_ranges& to) {
+  if (!is_csv(name)) {
+    range_reader reader(name);
+    to = reader.next(reader.size());
     return;
   }
+  csv_name parts = split(name);
+  csv_column upper = parts.column;
+  const std::size_t comma = upper.name.find(',');
+  if (comma == std::string::npos) {
+    throw invalid_argument(
+        fmt::format("{}: ranges have two columns: {}:lower,upper", name, parts.path));
+  }
+  parts.column.name.resize(comma);
+  upper.name.erase(0, comma + 1);
+  std::vector<table_column>& table = tables_[parts.path];
+  table.push_back({parts.column, &to.lower});
+  table.push_back({upper, &to.upper});
+  ranges_.emplace_back(name, &to);
+}
+
+void column_reading::read() {
+  for (auto& [path, wanted] : tables_) {
+    std::vector<csv_column> columns;
+    for (const table_column& one : wanted)
+      columns.push_back(one.column);
+    std::vector<host_column> read = read_csv(path, columns);
+    for (std::size_t i = 0; i < read.size(); ++i)
+      *wanted[i].to = std::move(read[i]);
+  }
+  for (const auto& [name, read] : ranges_) {
+    const key_format lower = read->lower.format;
+    const key_format upper = read->upper.format;
+    if (lower == upper) continue;
+    throw invalid_argument(
+        fmt::format("{0}: the lower ends are {1} and the upper ends are {2}; name one type for "
+                    "both: {0}:int64",
+                    name, to_string(lower), to_string(upper)));
+  }
+}
+
+host_column read_column(const std::string& name) {
+  host_column column;
+  column_reading reading;
+  reading.add(name, column);
+  reading.read();
+  return column;
+}
+
+range_reader::range_reader(host_ranges read)
+    : format_(read.lower.format), size_(read.lower.size), columns_(std::move(read)) {}
+
+range_reader::range_reader(const std::string& name) {
   check_is_array(name);
   file_ = open_input(name);
   array_.emplace(file_->stream, file_->size, name);
@@ -157,11 +192,6 @@ host_ranges range_reader::next(std::uint64_t count) {
   host_column upper = lower;
   upper.cells = {lower.cells, lower.cells.get() + (count != 0 ? width : 0)};
   return {std::move(lower), std::move(upper)};
-}
-
-host_ranges read_ranges(const std::string& name) {
-  range_reader reader(name);
-  return reader.next(reader.size());
 }
 
 }  // namespace raydex::io

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "files/csv.hpp"
 #include "files/host_column.hpp"
 #include "files/input_file.hpp"
 #include "files/npy.hpp"
@@ -19,15 +23,38 @@ bool is_csv(std::string_view name);
 // The file of such a name.
 std::string path_of(const std::string& name);
 
-// Reads a column. Throws `invalid_argument` with one line that names the file.
+// Columns that are read together: a CSV file is read once, however many of its columns are wanted.
+// All calls throw `invalid_argument` with one line that names the file.
+class column_reading {
+ public:
+  // Has a column read.
+  void add(const std::string& name, host_column& to);
+  // Has ranges read: an n x 2 array of lower and upper ends, or two columns of a CSV file,
+  // `t.csv:lower,upper`.
+  void add(const std::string& name, host_ranges& to);
+  // Reads what was added; before it, `to` holds nothing yet.
+  void read();
+
+ private:
+  struct table_column {
+    csv_column column;
+    host_column* to;
+  };
+  std::map<std::string, std::vector<table_column>> tables_;  // by path
+  std::vector<std::pair<std::string, const host_ranges*>> ranges_;
+};
+
+// Reads one column.
 host_column read_column(const std::string& name);
 
-// Reads ranges batch by batch: from an n x 2 array of lower and upper ends, of which only one batch
-// at a time is in memory, or from two columns of a CSV file, `t.csv:lower,upper`. Throws as
-// `read_column`.
+// Hands out ranges batch by batch: of an n x 2 array in a file only one batch at a time is in
+// memory. Throws as `column_reading`.
 class range_reader {
  public:
+  // Of a file.
   explicit range_reader(const std::string& name);
+  // Of what was read.
+  explicit range_reader(host_ranges read);
   range_reader(const range_reader&) = delete;
   range_reader& operator=(const range_reader&) = delete;
 
@@ -44,10 +71,7 @@ class range_reader {
   std::uint64_t done_ = 0;
   std::optional<input_file> file_;
   std::optional<npy_reader> array_;  // in the file
-  host_ranges columns_;              // of a CSV file
+  host_ranges columns_;              // if there is no file
 };
-
-// Reads all ranges.
-host_ranges read_ranges(const std::string& name);
 
 }  // namespace raydex::io

@@ -89,24 +89,25 @@ void check(const query_arguments& given) {
   }
 }
 
-std::optional<io::host_column> read_if_given(const std::string& file) {
-  return file.empty() ? std::nullopt : std::optional(io::read_column(file));
-}
-
 inputs read(const query_arguments& given) {
   inputs in;
-  in.keys = io::read_column(given.keys);
-  in.row_ids = read_if_given(given.row_ids);
+  io::column_reading reading;
+  const auto add_if_given = [&](const std::string& file, std::optional<io::host_column>& to) {
+    if (!file.empty()) reading.add(file, to.emplace());
+  };
+  reading.add(given.keys, in.keys);
+  add_if_given(given.row_ids, in.row_ids);
   if (given.ranges.empty()) {
-    in.ends.lower = io::read_column(given.points);
+    reading.add(given.points, in.ends.lower);
   } else {
-    in.ends = io::read_ranges(given.ranges);
+    reading.add(given.ranges, in.ends);
   }
-  in.values = read_if_given(given.values);
-  in.insert = read_if_given(given.insert);
-  in.insert_rows = read_if_given(given.insert_rows);
-  in.erase = read_if_given(given.erase);
-  in.erase_rows = read_if_given(given.erase_rows);
+  add_if_given(given.values, in.values);
+  add_if_given(given.insert, in.insert);
+  add_if_given(given.insert_rows, in.insert_rows);
+  add_if_given(given.erase, in.erase);
+  add_if_given(given.erase_rows, in.erase_rows);
+  reading.read();
   const typed_file keys{"keys", given.keys, in.keys.format};
   const auto check_type = [&](const char* what, const std::string& file,
                               const io::host_column& read) {

@@ -45,10 +45,12 @@ struct rmq_arguments : build_arguments {
   }
 };
 
-// The columns that the arguments name, in host memory; ranges are read when they are asked for.
+// The columns that the arguments name, in host memory; ranges of an array are read when they are
+// asked for.
 struct rmq_inputs {
   io::host_column values;
   std::optional<io::host_column> set, set_values;
+  io::host_ranges ranges;  // of a CSV file
 };
 
 bool asks_for_position(const rmq_arguments& given) {
@@ -82,7 +84,14 @@ void check_none_missing(const char* what, const std::string& path, const io::hos
 
 rmq_inputs read(const rmq_arguments& given) {
   rmq_inputs in;
-  in.values = io::read_column(given.values);
+  io::column_reading reading;
+  reading.add(given.values, in.values);
+  if (io::is_csv(given.ranges)) reading.add(given.ranges, in.ranges);
+  if (!given.set.empty()) {
+    reading.add(given.set, in.set.emplace());
+    reading.add(given.set_values, in.set_values.emplace());
+  }
+  reading.read();
   const typed_file values{"values", given.values, in.values.format};
   if (values.format.type == key_type::bytes) {
     throw invalid_argument(fmt::format("values {} are {}; minima are of numbers", given.values,
@@ -91,8 +100,6 @@ rmq_inputs read(const rmq_arguments& given) {
   check_none_missing("values", given.values, in.values);
   if (given.set.empty()) return in;
 
-  in.set = io::read_column(given.set);
-  in.set_values = io::read_column(given.set_values);
   check_positions({"set positions", given.set, in.set->format});
   check_same_type({"set values", given.set_values, in.set_values->format}, values);
   check_none_missing("set positions", given.set, *in.set);
@@ -168,7 +175,8 @@ void run(const rmq_arguments& given) {
 
   bar.phase("read");
   rmq_inputs in = read(given);
-  io::range_reader all_ranges(given.ranges);
+  io::range_reader all_ranges = io::is_csv(given.ranges) ? io::range_reader(std::move(in.ranges))
+                                                         : io::range_reader(given.ranges);
   check_positions({"ranges", given.ranges, all_ranges.format()});
   std::byte* writable = nullptr;
   if (in.set) {

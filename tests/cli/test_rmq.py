@@ -313,7 +313,7 @@ def write_files(program):
         ({"ranges": "float.npy"}, ["ranges float.npy are float; positions are integers; in NumPy: "]),
         ({"ranges": "text2.npy"}, ["ranges text2.npy are bytes1; positions are integers; in NumPy: "]),
         ({"ranges": "t.csv:a"}, ["lower,upper"]),
-        ({"ranges": "t.csv:a,c"}, ["a is int64 and c is double"]),
+        ({"ranges": "t.csv:a,c"}, ["the lower ends are int64 and the upper ends are double"]),
         ({"result": "max"}, ["result: 'max' is not one of min, argmin"]),
         ({"structure": "rmq_rays"}, ["rmq_rays", "auto, ", "rmq_scan"]),
         ({"structure": "sorted_array"}, ["sorted_array", "auto, ", "rmq_scan"]),

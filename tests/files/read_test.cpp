@@ -50,6 +50,14 @@ TEST(Read, Column) {
   expect_error([&] { read_column(write_array(folder, {})); }, "shape is ()", "one dimension");
 }
 
+host_ranges read_ranges(const std::string& name) {
+  host_ranges read;
+  column_reading reading;
+  reading.add(name, read);
+  reading.read();
+  return read;
+}
+
 TEST(Read, RangesInBatches) {
   const temporary_folder folder;
   std::string table = "lower,upper\n";
@@ -57,7 +65,7 @@ TEST(Read, RangesInBatches) {
     table += i == 9 ? "18,\n" : std::to_string(2 * i) + "," + std::to_string(2 * i + 1) + "\n";
   const std::string columns = folder.write("t.csv", table) + ":lower,upper:u4";
   for (const std::string& name : {write_array(folder, {11, 2}), columns}) {
-    range_reader reader(name);
+    range_reader reader = is_csv(name) ? range_reader(read_ranges(name)) : range_reader(name);
     EXPECT_EQ(reader.format(), format_of<std::uint32_t>);
     ASSERT_EQ(reader.size(), 11U);
     EXPECT_EQ(reader.next(0).lower.size, 0U);
@@ -118,8 +126,30 @@ TEST(Read, CsvColumns) {
   expect_error([&] { read_column(csv + ":"); }, "no column ''", "a, b:c, d");
   expect_error([&] { read_column(csv + ":a:i16"); }, "no column 'a:i16'");
   expect_error([&] { read_ranges(csv + ":a"); }, ":lower,upper");
-  expect_error([&] { read_ranges(csv + ":a,d"); }, "a is int64 and d is double");
+  expect_error([&] { read_ranges(csv + ":a,d"); },
+               "the lower ends are int64 and the upper ends are double");
   expect_error([&] { read_column(folder.path("none.csv:a")); }, "none.csv: cannot be read");
+}
+
+TEST(Read, ColumnsOfOneFileAreReadTogether) {
+  const temporary_folder folder;
+  const std::string csv = folder.write("t.csv", "a,b,c\n1,2,0.5\n3,4,1.5\n");
+  const std::string array = write_array(folder, {5});
+  host_column a;
+  host_column again;
+  host_column numbers;
+  host_ranges ranges;
+  column_reading reading;
+  reading.add(csv + ":a", a);
+  reading.add(array, numbers);
+  reading.add(csv + ":a,b:u4", ranges);
+  reading.add(csv + ":a:double", again);
+  reading.read();
+  EXPECT_EQ(a.format, format_of<std::int64_t>);
+  EXPECT_EQ(again.format, format_of<double>);
+  EXPECT_EQ(numbers.size, 5U);
+  EXPECT_EQ(cell(ranges.lower.view(), 1), 3U);
+  EXPECT_EQ(cell(ranges.upper.view(), 1), 4U);
 }
 
 }  // namespace
