@@ -68,7 +68,10 @@ void trace(RTCScene scene, query& asked, RTCRayHit& hit) {
   RTCIntersectArguments arguments;
   rtcInitIntersectArguments(&arguments);
   arguments.context = &asked.context;
-  if (asked.visit != nullptr) arguments.filter = pass_by;
+  if (asked.visit != nullptr) {
+    arguments.filter = pass_by;
+    arguments.flags = RTC_RAY_QUERY_FLAG_INVOKE_ARGUMENT_FILTER;  // for all geometries
+  }
   rtcIntersect1(scene, &hit, &arguments);
 #else
   rtcInitIntersectContext(&asked.context);
