@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's names for key formats: a letter for the type, then the bytes.
+// NumPy's names for key formats: a letter for the type, then the bytes; and the library's.
 #include "files/dtype.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "raydex/column.hpp"
 
 namespace raydex::io {
 
 namespace {
+
+std::vector<key_format> all_formats() {
+  std::vector<key_format> all{format_of<std::uint32_t>, format_of<std::uint64_t>,
+                              format_of<std::int32_t>,  format_of<std::int64_t>,
+                              format_of<float>,         format_of<double>};
+  for (std::uint8_t width = 1; width <= 8; ++width)
+    all.push_back(key_format::bytes(width));
+  return all;
+}
 
 char type_letter(key_type type) {
   switch (type) {
@@ -31,23 +46,36 @@ std::string dtype_name(key_format format) {
          std::to_string(format.width);
 }
 
-std::optional<key_format> parse_type(std::string_view name) {
-  if (name == "u4") return format_of<std::uint32_t>;
-  if (name == "u8") return format_of<std::uint64_t>;
-  if (name == "i4") return format_of<std::int32_t>;
-  if (name == "i8") return format_of<std::int64_t>;
-  if (name == "f4") return format_of<float>;
-  if (name == "f8") return format_of<double>;
-  if (name.size() == 2 && name[0] == 'S' && name[1] >= '1' && name[1] <= '8') {
-    return key_format::bytes(static_cast<std::uint8_t>(name[1] - '0'));
+std::optional<key_format> parse_dtype(std::string_view name) {
+  for (const key_format format : all_formats()) {
+    if (dtype_name(format) == name) return format;
   }
   return std::nullopt;
 }
 
-std::optional<key_format> parse_dtype(std::string_view name) {
-  if (name.empty()) return std::nullopt;
-  const auto format = parse_type(name.substr(1));
-  return format && dtype_name(*format) == name ? format : std::nullopt;
+std::optional<key_format> parse_type(std::string_view name) {
+  if (name == "float32") return format_of<float>;
+  if (name == "float64") return format_of<double>;
+  for (const key_format format : all_formats()) {
+    const std::string dtype = dtype_name(format);
+    if (name == to_string(format) || name == dtype || name == dtype.substr(1)) return format;
+  }
+  return std::nullopt;
+}
+
+std::string remedy_for(std::string_view dtype) {
+  if (dtype.size() < 3) return {};
+  const char kind = dtype[1];
+  const std::string_view width = dtype.substr(2);
+  const bool is_number = kind == 'i' || kind == 'u' || kind == 'f';
+  if (dtype[0] == '>' && (width == "4" || width == "8") && is_number)
+    return fmt::format("a.astype('<{}')", dtype.substr(1));
+  if (kind == 'b') return "a.astype('uint32')";
+  if (is_number && (width == "1" || width == "2")) return fmt::format("a.astype('{}4')", kind);
+  if (kind == 'f') return "a.astype('float64')";
+  if (kind == 'M' || kind == 'm') return "a.view('int64')";
+  if (kind == 'U' || kind == 'S') return "a.astype('S8'), of which 8 bytes are kept";
+  return {};
 }
 
 }  // namespace raydex::io

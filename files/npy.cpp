@@ -4,14 +4,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
 
 #include "files/input_file.hpp"
+#include "files/quoted.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::io {
+
+namespace {
+
+// What a file is that begins so, and what to do with it.
+std::string_view other_kind(std::string_view begin) {
+  if (begin.starts_with("PK")) {
+    return " but an archive, as .npz files are; save one array: numpy.save(file, archive['name'])";
+  }
+  if (begin.starts_with("PAR1") || begin.starts_with("ARROW1")) {
+    return " but a table of Parquet or Arrow; write its columns as .npy or CSV, in pandas: "
+           "table['name'].to_csv('file.csv', index=False)";
+  }
+  if (begin.starts_with("\x1f\x8b")) return " but compressed by gzip; decompress it: gunzip";
+  return "; raydex reads .npy files, and columns of CSV files named so: file.csv:column";
+}
+
+}  // namespace
 
 npy_reader::npy_reader(std::istream& stream, std::uint64_t size, std::string name)
     : stream_(stream), left_(size), name_(std::move(name)) {
@@ -53,9 +72,9 @@ std::uint64_t npy_reader::number(std::size_t width) {
 
 std::string npy_reader::dictionary() {
   std::string magic(npy_magic.size(), '\0');
-  if (left_ < magic.size()) fail("it is not an .npy file: too short");
+  magic.resize(std::min<std::uint64_t>(left_, magic.size()));
   take(magic.data(), magic.size());
-  if (magic != npy_magic) fail("it is not an .npy file: it does not begin with \\x93NUMPY");
+  if (magic != npy_magic) fail(fmt::format("it is not an .npy file{}", other_kind(magic)));
   const std::uint64_t major = number(1);
   const std::uint64_t minor = number(1);
   if (major < 1 || major > 3 || minor != 0) {
@@ -78,7 +97,7 @@ std::uint64_t npy_reader::bytes_of_cells() const {
   for (const std::uint64_t length : header_.shape) {
     if (product > std::numeric_limits<std::uint64_t>::max() / length) {
       fail(fmt::format("its shape {} is of more than 2^64 bytes, {} found",
-                       to_string(header_.shape), left_));
+                       printable(to_string(header_.shape)), left_));
     }
     product *= length;
   }

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "files/dtype.hpp"
+#include "files/quoted.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::io {
@@ -25,7 +26,7 @@ class header_parser {
     bool has_shape = false;
     expect('{');
     while (!accept('}')) {
-      const std::string_view key = quoted();
+      const std::string_view key = text_in_quotes();
       expect(':');
       if (key == "descr") {
         header.dtype = dtype();
@@ -71,7 +72,7 @@ class header_parser {
     if (!accept(wanted)) fail(fmt::format("no '{}'", wanted));
   }
 
-  std::string_view quoted() {
+  std::string_view text_in_quotes() {
     const char quote = peek();
     if (quote != '\'' && quote != '"') fail("no quoted text");
     const std::size_t begin = ++at_;
@@ -83,14 +84,15 @@ class header_parser {
 
   key_format dtype() {
     if (peek() == '[') {
-      throw invalid_argument(
-          fmt::format("{}: its dtype is a structure; legal are {}", name_, legal_dtypes));
+      throw invalid_argument(fmt::format(
+          "{}: its dtype is a structure; save one field: numpy.save(file, a['field'])", name_));
     }
-    const std::string_view descr = quoted();
+    const std::string_view descr = text_in_quotes();
     if (const auto format = parse_dtype(descr)) return *format;
+    const std::string remedy = remedy_for(descr);
     throw invalid_argument(
-        fmt::format("{}: its dtype {} is {}; legal are {}", name_, descr,
-                    descr.starts_with('>') ? "big-endian" : "not that of a column", legal_dtypes));
+        fmt::format("{}: its dtype is {}; {} are read{}", name_, quoted(descr), legal_types,
+                    remedy.empty() ? remedy : fmt::format("; in NumPy: {}", remedy)));
   }
 
   bool boolean() {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "raydex/error.hpp"
 
@@ -20,7 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
-  throw invalid_argument(fmt::format("{}: cannot be written: {}", path, reason));
+  throw invalid_argument(fmt::format("{}: cannot be written: {}",
+                                     path == "-" ? "standard output" : path, reason));
 }
 
 [[noreturn]] void fail_with_errno(const std::string& path) {
@@ -34,7 +36,6 @@ std::optional<struct stat> existing(const std::string& path, const std::string& 
     if (errno != ENOENT) fail_with_errno(path);
     return std::nullopt;
   }
-  // Moving a file onto a device or a pipe would replace it instead of writing to it.
   if (!S_ISREG(found.st_mode)) fail(path, "not a regular file");
   constexpr mode_t anybody = S_IWUSR | S_IWGRP | S_IWOTH;
   if ((found.st_mode & anybody) == 0) fail(path, "it is read-only");
@@ -42,9 +43,22 @@ std::optional<struct stat> existing(const std::string& path, const std::string& 
   return found;
 }
 
+// Opens what must not be replaced but is written to; negative for all else.
+int open_stream(const std::string& path) {
+  if (path == "-" || path == "/dev/stdout") return ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return -1;
+  if (!S_ISCHR(found.st_mode) && !S_ISFIFO(found.st_mode)) return -1;
+  const int opened = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (opened < 0) fail_with_errno(path);
+  return opened;
+}
+
 }  // namespace
 
-output_file::output_file(const std::string& path) : path_(path), target_(followed(path)) {
+output_file::output_file(const std::string& path)
+    : path_(path), target_(followed(path)), stream_(open_stream(path)) {
+  if (stream_ >= 0) return;
   if (path.empty()) fail(path, "not a regular file");
   const std::optional<struct stat> before = existing(path, target_);
   const int descriptor = temporary_.emplace(fs::path(target_).parent_path()).descriptor();
@@ -56,9 +70,13 @@ output_file::output_file(const std::string& path) : path_(path), target_(followe
   if (::fchmod(descriptor, before->st_mode & 07777) != 0) fail_with_errno(path);
 }
 
+output_file::~output_file() {
+  if (stream_ >= 0) ::close(stream_);
+}
+
 void output_file::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(temporary_->descriptor(), bytes.data(), bytes.size());
+    const ssize_t written = ::write(descriptor(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail_with_errno(path_);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
@@ -66,17 +84,20 @@ void output_file::write(std::span<const std::byte> bytes) {
 }
 
 void output_file::seek(std::uint64_t place) {
-  if (::lseek(temporary_->descriptor(), static_cast<off_t>(place), SEEK_SET) < 0)
-    fail_with_errno(path_);
+  if (::lseek(descriptor(), static_cast<off_t>(place), SEEK_SET) >= 0) return;
+  if (errno == ESPIPE) fail(path_, "an .npz archive cannot go to a pipe; CSV can: -");
+  fail_with_errno(path_);
 }
 
 void output_file::finish() {
-  if (!temporary_->finish()) fail_with_errno(path_);
+  const bool finished =
+      temporary_ ? temporary_->finish() : stream_ < 0 || ::close(std::exchange(stream_, -1)) == 0;
+  if (!finished) fail_with_errno(path_);
 }
 
 void output_file::commit() {
   finish();
-  if (!temporary_->move_to(target_)) fail_with_errno(path_);
+  if (temporary_ && !temporary_->move_to(target_)) fail_with_errno(path_);
 }
 
 std::string followed(const std::string& path) {

@@ -18,22 +18,27 @@ inline constexpr const char* output_rules =
     "symbolic\n"
     "link is replaced, not the link. A file that is replaced keeps its permissions; one that "
     "nobody\n"
-    "may write is refused, even to root. So is one that is also read.";
+    "may write is refused, even to root. So is one that is also read. Standard output (- or\n"
+    "/dev/stdout), pipes and devices are written to as they are.";
 
 // A file that is written beside its path and moved there by `commit`; without `commit` nothing is
 // left. A file at the path stays until then, and its permissions stay for good. If the path is a
-// symbolic link, all this holds for the file that it leads to. All calls throw `invalid_argument`
-// with one line that names the path and the system's reason.
+// symbolic link, all this holds for the file that it leads to. Standard output, which is `-` or
+// /dev/stdout, and what is no regular file but a pipe or a device is written to at once. All calls
+// throw `invalid_argument` with one line that names the path and the system's reason.
 class output_file {
  public:
   // Creates the temporary file, so that a path that cannot be written fails before the work.
-  // Refuses an existing file that is not regular, or read-only. Root may write everything, so for
+  // Refuses a folder, a socket, and a file that is read-only. Root may write everything, so for
   // root read-only means that nobody has the permission.
   explicit output_file(const std::string& path);
+  ~output_file();
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
 
   // Appends, or overwrites from the place of the last `seek` on.
   void write(std::span<const std::byte> bytes);
-  // Goes to a place, in bytes from the beginning.
+  // Goes to a place, in bytes from the beginning. Throws for a pipe.
   void seek(std::uint64_t place);
 
   // Ends writing: everything is on the disk. If files belong together, all are finished before the
@@ -46,9 +51,12 @@ class output_file {
   const std::string& path() const noexcept { return path_; }
 
  private:
+  int descriptor() const { return temporary_ ? temporary_->descriptor() : stream_; }
+
   std::string path_;
   std::string target_;  // where the path leads to
   std::optional<temporary_file> temporary_;
+  int stream_ = -1;  // what is written to at once; then there is no temporary file
 };
 
 // Where a path leads through symbolic links; the target need not exist.

@@ -4,21 +4,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "files/csv.hpp"
 #include "files/dtype.hpp"
 #include "files/npy_header.hpp"
+#include "files/quoted.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::io {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-constexpr std::string_view csv_mark = ".csv:";
+// Where the path of a CSV file ends and its columns begin; `npos` where that is no such name.
+std::size_t end_of_csv_path(std::string_view name) {
+  constexpr std::string_view mark = ".csv:";
+  const auto found = std::search(name.begin(), name.end(), mark.begin(), mark.end(),
+                                 [](char a, char b) { return std::tolower(a) == b; });
+  if (found == name.end()) return std::string_view::npos;
+  return static_cast<std::size_t>(found - name.begin()) + mark.size() - 1;
+}
 
 struct csv_name {
   std::string path;
@@ -27,7 +41,7 @@ struct csv_name {
 };
 
 csv_name split(const std::string& name) {
-  const std::size_t colon = name.find(csv_mark) + csv_mark.size() - 1;
+  const std::size_t colon = end_of_csv_path(name);
   csv_name parts{name.substr(0, colon), name.substr(colon + 1), std::nullopt};
   const std::size_t last = parts.column.rfind(':');
   if (last != std::string::npos) {
@@ -37,17 +51,25 @@ csv_name split(const std::string& name) {
   return parts;
 }
 
-// Refuses a CSV file without a column name.
+// Refuses a CSV file without a column name, and a column of another file.
 void check_is_array(const std::string& name) {
-  if (name.ends_with(".csv")) {
+  if (is_csv(name + ":")) {
     throw invalid_argument(fmt::format("{0}: which column? name it: {0}:column", name));
+  }
+  std::error_code absent;
+  const std::string path = name.substr(0, name.find(':'));
+  if (path.size() < name.size() && !fs::exists(name, absent) && fs::exists(path, absent)) {
+    throw invalid_argument(
+        fmt::format("{}: columns are named of CSV files, whose names end in .csv; of an .npy file, "
+                    "which is one array, give the path alone",
+                    name));
   }
 }
 
 [[noreturn]] void wrong_shape(const std::string& name, const std::vector<std::uint64_t>& shape,
                               std::string_view wanted) {
   throw invalid_argument(
-      fmt::format("{}: its shape is {}; {} is needed", name, to_string(shape), wanted));
+      fmt::format("{}: its shape is {}; {} is needed", name, printable(to_string(shape)), wanted));
 }
 
 host_ranges read_csv_ranges(const std::string& name) {
@@ -60,9 +82,9 @@ host_ranges read_csv_ranges(const std::string& name) {
   const std::array ends{parts.column.substr(0, comma), parts.column.substr(comma + 1)};
   std::vector<host_column> columns = read_csv(parts.path, ends, parts.type);
   if (columns[0].format != columns[1].format) {
-    throw invalid_argument(fmt::format("{}: {} is {} and {} is {}; name one type for both: {}:i8",
-                                       name, ends[0], dtype_name(columns[0].format), ends[1],
-                                       dtype_name(columns[1].format), name));
+    throw invalid_argument(
+        fmt::format("{}: {} is {} and {} is {}; name one type for both: {}:int64", name, ends[0],
+                    to_string(columns[0].format), ends[1], to_string(columns[1].format), name));
   }
   return {std::move(columns[0]), std::move(columns[1])};
 }
@@ -82,7 +104,7 @@ host_column slice(const host_column& all, std::uint64_t begin, std::uint64_t cou
 }  // namespace
 
 bool is_csv(std::string_view name) {
-  return name.find(csv_mark) != std::string_view::npos;
+  return end_of_csv_path(name) != std::string_view::npos;
 }
 
 std::string path_of(const std::string& name) {

@@ -15,6 +15,7 @@
 
 #include "files/input_file.hpp"
 #include "raydex/error.hpp"
+#include "raydex/version.hpp"
 
 namespace raydex::io {
 namespace {

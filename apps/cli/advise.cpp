@@ -44,12 +44,12 @@ key_format parse_key(const std::string& name) {
                               format_of<float>,         format_of<double>};
   for (std::uint8_t width = 1; width <= 8; ++width)
     all.push_back(key_format::bytes(width));
+  std::vector<std::string> known;
   for (const key_format format : all) {
     if (to_string(format) == name) return format;
+    known.push_back(to_string(format));
   }
-  throw invalid_argument(fmt::format(
-      "--key: '{}' is not one of uint32, uint64, int32, int64, float, double, bytes1 .. bytes8",
-      name));
+  throw io::unknown_word("--key", name, known);
 }
 
 // A number whose absence says something else than 0.

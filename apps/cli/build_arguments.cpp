@@ -38,7 +38,7 @@ void add_build_options(CLI::App& command, build_arguments& given, const char* ou
   command.add_option("--backend", given.backend, "Who does the work")
       ->type_name("cpu|cuda|optix|auto")
       ->capture_default_str();
-  command.add_option("--option", given.options, "An option of the structure; can be repeated")
+  command.add_option("--option", given.options, "An option of the structure, as `raydex structures NAME` lists them; can be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
 }
@@ -61,13 +61,30 @@ option_map parse_options(const std::vector<std::string>& given) {
   return options;
 }
 
+std::string how_to_name(std::string_view type, const std::string& path) {
+  if (io::is_csv(path))
+    return fmt::format("; name the type: {}:column:{}", io::path_of(path), type);
+  const auto format = io::parse_type(type);
+  return fmt::format("; in NumPy: a.astype('{}')", io::dtype_name(format.value()));
+}
+
+void check_row_ids(const typed_file& row_ids) {
+  const key_type type = row_ids.format.type;
+  if (type == key_type::uint32 || type == key_type::uint64) return;
+  throw invalid_argument(fmt::format("{} {} are {}; they must be uint32 or uint64{}", row_ids.what,
+                                     row_ids.path, to_string(row_ids.format),
+                                     how_to_name("uint64", row_ids.path)));
+}
+
 void check_same_type(const typed_file& one, const typed_file& other) {
   if (one.format == other.format) return;
-  const bool from_csv = io::is_csv(one.path) || io::is_csv(other.path);
+  // A column of a CSV file is easily read as what the other one is.
+  const bool change_other = io::is_csv(other.path) && !io::is_csv(one.path);
   throw invalid_argument(
-      fmt::format("{} {} are {}, but {} {} are {}; they must be the same{}", one.what, one.path,
-                  io::dtype_name(one.format), other.what, other.path, io::dtype_name(other.format),
-                  from_csv ? " (a type can be given to a CSV column: file.csv:column:i8)" : ""));
+      fmt::format("{} {} are {}, but {} {} are {}{}", one.what, one.path, to_string(one.format),
+                  other.what, other.path, to_string(other.format),
+                  change_other ? how_to_name(to_string(one.format), other.path)
+                               : how_to_name(to_string(other.format), one.path)));
 }
 
 outputs::outputs(const build_arguments& given, std::span<const io::file_argument> inputs)

@@ -49,6 +49,13 @@ struct typed_file {
   key_format format;
 };
 
+// How a file's column is read as another type: of a CSV file by its name, `; name a type:
+// file.csv:column:uint64`, else in NumPy.
+std::string how_to_name(std::string_view type, const std::string& path);
+
+// Refuses what are no row ids.
+void check_row_ids(const typed_file& row_ids);
+
 // Refuses what is not of the type of `other`.
 void check_same_type(const typed_file& one, const typed_file& other);
 

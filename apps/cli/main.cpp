@@ -21,6 +21,7 @@
 #include "files/quoted.hpp"
 #include "files/suggestion.hpp"
 #include "raydex/error.hpp"
+#include "raydex/version.hpp"
 
 namespace {
 

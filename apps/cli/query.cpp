@@ -18,8 +18,7 @@
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
 #include "files/backend_choice.hpp"
-#include "files/dtype.hpp"
-#include "files/npy.hpp"
+#include "files/column_writer.hpp"
 #include "files/npz.hpp"
 #include "files/output_file.hpp"
 #include "files/progress.hpp"
@@ -118,11 +117,14 @@ inputs read(const query_arguments& given) {
   } else {
     check_type("ranges", given.ranges, in.ends.lower);
   }
+  if (in.row_ids) check_row_ids({"row ids", given.row_ids, in.row_ids->format});
+  if (in.insert_rows) check_row_ids({"row ids", given.insert_rows, in.insert_rows->format});
+  if (in.erase_rows) check_row_ids({"row ids", given.erase_rows, in.erase_rows->format});
   if (in.insert) check_type("inserted keys", given.insert, *in.insert);
   if (in.erase) check_type("erased keys", given.erase, *in.erase);
   if (in.values && in.values->format.type == key_type::bytes) {
     throw invalid_argument(fmt::format("values {} are {}; sums are of numbers", given.values,
-                                       io::dtype_name(in.values->format)));
+                                       to_string(in.values->format)));
   }
   return in;
 }
@@ -151,9 +153,18 @@ double edit(const session& on, const inputs& in, index& built) {
   });
 }
 
-void write(io::output_file& file, const answers& found, bool is_rows) {
-  if (!is_rows) {
-    io::write_npy(file, found.format(), found.cells());
+void write(io::output_file& file, const answers& found, const std::string& result) {
+  const result_kind kind = parse_result(result);
+  const std::span<const std::byte> cells = std::as_bytes(std::span(found.cells()));
+  if (kind != result_kind::rows) {
+    std::optional<std::uint64_t> none;
+    if (kind == result_kind::first) none = not_found<std::uint64_t>;
+    io::column_writer(file, result, found.format(), cells.size() / found.format().width, none)
+        .write(cells);
+    return;
+  }
+  if (io::is_csv_output(file.path())) {
+    io::write_csv_matches(file, found.offsets(), found.format(), cells);
     return;
   }
   io::write_npz(file, std::array{io::npz_member{"offsets", format_of<std::uint64_t>,
@@ -167,6 +178,8 @@ void run(const query_arguments& given) {
   check(given);
   // What would fail late is tried early: outputs and the backend.
   outputs files(given, given.inputs());
+  // An archive is not written from its begin to its end.
+  if (kind == result_kind::rows && !io::is_csv_output(given.out)) files.answers().seek(0);
   const session on(
       io::choose_backend(given.backend, io::key_offers(), given.structure, given.has_edits()));
   const io::auto_choice choose(on, given.structure == "auto");
@@ -210,8 +223,11 @@ void run(const query_arguments& given) {
   costs.repairs = built->repairs(context(on).stream);
 
   bar.phase("write");
-  write(files.answers(), found, kind == result_kind::rows);
-  files.commit([&] { return report(on, built->info(), batch.size(), costs); });
+  write(files.answers(), found, given.result);
+  query_asked asked{given.result, batch.size()};
+  if (kind == result_kind::first)
+    asked.no_match = found.format().width == 4 ? not_found<std::uint32_t> : not_found<std::uint64_t>;
+  files.commit([&] { return report(on, built->info(), asked, costs); });
 }
 
 }  // namespace
@@ -224,26 +240,40 @@ void add_query_command(CLI::App& app) {
     return add_file(*command, name, path, what);
   };
   file("--keys", given->keys, "The column to index")->required();
-  file("--row-ids", given->row_ids, "Its row ids, u4 or u8; without them, positions");
+  file("--row-ids", given->row_ids, "Its row ids, uint32 or uint64; without them, positions");
   file("--points", given->points, "Keys to look up");
   file("--ranges", given->ranges, "Inclusive ranges: an n x 2 array of lower and upper ends");
   command->add_option("--result", given->result, "What to find out about the matching rows")
       ->required()
       ->type_name(result_names);
   file("--values", given->values, "For sum: the column to add up; without it, row ids");
-  add_build_options(*command, *given, "The answers, .npy; for rows .npz with offsets and rows");
+  add_build_options(
+      *command, *given,
+      "The answers: .npy, or CSV where the name ends in .csv or is -; rows as .npz or CSV");
   file("--insert", given->insert,
        "Keys to insert after the build; `auto` takes a structure that is updatable");
   file("--insert-rows", given->insert_rows,
-       "The row ids of the inserted keys, u4 or u8 as those of the index");
+       "The row ids of the inserted keys, of the type of the index's");
   file("--erase", given->erase, "Keys to erase after the build, likewise");
   file("--erase-rows", given->erase_rows,
        "Of the erased keys only these rows; without it, all of them");
   command->footer(
-      "Columns are .npy arrays of <u4 <u8 <i4 <i8 <f4 <f8 or |S1..|S8, or columns of CSV files:\n"
-      "file.csv:column, with a type file.csv:column:i8, for ranges file.csv:lower,upper. Empty\n"
-      "fields, NA, N/A, null and NULL are missing: they are never matched. `raydex advise` names "
-      "the structure for a use case.\n"
+      "Columns are .npy arrays of uint32, uint64, int32, int64, float, double or bytes1..bytes8, "
+      "or\n"
+      "columns of CSV files: file.csv:column, with a type file.csv:column:int64 (also i8 or <i8), "
+      "for\n"
+      "ranges file.csv:lower,upper. Empty\n"
+      "fields, NA, N/A, null and NULL are missing: they are never matched. NaN equals NaN and\n"
+      "follows all other keys, -0.0 equals 0.0.\n"
+      "\n"
+      "Results, for each point or range:\n"
+      "  first  the smallest id of a matching row: not the row of the smallest key. Where none\n"
+      "         matches, the largest number of its type: 4294967295 for uint32\n"
+      "  count  how many rows match\n"
+      "  sum    of --values over the matching rows, without it of their ids; integers modulo 2^64\n"
+      "  rows   the ids of all matching rows, and where those of each probe begin\n"
+      "\n"
+      "`raydex advise` names the structure for a use case.\n"
       "\n"
       "Examples:\n"
       "  raydex query --keys keys.npy --points probes.npy --result first --out first.npy\n"

@@ -21,8 +21,8 @@
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
 #include "files/backend_choice.hpp"
-#include "files/dtype.hpp"
-#include "files/npy.hpp"
+#include "files/column_writer.hpp"
+#include "files/known_words.hpp"
 #include "files/output_file.hpp"
 #include "files/progress.hpp"
 #include "files/read.hpp"
@@ -55,7 +55,8 @@ struct rmq_inputs {
 bool asks_for_position(const rmq_arguments& given) {
   if (given.result == "min") return false;
   if (given.result == "argmin") return true;
-  throw invalid_argument(fmt::format("result: '{}' is not one of min, argmin", given.result));
+  const std::string known[] = {"min", "argmin"};
+  throw io::unknown_word("result", given.result, known);
 }
 
 void check(const rmq_arguments& given) {
@@ -71,8 +72,9 @@ void check_positions(const typed_file& positions) {
       type == key_type::int64) {
     return;
   }
-  throw invalid_argument(fmt::format("{} {} are {}; positions are <u4 <u8 <i4 <i8", positions.what,
-                                     positions.path, io::dtype_name(positions.format)));
+  throw invalid_argument(fmt::format("{} {} are {}; positions are integers{}", positions.what,
+                                     positions.path, to_string(positions.format),
+                                     how_to_name("int64", positions.path)));
 }
 
 void check_none_missing(const char* what, const std::string& path, const io::host_column& read) {
@@ -86,7 +88,7 @@ rmq_inputs read(const rmq_arguments& given) {
   const typed_file values{"values", given.values, in.values.format};
   if (values.format.type == key_type::bytes) {
     throw invalid_argument(fmt::format("values {} are {}; minima are of numbers", given.values,
-                                       io::dtype_name(values.format)));
+                                       to_string(values.format)));
   }
   check_none_missing("values", given.values, in.values);
   if (given.set.empty()) return in;
@@ -164,6 +166,7 @@ void run(const rmq_arguments& given) {
   outputs files(given, given.inputs());
   const session on(
       io::choose_backend(given.backend, io::rmq_offers(), given.structure, !given.set.empty()));
+  io::check_spelling(given.structure, options);
   progress bar;
 
   bar.phase("read");
@@ -190,7 +193,9 @@ void run(const rmq_arguments& given) {
 
   bar.phase("lookup", all_ranges.size());
   const key_format cell = wants_position ? format_of<std::uint64_t> : in.values.format;
-  io::begin_npy(files.answers(), cell, all_ranges.size());
+  std::optional<std::uint64_t> none;
+  if (wants_position) none = no_position;
+  io::column_writer writer(files.answers(), given.result, cell, all_ranges.size(), none);
   for_each_batch(all_ranges.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
     const io::host_ranges host = all_ranges.next(count);
     const placed_probes placed(on, ranges(host.lower.view(), host.upper.view()));
@@ -204,13 +209,15 @@ void run(const rmq_arguments& given) {
         built->minimum(on, part, {cell, answers.data(), count});
       }
     });
-    files.answers().write(on.download(answers));
+    writer.write(on.download(answers));
   });
 
   costs.repairs = built->repairs(context(on).stream);
 
   bar.phase("write");
-  files.commit([&] { return report(on, built->info(), all_ranges.size(), costs); });
+  query_asked asked{given.result, all_ranges.size()};
+  if (wants_position) asked.no_match = no_position;
+  files.commit([&] { return report(on, built->info(), asked, costs); });
 }
 
 }  // namespace
@@ -231,15 +238,17 @@ void add_rmq_command(CLI::App& app) {
                    "The smallest value of each range, or its leftmost position")
       ->required()
       ->type_name("min|argmin");
-  add_build_options(*command, *given, "The answers, .npy");
+  add_build_options(*command, *given,
+                    "The answers: .npy, or CSV where the name ends in .csv or is -");
   command->add_flag("--check", given->check,
                     "Refuse ranges that are empty or not wholly in the array");
   file("--set", given->set, "Positions whose values change after the build");
   file("--set-values", given->set_values, "Their new values; of equal positions the last counts");
   command->footer(
-      "The array is an .npy file of <u4 <u8 <i4 <i8 <f4 <f8, ranges and positions are of <u4 <u8\n"
-      "<i4 <i8; or columns of CSV files: file.csv:column, with a type file.csv:column:i8, for\n"
-      "ranges file.csv:lower,upper. Positions count from 0, both ends are included. NaN comes\n"
+      "The array is an .npy file of uint32, uint64, int32, int64, float or double, ranges and\n"
+      "positions are of integers; or columns of CSV files: file.csv:column, with a type\n"
+      "file.csv:column:int64 (also i8 or <i8), for ranges file.csv:lower,upper. Positions count "
+      "from 0, both ends are included. NaN comes\n"
       "after all other values, -0.0 equals 0.0. With --option ties=rightmost equal values count\n"
       "from the right.\n"
       "\n"

@@ -151,8 +151,8 @@ std::unique_ptr<index> build(std::string_view structure, backend where, const co
     left.merge(advised.options);
     structure = advised.structure;
   }
-  const structure_entry& entry = find_structure(structure, is_for_keys, {"auto"});
-  return entry.build_keys(where, on, keys, row_ids, left);
+  return find_structure(structure, is_for_keys, {"auto"})
+      .build_keys(where, on, keys, row_ids, left);
 } catch (...) {
   rethrow_as_error();
 }
@@ -160,8 +160,8 @@ std::unique_ptr<index> build(std::string_view structure, backend where, const co
 std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where, const context& on,
                                const column& values, const option_map& options) try {
   if (structure == "auto") structure = "rmq_cover";
-  const structure_entry& entry = find_structure(structure, is_for_minima, {"auto"});
-  return entry.build_minima(where, on, values, options);
+  return find_structure(structure, is_for_minima, {"auto"})
+      .build_minima(where, on, values, options);
 } catch (...) {
   rethrow_as_error();
 }

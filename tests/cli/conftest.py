@@ -43,8 +43,9 @@ class Program:
         """Runs it with these arguments."""
         settings.setdefault("stdout", subprocess.PIPE)
         settings.setdefault("stderr", subprocess.PIPE)
+        settings.setdefault("text", True)
         return subprocess.run(
-            [BINARY, *arguments], cwd=self.folder, text=True, timeout=300, check=False, **settings
+            [BINARY, *arguments], cwd=self.folder, timeout=300, check=False, **settings
         )
 
     def load(self, out, *arguments):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import BACKEND, limit, query_arguments
 
-LEGAL = "<u4 <u8 <i4 <i8 <f4 <f8 |S1..|S8"
+LEGAL = "uint32, uint64, int32, int64, float, double, bytes1 .. bytes8 are read"
 
 
 def npy(array):
@@ -36,13 +36,17 @@ BAD_ARRAYS = {
     "header truncated": (npy(NUMBERS)[:50], ["truncated", "header"]),
     "trailing bytes": (npy(NUMBERS) + b"xx", ["2 bytes follow"]),
     "version": (b"\x93NUMPY\x09\x00" + npy(NUMBERS)[8:], ["version 9.0"]),
-    "big-endian": (npy(NUMBERS.astype(">u4")), [">u4", "big-endian", LEGAL]),
-    "float16": (npy(NUMBERS.astype("<f2")), ["<f2", LEGAL]),
-    "bytes": (npy(NUMBERS.astype("|u1")), ["|u1", LEGAL]),
-    "bool": (npy(NUMBERS.astype(bool)), ["|b1", LEGAL]),
-    "unicode": (npy(np.array(["a", "b"])), ["<U1", LEGAL]),
-    "long text": (npy(np.array([b"123456789"])), ["|S9", LEGAL]),
-    "structure": (npy(STRUCTURE_DTYPE), ["structure", LEGAL]),
+    "big-endian": (npy(NUMBERS.astype(">u4")), [">u4", LEGAL, "a.astype('<u4')"]),
+    "float16": (npy(NUMBERS.astype("<f2")), ["<f2", LEGAL, "a.astype('f4')"]),
+    "bytes": (npy(NUMBERS.astype("|u1")), ["|u1", LEGAL, "a.astype('u4')"]),
+    "bool": (npy(NUMBERS.astype(bool)), ["|b1", LEGAL, "a.astype('uint32')"]),
+    "dates": (npy(np.array(["2020-01-01"], "M8[D]")), ["<M8[D]", LEGAL, "a.view('int64')"]),
+    "Parquet": (b"PAR1\x15\x04\x15\x10", ["not an .npy file", "Parquet", "to_csv"]),
+    "gzip": (b"\x1f\x8b\x08\x00\x00\x00\x00", ["not an .npy file", "gzip", "gunzip"]),
+    "archive": (b"PK\x03\x04\x14\x00\x00\x00", ["not an .npy file", ".npz", "numpy.save"]),
+    "unicode": (npy(np.array(["a", "b"])), ["<U1", LEGAL, "a.astype('S8')"]),
+    "long text": (npy(np.array([b"123456789"])), ["|S9", LEGAL, "a.astype('S8')"]),
+    "structure": (npy(STRUCTURE_DTYPE), ["structure", "a['field']"]),
     "two dimensions": (npy(NUMBERS.reshape(2, 2)), ["(2, 2)", "one dimension"]),
     "no dimension": (npy(NUMBERS[0]), ["()", "one dimension"]),
     "Fortran order": (npy(np.asfortranarray(np.zeros((2, 3), "<u4"))), ["Fortran order"]),
@@ -76,8 +80,8 @@ def test_bad_arrays(program, case, option):
         (np.zeros((4, 3), "<u4"), "n x 2"),
         (np.zeros((2, 2, 2), "<u4"), "n x 2"),
         (np.zeros((2, 4), "<u4").T, "Fortran order"),
-        (np.zeros((4, 2), ">u4"), "big-endian"),
-        (np.zeros((4, 2), "<i8"), "<i8, but keys good.npy are <u4"),
+        (np.zeros((4, 2), ">u4"), "a.astype('<u4')"),
+        (np.zeros((4, 2), "<i8"), "int64, but keys good.npy are uint32"),
     ],
 )
 def test_bad_ranges(program, array, part):
@@ -120,7 +124,27 @@ def test_csv_names(program):
     assert "which column" in program.refuse_query(keys="t.csv", points=good, result="count")
     assert "lower,upper" in program.refuse_query(keys="t.csv:a", ranges="t.csv:a", result="count")
     line = program.refuse_query(keys="t.csv:a", points=good, result="count")
-    assert "<u4" in line and "<i8" in line and "file.csv:column:i8" in line
+    assert "points good.npy are uint32, but keys t.csv:a are int64; " in line
+    assert line.endswith("name the type: t.csv:column:uint32\n")
+    wide = program.file("wide.npy", NUMBERS.astype("<u8"))
+    line = program.refuse_query(keys=good, points=wide, result="count")
+    assert line.endswith("in NumPy: a.astype('<u4')\n")
+    line = program.refuse_query(keys=good, points="t.csv:a", result="count")
+    assert line.endswith("name the type: t.csv:column:uint32\n")
+    for name in ["uint32", "u4", "<u4"]:
+        assert program.query(keys=good, points=f"t.csv:a:{name}", result="count") == [1]
+    program.file("T.CSV", "a\n1\n")
+    assert program.query(keys="T.CSV:a", points="t.csv:a", result="count") == [1]
+
+
+def test_columns_of_other_files(program):
+    good = program.file("good.npy", NUMBERS)
+    for name, content in [("t.txt", "a\n1\n"), ("t.tsv", "a\n1\n"), ("other.npy", NUMBERS)]:
+        program.file(name, content)
+        line = program.refuse_query(keys=f"{name}:a", points=good, result="count")
+        assert line.startswith(f"raydex: {name}:a: columns are named of CSV files")
+    line = program.refuse_query(keys="t.txt", points=good, result="count")
+    assert "not an .npy file" in line and "file.csv:column" in line
 
 
 def test_files_that_are_not_there(program):
@@ -144,7 +168,9 @@ def test_different_types(program, dtype):
     keys = program.file("K.npy", NUMBERS)
     points = program.file("P.npy", NUMBERS.astype(dtype))
     line = program.refuse_query(keys=keys, points=points, result="first")
-    assert "K.npy are <u4" in line and f"P.npy are {dtype}" in line
+    name = {"<u8": "uint64", "<i4": "int32", "<f4": "float", "|S4": "bytes4"}[dtype]
+    assert f"points P.npy are {name}, but keys K.npy are uint32; " in line
+    assert "in NumPy: a.astype('<u4')" in line
 
 
 def test_row_ids(program):
@@ -157,7 +183,11 @@ def test_row_ids(program):
         return program.refuse_query(keys=good, points=good, row_ids=row_ids, result="first")
 
     assert "3" in refuse(NUMBERS[:3]) and "4" in refuse(NUMBERS[:3])
-    assert "int32" in refuse(NUMBERS.astype("<i4"))
+    line = refuse(NUMBERS.astype("<i4"))
+    assert "row ids I.npy are int32; they must be uint32 or uint64" in line
+    assert "in NumPy: a.astype('<u8')" in line
+    assert "t.csv:a are int64; " in refuse("t.csv:a")
+    assert "name the type: t.csv:column:uint64" in refuse("t.csv:a")
     assert "missing" in refuse("t.csv:a:u4")
     for dtype in ["<u4", "<u8"]:
         row_ids = NUMBERS.astype(dtype)
@@ -171,7 +201,7 @@ def test_values(program):
     text = program.file("text.npy", NUMBERS.astype("|S4"))
     query = {"keys": good, "points": good}
     assert "3" in program.refuse_query(**query, values=few, result="sum")
-    assert "|S4" in program.refuse_query(**query, values=text, result="sum")
+    assert "bytes4" in program.refuse_query(**query, values=text, result="sum")
     assert "--result sum" in program.refuse_query(**query, values=good, result="count")
 
 
@@ -222,7 +252,7 @@ def test_outputs_that_cannot_be_written(program):
     good = program.file("good.npy", NUMBERS)
     (program.folder / "folder").mkdir()
     query = {"keys": good, "points": good, "result": "first"}
-    for bad in ["none/o.npy", "folder", "/dev/null", "good.npy/o.npy"]:
+    for bad in ["none/o.npy", "folder", "good.npy/o.npy"]:
         for option in ["out", "report"]:
             line = program.refuse_query(**query, **{option: bad})
             assert line.startswith(f"raydex: {bad}: cannot be written: ")

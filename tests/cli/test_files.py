@@ -3,6 +3,7 @@
 
 import contextlib
 import itertools
+import io
 import json
 import os
 import re
@@ -448,3 +449,68 @@ def test_outputs_are_two_files(program):
     program.file("x.npy", "before")
     os.link(program.folder / "x.npy", program.folder / "hard")
     assert "same file" in program.refuse_query(**query, report="hard")
+
+
+# Answers as CSV, and to where there is no file.
+
+
+TABLE = "key,weight\n5,1.5\n3,2.5\n5,\n"
+
+
+def csv_query(program, result, out, **options):
+    """The words of a query of a small table."""
+    program.file("t.csv", TABLE)
+    program.file("p.csv", "point\n5\n4\n3\n")
+    return query_arguments(keys="t.csv:key", points="p.csv:point", result=result, out=out, **options)
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ("first", "first\n0\n\n1\n"),
+        ("count", "count\n2\n0\n1\n"),
+        ("sum", "sum\n2\n0\n1\n"),
+        ("rows", "probe,row\n0,0\n0,2\n2,1\n"),
+    ],
+)
+def test_answers_as_csv(program, result, text):
+    words = csv_query(program, result, "-")
+    done = program.run(*words)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", text)
+    assert program.run(*csv_query(program, result, "o.csv")).returncode == 0
+    assert (program.folder / "o.csv").read_text() == text
+    # What was written is an input.
+    if result != "rows":
+        name = f"o.csv:{result}:i8"
+        words = query_arguments(keys="t.csv:key", points=name, result="count", out="-")
+        assert program.run(*words).returncode == 0
+
+
+def test_sums_of_floats_as_csv(program):
+    done = program.run(*csv_query(program, "sum", "-", values="t.csv:weight"))
+    assert done.stdout == "sum\n1.5\n0\n2.5\n"
+
+
+def test_minima_as_csv(program):
+    program.file("r.csv", "from,to\n0,2\n1,0\n2,2\n")
+    program.file("v.csv", "v\n0.5\n0.25\n8\n")
+    for result, text in [("min", "min\n0.25\nnan\n8\n"), ("argmin", "argmin\n1\n\n2\n")]:
+        words = rmq_arguments(values="v.csv:v", ranges="r.csv:from,to", result=result, out="-")
+        done = program.run(*words)
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", text)
+
+
+def test_answers_to_streams(program):
+    done = program.run(*csv_query(program, "count", "/dev/stdout"), text=False)
+    assert (np.load(io.BytesIO(done.stdout)) == [2, 0, 1]).all()
+    assert program.run(*csv_query(program, "count", "/dev/null")).returncode == 0
+    line = program.refuse(*csv_query(program, "rows", "/dev/stdout"))
+    assert "/dev/stdout: cannot be written: an .npz archive cannot go to a pipe" in line
+    line = program.refuse(*csv_query(program, "count", "/dev/full"))
+    assert line == "raydex: /dev/full: cannot be written: No space left on device\n"
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = program.run(*csv_query(program, "count", "-"), stdout=full)
+    assert done.returncode == 1
+    assert done.stderr == "raydex: standard output: cannot be written: No space left on device\n"
+    line = program.refuse(*csv_query(program, "count", "-", report="-"))
+    assert "are the same file" in line

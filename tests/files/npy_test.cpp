@@ -117,11 +117,62 @@ TEST(Npy, IllegalDtypes) {
   for (const char* dtype : {"<f2", "|u1", "|b1", "<U3", "|S9", "|S0", "|S", "<c8", "<M8[ns]", "|O",
                             "<S4", "|u4", "", "u4", "=u4"}) {
     expect_error([&] { read_text(with(quoted(dtype), "False", "(0,)")); }, "K.npy: its dtype ",
-                 dtype, "legal are", legal_dtypes);
+                 dtype, "are read", legal_types);
   }
-  expect_error([] { read_text(with("'>i8'", "False", "(0,)")); }, "big-endian", legal_dtypes);
   expect_error([] { read_text(with("[('a', '<u4')]", "False", "(0,)")); }, "structure",
-               legal_dtypes);
+               "a['field']");
+}
+
+TEST(Npy, RemediesForDtypes) {
+  const std::vector<std::pair<const char*, const char*>> remedies{
+      {">i8", "a.astype('<i8')"},      {">f4", "a.astype('<f4')"},
+      {"|b1", "a.astype('uint32')"},   {"<i2", "a.astype('i4')"},
+      {"|u1", "a.astype('u4')"},       {"<f2", "a.astype('f4')"},
+      {"<f16", "a.astype('float64')"}, {"<M8[ns]", "a.view('int64')"},
+      {"<m8[s]", "a.view('int64')"},   {"<U3", "a.astype('S8')"},
+      {"|S9", "a.astype('S8')"}};
+  for (const auto& [dtype, remedy] : remedies) {
+    expect_error([&, name = dtype] { read_text(with(quoted(name), "False", "(0,)")); },
+                 "; in NumPy: ", remedy);
+  }
+  EXPECT_EQ(remedy_for("|O"), "");
+  EXPECT_EQ(remedy_for("<c8"), "");
+}
+
+// What a file says of itself may hold anything.
+TEST(Npy, HostileHeaders) {
+  const std::string long_name(50'000, 'x');
+  for (const std::string& text : {"'\x1b[31m" + long_name + "'", "'" + long_name + "'"}) {
+    try {
+      read_text(with(text, "False", "(0,)"));
+      ADD_FAILURE();
+    } catch (const invalid_argument& error) {
+      const std::string_view message = error.what();
+      EXPECT_LT(message.size(), 400U);
+      EXPECT_EQ(message.find('\x1b'), message.npos);
+    }
+  }
+  std::string shape = "(";
+  for (int i = 0; i < 2000; ++i)
+    shape += "18446744073709551615, ";
+  expect_error([&] { read_text(with("'<u4'", "False", shape + ")")); }, "...", "2^64");
+}
+
+TEST(Types, AreNamedInThreeWays) {
+  const std::vector<std::pair<key_format, std::vector<const char*>>> names{
+      {format_of<std::uint32_t>, {"uint32", "u4", "<u4"}},
+      {format_of<std::uint64_t>, {"uint64", "u8", "<u8"}},
+      {format_of<std::int32_t>, {"int32", "i4", "<i4"}},
+      {format_of<std::int64_t>, {"int64", "i8", "<i8"}},
+      {format_of<float>, {"float", "float32", "f4", "<f4"}},
+      {format_of<double>, {"double", "float64", "f8", "<f8"}},
+      {key_format::bytes(5), {"bytes5", "S5", "|S5"}}};
+  for (const auto& [format, all] : names) {
+    for (const char* name : all)
+      EXPECT_EQ(parse_type(name), format) << name;
+  }
+  for (const char* name : {"", "int", "u2", "<S5", ">i8", "|i8", "bytes0", "bytes9", "S9", "I8"})
+    EXPECT_EQ(parse_type(name), std::nullopt) << name;
 }
 
 TEST(Npy, FortranOrder) {

@@ -134,9 +134,33 @@ TEST(OutputFile, PathsThatCannotBeWritten) {
   expect_error([&] { output_file file(folder.path("none/o.npy")); },
                "none/o.npy: cannot be written", "No such file or directory");
   expect_error([&] { output_file file(folder.path("")); }, "not a regular file");
-  expect_error([] { output_file file("/dev/null"); }, "not a regular file");
   expect_error([] { output_file file(""); }, "not a regular file");
   EXPECT_EQ(folder.files(), 0);
+}
+
+// Pipes and devices are not replaced.
+TEST(OutputFile, StreamsAreWrittenAtOnce) {
+  const temporary_folder folder;
+  const std::string path = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  output_file file(path);
+  file.write(bytes("abc"));
+  std::array<char, 8> got{};
+  EXPECT_EQ(::read(reader, got.data(), got.size()), 3);
+  EXPECT_EQ(std::string_view(got.data()), "abc");
+  expect_error([&] { file.seek(0); }, "pipe: cannot be written", "an .npz archive");
+  file.commit();
+  EXPECT_EQ(::read(reader, got.data(), got.size()), 0) << "it is closed";
+  EXPECT_EQ(folder.files(), 1);
+  ::close(reader);
+
+  output_file null("/dev/null");
+  EXPECT_NO_THROW(null.write(bytes("abc")));
+  EXPECT_NO_THROW(null.commit());
+  output_file full("/dev/full");
+  expect_error([&] { full.write(bytes("abc")); }, "/dev/full: cannot be written", "No space");
 }
 
 TEST(Npz, ArchivesAreEqualForEqualArrays) {

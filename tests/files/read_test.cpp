@@ -118,7 +118,7 @@ TEST(Read, CsvColumns) {
   expect_error([&] { read_column(csv + ":"); }, "no column ''", "a, b:c, d");
   expect_error([&] { read_column(csv + ":a:i16"); }, "no column 'a:i16'");
   expect_error([&] { read_ranges(csv + ":a"); }, ":lower,upper");
-  expect_error([&] { read_ranges(csv + ":a,d"); }, "a is <i8 and d is <f8");
+  expect_error([&] { read_ranges(csv + ":a,d"); }, "a is int64 and d is double");
   expect_error([&] { read_column(folder.path("none.csv:a")); }, "none.csv: cannot be read");
 }
 
