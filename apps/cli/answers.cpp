@@ -2,10 +2,10 @@
 // The answers of an index, batch by batch, gathered on the host.
 #include "apps/cli/answers.hpp"
 
-#include <fmt/format.h>
-
 #include <span>
+#include <string>
 
+#include "files/known_words.hpp"
 #include "files/wall_clock.hpp"
 #include "raydex/error.hpp"
 
