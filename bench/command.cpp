@@ -273,8 +273,8 @@ void add_bench_command(CLI::App& app) {
        "S[,S...]");
   bench
       .add_option("--backend", s->backend_name,
-                  "cpu, cuda, optix, or auto: where the first structure is [auto]")
-      ->type_name("BACKEND");
+                  "who does the work; auto: where the first structure is [auto]")
+      ->type_name("cpu|cuda|optix|auto");
   bench.add_option("--option", s->options, "an option of the structures, as `raydex structures NAME` lists them; repeatable")
       ->type_name("NAME=VALUE[,...]")
       ->allow_extra_args(false);

@@ -2,9 +2,6 @@
 #include "bench/json_option.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
-
-#include "files/output_file.hpp"
 
 namespace raydex::bench {
 
@@ -17,11 +14,6 @@ CLI::Option* add_json_option(CLI::App& command, std::string& file, const std::st
 
 bool writes_file(std::string_view json) {
   return !json.empty() && json != standard_output;
-}
-
-void write_json(const std::string& json, const std::string& text) {
-  if (writes_file(json)) return io::write_text(json, text);
-  std::fputs(text.c_str(), stdout);
 }
 
 }  // namespace raydex::bench

@@ -17,14 +17,11 @@ namespace raydex::bench {
 /// The name that stands for standard output.
 inline constexpr std::string_view standard_output = "-";
 
-/// Adds the option. `file` stays empty where it is not given, and is `-` where no name follows;
+/// Adds the option: a name for `io::write_text`. `file` stays empty where it is not given, and is `-` where no name follows;
 /// `what` is written there.
 CLI::Option* add_json_option(CLI::App& command, std::string& file, const std::string& what);
 
 /// Whether JSON is asked for, in a file.
 bool writes_file(std::string_view json);
-
-/// Writes a text to where the option says.
-void write_json(const std::string& json, const std::string& text);
 
 }  // namespace raydex::bench

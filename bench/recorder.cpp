@@ -53,7 +53,7 @@ void recorder::add(report_row row, const std::vector<std::string>& wanted_by) {
 }
 
 void recorder::finish() const {
-  if (json_ == standard_output) write_json(json_, to_json(rows_));
+  if (json_ == standard_output) io::write_text(json_, to_json(rows_));
 }
 
 }  // namespace raydex::bench

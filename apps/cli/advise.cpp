@@ -16,6 +16,7 @@
 #include "bench/json_option.hpp"
 #include "files/backend_choice.hpp"
 #include "files/known_words.hpp"
+#include "files/output_file.hpp"
 #include "files/sizes.hpp"
 #include "files/speed_cache.hpp"
 #include "raydex/advise.hpp"
@@ -111,7 +112,7 @@ void run(const advise_arguments& given) {
   const advice advised = advise(what, known.table);
   io::warn(known);
   if (!given.json.empty()) {
-    bench::write_json(given.json, to_json(what, advised, known));
+    io::write_text(given.json, to_json(what, advised, known));
   } else {
     print_text(what, advised, known);
   }

@@ -39,7 +39,7 @@ std::set<std::string> structures_of(const CLI::App& command) {
 
 // The words that a value can be, separated by spaces; empty if it can be anything.
 std::string choices(const CLI::App& command, const CLI::Option& option) {
-  if (option.get_name(true) == "--structure" || option.get_name(true) == "STRUCTURE")
+  if (option.get_name() == "--structure" || option.get_name() == "STRUCTURE")
     return fmt::format("{}", fmt::join(structures_of(command), " "));
   std::string words = option.get_type_name();
   if (words.find('|') == std::string::npos) return {};

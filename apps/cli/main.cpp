@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `raydex`: its subcommands, and every error as one line on stderr.
 #include <fmt/format.h>
+#include <hwy/targets.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -42,6 +43,13 @@ void print_error(std::string_view message) {
   std::fputs(fmt::format("raydex: {}\n", raydex::io::printable(message, longest)).c_str(), stderr);
 }
 
+std::string version() {
+  // The best that this machine has, of what the library chooses from: a low bit is better.
+  const auto vectors = hwy::SupportedTargets();
+  return fmt::format("raydex {}\n{}\nvectors here: {}", RAYDEX_VERSION, RAYDEX_BUILD_FACTS,
+                     hwy::TargetName(vectors & -vectors));
+}
+
 // What is wrong with the first word that nothing takes; empty where there is none.
 std::string about_unexpected_word(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
@@ -71,7 +79,7 @@ std::string about_unexpected_word(const CLI::App& app) {
 int run(int argc, char** argv) {
   CLI::App app("GPU indexes: points and ranges over columns, answered on a CPU or a GPU.",
                "raydex");
-  app.set_version_flag("--version", "raydex " RAYDEX_VERSION "\n" RAYDEX_BUILD_FACTS);
+  app.set_version_flag("--version", version);
   app.require_subcommand(0, 1);
   app.footer(footer);
   raydex::cli::add_structures_command(app);

@@ -14,6 +14,7 @@
 
 #include "bench/json_option.hpp"
 #include "files/known_words.hpp"
+#include "files/output_file.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
 #include "raydex/rmq.hpp"
@@ -182,7 +183,7 @@ void add_structures_command(CLI::App& app) {
   command->callback([json, structure] {
     if (!structure->empty()) io::check_word("structure", *structure, structure_names());
     if (!json->empty()) {
-      bench::write_json(*json, structure->empty() ? to_json(offers()) : options_to_json(*structure));
+      io::write_text(*json, structure->empty() ? to_json(offers()) : options_to_json(*structure));
     } else if (structure->empty()) {
       print_table(offers());
     } else {

@@ -192,6 +192,7 @@ def test_reports(program, offers):
         report = json.loads((program.folder / "report.json").read_text())
         assert list(report) == [
             "structure", "options", "backend", "device", "rt_core_version", "key", "n", "probes",
+            "result",
             "build_ms", "lookup_ms", "resident_bytes", "build_peak_bytes", "repairs",
         ]
         assert report["structure"] == offer["structure"]
