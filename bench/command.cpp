@@ -223,7 +223,8 @@ void run(const settings& s) {
   if (repetitions < 1) {
     throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", repetitions));
   }
-  const std::size_t total = check(lookups, where, io::key_offers()) + check(minima, where, io::rmq_offers());
+  const std::size_t total =
+      check(lookups, where, io::key_offers()) + check(minima, where, io::rmq_offers());
   if (writes_file(s.json)) check_output(s);
 
   const session here(where);
@@ -275,7 +276,9 @@ void add_bench_command(CLI::App& app) {
       .add_option("--backend", s->backend_name,
                   "who does the work; auto: where the first structure is [auto]")
       ->type_name("cpu|cuda|optix|auto");
-  bench.add_option("--option", s->options, "an option of the structures, as `raydex structures NAME` lists them; repeatable")
+  bench
+      .add_option("--option", s->options,
+                  "an option of the structures, as `raydex structures NAME` lists them; repeatable")
       ->type_name("NAME=VALUE[,...]")
       ->allow_extra_args(false);
   bench

@@ -17,8 +17,8 @@ namespace raydex::bench {
 /// The name that stands for standard output.
 inline constexpr std::string_view standard_output = "-";
 
-/// Adds the option: a name for `io::write_text`. `file` stays empty where it is not given, and is `-` where no name follows;
-/// `what` is written there.
+/// Adds the option: a name for `io::write_text`. `file` stays empty where it is not given, and is
+/// `-` where no name follows; `what` is written there.
 CLI::Option* add_json_option(CLI::App& command, std::string& file, const std::string& what);
 
 /// Whether JSON is asked for, in a file.

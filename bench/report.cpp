@@ -85,7 +85,8 @@ std::string table_head(const char* build_ratio) {
 
 std::string table_foot(const char* build_ratio, const char* build_floor) {
   return fmt::format(
-      "ratio: lookups a second in parts of what memory here gives at best; {}: the time of the build "
+      "ratio: lookups a second in parts of what memory here gives at best; {}: the time of the "
+      "build "
       "in times of {}",
       build_ratio, build_floor);
 }

@@ -26,8 +26,8 @@ bool parse_number(std::string_view text, Number& out) {
 }
 
 /// The number that a text such as 1000, 1e6, 2^26, 64M or 16Mi stands for: k, M, G and T are powers
-/// of 1000, Ki, Mi, Gi and Ti of 1024, and a B for bytes may follow. Throws `invalid_argument` naming
-/// the option.
+/// of 1000, Ki, Mi, Gi and Ti of 1024, and a B for bytes may follow. Throws `invalid_argument`
+/// naming the option.
 inline std::uint64_t parse_size(std::string_view option, std::string_view text) {
   struct unit {
     std::string_view name;

@@ -167,8 +167,7 @@ known_speeds load_speeds(backend where, const std::string& device) {
       known.path = path;
     }
   } catch (const invalid_argument& e) {
-    known.problem =
-        fmt::format("{}; the built-in table is used instead; {}", e.what(), remedy);
+    known.problem = fmt::format("{}; the built-in table is used instead; {}", e.what(), remedy);
   }
   return known;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `raydex completion`: scripts for bash, zsh and fish, generated from the program's own options and those
-// of the structures.
+// `raydex completion`: scripts for bash, zsh and fish, generated from the program's own options and
+// those of the structures.
 #include "apps/cli/completion.hpp"
 
 #include <fmt/format.h>
@@ -108,8 +108,7 @@ void print_structure_options(const std::set<std::string>& structures) {
     fmt::print("    *--structure[=\\ ]{}\\ *) echo '{}' ;;\n", structure,
                fmt::join(option_words(structure), " "));
   }
-  fmt::print("    *) echo '{}' ;;\n  esac\n}}\n",
-             fmt::join(all_option_words(structures), " "));
+  fmt::print("    *) echo '{}' ;;\n  esac\n}}\n", fmt::join(all_option_words(structures), " "));
 }
 
 void print_bash(const CLI::App& app) {
@@ -238,7 +237,8 @@ std::string in_quotes(const std::string& text) {
 }
 
 void print_fish_option(const CLI::App& command, const CLI::Option& option) {
-  const std::string words = is_of_structures(option) ? "(__raydex_options)" : choices(command, option);
+  const std::string words =
+      is_of_structures(option) ? "(__raydex_options)" : choices(command, option);
   fmt::print("complete -c raydex -n '__fish_seen_subcommand_from {}'", command.get_name());
   for (const std::string& name : option.get_snames())
     fmt::print(" -s {}", name);

@@ -99,8 +99,7 @@ int run(int argc, char** argv) {
     // Help and version arrive as errors too.
     if (error.get_exit_code() != success) {
       const std::string unexpected = about_unexpected_word(app);
-      print_error(
-          fmt::format("{} (see --help)", unexpected.empty() ? error.what() : unexpected));
+      print_error(fmt::format("{} (see --help)", unexpected.empty() ? error.what() : unexpected));
       return misuse;
     }
     app.exit(error);

@@ -226,7 +226,8 @@ void run(const query_arguments& given) {
   write(files.answers(), found, given.result);
   query_asked asked{given.result, batch.size()};
   if (kind == result_kind::first)
-    asked.no_match = found.format().width == 4 ? not_found<std::uint32_t> : not_found<std::uint64_t>;
+    asked.no_match =
+        found.format().width == 4 ? not_found<std::uint32_t> : not_found<std::uint64_t>;
   files.commit([&] { return report(on, built->info(), asked, costs); });
 }
 

@@ -168,8 +168,9 @@ void add_structures_command(CLI::App& app) {
   command->add_option("STRUCTURE", *structure, "List the options of this structure");
   bench::add_json_option(*command, *json, "Write a JSON list instead")
       ->check([](const std::string& file) {
-        return is_structure(file) ? "a structure comes before --json: raydex structures " + file + " --json"
-                                  : std::string();
+        return is_structure(file)
+                   ? "a structure comes before --json: raydex structures " + file + " --json"
+                   : std::string();
       });
   command->footer(
       "Points and ranges are answered by `raydex query`, minima by `raydex rmq`; there, keys are\n"

@@ -127,8 +127,8 @@ def test_full_standard_output(program, words):
         ("advise --keys-count 5 --key unit32", "did you mean 'uint32'?"),
         ("bench --structure sorted_array,pivot_teee", "did you mean 'pivot_tree'?"),
         ("bench --structure sorted_array --option layuot=row", "did you mean 'layout'?"),
-        ("bench --result frist", "did you mean 'first'?"),
-        ("bench --distribution unifrom", "did you mean 'uniform'?"),
+        ("bench --result firzt", "did you mean 'first'?"),
+        ("bench --distribution uniforn", "did you mean 'uniform'?"),
         ("bench --experiment lightweight/1b9", "did you mean 'lightweight/1"),
     ],
 )
@@ -142,15 +142,15 @@ def test_misspelt_words_of_queries(program):
     query = {"keys": column, "points": column, "result": "count", "structure": "pivot_tree"}
     rmq = {"values": column, "ranges": ranges, "result": "min", "structure": "rmq_cover"}
     for asked, refuse, meant in [
-        ({**query, "result": "cuont"}, program.refuse_query, "count"),
+        ({**query, "result": "coumt"}, program.refuse_query, "count"),
         ({**query, "structure": "pviot_tree"}, program.refuse_query, "pivot_tree"),
         ({**query, "backend": "cup"}, program.refuse_query, "cpu"),
-        ({**query, "option": "serach=lines"}, program.refuse_query, "search"),
+        ({**query, "option": "zearch=lines"}, program.refuse_query, "search"),
         ({**query, "option": "search=liens"}, program.refuse_query, "lines"),
         ({**query, "structure": "auto", "option": "layuot=row"}, program.refuse_query, "layout"),
         ({**rmq, "result": "agrmin"}, program.refuse_rmq, "argmin"),
         ({**rmq, "structure": "rmq_cver"}, program.refuse_rmq, "rmq_cover"),
-        ({**rmq, "option": "memory=smal"}, program.refuse_rmq, "small"),
+        ({**rmq, "option": "memory=smail"}, program.refuse_rmq, "small"),
     ]:
         assert f"did you mean '{meant}'?" in refuse(**asked)
 
