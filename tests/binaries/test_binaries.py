@@ -78,7 +78,7 @@ def test_a_build_of_the_library_alone_is_installed(tmp_path):
     subprocess.run(install, capture_output=True, check=True)
     assert {path.name for path in libraries} <= {path.name for path in prefix.rglob("lib*/*")}
     assert (prefix / "include" / "raydex" / "raydex.hpp").exists()
-    assert not (prefix / "bin").exists()
+    assert not (prefix / "bin" / "raydex").exists()
 
 
 def test_relocations_are_read_only():
