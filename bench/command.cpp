@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/json_option.hpp"
 #include "bench/lookups/family.hpp"
 #include "bench/machine/floors.hpp"
 #include "bench/machine/machine.hpp"
@@ -23,7 +24,9 @@
 #include "bench/recorder.hpp"
 #include "files/backend_choice.hpp"
 #include "files/file_arguments.hpp"
+#include "files/known_words.hpp"
 #include "files/output_file.hpp"
+#include "files/sizes.hpp"
 #include "files/speed_cache.hpp"
 #include "raydex/error.hpp"
 #include "raydex/session.hpp"
@@ -144,12 +147,16 @@ void list_experiments() {
 
 // Refuses before any work what a structure cannot do; returns how many measurements there are.
 template <family Family>
-std::size_t check(const std::vector<measured_workload<Family>>& workloads, backend where) {
+std::size_t check(const std::vector<measured_workload<Family>>& workloads, backend where,
+                  const std::vector<io::backend_offer>& offers) {
   std::size_t total = 0;
   for (const auto& [what, tasks] : workloads) {
     total += tasks.size();
-    for (const auto& next : tasks)
+    for (const auto& next : tasks) {
+      io::check_structure(next.who.structure, offers);
+      io::check_spelling(next.who.structure, next.who.options);
       Family::check_able(next.who, where, what);
+    }
   }
   return total;
 }
@@ -169,7 +176,8 @@ void decide(std::vector<measured_workload<lookup_family>>& workloads, const sess
 template <family Family>
 void measure_all(const std::vector<measured_workload<Family>>& workloads, machine& here,
                  floors& all_floors, int repetitions, recorder& record) {
-  if (!workloads.empty()) record.print(table_head(Family::build_ratio));
+  if (workloads.empty()) return;
+  record.announce(table_head(Family::build_ratio));
   for (const auto& [what, tasks] : workloads) {
     record.say(fmt::format("generating {}", describe(what)));
     Family measured(what, here, all_floors);
@@ -191,6 +199,7 @@ void measure_all(const std::vector<measured_workload<Family>>& workloads, machin
       }
     }
   }
+  record.print(table_foot(Family::build_ratio, Family::build_floor));
 }
 
 // Refuses before any work a file that cannot be written or is also read.
@@ -214,22 +223,24 @@ void run(const settings& s) {
   if (repetitions < 1) {
     throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", repetitions));
   }
-  const std::size_t total = check(lookups, where) + check(minima, where);
-  if (!s.json.empty()) check_output(s);
+  const std::size_t total =
+      check(lookups, where, io::key_offers()) + check(minima, where, io::rmq_offers());
+  if (writes_file(s.json)) check_output(s);
 
   const session here(where);
   const std::unique_ptr<machine> bench = make_machine(here);
   floors all_floors(*bench, repetitions);
   const device_info device = here.device();
   recorder record(device, total, s.json);
-  record.print(fmt::format("{}: {}", to_string(where), device.name));
+  record.announce(fmt::format("{}: {}", to_string(where), device.name));
   if (!left_out.empty()) {
-    record.print(
+    record.announce(
         fmt::format("left out, as {} has none: {}", to_string(where), fmt::join(left_out, ", ")));
   }
   decide(lookups, here);
   measure_all(lookups, *bench, all_floors, repetitions, record);
   measure_all(minima, *bench, all_floors, repetitions, record);
+  record.finish();
   if (record.wrong() != 0) {
     throw error(fmt::format("bench: {} answers were wrong", record.wrong()));
   }
@@ -263,20 +274,20 @@ void add_bench_command(CLI::App& app) {
        "S[,S...]");
   bench
       .add_option("--backend", s->backend_name,
-                  "cpu, cuda, optix, or auto: where the first structure is [auto]")
-      ->type_name("BACKEND");
-  bench.add_option("--option", s->options, "an option of the structures; repeatable")
+                  "who does the work; auto: where the first structure is [auto]")
+      ->type_name("cpu|cuda|optix|auto");
+  bench
+      .add_option("--option", s->options,
+                  "an option of the structures, as `raydex structures NAME` lists them; repeatable")
       ->type_name("NAME=VALUE[,...]")
       ->allow_extra_args(false);
   bench
       .add_option("--repetitions", s->repetitions,
                   "measurements, of which the median counts [5; 3]")
       ->type_name("N");
-  bench
-      .add_option(
-          "--json", s->json,
-          "file for all figures: a list, one object per table line; holds what was measured so far")
-      ->type_name("FILE");
+  add_json_option(bench, s->json,
+                  "all figures, a list with an object for each line of the table, which then goes "
+                  "to stderr; a file holds what was measured so far");
   bench.footer(
       "Lists are swept: all combinations are measured. Examples:\n"
       "  raydex bench --structure sorted_array --keys 2^20,2^24,2^26 --json points.json\n"
@@ -284,7 +295,9 @@ void add_bench_command(CLI::App& app) {
       "  raydex bench --probes 2^22 --range-hits 1,16,256,1024 --result sum\n"
       "  raydex bench --structure rmq_scan --keys 2^24 --ranges small --result min,argmin\n"
       "  raydex bench --structure cgrx --key-bits 64 --waves 8 --growth 2.2\n"
-      "  raydex bench --experiment lightweight/20 --json lightweight-20.json");
+      "  raydex bench --experiment lightweight/20 --json lightweight-20.json\n"
+      "\n" +
+      std::string(io::sizes_help));
   bench.callback([s] { run(*s); });
 }
 

@@ -36,8 +36,9 @@ concept family = requires(Family one, const typename Family::workload& what,
   Family::check_able(who, where, what);
   // How many rows a measurement makes.
   { Family::rows_each(what) } -> std::same_as<std::size_t>;
-  // The title of builds beside their floor.
+  // The title of builds beside their floor, and what the floor is.
   { Family::build_ratio } -> std::convertible_to<const char*>;
+  { Family::build_floor } -> std::convertible_to<const char*>;
   // Generates the data.
   Family(what, here, all);
   // Measures what all structures are compared with.

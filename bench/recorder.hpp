@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ namespace raydex::bench {
 class recorder {
  public:
   /// So many measurements on a device are to come; the file `json`, if one is named, keeps their
-  /// rows.
+  /// rows. Where it is standard output, the table goes to stderr.
   recorder(device_info device, std::size_t total, std::string json);
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
@@ -29,11 +30,16 @@ class recorder {
   /// The next measurement begins.
   void measuring(std::string_view text);
 
-  /// A line for the table.
+  /// A line above the next row; where an error comes first, there is none.
+  void announce(std::string line);
+  /// A line below the rows.
   void print(const std::string& line) const;
   /// Prints a row and keeps it, once for each experiment that wants it. The file is written anew,
   /// so that it is a whole list of what was measured, whatever comes next.
   void add(report_row row, const std::vector<std::string>& wanted_by);
+
+  /// Ends the run: where JSON goes to standard output, this is when.
+  void finish() const;
 
   /// Answers of all rows that were wrong.
   std::uint64_t wrong() const noexcept { return wrong_; }
@@ -43,6 +49,8 @@ class recorder {
   device_info device_;
   std::size_t total_;
   std::string json_;
+  std::FILE* table_;
+  std::vector<std::string> announced_;
   std::size_t done_ = 0;
   std::vector<report_row> rows_;
   std::uint64_t wrong_ = 0;

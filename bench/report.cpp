@@ -83,6 +83,14 @@ std::string table_head(const char* build_ratio) {
                      "M/s", "ratio", "resident", "peak", "answers", "workload");
 }
 
+std::string table_foot(const char* build_ratio, const char* build_floor) {
+  return fmt::format(
+      "ratio: lookups a second in parts of what memory here gives at best; {}: the time of the "
+      "build "
+      "in times of {}",
+      build_ratio, build_floor);
+}
+
 std::string table_line(const report_row& row) {
   const double rate = lookups_per_s(row);
   std::string text = fmt::format(

@@ -86,7 +86,9 @@ report_row begin_row(const Measurement& found, const Workload& what, Result aske
 
 /// The title of the table; `build_ratio` is that of the column of builds beside their floor.
 std::string table_head(const char* build_ratio);
-/// The row as a line under it.
+/// What its ratios are, for a line below.
+std::string table_foot(const char* build_ratio, const char* build_floor);
+/// The row as a line under the title.
 std::string table_line(const report_row& row);
 /// The rows as a list of self-contained objects.
 std::string to_json(const std::vector<report_row>& rows);

@@ -42,14 +42,23 @@ if(TARGET raydex_cli)
   set(rpath $ORIGIN/${bin_to_lib} $ORIGIN/../lib)  # installed, and in the build tree
   list(REMOVE_DUPLICATES rpath)
   set_target_properties(raydex_cli PROPERTIES INSTALL_RPATH "${rpath}")
-  install(TARGETS raydex_cli)
+  # OPTIONAL: after a build of the library alone, it is installed alone.
+  install(TARGETS raydex_cli OPTIONAL)
   # The program writes its own completion, so that it never lags behind the options.
-  set(completion ${PROJECT_BINARY_DIR}/completion/raydex)
-  add_custom_command(OUTPUT ${completion}
-    COMMAND raydex_cli completion bash > ${completion}
-    DEPENDS raydex_cli COMMENT "Writing the bash completion" VERBATIM)
-  add_custom_target(raydex_completion ALL DEPENDS ${completion})
-  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completion)
-  install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  set(completion_dir ${PROJECT_BINARY_DIR}/completion)
+  set(completions ${completion_dir}/raydex ${completion_dir}/_raydex ${completion_dir}/raydex.fish)
+  add_custom_command(OUTPUT ${completions}
+    COMMAND raydex_cli completion bash > ${completion_dir}/raydex
+    COMMAND raydex_cli completion zsh > ${completion_dir}/_raydex
+    COMMAND raydex_cli completion fish > ${completion_dir}/raydex.fish
+    DEPENDS raydex_cli COMMENT "Writing the completion of shells" VERBATIM)
+  add_custom_target(raydex_completion ALL DEPENDS ${completions})
+  file(MAKE_DIRECTORY ${completion_dir})
+  install(FILES ${completion_dir}/raydex OPTIONAL
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completion_dir}/_raydex OPTIONAL
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${completion_dir}/raydex.fish OPTIONAL
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "files/known_words.hpp"
 #include "raydex/rmq.hpp"
 
 namespace raydex::io {
@@ -26,8 +27,19 @@ std::vector<backend_offer> rmq_offers() {
   return offers_of(rmq_capabilities());
 }
 
+void check_structure(std::string_view name, const std::vector<backend_offer>& offers) {
+  std::vector<std::string> known{"auto"};
+  for (const backend_offer& offer : offers) {
+    if (offer.structure != known.back()) known.push_back(offer.structure);
+  }
+  check_word("structure", name, known);
+}
+
 backend choose_backend(std::string_view name, const std::vector<backend_offer>& offers,
                        std::string_view structure, bool updates) {
+  const std::string backends[] = {"auto", "cpu", "cuda", "optix"};
+  check_word("backend", name, backends);
+  check_structure(structure, offers);
   if (name != "auto") return parse_backend(name);
   for (const backend where : {backend::cuda, backend::optix, backend::cpu}) {
     const auto serves = [&](const backend_offer& offer) {

@@ -24,10 +24,14 @@ std::vector<backend_offer> key_offers();
 /// And for minima.
 std::vector<backend_offer> rmq_offers();
 
+/// Refuses a structure that none of these offers, unless it is `auto`. Throws `invalid_argument`,
+/// which says what may have been meant.
+void check_structure(std::string_view name, const std::vector<backend_offer>& offers);
+
 /// The backend of that name. `auto` is the first of cuda, optix and cpu that is usable here and has
 /// the structure, which takes changes if `updates`; a structure `auto` is any. Where none has, it
 /// is what `parse_backend` says, so that others may refuse what is missing. Throws
-/// `invalid_argument`.
+/// `invalid_argument` for names that are not known.
 backend choose_backend(std::string_view name, const std::vector<backend_offer>& offers,
                        std::string_view structure, bool updates);
 

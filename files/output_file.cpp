@@ -20,13 +20,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
+std::string refusal(const std::string& path, const std::string& reason) {
+  return fmt::format("{}: cannot be written: {}", path == "-" ? "standard output" : path, reason);
+}
+
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
-  throw invalid_argument(
-      fmt::format("{}: cannot be written: {}", path == "-" ? "standard output" : path, reason));
+  throw invalid_argument(refusal(path, reason));
 }
 
 [[noreturn]] void fail_with_errno(const std::string& path) {
   fail(path, std::generic_category().message(errno));
+}
+
+// Of a file that was not wrong to name.
+[[noreturn]] void fail_to_write(const std::string& path) {
+  throw error(refusal(path, std::generic_category().message(errno)));
 }
 
 // The status of what is at a path, or nothing. Refuses what cannot be replaced.
@@ -78,7 +86,7 @@ void output_file::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_with_errno(path_);
+    if (written < 0) fail_to_write(path_);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }
@@ -86,18 +94,18 @@ void output_file::write(std::span<const std::byte> bytes) {
 void output_file::seek(std::uint64_t place) {
   if (::lseek(descriptor(), static_cast<off_t>(place), SEEK_SET) >= 0) return;
   if (errno == ESPIPE) fail(path_, "an .npz archive cannot go to a pipe; CSV can: -");
-  fail_with_errno(path_);
+  fail_to_write(path_);
 }
 
 void output_file::finish() {
   const bool finished =
       temporary_ ? temporary_->finish() : stream_ < 0 || ::close(std::exchange(stream_, -1)) == 0;
-  if (!finished) fail_with_errno(path_);
+  if (!finished) fail_to_write(path_);
 }
 
 void output_file::commit() {
   finish();
-  if (temporary_ && !temporary_->move_to(target_)) fail_with_errno(path_);
+  if (temporary_ && !temporary_->move_to(target_)) fail_to_write(path_);
 }
 
 std::string followed(const std::string& path) {

@@ -25,7 +25,8 @@ inline constexpr const char* output_rules =
 // left. A file at the path stays until then, and its permissions stay for good. If the path is a
 // symbolic link, all this holds for the file that it leads to. Standard output, which is `-` or
 // /dev/stdout, and what is no regular file but a pipe or a device is written to at once. All calls
-// throw `invalid_argument` with one line that names the path and the system's reason.
+// throw with one line that names the path and the system's reason: `invalid_argument` for a path
+// that cannot be written to, `error` where writing fails.
 class output_file {
  public:
   // Creates the temporary file, so that a path that cannot be written fails before the work.

@@ -6,15 +6,22 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "files/input_file.hpp"
+#include "files/known_words.hpp"
+#include "files/quoted.hpp"
 #include "raydex/error.hpp"
+#include "raydex/index.hpp"
 #include "raydex/version.hpp"
 
 namespace raydex::io {
@@ -25,6 +32,8 @@ using nlohmann::json;
 
 // Far more than any table takes.
 constexpr std::uint64_t max_file_size = std::uint64_t{16} << 20;
+// Of what is wrong with a file: it may be quoted.
+constexpr std::size_t longest_reason = 300;
 
 // The value of an environment variable, empty without one.
 std::string variable(const char* name) {
@@ -66,8 +75,35 @@ measured_speed row_of(const json& object, backend where, const std::string& devi
       .bytes_per_key = object.at("bytes_per_key").get<double>()};
 }
 
-// The table of a file; an empty one if it is of another version or device.
-speed_table read_table(const std::string& path, backend where, const std::string& device) {
+// Tells which structures and options this library builds, by building them of no keys.
+class buildable {
+ public:
+  bool operator()(const measured_speed& row) {
+    const auto [found, is_new] = known_.try_emplace({row.structure, row.options}, true);
+    if (is_new) {
+      try {
+        build(row.structure, backend::cpu, here_, column(std::span<const std::uint32_t>()),
+              std::nullopt, row.options);
+      } catch (const error&) {
+        found->second = false;
+      }
+    }
+    return found->second;
+  }
+
+ private:
+  session here_{backend::cpu};
+  std::map<std::pair<std::string, option_map>, bool> known_;
+};
+
+// What a file holds; without rows if it is of another version or device.
+struct kept_speeds {
+  speed_table table;
+  std::size_t unknown = 0;    // rows that were left out: nobody knows their structure or options
+  std::string first_unknown;  // those of the first of them
+};
+
+kept_speeds read_table(const std::string& path, backend where, const std::string& device) {
   io::input_file file = io::open_input(path);
   if (file.size > max_file_size) {
     throw invalid_argument(fmt::format("{}: {} bytes are too many", path, file.size));
@@ -75,27 +111,31 @@ speed_table read_table(const std::string& path, backend where, const std::string
   const std::string text{std::istreambuf_iterator<char>(file.stream), {}};
   try {
     const json content = json::parse(text);
-    speed_table table;
+    kept_speeds kept;
     if (content.at("raydex").get<std::string>() != RAYDEX_VERSION ||
         content.at("backend").get<std::string>() != to_string(where) ||
         content.at("device").get<std::string>() != device) {
-      return table;
+      return kept;
     }
-    for (const json& row : content.at("rows"))
-      table.add(row_of(row, where, device));
-    if (table.rows().empty()) throw invalid_argument("rows: there are none");
-    return table;
+    buildable is_known;
+    for (const json& object : content.at("rows")) {
+      measured_speed row = row_of(object, where, device);
+      if (is_known(row)) {
+        kept.table.add(std::move(row));
+      } else if (kept.unknown++ == 0) {
+        kept.first_unknown = row.structure;
+        for (const auto& [name, value] : row.options)
+          kept.first_unknown += fmt::format(" {}={}", name, value);
+      }
+    }
+    if (kept.table.rows().empty() && kept.unknown == 0)
+      throw invalid_argument("rows: there are none");
+    return kept;
   } catch (const json::exception& e) {
-    throw invalid_argument(fmt::format("{}: {}", path, e.what()));
+    throw invalid_argument(fmt::format("{}: {}", path, printable(e.what(), longest_reason)));
   } catch (const invalid_argument& e) {
-    throw invalid_argument(fmt::format("{}: {}", path, e.what()));
+    throw invalid_argument(fmt::format("{}: {}", path, printable(e.what(), longest_reason)));
   }
-}
-
-std::string one_line(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
-  return text;
 }
 
 }  // namespace
@@ -114,17 +154,29 @@ known_speeds load_speeds(backend where, const std::string& device) {
   const std::string path = speed_cache_path(where, device);
   std::error_code absent;
   if (path.empty() || !fs::exists(fs::status(path, absent))) return known;
+  constexpr const char* remedy = "`raydex tune` writes this file anew";
   try {
-    speed_table tuned = read_table(path, where, device);
-    if (!tuned.rows().empty()) {
-      known.table = std::move(tuned);
+    kept_speeds kept = read_table(path, where, device);
+    if (kept.unknown != 0) {
+      known.problem = fmt::format(
+          "{}: {} measurements are left out, of what this raydex does not know, such as {}; {}",
+          path, kept.unknown, io::quoted(kept.first_unknown), remedy);
+    }
+    if (!kept.table.rows().empty()) {
+      known.table = std::move(kept.table);
       known.path = path;
     }
   } catch (const invalid_argument& e) {
-    known.problem = one_line(fmt::format(
-        "{}; the built-in table is used instead; `raydex tune` writes this file anew", e.what()));
+    known.problem = fmt::format("{}; the built-in table is used instead; {}", e.what(), remedy);
   }
   return known;
+}
+
+void warn(const known_speeds& known) {
+  constexpr std::size_t longest = 2000;
+  if (!known.problem.empty())
+    std::fputs(fmt::format("raydex: warning: {}\n", printable(known.problem, longest)).c_str(),
+               stderr);
 }
 
 std::string to_cache_text(const speed_table& table, backend where, const std::string& device) {
@@ -149,17 +201,19 @@ std::string to_cache_text(const speed_table& table, backend where, const std::st
 auto_choice::auto_choice(const session& on, bool needed) {
   if (!needed) return;
   known_speeds known = load_speeds(on.where(), on.device().name);
-  if (!known.problem.empty())
-    std::fputs(fmt::format("raydex: warning: {}\n", known.problem).c_str(), stderr);
+  warn(known);
   table_ = std::move(known.table);
 }
 
 structure_choice auto_choice::operator()(const structure_choice& given,
                                          const use_case& what) const {
-  if (given.structure != "auto") return given;
-  advice advised = advise(what, table_);
-  structure_choice chosen{std::move(advised.structure), given.options};
-  chosen.options.merge(advised.options);
+  structure_choice chosen = given;
+  if (given.structure == "auto") {
+    advice advised = advise(what, table_);
+    chosen.structure = std::move(advised.structure);
+    chosen.options.merge(advised.options);
+  }
+  check_spelling(chosen.structure, chosen.options);
   return chosen;
 }
 

@@ -20,12 +20,16 @@ std::string speed_cache_path(backend where, const std::string& device);
 struct known_speeds {
   speed_table table;
   std::string path;     ///< its file; empty for the built-in table
-  std::string problem;  ///< one line on a file that could not be used; empty if all is well
+  std::string problem;  ///< what of a file could not be used, and why; empty if all is well
 };
 
 /// The measurements of this device by this version of raydex if they were kept, else the built-in
-/// ones. A file of another version or device is as good as none; a broken one is a problem.
+/// ones. A file of another version or device is as good as none; a broken one is a problem, and so
+/// are measurements of structures or options that this library does not build: they are left out.
 known_speeds load_speeds(backend where, const std::string& device);
+
+/// Says on stderr what is wrong with them, if anything is.
+void warn(const known_speeds& known);
 
 /// The contents of the file that keeps these measurements, which are of one device.
 std::string to_cache_text(const speed_table& table, backend where, const std::string& device);
@@ -46,7 +50,7 @@ class auto_choice {
   auto_choice(const session& on, bool needed);
 
   /// The choice for a use case, on which options that were given stay. Leaves other structures
-  /// than `auto` as they are.
+  /// than `auto` as they are. Throws `invalid_argument` for misspelt options.
   structure_choice operator()(const structure_choice& given, const use_case& what) const;
 
  private:

@@ -13,7 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/json_option.hpp"
 #include "files/backend_choice.hpp"
+#include "files/known_words.hpp"
+#include "files/output_file.hpp"
 #include "files/sizes.hpp"
 #include "files/speed_cache.hpp"
 #include "raydex/advise.hpp"
@@ -31,7 +34,7 @@ struct advise_arguments {
   bool ordered = false;
   bool sorted_probes = false;
   bool updates = false;
-  bool as_json = false;
+  std::string json;
 };
 
 constexpr const char* key_type_names =
@@ -44,12 +47,12 @@ key_format parse_key(const std::string& name) {
                               format_of<float>,         format_of<double>};
   for (std::uint8_t width = 1; width <= 8; ++width)
     all.push_back(key_format::bytes(width));
+  std::vector<std::string> known;
   for (const key_format format : all) {
     if (to_string(format) == name) return format;
+    known.push_back(to_string(format));
   }
-  throw invalid_argument(fmt::format(
-      "--key: '{}' is not one of uint32, uint64, int32, int64, float, double, bytes1 .. bytes8",
-      name));
+  throw io::unknown_word("--key", name, known);
 }
 
 // A number whose absence says something else than 0.
@@ -77,7 +80,7 @@ io::known_speeds speeds_on(backend where) {
   return io::load_speeds(where, session(where).device().name);
 }
 
-void print_json(const use_case& what, const advice& advised, const io::known_speeds& known) {
+std::string to_json(const use_case& what, const advice& advised, const io::known_speeds& known) {
   const nlohmann::ordered_json object{
       {"structure", advised.structure},
       {"options", nlohmann::ordered_json(advised.options)},
@@ -86,7 +89,7 @@ void print_json(const use_case& what, const advice& advised, const io::known_spe
       {"lookups_per_s", advised.lookups_per_s},
       {"resident_bytes", advised.resident_bytes},
       {"measurements", known.path.empty() ? "built-in" : known.path}};
-  fmt::print("{}\n", object.dump(2));
+  return object.dump(2) + "\n";
 }
 
 void print_text(const use_case& what, const advice& advised, const io::known_speeds& known) {
@@ -107,10 +110,9 @@ void run(const advise_arguments& given) {
   const use_case what = parse(given);
   const io::known_speeds known = speeds_on(what.where);
   const advice advised = advise(what, known.table);
-  if (!known.problem.empty())
-    std::fputs(fmt::format("raydex: warning: {}\n", known.problem).c_str(), stderr);
-  if (given.as_json) {
-    print_json(what, advised, known);
+  io::warn(known);
+  if (!given.json.empty()) {
+    io::write_text(given.json, to_json(what, advised, known));
   } else {
     print_text(what, advised, known);
   }
@@ -121,7 +123,7 @@ void run(const advise_arguments& given) {
 void add_advise_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("advise", "Name the structure for a use case, and why");
   const auto given = std::make_shared<advise_arguments>();
-  command->add_option("--keys-count", given->keys_count, "Rows of the column, as 1000 or 2^26")
+  command->add_option("--keys-count", given->keys_count, "Rows of the column, as 1000, 64M or 2^26")
       ->required()
       ->type_name("N");
   command->add_option("--key", given->key, "What its keys are")
@@ -138,14 +140,16 @@ void add_advise_command(CLI::App& app) {
   command->add_option("--backend", given->backend, "Who does the work; need not be here")
       ->type_name("cpu|cuda|optix|auto")
       ->capture_default_str();
-  command->add_flag("--json", given->as_json, "Print a JSON object");
+  bench::add_json_option(*command, given->json, "Write a JSON object instead");
   command->footer(
       "Decided by what `raydex tune` measured on this machine, else by built-in measurements.\n"
       "`--structure auto` of query and bench decides the same way.\n"
       "\n"
       "Examples:\n"
       "  raydex advise --keys-count 2^26 --key uint32\n"
-      "  raydex advise --keys-count 50000000 --key double --ranges 100 --memory-limit 2^30 --json");
+      "  raydex advise --keys-count 50000000 --key double --ranges 100 --memory-limit 1GiB --json\n"
+      "\n" +
+      std::string(io::sizes_help));
   command->callback([given] { run(*given); });
 }
 

@@ -2,10 +2,10 @@
 // The answers of an index, batch by batch, gathered on the host.
 #include "apps/cli/answers.hpp"
 
-#include <fmt/format.h>
-
 #include <span>
+#include <string>
 
+#include "files/known_words.hpp"
 #include "files/wall_clock.hpp"
 #include "raydex/error.hpp"
 
@@ -44,7 +44,8 @@ result_kind parse_result(std::string_view name) {
   if (name == "count") return result_kind::count;
   if (name == "sum") return result_kind::sum;
   if (name == "rows") return result_kind::rows;
-  throw invalid_argument(fmt::format("result: '{}' is not one of first, count, sum, rows", name));
+  const std::string known[] = {"first", "count", "sum", "rows"};
+  throw io::unknown_word("result", name, known);
 }
 
 answers::answers(const session& on, const index& source, result_kind kind,

@@ -38,7 +38,10 @@ void add_build_options(CLI::App& command, build_arguments& given, const char* ou
   command.add_option("--backend", given.backend, "Who does the work")
       ->type_name("cpu|cuda|optix|auto")
       ->capture_default_str();
-  command.add_option("--option", given.options, "An option of the structure; can be repeated")
+  command
+      .add_option(
+          "--option", given.options,
+          "An option of the structure, as `raydex structures NAME` lists them; can be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `raydex completion`: scripts for bash and zsh, generated from the program's own options and those
-// of the structures.
+// `raydex completion`: scripts for bash, zsh and fish, generated from the program's own options and
+// those of the structures.
 #include "apps/cli/completion.hpp"
 
 #include <fmt/format.h>
@@ -14,16 +14,33 @@
 #include <string>
 #include <vector>
 
+#include "files/known_words.hpp"
 #include "raydex/capability.hpp"
-#include "raydex/error.hpp"
 #include "raydex/rmq.hpp"
 
 namespace raydex::cli {
 
 namespace {
 
+// The structures that a subcommand takes.
+std::set<std::string> structures_of(const CLI::App& command) {
+  std::set<std::string> names;
+  if (command.get_name() != "rmq") {
+    for (const capability& what : capabilities())
+      names.insert(what.structure);
+  }
+  if (command.get_name() != "query") {
+    for (const rmq_capability& what : rmq_capabilities())
+      names.insert(what.structure);
+  }
+  if (command.get_name() != "structures") names.insert("auto");
+  return names;
+}
+
 // The words that a value can be, separated by spaces; empty if it can be anything.
-std::string choices(const CLI::Option& option) {
+std::string choices(const CLI::App& command, const CLI::Option& option) {
+  if (option.get_name() == "--structure" || option.get_name() == "STRUCTURE")
+    return fmt::format("{}", fmt::join(structures_of(command), " "));
   std::string words = option.get_type_name();
   if (words.find('|') == std::string::npos) return {};
   std::ranges::replace(words, '|', ' ');
@@ -56,7 +73,7 @@ std::vector<const CLI::App*> subcommands(const CLI::App& app) {
 std::vector<std::string> words_of(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::Option* option : command.get_options()) {
-    if (option->get_positional()) words.push_back(choices(*option));
+    if (option->get_positional()) words.push_back(choices(command, *option));
     for (const std::string& name : names(*option))
       words.push_back(name);
   }
@@ -76,21 +93,22 @@ std::set<std::string> option_words(const std::string& structure) {
   return words;
 }
 
-// A function of either shell: the options of the structure that a command line names, else of all.
-void print_structure_options() {
-  std::set<std::string> structures;
-  for (const capability& what : capabilities())
-    structures.insert(what.structure);
-  for (const rmq_capability& what : rmq_capabilities())
-    structures.insert(what.structure);
-  fmt::print("_raydex_options() {{\n  case \"$1 \" in\n");
+// The words of all structures' options.
+std::set<std::string> all_option_words(const std::set<std::string>& structures) {
   std::set<std::string> all;
+  for (const std::string& structure : structures)
+    all.merge(option_words(structure));
+  return all;
+}
+
+// A function of bash and zsh: the options of the structure that a command line names, else of all.
+void print_structure_options(const std::set<std::string>& structures) {
+  fmt::print("_raydex_options() {{\n  case \"$1 \" in\n");
   for (const std::string& structure : structures) {
-    const std::set<std::string> words = option_words(structure);
-    fmt::print("    *--structure[=\\ ]{}\\ *) echo '{}' ;;\n", structure, fmt::join(words, " "));
-    all.insert(words.begin(), words.end());
+    fmt::print("    *--structure[=\\ ]{}\\ *) echo '{}' ;;\n", structure,
+               fmt::join(option_words(structure), " "));
   }
-  fmt::print("    *) echo '{}' ;;\n  esac\n}}\n", fmt::join(all, " "));
+  fmt::print("    *) echo '{}' ;;\n  esac\n}}\n", fmt::join(all_option_words(structures), " "));
 }
 
 void print_bash(const CLI::App& app) {
@@ -98,7 +116,7 @@ void print_bash(const CLI::App& app) {
   for (const CLI::App* command : subcommands(app))
     first.push_back(command->get_name());
   fmt::print("# bash completion of raydex; load it by: source <(raydex completion bash)\n");
-  print_structure_options();
+  print_structure_options(structures_of(*app.get_subcommand("structures")));
   fmt::print(
       "_raydex() {{\n"
       // COMP_WORDS has `layout=row` as three words.
@@ -115,7 +133,7 @@ void print_bash(const CLI::App& app) {
       if (!takes_value(*option)) continue;
       // Without words, bash offers files.
       const std::string words =
-          is_of_structures(*option) ? "$(_raydex_options \"$line\")" : choices(*option);
+          is_of_structures(*option) ? "$(_raydex_options \"$line\")" : choices(*command, *option);
       for (const std::string& name : names(*option))
         fmt::print("      '{} {}') words=\"{}\" ;;\n", command->get_name(), name, words);
     }
@@ -147,10 +165,10 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-void print_zsh_option(const CLI::Option& option) {
+void print_zsh_option(const CLI::App& command, const CLI::Option& option) {
   std::string value;
   if (takes_value(option)) {
-    const std::string words = choices(option);
+    const std::string words = choices(command, option);
     const std::string action = is_of_structures(option) ? "_raydex_option"
                                : words.empty()          ? "_files"
                                                         : "(" + words + ")";
@@ -169,7 +187,7 @@ void print_zsh(const CLI::App& app) {
   fmt::print(
       "#compdef raydex\n"
       "# zsh completion of raydex; load it by: source <(raydex completion zsh)\n");
-  print_structure_options();
+  print_structure_options(structures_of(*app.get_subcommand("structures")));
   fmt::print(
       "_raydex_option() {{\n"
       "  local -a all=($(_raydex_options \"$words\"))\n"
@@ -194,7 +212,7 @@ void print_zsh(const CLI::App& app) {
   for (const CLI::App* command : subcommands(app)) {
     fmt::print("    {})\n      _arguments", command->get_name());
     for (const CLI::Option* option : command->get_options())
-      print_zsh_option(*option);
+      print_zsh_option(*command, *option);
     fmt::print(" ;;\n");
   }
   fmt::print(
@@ -208,23 +226,84 @@ void print_zsh(const CLI::App& app) {
       "fi\n");
 }
 
+// For fish, between single quotes.
+std::string in_quotes(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "'";
+}
+
+void print_fish_option(const CLI::App& command, const CLI::Option& option) {
+  const std::string words =
+      is_of_structures(option) ? "(__raydex_options)" : choices(command, option);
+  fmt::print("complete -c raydex -n '__fish_seen_subcommand_from {}'", command.get_name());
+  for (const std::string& name : option.get_snames())
+    fmt::print(" -s {}", name);
+  for (const std::string& name : option.get_lnames())
+    fmt::print(" -l {}", name);
+  if (takes_value(option)) {
+    if (!option.get_positional() && option.get_expected_min() > 0) fmt::print(" -r");
+    fmt::print("{}", words.empty() ? " -F" : " -fa " + in_quotes(words));
+  }
+  fmt::print(" -d {}\n", in_quotes(option.get_description()));
+}
+
+void print_fish(const CLI::App& app) {
+  const std::set<std::string> structures = structures_of(*app.get_subcommand("structures"));
+  fmt::print(
+      "# fish completion of raydex; load it by: raydex completion fish | source\n"
+      "function __raydex_options\n"
+      "  switch (commandline -cp)\n");
+  for (const std::string& structure : structures) {
+    fmt::print(
+        "    case '*--structure {0} *' '*--structure={0} *'\n"
+        "      printf '%s\\n' {1}\n",
+        structure, fmt::join(option_words(structure), " "));
+  }
+  fmt::print(
+      "    case '*'\n"
+      "      printf '%s\\n' {}\n"
+      "  end\n"
+      "end\n"
+      "complete -c raydex -f\n",
+      fmt::join(all_option_words(structures), " "));
+  for (const CLI::App* command : subcommands(app)) {
+    fmt::print("complete -c raydex -n __fish_use_subcommand -a {} -d {}\n", command->get_name(),
+               in_quotes(command->get_description()));
+    for (const CLI::Option* option : command->get_options())
+      print_fish_option(*command, *option);
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      fmt::print("complete -c raydex -n __fish_use_subcommand -l {} -d {}\n", name,
+                 in_quotes(option->get_description()));
+  }
+}
+
 }  // namespace
 
 void add_completion_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("completion", "Print a script that completes commands");
   const auto shell = std::make_shared<std::string>();
-  command->add_option("shell", *shell, "The shell")->required()->type_name("bash|zsh");
+  command->add_option("shell", *shell, "The shell")->required()->type_name("bash|zsh|fish");
   command->footer(
       "Examples:\n"
       "  source <(raydex completion bash)\n"
-      "  raydex completion zsh > ~/.zfunc/_raydex");
+      "  raydex completion zsh > ~/.zfunc/_raydex\n"
+      "  raydex completion fish > ~/.config/fish/completions/raydex.fish");
   command->callback([&app, shell] {
     if (*shell == "bash") {
       print_bash(app);
     } else if (*shell == "zsh") {
       print_zsh(app);
+    } else if (*shell == "fish") {
+      print_fish(app);
     } else {
-      throw invalid_argument(fmt::format("shell: '{}' is not one of bash, zsh", *shell));
+      const std::string known[] = {"bash", "zsh", "fish"};
+      throw io::unknown_word("shell", *shell, known);
     }
   });
 }

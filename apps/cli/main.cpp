@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `raydex`: its subcommands, and every error as one line on stderr.
 #include <fmt/format.h>
+#include <hwy/targets.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/cli/advise.hpp"
 #include "apps/cli/completion.hpp"
@@ -16,27 +19,69 @@
 #include "apps/cli/tune.hpp"
 #include "bench/command.hpp"
 #include "files/program.hpp"
+#include "files/quoted.hpp"
+#include "files/suggestion.hpp"
+#include "raydex/error.hpp"
 #include "raydex/version.hpp"
 
 namespace {
 
 enum exit_status : int { success = 0, failure = 1, misuse = 2 };
 
-// Messages may quote file names and cells, which may hold anything.
+constexpr const char* footer =
+    "See `raydex SUBCOMMAND --help` for options and examples.\n"
+    "\n"
+    "Exit status:\n"
+    "  0  a complete, correct output\n"
+    "  1  this machine cannot do it: no memory, no such backend, no room for the output\n"
+    "  2  what was given is wrong: a word, a combination of options, or a file that is named\n"
+    "An error is one line on stderr, and leaves no output behind.";
+
+// Messages may quote anything.
 void print_error(std::string_view message) {
-  std::string line = "raydex: ";
-  for (const char c : message)
-    line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
-  line += '\n';
-  std::fputs(line.c_str(), stderr);
+  constexpr std::size_t longest = 2000;
+  std::fputs(fmt::format("raydex: {}\n", raydex::io::printable(message, longest)).c_str(), stderr);
+}
+
+std::string version() {
+  // The best that this machine has, of what the library chooses from: a low bit is better.
+  const auto vectors = hwy::SupportedTargets();
+  return fmt::format("raydex {}\n{}\nvectors here: {}", RAYDEX_VERSION, RAYDEX_BUILD_FACTS,
+                     hwy::TargetName(vectors & -vectors));
+}
+
+// What is wrong with the first word that nothing takes; empty where there is none.
+std::string about_unexpected_word(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const std::vector<std::string> unexpected = command.remaining();
+  if (unexpected.empty()) return {};
+  const bool is_option = unexpected.front().starts_with('-');
+  std::vector<std::string> known;
+  if (is_option) {
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames())
+        known.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* other : command.get_subcommands({}))
+      known.push_back(other->get_name());
+  }
+  // Of `--name=value` the name.
+  const std::string word =
+      unexpected.front().substr(0, is_option ? unexpected.front().find('=') : std::string::npos);
+  const char* const kind = is_option ? "an option of" : chosen.empty() ? "a subcommand of" : "for";
+  return fmt::format("{} is not {} raydex{}{}{}", raydex::io::quoted(word), kind,
+                     chosen.empty() ? "" : " ", chosen.empty() ? "" : command.get_name(),
+                     raydex::io::suggestion(word, known));
 }
 
 int run(int argc, char** argv) {
   CLI::App app("GPU indexes: points and ranges over columns, answered on a CPU or a GPU.",
                "raydex");
-  app.set_version_flag("--version", "raydex " RAYDEX_VERSION);
+  app.set_version_flag("--version", version);
   app.require_subcommand(0, 1);
-  app.footer("See `raydex SUBCOMMAND --help` for options and examples.");
+  app.footer(footer);
   raydex::cli::add_structures_command(app);
   raydex::cli::add_query_command(app);
   raydex::cli::add_rmq_command(app);
@@ -46,15 +91,18 @@ int run(int argc, char** argv) {
   raydex::cli::add_completion_command(app);
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty()) {
+      print_error("which subcommand? (see --help)");
+      return misuse;
+    }
   } catch (const CLI::ParseError& error) {
     // Help and version arrive as errors too.
-    if (error.get_exit_code() == success) return app.exit(error);
-    print_error(fmt::format("{} (see --help)", error.what()));
-    return misuse;
-  }
-  if (app.get_subcommands().empty()) {
-    print_error("which subcommand? (see --help)");
-    return misuse;
+    if (error.get_exit_code() != success) {
+      const std::string unexpected = about_unexpected_word(app);
+      print_error(fmt::format("{} (see --help)", unexpected.empty() ? error.what() : unexpected));
+      return misuse;
+    }
+    app.exit(error);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     print_error("standard output cannot be written");
@@ -69,6 +117,12 @@ int main(int argc, char** argv) {
   try {
     raydex::io::begin_program();
     return run(argc, argv);
+  } catch (const raydex::invalid_argument& error) {
+    print_error(error.what());
+    return misuse;
+  } catch (const raydex::unsupported& error) {
+    print_error(error.what());
+    return misuse;
   } catch (const std::bad_alloc&) {
     print_error("out of memory");
   } catch (const std::exception& error) {

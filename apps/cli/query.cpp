@@ -225,7 +225,11 @@ void run(const query_arguments& given) {
 
   bar.phase("write");
   write(files.answers(), found, given.result);
-  files.commit([&] { return report(on, built->info(), batch.size(), costs); });
+  query_asked asked{given.result, batch.size()};
+  if (kind == result_kind::first)
+    asked.no_match =
+        found.format().width == 4 ? not_found<std::uint32_t> : not_found<std::uint64_t>;
+  files.commit([&] { return report(on, built->info(), asked, costs); });
 }
 
 }  // namespace
@@ -261,8 +265,17 @@ void add_query_command(CLI::App& app) {
       "columns of CSV files: file.csv:column, with a type file.csv:column:int64 (also i8 or <i8), "
       "for\n"
       "ranges file.csv:lower,upper. Empty\n"
-      "fields, NA, N/A, null and NULL are missing: they are never matched. `raydex advise` names "
-      "the structure for a use case.\n"
+      "fields, NA, N/A, null and NULL are missing: they are never matched. NaN equals NaN and\n"
+      "follows all other keys, -0.0 equals 0.0.\n"
+      "\n"
+      "Results, for each point or range:\n"
+      "  first  the smallest id of a matching row: not the row of the smallest key. Where none\n"
+      "         matches, the largest number of its type: 4294967295 for uint32\n"
+      "  count  how many rows match\n"
+      "  sum    of --values over the matching rows, without it of their ids; integers modulo 2^64\n"
+      "  rows   the ids of all matching rows, and where those of each probe begin\n"
+      "\n"
+      "`raydex advise` names the structure for a use case.\n"
       "\n"
       "Examples:\n"
       "  raydex query --keys keys.npy --points probes.npy --result first --out first.npy\n"

@@ -21,8 +21,8 @@ nlohmann::ordered_json options_object(const std::string& options) {
 }
 
 template <class Info>
-std::string report_on(const session& on, const Info& source, key_format key, std::uint64_t probes,
-                      const query_costs& costs) {
+std::string report_on(const session& on, const Info& source, key_format key,
+                      const query_asked& asked, const query_costs& costs) {
   const device_info device = on.device();
   nlohmann::ordered_json object{{"structure", source.structure},
                                 {"options", options_object(source.options)},
@@ -31,11 +31,13 @@ std::string report_on(const session& on, const Info& source, key_format key, std
                                 {"rt_core_version", device.rt_core_version},
                                 {"key", to_string(key)},
                                 {"n", source.n},
-                                {"probes", probes},
+                                {"probes", asked.probes},
+                                {"result", asked.result},
                                 {"build_ms", costs.build_ms},
                                 {"lookup_ms", costs.lookup_ms},
                                 {"resident_bytes", source.resident_bytes},
                                 {"build_peak_bytes", source.build_peak_bytes}};
+  if (asked.no_match) object["no_match"] = *asked.no_match;
   if (costs.lookup_peak_bytes) object["lookup_peak_bytes"] = *costs.lookup_peak_bytes;
   if (costs.repairs) object["repairs"] = *costs.repairs;
   if (costs.edit_ms) object["edit_ms"] = *costs.edit_ms;
@@ -44,14 +46,14 @@ std::string report_on(const session& on, const Info& source, key_format key, std
 
 }  // namespace
 
-std::string report(const session& on, const index_info& source, std::uint64_t probes,
+std::string report(const session& on, const index_info& source, const query_asked& asked,
                    const query_costs& costs) {
-  return report_on(on, source, source.key, probes, costs);
+  return report_on(on, source, source.key, asked, costs);
 }
 
-std::string report(const session& on, const rmq_info& source, std::uint64_t probes,
+std::string report(const session& on, const rmq_info& source, const query_asked& asked,
                    const query_costs& costs) {
-  return report_on(on, source, source.value, probes, costs);
+  return report_on(on, source, source.value, asked, costs);
 }
 
 }  // namespace raydex::cli

@@ -12,7 +12,14 @@
 
 namespace raydex::cli {
 
-// What a query spent in the structure.
+// What a query asked for.
+struct query_asked {
+  std::string result;
+  std::uint64_t probes = 0;
+  std::optional<std::uint64_t> no_match{};  // what stands for a row or position that is not there
+};
+
+// What it spent in the structure.
 struct query_costs {
   double build_ms = 0;
   std::optional<double> edit_ms{};  // where something changed after the build
@@ -22,9 +29,9 @@ struct query_costs {
 };
 
 // A report's JSON text.
-std::string report(const session& on, const index_info& source, std::uint64_t probes,
+std::string report(const session& on, const index_info& source, const query_asked& asked,
                    const query_costs& costs);
-std::string report(const session& on, const rmq_info& source, std::uint64_t probes,
+std::string report(const session& on, const rmq_info& source, const query_asked& asked,
                    const query_costs& costs);
 
 }  // namespace raydex::cli

@@ -22,6 +22,7 @@
 #include "apps/cli/report.hpp"
 #include "files/backend_choice.hpp"
 #include "files/column_writer.hpp"
+#include "files/known_words.hpp"
 #include "files/output_file.hpp"
 #include "files/progress.hpp"
 #include "files/read.hpp"
@@ -56,7 +57,8 @@ struct rmq_inputs {
 bool asks_for_position(const rmq_arguments& given) {
   if (given.result == "min") return false;
   if (given.result == "argmin") return true;
-  throw invalid_argument(fmt::format("result: '{}' is not one of min, argmin", given.result));
+  const std::string known[] = {"min", "argmin"};
+  throw io::unknown_word("result", given.result, known);
 }
 
 void check(const rmq_arguments& given) {
@@ -171,6 +173,7 @@ void run(const rmq_arguments& given) {
   outputs files(given, given.inputs());
   const session on(
       io::choose_backend(given.backend, io::rmq_offers(), given.structure, !given.set.empty()));
+  io::check_spelling(given.structure, options);
   progress bar;
 
   bar.phase("read");
@@ -220,7 +223,9 @@ void run(const rmq_arguments& given) {
   costs.repairs = built->repairs(context(on).stream);
 
   bar.phase("write");
-  files.commit([&] { return report(on, built->info(), all_ranges.size(), costs); });
+  query_asked asked{given.result, all_ranges.size()};
+  if (wants_position) asked.no_match = no_position;
+  files.commit([&] { return report(on, built->info(), asked, costs); });
 }
 
 }  // namespace

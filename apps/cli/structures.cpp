@@ -12,6 +12,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bench/json_option.hpp"
+#include "files/known_words.hpp"
+#include "files/output_file.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
 #include "raydex/rmq.hpp"
@@ -59,6 +62,19 @@ std::vector<offer> offers() {
   return all;
 }
 
+std::vector<std::string> structure_names() {
+  std::vector<std::string> names;
+  for (const offer& what : offers()) {
+    if (names.empty() || names.back() != what.structure) names.push_back(what.structure);
+  }
+  return names;
+}
+
+bool is_structure(const std::string& name) {
+  const std::vector<std::string> names = structure_names();
+  return std::ranges::find(names, name) != names.end();
+}
+
 std::vector<std::string> key_names(const offer& what) {
   std::vector<std::string> names;
   for (const key_type type : what.keys)
@@ -66,7 +82,7 @@ std::vector<std::string> key_names(const offer& what) {
   return names;
 }
 
-void print_json(const std::vector<offer>& all) {
+std::string to_json(const std::vector<offer>& all) {
   auto list = nlohmann::ordered_json::array();
   for (const offer& what : all) {
     list.push_back({{"structure", what.structure},
@@ -80,7 +96,7 @@ void print_json(const std::vector<offer>& all) {
                     {"updates", what.updates},
                     {"keys", key_names(what)}});
   }
-  fmt::print("{}\n", list.dump(2));
+  return list.dump(2) + "\n";
 }
 
 void print_table(const std::vector<offer>& all) {
@@ -129,7 +145,7 @@ void print_options(const std::string& structure) {
   }
 }
 
-void print_options_json(const std::string& structure) {
+std::string options_to_json(const std::string& structure) {
   auto list = nlohmann::ordered_json::array();
   for (const option_info& option : options_of(structure)) {
     list.push_back({{"option", option.name},
@@ -140,17 +156,22 @@ void print_options_json(const std::string& structure) {
                     {"of_a_paper", option.of_a_paper},
                     {"worth_trying", option.worth_trying}});
   }
-  fmt::print("{}\n", list.dump(2));
+  return list.dump(2) + "\n";
 }
 
 }  // namespace
 
 void add_structures_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("structures", "List the structures and what each can do");
-  const auto as_json = std::make_shared<bool>(false);
+  const auto json = std::make_shared<std::string>();
   const auto structure = std::make_shared<std::string>();
   command->add_option("STRUCTURE", *structure, "List the options of this structure");
-  command->add_flag("--json", *as_json, "Print a JSON list");
+  bench::add_json_option(*command, *json, "Write a JSON list instead")
+      ->check([](const std::string& file) {
+        return is_structure(file)
+                   ? "a structure comes before --json: raydex structures " + file + " --json"
+                   : std::string();
+      });
   command->footer(
       "Points and ranges are answered by `raydex query`, minima by `raydex rmq`; there, keys are\n"
       "the types of values, and duplicates values that are equal.\n"
@@ -158,16 +179,16 @@ void add_structures_command(CLI::App& app) {
       "Examples:\n"
       "  raydex structures\n"
       "  raydex structures pivot_tree\n"
+      "  raydex structures --json structures.json\n"
       "  raydex structures --json | jq '.[] | select(.available and .points) | .structure'");
-  command->callback([as_json, structure] {
-    if (!structure->empty() && *as_json) {
-      print_options_json(*structure);
-    } else if (!structure->empty()) {
-      print_options(*structure);
-    } else if (*as_json) {
-      print_json(offers());
-    } else {
+  command->callback([json, structure] {
+    if (!structure->empty()) io::check_word("structure", *structure, structure_names());
+    if (!json->empty()) {
+      io::write_text(*json, structure->empty() ? to_json(offers()) : options_to_json(*structure));
+    } else if (structure->empty()) {
       print_table(offers());
+    } else {
+      print_options(*structure);
     }
   });
 }

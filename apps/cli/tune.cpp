@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench/lookups/tune.hpp"
+#include "files/backend_choice.hpp"
 #include "files/output_file.hpp"
 #include "files/progress.hpp"
 #include "files/speed_cache.hpp"
@@ -35,7 +36,7 @@ void make_folder_of(const std::string& path) {
 }
 
 void run(const std::string& backend_name, bool quick) {
-  const session on(parse_backend(backend_name));
+  const session on(io::choose_backend(backend_name, io::key_offers(), "auto", false));
   const device_info device = on.device();
   const std::string path = io::speed_cache_path(on.where(), device.name);
   if (path.empty()) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -258,9 +259,14 @@ bool run(const std::string& data) {
 }  // namespace raydex::demo
 
 int main(int argc, char** argv) {
+  constexpr const char* usage = "usage: raydex_demo FOLDER, one with flights.csv and planes.csv";
   try {
     raydex::io::begin_program();
-    if (argc != 2) throw raydex::invalid_argument("usage: raydex_demo DATA_DIR");
+    if (argc != 2) throw raydex::invalid_argument(usage);
+    if (std::string_view(argv[1]) == "--help") {
+      fmt::print("{}\n", usage);
+      return std::fflush(stdout) == 0 ? 0 : 2;
+    }
     return raydex::demo::run(argv[1]) ? 0 : 1;
   } catch (const std::exception& error) {
     std::fputs(fmt::format("raydex_demo: {}\n", error.what()).c_str(), stderr);

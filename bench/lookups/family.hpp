@@ -26,7 +26,8 @@ class lookup_family {
  public:
   using workload = bench::workload;
   using result = bench::result;
-  static constexpr const char* build_ratio = "x sort";  // of its pairs
+  static constexpr const char* build_ratio = "x sort";
+  static constexpr const char* build_floor = "a sort of the keys with their row ids";
 
   static bool has(std::string_view structure) { return !is_of_minima(structure); }
   static std::vector<workload> sweep(const axes& given);

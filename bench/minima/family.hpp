@@ -25,7 +25,8 @@ class minima_family {
  public:
   using workload = rmq_workload;
   using result = rmq_result;
-  static constexpr const char* build_ratio = "x read";  // of the array, once
+  static constexpr const char* build_ratio = "x read";
+  static constexpr const char* build_floor = "reading the array once";
 
   static bool has(std::string_view structure) { return is_of_minima(structure); }
   static std::vector<workload> sweep(const axes& given);

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench/papers/papers.hpp"
+#include "files/quoted.hpp"
+#include "files/suggestion.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
@@ -34,8 +38,12 @@ std::vector<experiment> find_experiments(const std::vector<std::string>& names) 
     std::ranges::copy_if(experiments(), std::back_inserter(chosen),
                          [&](const experiment& e) { return matches(wanted, e.name); });
     if (chosen.size() == before) {
+      std::vector<std::string> known;
+      for (const experiment& e : experiments())
+        known.push_back(e.name);
       throw invalid_argument(
-          fmt::format("--experiment: there is no '{}'; --list-experiments shows all", wanted));
+          fmt::format("--experiment: there is no {}{}; --list-experiments shows all",
+                      io::quoted(wanted), io::suggestion(wanted, known)));
     }
   }
   return chosen;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bench/workloads/names.hpp"
+#include "files/known_words.hpp"
 #include "files/sizes.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
@@ -59,7 +60,7 @@ void refuse(const axes& given, axis which, const char* instead);
 /// @name Reading a value. Throws `invalid_argument` naming the option.
 /// @{
 
-/// A whole number, also as a power of two.
+/// A number of rows or bytes, as `io::parse_size` reads it.
 inline void read(std::string_view option, std::string_view text, std::uint64_t& out) {
   out = io::parse_size(option, text);
 }
@@ -82,16 +83,15 @@ inline void read(std::string_view option, std::string_view text, double& out) {
 template <class Value>
 void read_name(std::string_view option, std::string_view text, Value& out,
                const std::vector<Value>& values) {
-  std::string legal;
+  std::vector<std::string> legal;
   for (const Value value : values) {
     if (text == to_string(value)) {
       out = value;
       return;
     }
-    legal += legal.empty() ? "" : ", ";
-    legal += to_string(value);
+    legal.emplace_back(to_string(value));
   }
-  throw invalid_argument(fmt::format("{}: '{}' is not one of {}", option, text, legal));
+  throw io::unknown_word(option, text, legal);
 }
 
 /// A value by its name.

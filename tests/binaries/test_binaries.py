@@ -4,11 +4,13 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
 
 BUILD = pathlib.Path(os.environ["RAYDEX_BUILD_DIR"])
+SOURCE = pathlib.Path(__file__).parents[2]
 FORTIFIED = os.environ["RAYDEX_FORTIFIED"] == "1"
 
 
@@ -62,6 +64,21 @@ def test_places_of_installed_libraries(installed):
 
 def test_what_is_installed_finds_its_library(installed):
     subprocess.run([installed / "bin" / "raydex", "structures"], check=True)
+
+
+def test_a_build_of_the_library_alone_is_installed(tmp_path):
+    """What was not built is left out: the program and the completion that it writes."""
+    build, prefix = tmp_path / "build", tmp_path / "prefix"
+    configure = ["cmake", "-S", SOURCE, "-B", build, "-G", "Ninja", "-DRAYDEX_CUDA=OFF"]
+    subprocess.run([*configure, "-DRAYDEX_BUILD_TESTS=OFF"], capture_output=True, check=True)
+    libraries = sorted((BUILD / "lib").glob("libraydex.*"))
+    for library in libraries:
+        shutil.copy(library, build / "lib", follow_symlinks=False)
+    install = ["cmake", "--install", build, "--prefix", prefix]
+    subprocess.run(install, capture_output=True, check=True)
+    assert {path.name for path in libraries} <= {path.name for path in prefix.rglob("lib*/*")}
+    assert (prefix / "include" / "raydex" / "raydex.hpp").exists()
+    assert not (prefix / "bin" / "raydex").exists()
 
 
 def test_relocations_are_read_only():

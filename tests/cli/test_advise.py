@@ -155,7 +155,7 @@ def test_bad_keys(program):
     line = program.refuse("advise", "--keys-count", "-5", "--key", "uint32")
     assert "--keys-count" in line and "-5" in line
     line = program.refuse("advise", "--keys-count", "5", "--key", "int8")
-    assert "int8" in line and "uint32" in line and "bytes1 .. bytes8" in line
+    assert "int8" in line and "uint32" in line and "bytes1, bytes2" in line
     line = program.refuse("advise", "--keys-count", "5", "--key", "float", "--backend", "tpu")
     assert "tpu" in line
 
@@ -273,6 +273,65 @@ def test_a_broken_file_is_said_and_not_used(program, cache, case):
     # A named structure needs no measurements.
     named = query_arguments(structure="sorted_array", keys=column, points=column, result="count")
     assert program.run(*named, env=cache.env).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("structure", "options", "named"),
+    [
+        ("btree", {}, "'btree'"),
+        ("rmq_scan", {}, "'rmq_scan'"),
+        ("sorted_array", {"colour": "red"}, "'sorted_array colour=red'"),
+        ("sorted_array", {"layout": "red"}, "'sorted_array layout=red'"),
+        ("sorted_array", {"threads": "3"}, "'sorted_array threads=3'"),
+        ("\x1b[31mred\n" + "d" * 1000, {}, r"'\x1b[31mred"),
+    ],
+)
+def test_measurements_of_what_is_not_known_are_left_out(program, cache, structure, options, named):
+    cache.prefer(layout="row")
+    before = advise(program, cache.env, *KEYS)
+    for row in cache.content["rows"][-2:]:
+        cache.content["rows"].append(
+            {**row, "structure": structure, "options": options, "lookups_per_s": 1e17}
+        )
+    cache.write()
+    column = program.file("K.npy", np.arange(100, dtype="<u4"))
+    query = query_arguments(structure="auto", keys=column, points=column, result="count")
+    for words in (["advise", *KEYS, "--json"], query):
+        done = program.run(*words, env=cache.env)
+        assert done.returncode == 0
+        assert done.stderr.startswith(f"raydex: warning: {cache.path}: 2 measurements")
+        assert named in done.stderr and "raydex tune" in done.stderr
+        assert done.stderr.count("\n") == 1 and "\x1b" not in done.stderr
+        assert len(done.stderr) < 500 + len(str(cache.path))
+        if words is not query:
+            assert json.loads(done.stdout) == before
+
+
+def test_what_is_wrong_with_a_file_is_escaped_and_cut(program, cache):
+    cache.path.write_text('{"raydex": \x1b' + "x" * 5000)
+    done = program.run("advise", *KEYS, env=cache.env)
+    assert done.returncode == 0 and done.stderr.count("\n") == 1
+    assert "\x1b" not in done.stderr and len(done.stderr) < 500 + len(str(cache.path))
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [("1000", 1000), ("1e6", 10**6), ("2^20", 2**20), ("64k", 64000), ("1.5M", 1500000),
+     ("2Ki", 2048), ("2KiB", 2048), ("1GiB", 2**30), ("3MB", 3 * 10**6), ("0.5Ki", 512)],
+)
+def test_sizes(program, tmp_path, text, n):
+    key = ["--key", "uint32", "--backend", BACKEND]
+    env = environment(tmp_path)
+    expected = advise(program, env, "--keys-count", str(n), *key)["resident_bytes"]
+    assert advise(program, env, "--keys-count", text, *key)["resident_bytes"] == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "k", "1.5", "1e-3", "-1k", "1 k", "1KiBs", "2^64", "20E", "1e20", "16777216Ti", "nan", "inf"]
+)
+def test_no_sizes(program, text):
+    line = program.refuse("advise", "--keys-count", text, "--key", "uint32")
+    assert "--keys-count" in line and ("16Mi" in line or not text)
 
 
 def test_a_folder_for_a_file(program, cache):

@@ -101,7 +101,7 @@ BAD_TABLES = {
     "unterminated quote": ('a,b\n1,2\n3,"4\n5,6\n', ["quote", "line 3"]),
     "out of range": ("a\n1\n9223372036854775808\n", ["line 3", "out of the range", "t.csv:a:uint64"]),
     "long text": ("a\nabcdefghi\n", ["line 2", "9 bytes"]),
-    "text with a line break": ('a\n1\n"x\ny"\n', ["'x\\x0ay'"]),
+    "text with a line break": ('a\n1\n"x\ny"\n', [r"'x\x0ay'"]),
     "columns of one name": ("a,a\n1,2\n", ["2 columns"]),
 }
 

@@ -80,7 +80,17 @@ def test_a_backend_that_is_not_there_says_why(program):
 
 
 def test_version(program):
-    assert re.fullmatch(r"raydex \d+\.\d+\.\d+\n", output(program, "--version"))
+    """What the build has in it follows the first line."""
+    first, backends, compiler, vectors = output(program, "--version").splitlines()
+    assert re.fullmatch(r"raydex \d+\.\d+\.\d+", first)
+    assert re.match(r"backends: cpu \(Embree [34]\.\d+\.\d+, Highway \d+\.\d+\.\d+\), ", backends)
+    structures = json.loads(output(program, "structures", "--json"))
+    reasons = {e["reason"] for e in structures if e["backend"] == "cuda"}
+    without = any("built without CUDA" in reason for reason in reasons)
+    assert ("built without cuda and optix" in backends) == without
+    assert ("architectures" in backends) == (not without)
+    assert re.match(r"compiler: \w+ \d+\.\d+\.\d+, \w+$", compiler)
+    assert re.match(r"vectors here: \w+$", vectors)
 
 
 @pytest.mark.parametrize("command", ["structures", "query", "rmq", "advise", "tune", "completion"])
@@ -90,11 +100,132 @@ def test_help_has_examples(program, command):
     assert command in output(program, "--help")
 
 
-def test_full_standard_output(program):
+@pytest.mark.parametrize(
+    "words", ["structures", "structures --json", "--help", "--version", "query --help"]
+)
+def test_full_standard_output(program, words):
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = program.run("structures", stdout=full)
+        done = program.run(*words.split(), stdout=full)
     assert done.returncode == 1
-    assert done.stderr == "raydex: standard output cannot be written\n"
+    assert re.match(r"raydex: standard output:? cannot be written.*\n$", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("qurey --keys k.npy", "'qurey' is not a subcommand of raydex; did you mean 'query'?"),
+        ("nothing", "'nothing' is not a subcommand of raydex (see"),
+        ("query --keyz=k.npy", "'--keyz' is not an option of raydex query; did you mean '--keys'?"),
+        ("query --frobnicate 3", "'--frobnicate' is not an option of raydex query (see"),
+        ("rmq --vlaues v.npy", "'--vlaues' is not an option of raydex rmq; did you mean '--values'?"),
+        ("tune now", "'now' is not for raydex tune (see"),
+        ("--verison", "'--verison' is not an option of raydex; did you mean '--version'?"),
+        ("structures pivot_teee", "structure: 'pivot_teee' is not one of"),
+        ("structures pivot_teee", "did you mean 'pivot_tree'?"),
+        ("completion basj", "did you mean 'bash'?"),
+        ("tune --quick --backend cudda", "did you mean 'cuda'?"),
+        ("advise --keys-count 5 --key unit32", "did you mean 'uint32'?"),
+        ("bench --structure sorted_array,pivot_teee", "did you mean 'pivot_tree'?"),
+        ("bench --structure sorted_array --option layuot=row", "did you mean 'layout'?"),
+        ("bench --result firzt", "did you mean 'first'?"),
+        ("bench --distribution uniforn", "did you mean 'uniform'?"),
+        ("bench --experiment lightweight/1b9", "did you mean 'lightweight/1"),
+    ],
+)
+def test_misspelt_words(program, words, line):
+    assert line in program.refuse(*words.split())
+
+
+def test_misspelt_words_of_queries(program):
+    column = program.file("K.npy", np.arange(3, dtype="<u4"))
+    ranges = program.file("R.npy", np.zeros((1, 2), "<u4"))
+    query = {"keys": column, "points": column, "result": "count", "structure": "pivot_tree"}
+    rmq = {"values": column, "ranges": ranges, "result": "min", "structure": "rmq_cover"}
+    for asked, refuse, meant in [
+        ({**query, "result": "coumt"}, program.refuse_query, "count"),
+        ({**query, "structure": "pviot_tree"}, program.refuse_query, "pivot_tree"),
+        ({**query, "backend": "cup"}, program.refuse_query, "cpu"),
+        ({**query, "option": "zearch=lines"}, program.refuse_query, "search"),
+        ({**query, "option": "search=liens"}, program.refuse_query, "lines"),
+        ({**query, "structure": "auto", "option": "layuot=row"}, program.refuse_query, "layout"),
+        ({**rmq, "result": "agrmin"}, program.refuse_rmq, "argmin"),
+        ({**rmq, "structure": "rmq_cver"}, program.refuse_rmq, "rmq_cover"),
+        ({**rmq, "option": "memory=smail"}, program.refuse_rmq, "small"),
+    ]:
+        assert f"did you mean '{meant}'?" in refuse(**asked)
+
+
+def status(program, *arguments):
+    return program.run(*arguments).returncode
+
+
+def test_exit_status(program):
+    """As the help has it: 1 for what cannot be done here, 2 for what was given."""
+    column = program.file("K.npy", np.arange(3, dtype="<u4"))
+    query = {"keys": column, "points": column, "result": "count"}
+    assert status(program, *query_arguments(**query)) == 0
+    for wrong in [
+        {"result": "median"}, {"structure": "btree"}, {"backend": "tpu"}, {"option": "layout"},
+        {"option": "colour=red"}, {"structure": "sorted_array", "option": "layout=red"},
+        {"keys": "none.npy"}, {"values": column}, {"frob": "1"}, {"out": "none/out.npy"},
+    ]:
+        assert status(program, *query_arguments(**{**query, **wrong})) == 2, wrong
+    assert status(program) == status(program, "frob") == 2
+    assert status(program, "advise", "--keys-count", "5", "--key", "int8") == 2
+    assert status(program, "bench", "--keys", "many") == 2
+    for entry in json.loads(output(program, "structures", "--json")):
+        if not entry["available"]:
+            missing = {**query, "backend": entry["backend"]}
+            assert status(program, *query_arguments(**missing)) == 1
+    for code in ("0", "1", "2"):
+        assert re.search(rf"^  {code}  [a-z]", output(program, "--help"), re.MULTILINE)
+
+
+BENCH = ["bench", "--structure", "sorted_array", "--backend", BACKEND, "--keys", "1k", "--probes",
+         "1Ki", "--repetitions", "1"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["structures"], ["structures", "pivot_tree"], ["advise", "--keys-count", "9", "--key", "float"]],
+)
+def test_json_is_a_file_or_standard_output(program, words):
+    printed = output(program, *words, "--json")
+    assert output(program, *words, "--json", "-") == printed
+    assert output(program, *words, "--json", "t.json") == ""
+    assert (program.folder / "t.json").read_text() == printed
+    json.loads(printed)
+
+
+def test_json_of_benchmarks(program):
+    for last in (["--json"], ["--json", "-"]):
+        done = program.run(*BENCH, *last)
+        assert done.returncode == 0, done.stderr
+        (row,) = json.loads(done.stdout)
+        assert (row["n"], row["probes"]) == (1000, 1024)
+        assert "structure" in done.stderr and "sorted_array" in done.stderr
+    assert "sorted_array" in output(program, *BENCH, "--json", "b.json")
+    assert json.loads((program.folder / "b.json").read_text())[0]["n"] == 1000
+
+
+def test_a_structure_is_not_taken_for_a_file(program):
+    line = program.refuse("structures", "--json", "pivot_tree")
+    assert "raydex structures pivot_tree --json" in line
+
+
+def test_the_table_of_benchmarks_explains_its_ratios(program):
+    lines = output(program, *BENCH).splitlines()
+    assert lines[1].startswith("structure ") and lines[2].startswith("sorted_array ")
+    for title in ("ratio", "x sort"):
+        assert title in lines[1] and f"{title}: " in lines[3]
+    minima = ["rmq_scan" if word == "sorted_array" else word for word in BENCH]
+    assert "x read: " in output(program, *minima).splitlines()[-1]
+
+
+def test_no_table_before_an_error(program):
+    # The build knows that the one option is not with the other.
+    line = program.refuse(*BENCH, "--option", "layout=none")
+    assert "layout" in line
 
 
 def options_in_help(program, command):
@@ -129,6 +260,19 @@ def test_bash_completion(program):
     # No completions, so that bash falls back to files.
     assert complete(script, "raydex", "query", "--keys", "") == set()
     assert complete(script, "raydex", "completion", "z") == {"zsh"}
+    keys, minima = structures(program)
+    assert complete(script, "raydex", "query", "--structure", "") == {"auto", *keys}
+    assert complete(script, "raydex", "rmq", "--structure", "") == {"auto", *minima}
+    assert complete(script, "raydex", "bench", "--structure", "") == {"auto", *keys, *minima}
+    assert keys | minima <= complete(script, "raydex", "structures", "")
+    assert complete(script, "raydex", "bench", "--backend", "o") == {"optix"}
+
+
+def structures(program):
+    """The names of those for keys, and of those for minima."""
+    entries = json.loads(output(program, "structures", "--json"))
+    minima = {e["structure"] for e in entries if e["minima"]}
+    return {e["structure"] for e in entries} - minima, minima
 
 
 def option_words(program, structure):
@@ -171,6 +315,37 @@ def test_zsh_completion(program):
         assert rf"]{entry['structure']}\ *) echo '{words}' ;;" in script
     if shutil.which("zsh"):
         subprocess.run(["zsh", "-n"], input=script, text=True, check=True)
+
+
+def complete_in_fish(script, line):
+    """The completions that fish offers at the end of a line."""
+    code = script + f"complete -C '{line}'"
+    done = subprocess.run(["fish", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return {line.split("\t")[0] for line in done.stdout.splitlines()}
+
+
+def test_fish_completion(program):
+    script = output(program, "completion", "fish")
+    for command in ("query", "rmq", "bench"):
+        for option in options_in_help(program, command):
+            assert f"'__fish_seen_subcommand_from {command}' -l {option[2:]}" in re.sub(
+                r" -s \w", "", script
+            )
+    if not shutil.which("fish"):
+        return
+    column = program.file("column.npy", np.arange(3))
+    keys, minima = structures(program)
+    assert complete_in_fish(script, "raydex que") == {"query"}
+    assert complete_in_fish(script, "raydex query --result ") == {"first", "count", "sum", "rows"}
+    assert complete_in_fish(script, "raydex query --structure ") == {"auto", *keys}
+    assert complete_in_fish(script, "raydex structures ") == keys | minima
+    assert complete_in_fish(script, "raydex completion ") == {"bash", "zsh", "fish"}
+    file = f"{program.folder}/{column}"
+    assert complete_in_fish(script, f"raydex query --keys {file[:-4]}") == {file}
+    for given in ("--structure cgrx", "--structure=cgrx"):
+        words = complete_in_fish(script, f"raydex query {given} --option ")
+        assert words == option_words(program, "cgrx")
 
 
 def test_progress_only_on_a_terminal_and_wiped_out(program):

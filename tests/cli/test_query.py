@@ -162,7 +162,7 @@ def test_report(program, layout):
     report = json.loads((program.folder / "report.json").read_text())
     assert list(report) == [
         "structure", "options", "backend", "device", "rt_core_version", "key", "n", "probes",
-        "build_ms", "lookup_ms", "resident_bytes", "build_peak_bytes", "lookup_peak_bytes",
+        "result", "build_ms", "lookup_ms", "resident_bytes", "build_peak_bytes", "lookup_peak_bytes",
         "repairs",
     ]
     assert report["structure"] == "sorted_array"
@@ -176,6 +176,21 @@ def test_report(program, layout):
     assert report["build_peak_bytes"] >= report["resident_bytes"]
     assert report["lookup_peak_bytes"] >= 0
     assert report["repairs"] == 0
+    assert report["result"] == "count"
+
+
+@pytest.mark.parametrize(("row_ids", "none"), [(None, 2**32 - 1), ("<u8", 2**64 - 1)])
+def test_first_is_the_smallest_row_id(program, row_ids, none):
+    """Whatever the keys; the report says what stands for no row."""
+    keys = program.file("K.npy", np.array([9.0, np.nan, 3.0, 9.0]))
+    ranges = program.file("R.npy", np.array([[0.0, 10.0], [9.0, np.nan], [np.nan, np.nan], [4, 5]]))
+    asked = {"keys": keys, "ranges": ranges, "result": "first", "report": "r.json"}
+    if row_ids:
+        asked["row_ids"] = program.file("I.npy", np.array([7, 5, 6, 4], row_ids))
+    expected = [4, 4, 5, none] if row_ids else [0, 0, 1, none]
+    assert program.query(**asked).tolist() == expected
+    report = json.loads((program.folder / "r.json").read_text())
+    assert (report["result"], report["no_match"]) == ("first", none)
 
 
 @pytest.mark.skipif(SMALL, reason="a large batch")

@@ -192,7 +192,7 @@ def test_reports(program, offers):
         report = json.loads((program.folder / "report.json").read_text())
         assert list(report) == [
             "structure", "options", "backend", "device", "rt_core_version", "key", "n", "probes",
-            "build_ms", "lookup_ms", "resident_bytes", "build_peak_bytes", "repairs",
+            "result", "build_ms", "lookup_ms", "resident_bytes", "build_peak_bytes", "repairs",
         ]
         assert report["structure"] == offer["structure"]
         assert report["options"]["ties"] == "leftmost"
@@ -203,6 +203,9 @@ def test_reports(program, offers):
         assert report["build_ms"] > 0 and report["lookup_ms"] > 0
         assert report["build_peak_bytes"] >= report["resident_bytes"]
         assert report["repairs"] == 0
+        assert report["result"] == "min"
+    program.rmq(values=values, ranges=ranges, result="argmin", report="report.json")
+    assert json.loads((program.folder / "report.json").read_text())["no_match"] == NO_POSITION
 
 
 def test_checked_ranges(program):

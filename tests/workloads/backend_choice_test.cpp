@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "raydex/error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace raydex::io {
 namespace {
@@ -45,13 +46,20 @@ TEST(backend_choice, takes_the_backend_that_takes_updates) {
 
 TEST(backend_choice, leaves_refusals_to_others) {
   const backend usual = parse_backend("auto");
-  EXPECT_EQ(choose_backend("auto", offers(true, true), "no_such", false), usual);
   EXPECT_EQ(choose_backend("auto", offers(true, true), "sorted_array", true), usual);
 }
 
 TEST(backend_choice, a_name_is_taken_at_its_word) {
   EXPECT_EQ(choose_backend("cuda", offers(false, false), "rx", true), backend::cuda);
-  EXPECT_THROW(choose_backend("tpu", offers(true, true), "auto", false), invalid_argument);
+}
+
+TEST(backend_choice, refuses_names_that_are_not_known) {
+  const auto all = offers(true, true);
+  test::expect_error<invalid_argument>([&] { choose_backend("cpp", all, "auto", false); },
+                                       {"backend: 'cpp'", "did you mean 'cpu'?"});
+  test::expect_error<invalid_argument>([&] { choose_backend("cpu", all, "pivot_teee", false); },
+                                       {"auto, sorted_array", "did you mean 'pivot_tree'?"});
+  EXPECT_THROW(choose_backend("auto", all, "rmq_scan", false), invalid_argument);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST(bench_command, writes_a_row_for_every_combination) {
       EXPECT_FALSE(row[text].get<std::string>().empty()) << text;
     }
   }
-  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 10);
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 11);
 
   // The command of a row measures that row again.
   const auto again = here / "again.json";
@@ -168,7 +168,7 @@ TEST(bench_command, runs_experiments) {
           "--probes 100 "
           "--repetitions 1 --json " +
           path.string());
-  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4);
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 5);
   const auto rows = nlohmann::json::parse(std::ifstream(path));
   std::multiset<std::string> names;
   for (const auto& row : rows) {
@@ -197,7 +197,7 @@ TEST(bench_command, minima) {
       "--structure rmq_scan --keys 2^10,999 --probes 500 --array random,few --period 7 "
       "--values double,uint32 --ranges small,mixed --result min,argmin --repetitions 1 --json " +
       path.string());
-  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2 + 32);
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3 + 32);
   const auto rows = nlohmann::json::parse(std::ifstream(path));
   ASSERT_EQ(rows.size(), 32u);
   for (const auto& row : rows) {

@@ -148,7 +148,7 @@ TEST(sweep, names_the_bad_value) {
     }
   };
   for (const char* value :
-       {"", "x", "-1", "1.5", "2^", "2^64", "2^-1", "1e6", " 1", "1 ", "99999999999999999999"}) {
+       {"", "x", "-1", "1.5", "2^", "2^64", "2^-1", " 1", "1 ", "99999999999999999999"}) {
     refused(&axes::keys, value, "--keys");
   }
   refused(&axes::key_bits, "31", "key bits");

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words of a command line that are not among those known, and which of them may have been meant.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "raydex/error.hpp"
+#include "raydex/index.hpp"
+
+namespace raydex::io {
+
+// The refusal of a word: `result: 'frist' is not one of first, count; did you mean 'first'?`.
+invalid_argument unknown_word(std::string_view what, std::string_view word,
+                              std::span<const std::string> known);
+
+// Throws that for a word that is not known.
+void check_word(std::string_view what, std::string_view word, std::span<const std::string> known);
+
+// Refuses names and words of a structure's options that are misspelt. All else that is not legal is
+// left to the build, which knows what is, and so is `auto`.
+void check_spelling(const std::string& structure, const option_map& options);
+
+}  // namespace raydex::io
