@@ -13,8 +13,7 @@ int main() {
   const auto lower = session.upload(std::vector<std::int32_t>{20, 35, 60});
   const auto upper = session.upload(std::vector<std::int32_t>{20, 50, 70});
   raydex::buffer<std::uint64_t> counts(session, lower.size());
-  index->count(session, raydex::ranges(raydex::column(lower), raydex::column(upper)),
-               {counts.data(), counts.size()});
+  index->count(session, raydex::ranges(raydex::column(lower), raydex::column(upper)), counts);
   for (const std::uint64_t count : session.download(counts)) {
     std::cout << count << " rows\n";
   }
