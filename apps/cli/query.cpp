@@ -260,17 +260,14 @@ void add_query_command(CLI::App& app) {
   file("--erase-rows", given->erase_rows,
        "Of the erased keys only these rows; without it, all of them");
   command->footer(
-      "Columns are .npy arrays of uint32, uint64, int32, int64, float, double or bytes1..bytes8, "
-      "or\n"
-      "columns of CSV files: file.csv:column, with a type file.csv:column:int64 (also i8 or <i8), "
-      "for\n"
-      "ranges file.csv:lower,upper. Empty\n"
-      "fields, NA, N/A, null and NULL are missing: they are never matched. NaN equals NaN and\n"
-      "follows all other keys, -0.0 equals 0.0.\n"
+      "Columns are .npy arrays of uint32, uint64, int32, int64, float, double or bytes1..bytes8,\n"
+      "or columns of CSV files: file.csv:column, with a type file.csv:column:int64 (also i8 or\n"
+      "<i8), for ranges file.csv:lower,upper. Empty fields, NA, N/A, null and NULL are missing:\n"
+      "they are never matched. NaN equals NaN and follows all other keys, -0.0 equals 0.0.\n"
       "\n"
       "Results, for each point or range:\n"
       "  first  the smallest id of a matching row: not the row of the smallest key. Where none\n"
-      "         matches, the largest number of its type: 4294967295 for uint32\n"
+      "         matches, the largest number of its type, 4294967295 for uint32; in CSV nothing\n"
       "  count  how many rows match\n"
       "  sum    of --values over the matching rows, without it of their ids; integers modulo 2^64\n"
       "  rows   the ids of all matching rows, and where those of each probe begin\n"

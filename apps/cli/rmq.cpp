@@ -255,10 +255,9 @@ void add_rmq_command(CLI::App& app) {
   command->footer(
       "The array is an .npy file of uint32, uint64, int32, int64, float or double, ranges and\n"
       "positions are of integers; or columns of CSV files: file.csv:column, with a type\n"
-      "file.csv:column:int64 (also i8 or <i8), for ranges file.csv:lower,upper. Positions count "
-      "from 0, both ends are included. NaN comes\n"
-      "after all other values, -0.0 equals 0.0. With --option ties=rightmost equal values count\n"
-      "from the right.\n"
+      "file.csv:column:int64 (also i8 or <i8), for ranges file.csv:lower,upper. Positions count\n"
+      "from 0, both ends are included. NaN comes after all other values, -0.0 equals 0.0. With\n"
+      "--option ties=rightmost equal values count from the right.\n"
       "\n"
       "A range is cut to the array on both sides: of 3 values, [-4, 1] has the first two. Without\n"
       "--check, a range of which nothing is left, whose lower end is greater than the upper one, "
