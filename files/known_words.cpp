@@ -12,6 +12,7 @@
 #include "files/quoted.hpp"
 #include "files/suggestion.hpp"
 #include "raydex/capability.hpp"
+#include "raydex/error.hpp"
 
 namespace raydex::io {
 
@@ -29,14 +30,13 @@ std::vector<std::string> words_of(const option_info& option) {
 
 }  // namespace
 
-invalid_argument unknown_word(std::string_view what, std::string_view word,
-                              std::span<const std::string> known) {
-  return invalid_argument(fmt::format("{}: {} is not one of {}{}", what, quoted(word),
-                                      fmt::join(known, ", "), suggestion(word, known)));
+void refuse_word(std::string_view what, std::string_view word, std::span<const std::string> known) {
+  throw invalid_argument(fmt::format("{}: {} is not one of {}{}", what, quoted(word),
+                                     fmt::join(known, ", "), suggestion(word, known)));
 }
 
 void check_word(std::string_view what, std::string_view word, std::span<const std::string> known) {
-  if (std::ranges::find(known, word) == known.end()) throw unknown_word(what, word, known);
+  if (std::ranges::find(known, word) == known.end()) refuse_word(what, word, known);
 }
 
 void check_spelling(const std::string& structure, const option_map& options) {
@@ -48,7 +48,7 @@ void check_spelling(const std::string& structure, const option_map& options) {
   for (const auto& [name, value] : options) {
     const auto found = std::ranges::find(all, name, &option_info::name);
     if (found == all.end()) {
-      if (!nearest(name, names).empty()) throw unknown_word(structure + " option", name, names);
+      if (!nearest(name, names).empty()) refuse_word(structure + " option", name, names);
       continue;
     }
     const std::vector<std::string> words = words_of(*found);

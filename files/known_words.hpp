@@ -6,16 +6,15 @@
 #include <string>
 #include <string_view>
 
-#include "raydex/error.hpp"
 #include "raydex/index.hpp"
 
 namespace raydex::io {
 
-// The refusal of a word: `result: 'frist' is not one of first, count; did you mean 'first'?`.
-invalid_argument unknown_word(std::string_view what, std::string_view word,
+// Throws `invalid_argument`: `result: 'cound' is not one of first, count; did you mean 'count'?`.
+[[noreturn]] void refuse_word(std::string_view what, std::string_view word,
                               std::span<const std::string> known);
 
-// Throws that for a word that is not known.
+// The same if the word is not among those known.
 void check_word(std::string_view what, std::string_view word, std::span<const std::string> known);
 
 // Refuses names and words of a structure's options that are misspelt. All else that is not legal is

@@ -52,7 +52,7 @@ key_format parse_key(const std::string& name) {
     if (to_string(format) == name) return format;
     known.push_back(to_string(format));
   }
-  throw io::unknown_word("--key", name, known);
+  io::refuse_word("--key", name, known);
 }
 
 // A number whose absence says something else than 0.

@@ -45,7 +45,7 @@ result_kind parse_result(std::string_view name) {
   if (name == "sum") return result_kind::sum;
   if (name == "rows") return result_kind::rows;
   const std::string known[] = {"first", "count", "sum", "rows"};
-  throw io::unknown_word("result", name, known);
+  io::refuse_word("result", name, known);
 }
 
 answers::answers(const session& on, const index& source, result_kind kind,

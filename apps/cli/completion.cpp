@@ -303,7 +303,7 @@ void add_completion_command(CLI::App& app) {
       print_fish(app);
     } else {
       const std::string known[] = {"bash", "zsh", "fish"};
-      throw io::unknown_word("shell", *shell, known);
+      io::refuse_word("shell", *shell, known);
     }
   });
 }

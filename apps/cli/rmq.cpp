@@ -58,7 +58,7 @@ bool asks_for_position(const rmq_arguments& given) {
   if (given.result == "min") return false;
   if (given.result == "argmin") return true;
   const std::string known[] = {"min", "argmin"};
-  throw io::unknown_word("result", given.result, known);
+  io::refuse_word("result", given.result, known);
 }
 
 void check(const rmq_arguments& given) {

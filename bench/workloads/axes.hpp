@@ -91,7 +91,7 @@ void read_name(std::string_view option, std::string_view text, Value& out,
     }
     legal.emplace_back(to_string(value));
   }
-  throw io::unknown_word(option, text, legal);
+  io::refuse_word(option, text, legal);
 }
 
 /// A value by its name.
