@@ -102,6 +102,11 @@ bool is_csv(std::string_view name) {
   return end_of_csv_path(name) != std::string_view::npos;
 }
 
+std::string with_type(const std::string& name, key_format type) {
+  const csv_name parts = split(name);
+  return fmt::format("{}:{}:{}", parts.path, parts.column.name, to_string(type));
+}
+
 std::string path_of(const std::string& name) {
   return is_csv(name) ? split(name).path : name;
 }

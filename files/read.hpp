@@ -20,6 +20,9 @@ namespace raydex::io {
 // Whether a name is that of a CSV column.
 bool is_csv(std::string_view name);
 
+// The name of a CSV column, or of two for ranges, with this type.
+std::string with_type(const std::string& name, key_format type);
+
 // The file of such a name.
 std::string path_of(const std::string& name);
 

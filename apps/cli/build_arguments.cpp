@@ -64,11 +64,9 @@ option_map parse_options(const std::vector<std::string>& given) {
   return options;
 }
 
-std::string how_to_name(std::string_view type, const std::string& path) {
-  if (io::is_csv(path))
-    return fmt::format("; name the type: {}:column:{}", io::path_of(path), type);
-  const auto format = io::parse_type(type);
-  return fmt::format("; in NumPy: a.astype('{}')", io::dtype_name(format.value()));
+std::string how_to_read_as(key_format type, const std::string& path) {
+  return io::is_csv(path) ? fmt::format("; name the type: {}", io::with_type(path, type))
+                          : fmt::format("; in NumPy: a.astype('{}')", io::dtype_name(type));
 }
 
 void check_row_ids(const typed_file& row_ids) {
@@ -76,18 +74,14 @@ void check_row_ids(const typed_file& row_ids) {
   if (type == key_type::uint32 || type == key_type::uint64) return;
   throw invalid_argument(fmt::format("{} {} are {}; they must be uint32 or uint64{}", row_ids.what,
                                      row_ids.path, to_string(row_ids.format),
-                                     how_to_name("uint64", row_ids.path)));
+                                     how_to_read_as(format_of<std::uint64_t>, row_ids.path)));
 }
 
 void check_same_type(const typed_file& one, const typed_file& other) {
   if (one.format == other.format) return;
-  // A column of a CSV file is easily read as what the other one is.
-  const bool change_other = io::is_csv(other.path) && !io::is_csv(one.path);
-  throw invalid_argument(
-      fmt::format("{} {} are {}, but {} {} are {}{}", one.what, one.path, to_string(one.format),
-                  other.what, other.path, to_string(other.format),
-                  change_other ? how_to_name(to_string(one.format), other.path)
-                               : how_to_name(to_string(other.format), one.path)));
+  throw invalid_argument(fmt::format(
+      "{} {} are {}, but {} {} are {}{}", one.what, one.path, to_string(one.format), other.what,
+      other.path, to_string(other.format), how_to_read_as(other.format, one.path)));
 }
 
 outputs::outputs(const build_arguments& given, std::span<const io::file_argument> inputs)

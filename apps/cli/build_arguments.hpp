@@ -49,9 +49,9 @@ struct typed_file {
   key_format format;
 };
 
-// How a file's column is read as another type: of a CSV file by its name, `; name a type:
-// file.csv:column:uint64`, else in NumPy.
-std::string how_to_name(std::string_view type, const std::string& path);
+// How a column is read as another type: `; name the type: file.csv:column:uint64`, or what to do in
+// NumPy.
+std::string how_to_read_as(key_format type, const std::string& path);
 
 // Refuses what are no row ids.
 void check_row_ids(const typed_file& row_ids);

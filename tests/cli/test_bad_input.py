@@ -124,13 +124,12 @@ def test_csv_names(program):
     assert "which column" in program.refuse_query(keys="t.csv", points=good, result="count")
     assert "lower,upper" in program.refuse_query(keys="t.csv:a", ranges="t.csv:a", result="count")
     line = program.refuse_query(keys="t.csv:a", points=good, result="count")
-    assert "points good.npy are uint32, but keys t.csv:a are int64; " in line
-    assert line.endswith("name the type: t.csv:column:uint32\n")
+    assert "points good.npy are uint32, but keys t.csv:a are int64; in NumPy: a.ast" in line
     wide = program.file("wide.npy", NUMBERS.astype("<u8"))
     line = program.refuse_query(keys=good, points=wide, result="count")
     assert line.endswith("in NumPy: a.astype('<u4')\n")
     line = program.refuse_query(keys=good, points="t.csv:a", result="count")
-    assert line.endswith("name the type: t.csv:column:uint32\n")
+    assert line.endswith("name the type: t.csv:a:uint32\n")
     for name in ["uint32", "u4", "<u4"]:
         assert program.query(keys=good, points=f"t.csv:a:{name}", result="count") == [1]
     program.file("T.CSV", "a\n1\n")
@@ -187,7 +186,7 @@ def test_row_ids(program):
     assert "row ids I.npy are int32; they must be uint32 or uint64" in line
     assert "in NumPy: a.astype('<u8')" in line
     assert "t.csv:a are int64; " in refuse("t.csv:a")
-    assert "name the type: t.csv:column:uint64" in refuse("t.csv:a")
+    assert "name the type: t.csv:a:uint64" in refuse("t.csv:a")
     assert "missing" in refuse("t.csv:a:u4")
     for dtype in ["<u4", "<u8"]:
         row_ids = NUMBERS.astype(dtype)

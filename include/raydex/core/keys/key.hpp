@@ -76,24 +76,12 @@ struct key_format {
 /// The format of a C++ key type; byte strings are `std::array<char, N>` with N from 1 to 8.
 template <class T>
 inline constexpr key_format format_of = [] {
-  static_assert(sizeof(T) == 0,
+  static_assert(std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 8),
                 "a key is a 32- or 64-bit integer, float, double, or array<char, N>");
-  return key_format{};
+  if (sizeof(T) == 4) return key_format(std::is_signed_v<T> ? key_type::int32 : key_type::uint32);
+  return key_format(std::is_signed_v<T> ? key_type::int64 : key_type::uint64);
 }();
 /// @cond
-// Of two integer types of one width, such as `long` and `long long`, both.
-template <class T>
-requires(std::integral<T>&& std::is_unsigned_v<T> &&
-         sizeof(T) == 4) inline constexpr key_format format_of<T>{key_type::uint32};
-template <class T>
-requires(std::integral<T>&& std::is_unsigned_v<T> &&
-         sizeof(T) == 8) inline constexpr key_format format_of<T>{key_type::uint64};
-template <class T>
-requires(std::integral<T>&& std::is_signed_v<T> &&
-         sizeof(T) == 4) inline constexpr key_format format_of<T>{key_type::int32};
-template <class T>
-requires(std::integral<T>&& std::is_signed_v<T> &&
-         sizeof(T) == 8) inline constexpr key_format format_of<T>{key_type::int64};
 template <>
 inline constexpr key_format format_of<float>{key_type::float32};
 template <>
