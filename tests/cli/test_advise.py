@@ -283,7 +283,7 @@ def test_a_broken_file_is_said_and_not_used(program, cache, case):
         ("sorted_array", {"colour": "red"}, "'sorted_array colour=red'"),
         ("sorted_array", {"layout": "red"}, "'sorted_array layout=red'"),
         ("sorted_array", {"threads": "3"}, "'sorted_array threads=3'"),
-        ("\x1b[31mred\n" + "d" * 1000, {}, r"'\x1b[31mred"),
+        pytest.param("\x1b[31mred\n" + "d" * 1000, {}, r"'\x1b[31mred", id="control characters"),
     ],
 )
 def test_measurements_of_what_is_not_known_are_left_out(program, cache, structure, options, named):
