@@ -44,9 +44,8 @@ class Program:
         settings.setdefault("stdout", subprocess.PIPE)
         settings.setdefault("stderr", subprocess.PIPE)
         settings.setdefault("text", True)
-        return subprocess.run(
-            [BINARY, *arguments], cwd=self.folder, timeout=300, check=False, **settings
-        )
+        settings.setdefault("timeout", 300)
+        return subprocess.run([BINARY, *arguments], cwd=self.folder, check=False, **settings)
 
     def load(self, out, *arguments):
         """Runs it; returns what it wrote into the file `out`."""
