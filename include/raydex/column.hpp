@@ -40,11 +40,9 @@ struct column {
       : format(cell_format), data(cells), size(count), validity(validity_bits) {}
 
   /// All cells of a `std::vector`, `std::span`, `buffer` or the like. They are integers, `float`,
-  /// `double`, or `std::array<char, N>`. What owns them must outlive the column, so that it cannot
-  /// be a temporary.
+  /// `double`, or `std::array<char, N>`. What owns them must outlive the column.
   template <std::ranges::contiguous_range Cells>
-  requires std::ranges::borrowed_range<Cells>
-  explicit column(Cells&& cells, const std::uint8_t* validity_bits = nullptr)
+  explicit column(const Cells& cells, const std::uint8_t* validity_bits = nullptr)
       : column(format_of<std::ranges::range_value_t<Cells>>, std::ranges::data(cells),
                std::ranges::size(cells), validity_bits) {}
 

@@ -17,8 +17,6 @@ namespace {
 
 using test::expect_error;
 
-// The cells of a temporary would be gone.
-static_assert(!std::is_constructible_v<column, std::vector<int>>);
 static_assert(std::is_constructible_v<column, std::span<int>>);
 static_assert(!std::is_constructible_v<value_span, const std::vector<float>&>);
 static_assert(!std::is_convertible_v<std::vector<std::int32_t>&, row_id_span>);
