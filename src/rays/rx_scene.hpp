@@ -123,8 +123,8 @@ class built_scene {
   }
   // Has what the engine built for another one moved to where primitives are in this one.
   void take_over(const context& on, built_scene& other) {
-    // Once some have been moved, hits are checked as always, and from then on misses are, too. If the
-    // engine fails in between, nobody relies on what it holds: the next update builds.
+    // Once some have been moved, hits are checked as always, and from then on misses are, too. If
+    // the engine fails in between, nobody relies on what it holds: the next update builds.
     other.tracer_->refit(on, plan_, [&] {
       other.plan_.scene.trusts_misses = false;
       other.plan_.refittable = false;

@@ -34,7 +34,7 @@ TEST(words, suggest_what_was_meant) {
   EXPECT_EQ(nearest("pivot_tre", known), "pivot_tree");
   EXPECT_EQ(nearest("Pivot-Tree", known), "pivot_tree");
   EXPECT_EQ(nearest("sortedarray", known), "sorted_array");
-  EXPECT_EQ(nearest("frist", known), "first");
+  EXPECT_EQ(nearest("fisrst", known), "first");
   EXPECT_EQ(nearest("row", known), "rows");
   EXPECT_EQ(nearest("xr", known), "rx");
   EXPECT_EQ(nearest("btree", known), "");
