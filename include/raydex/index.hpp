@@ -95,11 +95,11 @@ struct index_info {
 /// before it is done and never synchronises, unless its comment says so. On `cpu` a call returns
 /// when it is done. *Memory*: probes and outputs are in the backend's memory; scratch comes from
 /// the context. *Threads*: queries may be made by several threads at once. *Errors*:
-/// `invalid_argument` before any work is queued, where formats, sizes or types do not fit;
+/// `invalid_argument` before any work is queued, where formats, sizes or addresses do not fit;
 /// `out_of_memory`; `cuda_error`. Outputs must not overlap inputs. A batch of 0 probes is legal.
 ///
-/// The device that is current at the build must be current in every later call. The index is
-/// destroyed on the stream of its build, which must still exist, as must its memory resource.
+/// The device of the build must be current in every later call. The index is destroyed on the stream
+/// of its build, which must still exist, as must its memory resource, unless they are a session's.
 class RAYDEX_EXPORT index {
  public:
   index(const index&) = delete;
