@@ -98,8 +98,8 @@ struct index_info {
 /// `invalid_argument` before any work is queued, where formats, sizes or addresses do not fit;
 /// `out_of_memory`; `cuda_error`. Outputs must not overlap inputs. A batch of 0 probes is legal.
 ///
-/// The device of the build must be current in every later call. The index is destroyed on the stream
-/// of its build, which must still exist, as must its memory resource, unless they are a session's.
+/// The device of the build must be current in every later call. An index is destroyed on the stream
+/// of its build; that and the memory resource must still exist, unless they are a session's.
 class RAYDEX_EXPORT index {
  public:
   index(const index&) = delete;
