@@ -266,8 +266,8 @@ void add_bench_command(CLI::App& app) {
   bench.add_flag("--list-experiments", s->list_experiments, "show the names and end");
   for (const axis_option& option : axis_options())
     list(option.name, s->given.*option.values, option.help, option.type);
-  list("--result", s->results, "first, count, sum or rows [first]; minima: min or argmin [min]",
-       "RESULT[,...]");
+  list("--result", s->results,
+       "first, count, sum, rows or rank [first]; minima: min or argmin [min]", "RESULT[,...]");
   list("--structure", s->structures,
        "structures to measure [auto], those named rmq_ for minima; of an experiment's only these "
        "[all]",
@@ -283,7 +283,8 @@ void add_bench_command(CLI::App& app) {
       ->allow_extra_args(false);
   bench
       .add_option("--repetitions", s->repetitions,
-                  "measurements, of which the median counts [5; 3]")
+                  "measurements, of which the median counts; short lookups are measured until "
+                  "they took 10 ms in all [5; 3]")
       ->type_name("N");
   add_json_option(bench, s->json,
                   "all figures, a list with an object for each line of the table, which then goes "
@@ -293,6 +294,8 @@ void add_bench_command(CLI::App& app) {
       "  raydex bench --structure sorted_array --keys 2^20,2^24,2^26 --json points.json\n"
       "  raydex bench --hit-rate 100,50,10 --miss inside,outside --value-bits 31\n"
       "  raydex bench --probes 2^22 --range-hits 1,16,256,1024 --result sum\n"
+      "  raydex bench --probes 2^20 --range-hits 16 --range-lengths even,zipf --result sum,rows\n"
+      "  raydex bench --batches 10000 --probes 1e6 --threads 1,8\n"
       "  raydex bench --structure rmq_scan --keys 2^24 --ranges small --result min,argmin\n"
       "  raydex bench --structure cgrx --key-bits 64 --waves 8 --growth 2.2\n"
       "  raydex bench --experiment lightweight/20 --json lightweight-20.json\n"

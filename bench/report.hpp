@@ -48,8 +48,8 @@ struct report_row {
   lookup_floor floor;
   std::uint64_t repairs = 0;  ///< lookups that rays did not answer rightly
   std::uint64_t wrong = 0;
-  std::vector<field> more;       ///< figures of this family alone
-  std::string changes_text;      ///< what came between build and lookups, for the table
+  std::vector<field> more;   ///< figures of this family alone
+  std::string changes_text;  ///< what came between build and lookups or about them, for the table
   std::string comparisons_text;  ///< what other means take, for the table
   /// @}
 

@@ -35,8 +35,8 @@ TEXTS = {"experiment", "structure", "options", "backend", "device", "driver", "k
 
 FLAGS = """--structure --backend --result --keys --probes --array-file --array --values --period --ranges
 --position-bits --batches --key-bits --uniformity --distribution --stride --multiplicity --insert-order
---probe-order --hit-rate --miss --zipf --value-bits --updated-from --range-hits --waves --growth
---changes --seed --option --repetitions""".split()
+--probe-order --hit-rate --miss --zipf --value-bits --heavy-key --range-hits --range-lengths --giant-range
+--aggregate --threads --updated-from --waves --growth --changes --seed --option --repetitions""".split()
 
 # What other fields say, to be left out where it holds for all rows of a table.
 DERIVED = {
@@ -224,8 +224,10 @@ def matches(row, where):
 # lack it.
 USUAL_POINTS = {"batches": 1, "uniformity": 100, "distribution": "uniform", "stride": 1,
                 "multiplicity": 1, "insert_order": "unsorted", "probe_order": "unsorted",
-                "hit_rate": 100, "zipf": 0, "range_hits": 0, "updated_from": "none", "waves": 0}
-LATER_AXES = {"updated_from", "waves", "value_bits", "miss"}
+                "hit_rate": 100, "zipf": 0, "range_hits": 0, "updated_from": "none", "waves": 0,
+                "heavy_key": 0, "range_lengths": "even", "giant_range": 0, "aggregate": 0, "threads": 0}
+LATER_AXES = {"updated_from", "waves", "value_bits", "miss", "heavy_key", "range_lengths", "giant_range",
+              "aggregate", "threads"}
 
 
 def usual(row, where):
@@ -262,7 +264,8 @@ def speeds():
     for structure, backend in JUDGED:
         for key_bits, hits, is_sorted in ((32, 0, False), (32, 0, True), (64, 0, False), (64, 0, True),
                                           (32, 1, False), (32, 16, False), (32, 256, False),
-                                          (32, 1024, False)):
+                                          (32, 1024, False), (32, 2**14, False),
+                                          (32, 2**18, False)):
             order = "batch" if is_sorted and backend == "optix" else ""
             options = named(DEFAULTS[structure])
             if order:
@@ -301,6 +304,8 @@ class cell_fields(dict):
                     floor_g=row["floor_per_s"] / 1e9)
         if "build_peak_bytes" in row:
             self["peak_gb"] = row["build_peak_bytes"] / 1e9
+        if "calls_per_s" in row:
+            self["calls_per_ms"] = row["calls_per_s"] / 1e3
         if "edit_ms" in row:
             self["times_build"] = row["rebuild_ms"] / row["edit_ms"]
         if "bytes_per_value" in row:

@@ -4,6 +4,8 @@
 
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "files/known_words.hpp"
 #include "files/wall_clock.hpp"
@@ -22,7 +24,10 @@ bool is_floating(key_type type) {
 }
 
 key_format cell_format(const index& source, result_kind kind, const std::optional<column>& values) {
-  if (kind == result_kind::count) return format_of<std::uint64_t>;
+  if (kind == result_kind::count || (is_place(kind) && !is_row_id(kind)))
+    return format_of<std::uint64_t>;
+  if (kind == result_kind::mean) return format_of<double>;
+  if (kind == result_kind::min || kind == result_kind::max) return values->format;
   if (kind == result_kind::sum) {
     if (values && is_signed(values->format.type)) return format_of<std::int64_t>;
     if (values && is_floating(values->format.type)) return format_of<double>;
@@ -40,23 +45,52 @@ std::span<T> as(buffer<std::byte>& cells) {
 }  // namespace
 
 result_kind parse_result(std::string_view name) {
-  if (name == "first") return result_kind::first;
-  if (name == "count") return result_kind::count;
-  if (name == "sum") return result_kind::sum;
-  if (name == "rows") return result_kind::rows;
-  const std::string known[] = {"first", "count", "sum", "rows"};
-  io::refuse_word("result", name, known);
+  constexpr std::pair<std::string_view, result_kind> known[] = {
+      {"first", result_kind::first},
+      {"count", result_kind::count},
+      {"sum", result_kind::sum},
+      {"mean", result_kind::mean},
+      {"min", result_kind::min},
+      {"max", result_kind::max},
+      {"rows", result_kind::rows},
+      {"rank", result_kind::rank},
+      {"rank_right", result_kind::rank_right},
+      {"predecessor", result_kind::predecessor},
+      {"successor", result_kind::successor}};
+  std::vector<std::string> words;
+  for (const auto& [word, kind] : known) {
+    if (word == name) return kind;
+    words.emplace_back(word);
+  }
+  io::refuse_word("result", name, words);
+}
+
+bool is_place(result_kind kind) {
+  return kind == result_kind::rank || kind == result_kind::rank_right ||
+         kind == result_kind::predecessor || kind == result_kind::successor;
+}
+
+bool is_row_id(result_kind kind) {
+  return kind == result_kind::first || kind == result_kind::rows ||
+         kind == result_kind::predecessor || kind == result_kind::successor;
 }
 
 answers::answers(const session& on, const index& source, result_kind kind,
-                 const std::optional<column>& values)
+                 const std::optional<column>& values, const aggregate* constant, closeness which)
     : on_(on),
       memory_(context(on).memory),
       lookups_{memory_, context(on).stream},
       source_(source),
+      constant_(constant),
       kind_(kind),
       values_(values),
+      which_(which),
       format_(cell_format(source, kind, values)) {}
+
+std::optional<std::uint64_t> answers::none() const noexcept {
+  if (kind_ != result_kind::first && !is_place(kind_)) return std::nullopt;
+  return format_.width == 4 ? not_found<std::uint32_t> : not_found<std::uint64_t>;
+}
 
 void answers::add(const probes& batch) {
   if (kind_ == result_kind::rows) {
@@ -69,8 +103,12 @@ void answers::add(const probes& batch) {
 void answers::add_cells(const probes& batch) {
   buffer<std::byte> out(on_, batch.size() * format_.width);
   lookup_ms_ += io::wall_milliseconds(on_, [&] {
-    if (kind_ == result_kind::first) {
+    if (constant_ != nullptr) {
+      add_aggregates(batch, out);
+    } else if (kind_ == result_kind::first) {
       source_.first(lookups_, batch, {source_.info().row_ids, out.data(), batch.size()});
+    } else if (is_place(kind_)) {
+      add_places(batch, out);
     } else if (kind_ == result_kind::count) {
       source_.count(lookups_, batch, as<std::uint64_t>(out));
     } else {
@@ -82,6 +120,20 @@ void answers::add_cells(const probes& batch) {
   on_.copy_out(cells_.data() + before, out.data(), out.bytes());
 }
 
+void answers::add_places(const probes& batch, buffer<std::byte>& out) {
+  const row_id_span rows{source_.info().row_ids, out.data(), batch.size()};
+  switch (kind_) {
+    case result_kind::rank:
+      return source_.rank(lookups_, batch, as<std::uint64_t>(out));
+    case result_kind::rank_right:
+      return source_.rank_right(lookups_, batch, as<std::uint64_t>(out));
+    case result_kind::predecessor:
+      return source_.predecessor(lookups_, batch, rows, which_);
+    default:
+      return source_.successor(lookups_, batch, rows, which_);
+  }
+}
+
 void answers::add_sums(const probes& batch, buffer<std::byte>& out) {
   if (!values_) {
     source_.sum(lookups_, batch, as<std::uint64_t>(out));
@@ -91,6 +143,31 @@ void answers::add_sums(const probes& batch, buffer<std::byte>& out) {
     source_.sum(lookups_, batch, *values_, as<double>(out));
   } else {
     source_.sum(lookups_, batch, *values_, as<std::uint64_t>(out));
+  }
+}
+
+void answers::add_aggregates(const probes& batch, buffer<std::byte>& out) {
+  const value_span extremes{format_, out.data(), batch.size()};
+  switch (kind_) {
+    case result_kind::first:
+      return constant_->first(lookups_, batch, {source_.info().row_ids, out.data(), batch.size()});
+    case result_kind::count:
+      return constant_->count(lookups_, batch, as<std::uint64_t>(out));
+    case result_kind::mean:
+      return constant_->mean(lookups_, batch, as<double>(out));
+    case result_kind::min:
+      return constant_->minimum(lookups_, batch, extremes);
+    case result_kind::max:
+      return constant_->maximum(lookups_, batch, extremes);
+    default:
+      break;
+  }
+  if (is_signed(values_->format.type)) {
+    constant_->sum(lookups_, batch, as<std::int64_t>(out));
+  } else if (is_floating(values_->format.type)) {
+    constant_->sum(lookups_, batch, as<double>(out));
+  } else {
+    constant_->sum(lookups_, batch, as<std::uint64_t>(out));
   }
 }
 

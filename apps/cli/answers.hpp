@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "raydex/aggregate.hpp"
 #include "raydex/column.hpp"
 #include "raydex/index.hpp"
 #include "raydex/session.hpp"
@@ -15,10 +16,28 @@
 namespace raydex::cli {
 
 // What is asked of each probe.
-enum class result_kind : std::uint8_t { first, count, sum, rows };
+enum class result_kind : std::uint8_t {
+  first,
+  count,
+  sum,
+  mean,
+  min,
+  max,
+  rows,
+  rank,
+  rank_right,
+  predecessor,
+  successor
+};
 
 // Their names, as type names show choices.
-inline constexpr const char* result_names = "first|count|sum|rows";
+inline constexpr const char* result_names =
+    "first|count|sum|mean|min|max|rows|rank|rank_right|predecessor|successor";
+
+// Whether it asks for the place of a point among the keys.
+bool is_place(result_kind kind);
+// Whether it is a row id.
+bool is_row_id(result_kind kind);
 
 // The kind of that name. Throws `invalid_argument` for any other.
 result_kind parse_result(std::string_view name);
@@ -26,15 +45,19 @@ result_kind parse_result(std::string_view name);
 // Gathers the answers to batches of probes.
 class answers {
  public:
-  // `values`: what sums add up, in the backend's memory; nothing for row ids.
+  // `values`: what sums add up, in the backend's memory; nothing for row ids. `constant`: an
+  // aggregate over the index that answers instead; null: none. `which`: for the closest keys.
   answers(const session& on, const index& source, result_kind kind,
-          const std::optional<column>& values);
+          const std::optional<column>& values, const aggregate* constant = nullptr,
+          closeness which = closeness::or_equal);
 
   // Answers a batch whose columns the backend can read.
   void add(const probes& batch);
 
   // The type of a cell.
   key_format format() const noexcept { return format_; }
+  // The cell of a probe that matches nothing; nothing if there is no such cell.
+  std::optional<std::uint64_t> none() const noexcept;
   // One cell a probe; of `rows`, one a match.
   const std::vector<std::byte>& cells() const noexcept { return cells_; }
   // Where the matches of each probe begin, and their total; of `rows` only.
@@ -48,13 +71,17 @@ class answers {
   void add_cells(const probes& batch);
   void add_rows(const probes& batch);
   void add_sums(const probes& batch, buffer<std::byte>& out);
+  void add_places(const probes& batch, buffer<std::byte>& out);
+  void add_aggregates(const probes& batch, buffer<std::byte>& out);
 
   const session& on_;
   tracking_resource memory_;  // of lookups
   context lookups_;
   const index& source_;
+  const aggregate* constant_;
   result_kind kind_;
   std::optional<column> values_;
+  closeness which_;
   key_format format_;
   std::vector<std::byte> cells_;
   std::vector<std::uint64_t> offsets_{0};

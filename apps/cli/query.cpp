@@ -25,6 +25,7 @@
 #include "files/read.hpp"
 #include "files/speed_cache.hpp"
 #include "files/wall_clock.hpp"
+#include "raydex/aggregate.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/session.hpp"
@@ -40,7 +41,15 @@ constexpr std::uint64_t typical_range_hits = 16;
 struct query_arguments : build_arguments {
   std::string keys, row_ids, points, ranges, result, values;
   std::string insert, insert_rows, erase, erase_rows;
+  bool aggregate = false;
+  bool strict = false;
 
+  // Whether an aggregate answers: some results only one has.
+  bool has_aggregate() const {
+    const result_kind kind = parse_result(result);
+    return aggregate || kind == result_kind::mean || kind == result_kind::min ||
+           kind == result_kind::max;
+  }
   std::vector<io::file_argument> inputs() const {
     return {{"--keys", keys},
             {"--row-ids", row_ids},
@@ -75,8 +84,29 @@ void check(const query_arguments& given) {
   if (given.points.empty() == given.ranges.empty()) {
     throw invalid_argument("give either --points or --ranges");
   }
-  if (!given.values.empty() && parse_result(given.result) != result_kind::sum) {
-    throw invalid_argument(fmt::format("--values goes with --result sum, not {}", given.result));
+  const result_kind kind = parse_result(given.result);
+  if (given.aggregate && is_place(kind)) {
+    throw invalid_argument(fmt::format("--aggregate has no {} of a point", given.result));
+  }
+  const bool of_values = given.has_aggregate() && kind != result_kind::first &&
+                         kind != result_kind::count && kind != result_kind::rows;
+  if (!given.values.empty() && !of_values && kind != result_kind::sum) {
+    throw invalid_argument(
+        fmt::format("--values goes with --result sum, mean, min or max, not {}", given.result));
+  }
+  if (given.values.empty() && of_values) {
+    throw invalid_argument(fmt::format("--result {}{} needs --values", given.result,
+                                       kind == result_kind::sum ? " with --aggregate" : ""));
+  }
+  if (given.aggregate && kind == result_kind::rows) {
+    throw invalid_argument("--aggregate goes with all results but rows");
+  }
+  if (is_place(kind) && given.points.empty()) {
+    throw invalid_argument(fmt::format("--result {} is of --points, not --ranges", given.result));
+  }
+  if (given.strict && kind != result_kind::predecessor && kind != result_kind::successor) {
+    throw invalid_argument(
+        fmt::format("--strict goes with --result predecessor or successor, not {}", given.result));
   }
   if (given.has_edits()) {
     check_updatable(capabilities(), given.structure, "--insert and no --erase");
@@ -124,8 +154,8 @@ inputs read(const query_arguments& given) {
   if (in.insert) check_type("inserted keys", given.insert, *in.insert);
   if (in.erase) check_type("erased keys", given.erase, *in.erase);
   if (in.values && in.values->format.type == key_type::bytes) {
-    throw invalid_argument(fmt::format("values {} are {}; sums are of numbers", given.values,
-                                       to_string(in.values->format)));
+    throw invalid_argument(fmt::format("values {} are {}; sums and the like are of numbers",
+                                       given.values, to_string(in.values->format)));
   }
   return in;
 }
@@ -158,9 +188,8 @@ void write(io::output_file& file, const answers& found, const std::string& resul
   const result_kind kind = parse_result(result);
   const std::span<const std::byte> cells = std::as_bytes(std::span(found.cells()));
   if (kind != result_kind::rows) {
-    std::optional<std::uint64_t> none;
-    if (kind == result_kind::first) none = not_found<std::uint64_t>;
-    io::column_writer(file, result, found.format(), cells.size() / found.format().width, none)
+    io::column_writer(file, result, found.format(), cells.size() / found.format().width,
+                      found.none())
         .write(cells);
     return;
   }
@@ -171,6 +200,14 @@ void write(io::output_file& file, const answers& found, const std::string& resul
   io::write_npz(file, std::array{io::npz_member{"offsets", format_of<std::uint64_t>,
                                                 std::as_bytes(std::span(found.offsets()))},
                                  io::npz_member{"rows", found.format(), found.cells()}});
+}
+
+// What of an aggregate a result needs.
+aggregate_options parts_for(result_kind kind) {
+  return {.sums = kind == result_kind::sum || kind == result_kind::mean,
+          .minima = kind == result_kind::min,
+          .maxima = kind == result_kind::max,
+          .first_rows = kind == result_kind::first};
 }
 
 void run(const query_arguments& given) {
@@ -193,6 +230,7 @@ void run(const query_arguments& given) {
       choose({given.structure, options}, {.n = in.keys.view().size,
                                           .key = in.keys.format,
                                           .where = on.where(),
+                                          .ordered = is_place(kind),
                                           .range_hits = batch.is_points ? 0 : typical_range_hits,
                                           .updates = given.has_edits()});
 
@@ -213,9 +251,18 @@ void run(const query_arguments& given) {
     costs.edit_ms = edit(on, in, *built);
   }
 
-  bar.phase("lookup", batch.size());
   const auto values = place(on, in.values);
-  answers found(on, *built, kind, view_of(values));
+  std::unique_ptr<aggregate> constant;
+  if (given.has_aggregate()) {
+    bar.phase("aggregate");
+    costs.aggregate_ms = io::wall_milliseconds(
+        on, [&] { constant = build_aggregate(on, *built, view_of(values), parts_for(kind)); });
+    costs.aggregate_bytes = constant->info().resident_bytes;
+  }
+
+  bar.phase("lookup", batch.size());
+  answers found(on, *built, kind, view_of(values), constant.get(),
+                given.strict ? closeness::strict : closeness::or_equal);
   for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
     found.add(placed_probes(on, slice(batch, first, count)).view());
   });
@@ -225,10 +272,7 @@ void run(const query_arguments& given) {
 
   bar.phase("write");
   write(files.answers(), found, given.result);
-  query_asked asked{given.result, batch.size()};
-  if (kind == result_kind::first)
-    asked.no_match =
-        found.format().width == 4 ? not_found<std::uint32_t> : not_found<std::uint64_t>;
+  const query_asked asked{given.result, batch.size(), found.none()};
   files.commit([&] { return report(on, built->info(), asked, costs); });
 }
 
@@ -248,7 +292,13 @@ void add_query_command(CLI::App& app) {
   command->add_option("--result", given->result, "What to find out about the matching rows")
       ->required()
       ->type_name(result_names);
-  file("--values", given->values, "For sum: the column to add up; without it, row ids");
+  file("--values", given->values,
+       "For sum, mean, min and max: their column; without it, sums are of row ids");
+  command->add_flag("--aggregate", given->aggregate,
+                    "Answer in a time that does not depend on how many rows match, by an aggregate "
+                    "built once; always for mean, min and max");
+  command->add_flag("--strict", given->strict,
+                    "For predecessor and successor: leave keys out that equal the point");
   add_build_options(
       *command, *given,
       "The answers: .npy, or CSV where the name ends in .csv or is -; rows as .npz or CSV");
@@ -271,7 +321,15 @@ void add_query_command(CLI::App& app) {
       "         for uint32, which --report has as no_match\n"
       "  count  how many rows match\n"
       "  sum    of --values over the matching rows, without it of their ids; integers modulo 2^64\n"
+      "  mean, min, max  of --values over them. Of no value, mean is NaN, and so are min and max "
+      "of\n"
+      "         float and double; of integers min is the largest of the type, max the smallest\n"
       "  rows   the ids of all matching rows, and where those of each probe begin\n"
+      "  rank, rank_right  of a point: how many keys are less than it, or not greater: NumPy's\n"
+      "         searchsorted. Of a missing point as where nothing matches\n"
+      "  predecessor, successor  of a point: the smallest id of the rows with the largest key not\n"
+      "         greater than it, or with the smallest key not less; --strict leaves equal keys "
+      "out\n"
       "\n"
       "`raydex advise` names the structure for a use case.\n"
       "\n"
@@ -281,6 +339,8 @@ void add_query_command(CLI::App& app) {
       "      --out flights_per_plane.npy --report report.json\n"
       "  raydex query --keys flights.csv:dep_time:f8 --ranges hours.npy --result sum \\\n"
       "      --values flights.csv:distance --out miles.npy\n"
+      "  raydex query --keys flights.csv:dep_time:f8 --ranges hours.npy --result max \\\n"
+      "      --values flights.csv:arr_delay --out worst.csv\n"
       "  raydex query --structure sorted_array --option layout=row --backend cpu \\\n"
       "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz\n"
       "  raydex query --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"

@@ -41,6 +41,8 @@ std::string report_on(const session& on, const Info& source, key_format key,
   if (costs.lookup_peak_bytes) object["lookup_peak_bytes"] = *costs.lookup_peak_bytes;
   if (costs.repairs) object["repairs"] = *costs.repairs;
   if (costs.edit_ms) object["edit_ms"] = *costs.edit_ms;
+  if (costs.aggregate_ms) object["aggregate_ms"] = *costs.aggregate_ms;
+  if (costs.aggregate_bytes) object["aggregate_bytes"] = *costs.aggregate_bytes;
   return object.dump(2) + "\n";
 }
 

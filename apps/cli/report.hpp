@@ -22,7 +22,9 @@ struct query_asked {
 // What it spent in the structure.
 struct query_costs {
   double build_ms = 0;
-  std::optional<double> edit_ms{};  // where something changed after the build
+  std::optional<double> edit_ms{};                 // where something changed after the build
+  std::optional<double> aggregate_ms{};            // of the build of an aggregate
+  std::optional<std::uint64_t> aggregate_bytes{};  // what it holds
   double lookup_ms = 0;
   std::optional<std::uint64_t> lookup_peak_bytes{};  // taken at once by lookups
   std::optional<std::uint64_t> repairs{};            // lookups that rays did not answer rightly

@@ -28,15 +28,30 @@ std::vector<field> axes_of(const workload& what) {
           {"stride", what.stride},
           {"value_bits", what.value_bits == 0 ? what.key_bits : what.value_bits},
           {"multiplicity", what.multiplicity},
+          {"heavy_key", what.heavy_key},
           {"insert_order", to_string(what.insert_order)},
           {"probe_order", to_string(what.probe_order)},
           {"hit_rate", what.hit_rate},
           {"miss", to_string(what.misses)},
           {"zipf", what.zipf},
           {"range_hits", what.range_hits},
+          {"range_lengths", to_string(what.range_lengths)},
+          {"giant_range", what.giant_range},
+          {"aggregate", what.aggregate},
+          {"threads", what.threads},
           {"updated_from", to_string(what.updated_from)},
           {"waves", what.waves},
           {"growth", what.waves == 0 ? 1 : what.growth}};
+}
+
+// What calls take where threads make them, and the same in words.
+void add_calls(const workload& what, report_row& row) {
+  if (what.threads == 0) return;
+  const auto calls = static_cast<double>(what.batches);
+  const double per_s = ratio(calls * 1e3, row.lookup_ms);
+  const double us = ratio(static_cast<double>(what.threads) * 1e6, per_s);  // a thread, for each
+  row.more.insert(row.more.end(), {{"calls_per_s", per_s}, {"call_us", us}});
+  row.changes_text += fmt::format("; {:.0f} calls/s, {:.2f} us each", per_s, us);
 }
 
 // Figures that some workloads have none of, and the same in words.
@@ -89,7 +104,10 @@ std::vector<workload> lookup_family::sweep(const axes& given) {
   multiply(all, &workload::shape, given, &axes::distribution);
   multiply(all, &workload::stride, given, &axes::stride);
   multiply(all, &workload::value_bits, given, &axes::value_bits);
+  multiply(all, &workload::range_lengths, given, &axes::range_lengths);
+  multiply(all, &workload::giant_range, given, &axes::giant_range);
   multiply(all, &workload::multiplicity, given, &axes::multiplicity);
+  multiply(all, &workload::heavy_key, given, &axes::heavy_key);
   multiply(all, &workload::insert_order, given, &axes::insert_order);
   multiply(all, &workload::probe_order, given, &axes::probe_order);
   multiply(all, &workload::hit_rate, given, &axes::hit_rate);
@@ -99,6 +117,8 @@ std::vector<workload> lookup_family::sweep(const axes& given) {
   multiply(all, &workload::waves, given, &axes::waves);
   multiply(all, &workload::growth, given, &axes::growth);
   multiply(all, &workload::key_bits, given, &axes::key_bits);
+  multiply(all, &workload::aggregate, given, &axes::aggregate);
+  multiply(all, &workload::threads, given, &axes::threads);
   multiply(all, &workload::batches, given, &axes::batches);
   multiply(all, &workload::probes, given, &axes::probes);
   multiply(all, &workload::keys, given, &axes::keys);
@@ -120,16 +140,6 @@ void lookup_family::check_able(const io::structure_choice& who, backend where,
     throw unsupported(fmt::format("--updated-from: {} takes no other column; rx does", structure));
   }
   const std::vector<capability> all = capabilities();
-  if (structure == "auto" && what.waves != 0) {
-    const auto updates = [&](const capability& able) {
-      return able.where == where && able.updates;
-    };
-    if (std::ranges::none_of(all, updates)) {
-      throw unsupported(
-          fmt::format("--waves: no structure takes updates on {}; cgrx does on cpu and optix",
-                      to_string(where)));
-    }
-  }
   const auto is_it = [&](const capability& able) { return able.structure == structure; };
   const auto is_here = [&](const capability& able) { return is_it(able) && able.where == where; };
   if (std::ranges::any_of(all, is_it) && std::ranges::none_of(all, is_here)) {
@@ -142,8 +152,8 @@ void lookup_family::check_able(const io::structure_choice& who, backend where,
     };
     require(what.range_hits != 0 || able.points, "points");
     require(what.range_hits == 0 || able.ranges, "ranges; sorted_array does");
-    require(what.waves == 0 || able.updates, "updates; cgrx does");
-    require(what.multiplicity == 1 || able.duplicates, "equal keys; sorted_array does");
+    require((what.multiplicity == 1 && what.heavy_key == 0) || able.duplicates,
+            "equal keys; sorted_array does");
     require(
         std::ranges::find(able.keys, key_of(what).type) != able.keys.end(),
         what.key_bits == 32 ? "32-bit keys; sorted_array does" : "64-bit keys; sorted_array does");
@@ -174,8 +184,15 @@ void lookup_family::measure_floors() {
 
 std::vector<report_row> lookup_family::measure(result asked, const io::structure_choice& who,
                                                int repetitions) {
+  const workload& asked_of = data_.description();
+  if (asked == result::rank && (asked_of.range_hits != 0 || !data_.set().is_dense())) {
+    throw invalid_argument("--result rank: expected ranks need points and --uniformity 0");
+  }
+  if (asked == result::rank && asked_of.aggregate != 0) {
+    throw invalid_argument("--result rank: aggregates have none");
+  }
   std::vector<measurement> all;
-  if (data_.description().waves != 0) {
+  if (asked_of.waves != 0) {
     all = measure_waves(*machine_, data_, asked, who.structure, who.options, repetitions);
   } else {
     all.push_back(bench::measure(*machine_, data_, asked, who.structure, who.options, repetitions));
@@ -194,10 +211,16 @@ report_row lookup_family::row_of(const measurement& found, result asked) {
   row.key = found.info.key;
   row.workload_axes = axes_of(what);
   row.build_floor_ms = references_.sort_ms;
-  row.floor = floors_->lookups(held, asked);
+  row.floor = floors_->lookups(held, found.matches, asked);
   row.more = {{"batches", what.batches},
+              {"matches", found.matches},
               {"sort_floor_ms", references_.sort_ms},
               {"lookup_peak_bytes", found.lookup_peak_bytes}};
+  if (found.aggregate_ms) {
+    row.more.insert(row.more.end(), {{"aggregate_ms", *found.aggregate_ms},
+                                     {"aggregate_bytes", found.aggregate_bytes}});
+  }
+  add_calls(what, row);
   add_changes(found, row);
   add_comparisons(references_, row);
   return row;
@@ -214,7 +237,14 @@ std::string to_options(const workload& what) {
       to_string(what.insert_order), to_string(what.probe_order), what.hit_rate,
       to_string(what.misses), what.zipf);
   if (what.value_bits != 0) text += fmt::format(" --value-bits {}", what.value_bits);
+  if (what.heavy_key != 0) text += fmt::format(" --heavy-key {}", what.heavy_key);
   if (what.range_hits != 0) text += fmt::format(" --range-hits {}", what.range_hits);
+  if (what.range_lengths != lengths::even) {
+    text += fmt::format(" --range-lengths {}", to_string(what.range_lengths));
+  }
+  if (what.giant_range != 0) text += fmt::format(" --giant-range {}", what.giant_range);
+  if (what.aggregate != 0) text += " --aggregate 1";
+  if (what.threads != 0) text += fmt::format(" --threads {}", what.threads);
   if (what.updated_from) text += fmt::format(" --updated-from {}", to_string(what.updated_from));
   if (what.waves != 0) text += fmt::format(" --waves {} --growth {}", what.waves, what.growth);
   return text + fmt::format(" --seed {}", what.seed);

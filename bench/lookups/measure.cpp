@@ -3,18 +3,79 @@
 #include "bench/lookups/measure.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <latch>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "bench/machine/median.hpp"
 #include "bench/workloads/keys/key_span.hpp"
 #include "files/wall_clock.hpp"
+#include "raydex/aggregate.hpp"
 #include "raydex/rx.hpp"
 
 namespace raydex::bench {
 namespace {
+
+// Threads that ask an index at the same time, each with memory and a stream of its own.
+class crew {
+ public:
+  crew(backend where, std::uint64_t threads) {
+    for (std::uint64_t t = 0; t < threads; ++t)
+      members_.push_back(std::make_unique<member>(where));
+  }
+
+  // Has each thread queue its work, `queue(thread, on)`, and wait until that is done. The time from
+  // when all of them begin until the last is done: calls of several threads have no events in
+  // common.
+  double milliseconds(const std::function<void(std::uint64_t, const context&)>& queue) const {
+    std::latch ready(static_cast<std::ptrdiff_t>(members_.size()));
+    std::latch begin(1);
+    std::vector<std::future<void>> threads;
+    try {
+      for (std::uint64_t t = 0; t < members_.size(); ++t) {
+        threads.push_back(std::async(std::launch::async, [&, t] {
+          ready.count_down();
+          begin.wait();
+          queue(t, {members_[t]->memory, context(members_[t]->own).stream});
+          members_[t]->own.synchronize();
+        }));
+      }
+    } catch (...) {
+      begin.count_down();  // those that wait already are waited for
+      throw;
+    }
+    ready.wait();
+    const auto start = std::chrono::steady_clock::now();
+    begin.count_down();
+    for (std::future<void>& one : threads)
+      one.get();
+    const auto end = std::chrono::steady_clock::now();
+    return std::chrono::duration<double, std::milli>(end - start).count();
+  }
+
+  // The most memory that each of them took at once, together.
+  std::uint64_t peak_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& one : members_)
+      bytes += one->memory.peak();
+    return bytes;
+  }
+
+ private:
+  struct member {
+    explicit member(backend where) : own(where), memory(context(own).memory) {}
+    session own;
+    tracking_resource memory;
+  };
+
+  std::vector<std::unique_ptr<member>> members_;
+};
 
 // All batches of a workload with the memory for their answers.
 class interview {
@@ -24,8 +85,10 @@ class interview {
         data_(&data),
         asked_(asked),
         index_(&who),
-        memory_(context(here.on()).memory) {
+        memory_(context(here.on()).memory),
+        crew_(here.on().where(), data.description().threads) {
     const workload& what = data.description();
+    if (what.aggregate != 0) build_aggregate_of(asked);
     std::uint64_t begin = 0;
     for (std::uint64_t i = 0; i < what.batches; ++i) {
       const std::uint64_t size = what.probes / what.batches + (i < what.probes % what.batches);
@@ -53,27 +116,27 @@ class interview {
     here.poison(offsets_.data(), offsets_.bytes());
   }
 
-  // Queues all batches.
-  void ask() {
-    const context work{memory_, context(machine_->on()).stream};
-    for (std::uint64_t i = 0; i < batches_.size(); ++i) {
-      const batch& b = batches_[i];
-      const probes asked = probes_of(b);
-      if (asked_ == result::first) {
-        index_->first(work, asked, {index_->info().row_ids, values_of(b), b.size});
-      } else if (asked_ == result::count) {
-        index_->count(work, asked, numbers_of(b));
-      } else if (asked_ == result::sum) {
-        index_->sum(work, asked, numbers_of(b));
-      } else {
-        index_->offsets(work, asked, offsets_of(i));
-        index_->rows(work, asked, offsets_of(i), {index_->info().row_ids, values_of(b), b.rows});
-      }
+  // Asks all batches; how long it takes from the first call until all are answered. On a device
+  // that is the time between two events around all calls on a stream, launches included.
+  double milliseconds() {
+    const std::uint64_t threads = data_->description().threads;
+    if (threads == 0) {
+      const context work{memory_, context(machine_->on()).stream};
+      return machine_->milliseconds([&] { queue(0, 1, work); });
     }
+    machine_->on().synchronize();
+    return crew_.milliseconds(
+        [&](std::uint64_t t, const context& work) { queue(t, threads, work); });
+  }
+
+  // How long the aggregate took to build, and what it holds; if there is one.
+  const std::optional<double>& aggregate_ms() const { return aggregate_ms_; }
+  std::uint64_t aggregate_bytes() const {
+    return aggregate_ == nullptr ? 0 : aggregate_->info().resident_bytes;
   }
 
   // The most memory that the index took for it at once.
-  std::uint64_t peak_bytes() const { return memory_.peak(); }
+  std::uint64_t peak_bytes() const { return memory_.peak() + crew_.peak_bytes(); }
 
   // Counts the wrong answers of the last time.
   std::uint64_t count_wrong() {
@@ -104,6 +167,55 @@ class interview {
     std::uint64_t rows;
   };
 
+  // Over row ids as values: their sums are what sums without values are.
+  void build_aggregate_of(result asked) {
+    const session& on = machine_->on();
+    with_width(8 * static_cast<int>(row_bytes()), [&](auto zero) {
+      std::vector<decltype(zero)> rows(index_->info().n);
+      std::iota(rows.begin(), rows.end(), zero);
+      const auto values = on.upload(rows);
+      aggregate_ms_ = io::wall_milliseconds(on, [&] {
+        aggregate_ = build_aggregate(on, *index_, column(values),
+                                     {.sums = asked == result::sum,
+                                      .minima = false,
+                                      .maxima = false,
+                                      .first_rows = asked == result::first});
+      });
+    });
+  }
+
+  // Queues every `step`-th batch.
+  void queue(std::uint64_t first, std::uint64_t step, const context& work) {
+    for (std::uint64_t i = first; i < batches_.size(); i += step) {
+      const batch& b = batches_[i];
+      const probes asked = probes_of(b);
+      if (aggregate_ != nullptr && asked_ != result::rows) {
+        ask_aggregate(work, asked, b);
+      } else if (asked_ == result::first) {
+        index_->first(work, asked, {index_->info().row_ids, values_of(b), b.size});
+      } else if (asked_ == result::count) {
+        index_->count(work, asked, numbers_of(b));
+      } else if (asked_ == result::rank) {
+        index_->rank(work, asked, numbers_of(b));
+      } else if (asked_ == result::sum) {
+        index_->sum(work, asked, numbers_of(b));
+      } else {
+        index_->offsets(work, asked, offsets_of(i));
+        index_->rows(work, asked, offsets_of(i), {index_->info().row_ids, values_of(b), b.rows});
+      }
+    }
+  }
+
+  void ask_aggregate(const context& work, const probes& asked, const batch& b) {
+    if (asked_ == result::first) {
+      aggregate_->first(work, asked, {index_->info().row_ids, values_of(b), b.size});
+    } else if (asked_ == result::count) {
+      aggregate_->count(work, asked, numbers_of(b));
+    } else {
+      aggregate_->sum(work, asked, numbers_of(b));
+    }
+  }
+
   std::uint64_t row_bytes() const { return index_->info().row_ids == row_id_type::uint32 ? 4 : 8; }
   std::uint64_t value_bytes() const {
     return asked_ == result::first || asked_ == result::rows ? row_bytes() : 8;
@@ -124,13 +236,18 @@ class interview {
   const generated* data_;
   result asked_;
   const index* index_;
+  std::unique_ptr<aggregate> aggregate_;  // that answers instead; null: none
+  std::optional<double> aggregate_ms_;
   tracking_resource memory_;  // of lookups
+  crew crew_;
   std::vector<batch> batches_;
   buffer<std::uint64_t> offsets_;
   buffer<std::byte> values_;
 };
 
 struct answered {
+  std::optional<double> aggregate_ms;
+  std::uint64_t aggregate_bytes;
   double ms;
   std::uint64_t peak_bytes;
   std::uint64_t repairs;
@@ -142,8 +259,9 @@ answered ask(machine& here, const generated& data, result asked, const index& wh
   stream_t stream = context(here.on()).stream;
   const std::uint64_t repaired = who.repairs(stream);
   interview talk(here, data, asked, who);
-  const double ms = median_of(repetitions, [&] { return here.milliseconds([&] { talk.ask(); }); });
-  return {ms, talk.peak_bytes(), who.repairs(stream) - repaired, talk.count_wrong()};
+  const double ms = median_call_of(repetitions, [&] { return talk.milliseconds(); });
+  return {talk.aggregate_ms(), talk.aggregate_bytes(),         ms,
+          talk.peak_bytes(),   who.repairs(stream) - repaired, talk.count_wrong()};
 }
 
 // Inserts what a wave brings, or erases it by pair; returns the milliseconds.
@@ -192,8 +310,11 @@ measurement measure(machine& here, const generated& data, result asked,
   found.info = built->info();
 
   const answered lookups = ask(here, data, asked, *built, repetitions);
+  found.aggregate_ms = lookups.aggregate_ms;
+  found.aggregate_bytes = lookups.aggregate_bytes;
   found.lookup_ms = lookups.ms;
   found.lookup_peak_bytes = lookups.peak_bytes;
+  found.matches = data.matches();
   found.repairs = lookups.repairs;
   found.wrong = lookups.wrong;
   return found;
@@ -227,6 +348,7 @@ std::vector<measurement> measure_waves(machine& here, generated& data, result as
       const answered lookups = ask(here, data, asked, *edited, repetitions);
       found.lookup_ms = lookups.ms;
       found.lookup_peak_bytes = lookups.peak_bytes;
+      found.matches = data.matches();
       found.repairs = lookups.repairs;
       std::unique_ptr<index> rebuilt;
       const double rebuild_ms = median_of(repetitions, [&] { return build_anew(rebuilt); });

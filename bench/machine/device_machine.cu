@@ -45,10 +45,12 @@ struct write_lower {
 
 template <class Key>
 struct write_upper {
+  probe_set probes;
   const Key* lower;
-  Key span;
   Key* out;
-  RAYDEX_HD void operator()(std::uint64_t j) const { out[j] = lower[j] + span; }
+  RAYDEX_HD void operator()(std::uint64_t j) const {
+    out[j] = lower[j] + static_cast<Key>(probes.span(j));
+  }
 };
 
 struct write_random {
@@ -59,10 +61,80 @@ struct write_random {
   }
 };
 
+static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));  // what atomicAdd takes
+
+__global__ void __launch_bounds__(block_threads)
+    count_matches_kernel(key_set keys, key_span lower, key_span upper, unsigned long long* sum) {
+  const std::uint64_t i = cuda::global_thread();
+  if (i < lower.size) {
+    atomicAdd(sum, keys.expected_count(number_at(lower.data, lower.bits, i),
+                                       number_at(upper.data, upper.bits, i)));
+  }
+}
+
+// An answer that the threads of a block put together.
+struct shared_answer {
+  unsigned long long first;
+  unsigned long long count;
+  unsigned long long sum;
+
+  __device__ void clear() {
+    first = none;
+    count = sum = 0;
+  }
+  __device__ void add(const answer& part) {
+    atomicMin(&first, static_cast<unsigned long long>(part.first));
+    atomicAdd(&count, static_cast<unsigned long long>(part.count));
+    atomicAdd(&sum, static_cast<unsigned long long>(part.sum));
+  }
+  __device__ answer get() const {
+    answer all;
+    all.first = first;
+    all.count = count;
+    all.sum = sum;
+    return all;
+  }
+};
+
+// A probe with more rows than this is judged by a block: alone, a thread would walk for seconds.
+constexpr std::uint64_t long_walk = 4096;
+
 __global__ void __launch_bounds__(block_threads)
     count_wrong_kernel(key_set keys, answered_batch batch, unsigned long long* wrong) {
+  __shared__ unsigned long_ones[block_threads];
+  __shared__ unsigned long_count;
+  __shared__ shared_answer wanted;
+  __shared__ shared_answer found;
+  if (threadIdx.x == 0) long_count = 0;
+  __syncthreads();
   const std::uint64_t i = cuda::global_thread();
-  if (i < batch.size && !is_right(keys, batch, i)) atomicAdd(wrong, 1ull);
+  if (i < batch.size) {
+    const bool walks = batch.asked != result::count && batch.asked != result::rank;
+    if (walks && count_for(keys, batch, i) > long_walk) {
+      long_ones[atomicAdd(&long_count, 1u)] = threadIdx.x;
+    } else if (!is_right(keys, batch, i)) {
+      atomicAdd(wrong, 1ull);
+    }
+  }
+  __syncthreads();
+  for (unsigned at = 0; at < long_count; ++at) {
+    const std::uint64_t one = i - threadIdx.x + long_ones[at];
+    const bool has_list =
+        batch.asked == result::rows && has_rows(batch, one, count_for(keys, batch, one));
+    if (threadIdx.x == 0) {
+      wanted.clear();
+      found.clear();
+    }
+    __syncthreads();
+    wanted.add(answer_for(keys, batch, one, threadIdx.x, block_threads));
+    if (has_list) found.add(written_for(batch, one, threadIdx.x, block_threads));
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      const bool right = batch.asked == result::rows ? has_list && found.get() == wanted.get()
+                                                     : has_value(batch, one, wanted.get());
+      if (!right) atomicAdd(wrong, 1ull);
+    }
+  }
 }
 
 // Frees its event whatever happens.
@@ -124,11 +196,10 @@ void device_machine::fill_lower(const probe_set& probes, const key_span& out) {
   });
 }
 
-void device_machine::fill_upper(const key_span& lower, std::uint64_t span, void* out) {
+void device_machine::fill_upper(const probe_set& probes, const key_span& lower, void* out) {
   with_width(lower.bits, [&](auto zero) {
     using key = decltype(zero);
-    for_each(on(), lower.size,
-             write_upper<key>{lower.as<key>(), static_cast<key>(span), static_cast<key*>(out)});
+    for_each(on(), lower.size, write_upper<key>{probes, lower.as<key>(), static_cast<key*>(out)});
   });
 }
 
@@ -155,11 +226,21 @@ void device_machine::poison(void* memory, std::size_t bytes) {
   }
 }
 
+std::uint64_t device_machine::count_matches(const key_set& keys, const key_span& lower,
+                                            const key_span& upper) {
+  const context memory = on();
+  const std::uint64_t zero = 0;
+  buffer<std::uint64_t> sum = on().upload(std::span(&zero, 1));
+  cuda::launch(memory.stream, cuda::blocks_for(lower.size, block_threads), block_threads, 0,
+               count_matches_kernel, keys, lower, upper,
+               reinterpret_cast<unsigned long long*>(sum.data()));
+  return on().download(sum).front();
+}
+
 std::uint64_t device_machine::count_wrong(const key_set& keys, const answered_batch& batch) {
   const context memory = on();
   const std::uint64_t zero = 0;
   buffer<std::uint64_t> wrong = on().upload(std::span(&zero, 1));
-  static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));  // what atomicAdd takes
   cuda::launch(memory.stream, cuda::blocks_for(batch.size, block_threads), block_threads, 0,
                count_wrong_kernel, keys, batch,
                reinterpret_cast<unsigned long long*>(wrong.data()));

@@ -14,10 +14,12 @@ class device_machine final : public machine {
   void fill_keys(const key_set& keys, const key_span& out) override;
   void fill_positions(const key_set& keys, int key_bits, std::uint64_t* out) override;
   void fill_lower(const probe_set& probes, const key_span& out) override;
-  void fill_upper(const key_span& lower, std::uint64_t span, void* out) override;
+  void fill_upper(const probe_set& probes, const key_span& lower, void* out) override;
   void fill_random(std::uint64_t seed, std::uint32_t* out, std::uint64_t size) override;
   void sort(const key_span& keys) override;
   void poison(void* memory, std::size_t bytes) override;
+  std::uint64_t count_matches(const key_set& keys, const key_span& lower,
+                              const key_span& upper) override;
   std::uint64_t count_wrong(const key_set& keys, const answered_batch& batch) override;
   void fill_values(const value_set& values, key_type type, void* out) override;
   void fill_ranges(const range_set& ranges, const key_span& ends) override;

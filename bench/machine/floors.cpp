@@ -45,7 +45,7 @@ double floors::gather_per_s(std::uint64_t table_bytes, std::uint64_t probes, boo
   const std::uint64_t slots = std::max<std::uint64_t>(table_bytes / 8, 1);
   const std::uint64_t size = (probes + 3) / 4 * 4;
   if (size == 0) return 0;
-  double& known = gathers_[{slots, size, sorted}];
+  double& known = gathers_[{slots, probes, sorted}];
   if (known == 0) {
     const context on = machine_->on();
     buffer<std::uint64_t> table(on, slots);
@@ -54,16 +54,16 @@ double floors::gather_per_s(std::uint64_t table_bytes, std::uint64_t probes, boo
     machine_->poison(table.data(), table.bytes());
     machine_->fill_random(1, positions.data(), size);
     if (sorted) machine_->sort({positions.data(), size, 32});
-    const double ms = median_of(repetitions_, [&] {
+    const double ms = median_call_of(repetitions_, [&] {
       return machine_->milliseconds(
           [&] { machine_->gather(table.data(), slots, positions.data(), out.data(), size); });
     });
-    known = per_second(size, ms);
+    known = per_second(probes, ms);
   }
   return known;
 }
 
-lookup_floor floors::lookups(const workload& what, result asked) {
+lookup_floor floors::lookups(const workload& what, std::uint64_t matches, result asked) {
   const bool ordered = what.probe_order == order::sorted;
   const std::uint64_t row_bytes = row_ids_of(what) == row_id_type::uint32 ? 4 : 8;
 
@@ -72,11 +72,14 @@ lookup_floor floors::lookups(const workload& what, result asked) {
   found.copy_bytes_per_s = copy_bytes_per_s();
   found.per_s = gather_per_s(what.keys * (key_bytes(what) + row_bytes), what.probes, ordered);
 
-  const std::uint64_t rows_per_probe = std::max(what.range_hits, what.multiplicity);
-  if (rows_per_probe > 1 && asked != result::count && found.per_s != 0) {
-    const std::uint64_t moved = rows_per_probe * row_bytes * (asked == result::rows ? 2 : 1);
+  // Equal keys may stand in the order of their rows, so that the first of them is the answer.
+  const bool reads_all = asked == result::sum || asked == result::rows ||
+                         (asked == result::first && what.range_hits != 0);
+  if (reads_all && matches > what.probes && found.per_s != 0) {
+    const double moved = static_cast<double>(matches) / static_cast<double>(what.probes) *
+                         static_cast<double>(row_bytes * (asked == result::rows ? 2 : 1));
     found.name += " and copy";
-    found.per_s = 1 / (1 / found.per_s + static_cast<double>(moved) / found.copy_bytes_per_s);
+    found.per_s = 1 / (1 / found.per_s + moved / found.copy_bytes_per_s);
   }
   return found;
 }

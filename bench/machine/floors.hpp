@@ -36,10 +36,11 @@ class floors {
   floors(machine& here, int repetitions) : machine_(&here), repetitions_(repetitions) {}
 
   /// The floor of lookups. For points: the streamed gather from a table as large as keys and row
-  /// ids, in order where the probes are. Where a probe matches more than one row, the reading of
-  /// the row ids (for `rows` also their writing) at copy bandwidth is added. Each gather and the
-  /// copy are measured once and remembered.
-  lookup_floor lookups(const workload& what, result asked);
+  /// ids, in order where the probes are. Where probes match more than one row on average, the
+  /// reading of the row ids (for `rows` also their writing) at copy bandwidth is added, unless the
+  /// rows are only counted or the first of a point is asked for. Each gather and the copy are
+  /// measured once and remembered.
+  lookup_floor lookups(const workload& what, std::uint64_t matches, result asked);
 
   /// The floor of minima over an array of so many bytes: the streamed gather from a table as large.
   lookup_floor minima(std::uint64_t array_bytes, std::uint64_t ranges);

@@ -44,12 +44,13 @@ void host_machine::fill_lower(const probe_set& probes, const key_span& out) {
   });
 }
 
-void host_machine::fill_upper(const key_span& lower, std::uint64_t span, void* out) {
+void host_machine::fill_upper(const probe_set& probes, const key_span& lower, void* out) {
   with_width(lower.bits, [&](auto zero) {
     using key = decltype(zero);
     const auto* const from = lower.as<key>();
     auto* const to = static_cast<key*>(out);
-    parallel_for(lower.size, [&](std::uint64_t j) { to[j] = static_cast<key>(from[j] + span); });
+    parallel_for(lower.size,
+                 [&](std::uint64_t j) { to[j] = static_cast<key>(from[j] + probes.span(j)); });
   });
 }
 
@@ -68,6 +69,14 @@ void host_machine::sort(const key_span& keys) {
 
 void host_machine::poison(void* memory, std::size_t bytes) {
   if (bytes != 0) std::memset(memory, 0xa5, bytes);
+}
+
+std::uint64_t host_machine::count_matches(const key_set& keys, const key_span& lower,
+                                          const key_span& upper) {
+  return parallel_sum(lower.size, [&](std::uint64_t i) {
+    return keys.expected_count(number_at(lower.data, lower.bits, i),
+                               number_at(upper.data, upper.bits, i));
+  });
 }
 
 std::uint64_t host_machine::count_wrong(const key_set& keys, const answered_batch& batch) {

@@ -41,8 +41,8 @@ class machine {
   virtual void fill_positions(const key_set& keys, int key_bits, std::uint64_t* out) = 0;
   /// Writes the points, or lower keys, of all probes.
   virtual void fill_lower(const probe_set& probes, const key_span& out) = 0;
-  /// Writes the upper keys of ranges: lower + span.
-  virtual void fill_upper(const key_span& lower, std::uint64_t span, void* out) = 0;
+  /// Writes the upper keys of ranges that begin at these keys: lower + span.
+  virtual void fill_upper(const probe_set& probes, const key_span& lower, void* out) = 0;
   /// Writes 32-bit random numbers.
   virtual void fill_random(std::uint64_t seed, std::uint32_t* out, std::uint64_t size) = 0;
   /// Sorts ascending; waits.
@@ -51,6 +51,9 @@ class machine {
   virtual void poison(void* memory, std::size_t bytes) = 0;
   /// @}
 
+  /// How many rows lie in all ranges together, or equal a point; waits.
+  virtual std::uint64_t count_matches(const key_set& keys, const key_span& lower,
+                                      const key_span& upper) = 0;
   /// How many probes of a batch were not answered as expected; waits.
   virtual std::uint64_t count_wrong(const key_set& keys, const answered_batch& batch) = 0;
 

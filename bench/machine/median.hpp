@@ -27,4 +27,19 @@ double median_of(int repetitions, Measure&& measure) {
   return median(std::move(samples));
 }
 
+/// The same of a call that may be short. `measure` returns milliseconds; it is measured on until
+/// these are 10 in all, at most 101 times: a launch takes longer now and then, and five of them say
+/// little.
+template <class Measure>
+double median_call_of(int repetitions, Measure&& measure) {
+  measure();
+  std::vector<double> samples;
+  double sum = 0;
+  for (int i = 0; i < repetitions || (sum < 10 && i < 101); ++i) {
+    samples.push_back(measure());
+    sum += samples.back();
+  }
+  return median(std::move(samples));
+}
+
 }  // namespace raydex::bench

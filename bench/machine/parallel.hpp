@@ -23,18 +23,24 @@ void parallel_for(std::uint64_t size, const Work& work) {
                     });
 }
 
-/// Of how many i below `size` `holds(i)` is true, on all cores.
-template <class Holds>
-std::uint64_t parallel_count(std::uint64_t size, const Holds& holds) {
+/// The sum of `number(i)` for every i below `size`, on all cores.
+template <class Number>
+std::uint64_t parallel_sum(std::uint64_t size, const Number& number) {
   using range = tbb::blocked_range<std::uint64_t>;
   return tbb::parallel_reduce(
       range(0, size), std::uint64_t{0},
-      [&](const range& part, std::uint64_t count) {
+      [&](const range& part, std::uint64_t sum) {
         for (std::uint64_t i = part.begin(); i != part.end(); ++i)
-          if (holds(i)) ++count;
-        return count;
+          sum += number(i);
+        return sum;
       },
       std::plus<>());
+}
+
+/// Of how many i below `size` `holds(i)` is true, on all cores.
+template <class Holds>
+std::uint64_t parallel_count(std::uint64_t size, const Holds& holds) {
+  return parallel_sum(size, [&](std::uint64_t i) { return std::uint64_t{holds(i)}; });
 }
 
 }  // namespace raydex::bench

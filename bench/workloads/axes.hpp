@@ -26,9 +26,10 @@ namespace raydex::bench {
 /// uniformity, 0 where probes are ranges; for keys, all values of an array out of a file.
 struct axes {
   std::vector<std::string> keys{}, probes{}, batches{}, key_bits{}, uniformity{}, distribution{},
-      stride{}, value_bits{}, multiplicity{}, insert_order{}, probe_order{}, hit_rate{}, miss{},
-      zipf{}, range_hits{}, updated_from{}, waves{}, growth{}, array{}, array_file{}, period{},
-      values{}, ranges{}, position_bits{}, changes{}, seed{};
+      stride{}, value_bits{}, multiplicity{}, heavy_key{}, insert_order{}, probe_order{},
+      hit_rate{}, miss{}, zipf{}, range_hits{}, range_lengths{}, giant_range{}, aggregate{},
+      threads{}, updated_from{}, waves{}, growth{}, array{}, array_file{}, period{}, values{},
+      ranges{}, position_bits{}, changes{}, seed{};
 };
 
 /// One of the axes.

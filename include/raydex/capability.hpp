@@ -37,10 +37,11 @@ struct capability {
   bool available;              ///< whether the backend is usable on this machine
   std::string reason;          ///< why not, and how to get it; empty if available
   bool points;                 ///< answers points
-  bool ranges;                 ///< answers ranges
+  bool ranges;                 ///< answers ranges, and where points lie among the keys
   bool duplicates;             ///< takes columns with equal keys
   bool updates;                ///< takes insertions and deletions
   std::vector<key_type> keys;  ///< key types it takes
+  bool sparse = true;          ///< takes keys that lie any distance apart
 };
 
 /// All structures on all backends that this build of raydex knows, available or not.

@@ -30,6 +30,10 @@ struct eytzinger_options {
 /// row-id bytes per entry, nothing more. Peak of the build: that of `sorted_array`, or twice the
 /// resident bytes. *Stream*: the build synchronises only if the column has a validity mask or
 /// explicit row ids.
+///
+/// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
+/// them, one before that if it erases any, and two more that bring them into order and back. Memory
+/// beside the index: three times the entries.
 class RAYDEX_EXPORT eytzinger : public index {
  public:
   ~eytzinger() override;

@@ -23,6 +23,9 @@
 
 namespace raydex {
 
+class aggregate;
+struct aggregate_options;
+
 /// The row id that is never a row: "no match". Its type is the index's row-id type.
 template <class RowId>
 inline constexpr RowId not_found = std::numeric_limits<RowId>::max();
@@ -73,6 +76,12 @@ struct matches {
   }
 };
 
+/// Which keys are the closest ones to a point.
+enum class closeness : std::uint8_t {
+  or_equal,  ///< equal ones, if there are any
+  strict     ///< equal ones are left out
+};
+
 /// What an index is and what it holds.
 struct index_info {
   std::string structure;  ///< the structure's name
@@ -94,7 +103,7 @@ struct index_info {
 /// *Streams*: work is queued on the stream of the context; on `cuda` and `optix` a call returns
 /// before it is done and never synchronises, unless its comment says so. On `cpu` a call returns
 /// when it is done. *Memory*: probes and outputs are in the backend's memory; scratch comes from
-/// the context. *Threads*: queries may be made by several threads at once. *Errors*:
+/// the context, for long matches on a GPU up to 4 MB. *Threads*: several may query. *Errors*:
 /// `invalid_argument` before any work is queued, where formats, sizes or addresses do not fit;
 /// `out_of_memory`; `cuda_error`. Outputs must not overlap inputs. A batch of 0 probes is legal.
 ///
@@ -148,6 +157,29 @@ class RAYDEX_EXPORT index {
   /// All matching row ids of each probe. Synchronises the stream once, to learn the size.
   matches rows(const context& on, const probes& batch) const;
 
+  /// @name Places of points among the keys. The probes are points. Only where `capability::ranges`
+  /// says so; others throw `unsupported`, and so does a `cgrx` with nodes. A search each, without
+  /// rays.
+  /// @{
+
+  /// Writes, for each point, how many keys are less than it: NumPy's `searchsorted` of the sorted
+  /// column, `side="left"`. Of a missing point, the largest number of the type.
+  void rank(const context& on, const probes& batch, std::span<std::uint64_t> out) const;
+
+  /// Writes, for each point, how many keys are not greater than it: `side="right"`.
+  void rank_right(const context& on, const probes& batch, std::span<std::uint64_t> out) const;
+
+  /// Writes, for each point, the smallest row id of the largest key that is not greater than it,
+  /// or less than it; `not_found` where there is none, and of a missing point. `out` is as for
+  /// `first`.
+  void predecessor(const context& on, const probes& batch, const row_id_span& out,
+                   closeness which = closeness::or_equal) const;
+
+  /// The same for the smallest key that is not less than the point, or greater than it.
+  void successor(const context& on, const probes& batch, const row_id_span& out,
+                 closeness which = closeness::or_equal) const;
+  /// @}
+
   /// How many lookups rays did not answer rightly, so that a search had to, since the build; 0 for
   /// structures without rays. Answers are right in any case; a number that grows tells of rays that
   /// pass beside what they should meet. Lookups that are left to a search by design do not count,
@@ -176,8 +208,8 @@ class RAYDEX_EXPORT index {
     void* out;      ///< 64-bit integers, or doubles for floating values
   };
 
-  /// @name What an implementation provides. Arguments are checked; only `do_offsets` is called for
-  /// a batch of 0 probes.
+  /// @name What an implementation provides. Arguments are checked; only `do_offsets`, `do_rank` and
+  /// `do_closest` are called for a batch of 0 probes.
   /// @{
 
   /// Answers `first`.
@@ -195,8 +227,22 @@ class RAYDEX_EXPORT index {
   virtual matches do_matches(const context& on, const probes& batch) const;
   /// Answers `repairs`. By default 0.
   virtual std::uint64_t do_repairs(stream_t stream) const;
+  /// Throws `unsupported` for probes of a kind that the structure does not answer. By default, none
+  /// are.
+  virtual void check_kind(const probes& batch) const;
+  /// Answers `rank`, or `rank_right` if `past` equal keys. By default, throws `unsupported`.
+  virtual void do_rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const;
+  /// Answers `predecessor`, or else `successor`. By default, throws `unsupported`.
+  virtual void do_closest(const context& on, const probes& batch, bool before, closeness which,
+                          void* out) const;
   /// Does `edit`. By default, throws `unsupported`.
   virtual void do_edit(stream_t stream, const edits& batch);
+  /// Writes where the matches of each probe begin in the order of the keys, and how many they are;
+  /// `begins` of the row-id type. By default, as `do_row_ids`, throws `unsupported`.
+  virtual void do_ranks(const context& on, const probes& batch, void* begins,
+                        std::uint64_t* counts) const;
+  /// Writes the row ids of all entries in the order of the keys.
+  virtual void do_row_ids(const context& on, void* out) const;
   /// Returns a number of the backend's memory; synchronises.
   virtual std::uint64_t do_read(const context& on, const std::uint64_t* number) const = 0;
   /// @}
@@ -207,15 +253,28 @@ class RAYDEX_EXPORT index {
   /// Fills in the byte counts once the build's scratch is freed.
   void measure() noexcept;
 
+  /// To be told before its entries change in another way than by `edit`.
+  void count_change() noexcept { ++changes_; }
+
   /// What `info` returns.
   index_info info_;
 
  private:
+  // An aggregate is made of ranks and row ids, and checks what an index does.
+  friend class aggregate;
+  friend RAYDEX_EXPORT std::unique_ptr<aggregate> build_aggregate(
+      const context& on, const index& over, const std::optional<column>& values,
+      const aggregate_options& options);
+
   void check(const context& on, const probes& batch, std::uint64_t out_size) const;
+  void check_points(const context& on, const probes& batch, std::uint64_t out_size) const;
+  void closest(const context& on, const probes& batch, bool before, closeness which,
+               const row_id_span& out) const;
   void check_row_ids(const row_id_span& out) const;
   void check_values(const column& values) const;
 
   tracking_resource memory_;
+  std::uint64_t changes_ = 0;
 };
 
 /// Options by name, as given on a command line.

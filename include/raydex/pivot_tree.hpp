@@ -50,6 +50,10 @@ struct pivot_tree_options {
 /// that of `sorted_array`, or three times the resident bytes. *Stream*: the build synchronises if
 /// the column has a validity mask or explicit row ids, and where it must know whether keys can be
 /// quantised: lines, with `auto` nodes, from about 300,000 32-bit or 150,000 64-bit keys on.
+///
+/// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
+/// them, one before that if it erases any, and the tree, made anew. Memory beside the index: twice
+/// the entries, and a tree.
 class RAYDEX_EXPORT pivot_tree : public index {
  public:
   ~pivot_tree() override;

@@ -4,12 +4,16 @@
 #pragma once
 
 #include "raydex/advise.hpp"                   // IWYU pragma: export
+#include "raydex/aggregate.hpp"                // IWYU pragma: export
+#include "raydex/btree.hpp"                    // IWYU pragma: export
 #include "raydex/capability.hpp"               // IWYU pragma: export
 #include "raydex/cgrx.hpp"                     // IWYU pragma: export
 #include "raydex/column.hpp"                   // IWYU pragma: export
+#include "raydex/direct.hpp"                   // IWYU pragma: export
 #include "raydex/edits.hpp"                    // IWYU pragma: export
 #include "raydex/error.hpp"                    // IWYU pragma: export
 #include "raydex/eytzinger.hpp"                // IWYU pragma: export
+#include "raydex/hash_open.hpp"                // IWYU pragma: export
 #include "raydex/index.hpp"                    // IWYU pragma: export
 #include "raydex/layout.hpp"                   // IWYU pragma: export
 #include "raydex/memory.hpp"                   // IWYU pragma: export

@@ -135,6 +135,9 @@ struct rx_options {
 /// scene: each batch builds one, of the size above, out of its context, and synchronises; it pays
 /// where an index serves few batches, as in a join. Ranges have no inverse: their scene is built
 /// over the keys.
+///
+/// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
+/// them, one before that if it erases any, and then what `update` does.
 class RAYDEX_EXPORT rx : public index {
  public:
   ~rx() override;

@@ -30,6 +30,10 @@ struct sorted_array_options {
 /// to about three times that on `cuda`, two and a half times for 32-bit unsigned keys with neither
 /// missing ones nor row ids given; on `cpu` twice, and a histogram of 2 KiB per 65,536 rows.
 /// *Stream*: the build synchronises only if the column has a validity mask or explicit row ids.
+///
+/// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
+/// them, one before that if it erases any, and nothing else. Memory beside the index: twice the
+/// entries.
 class RAYDEX_EXPORT sorted_array : public index {
  public:
   ~sorted_array() override;

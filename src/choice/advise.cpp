@@ -111,7 +111,8 @@ std::optional<double> seconds_at(const speed_table& measured, const candidate& o
   return over_n.value();
 }
 
-// The same for ranges of any number of hits, between the nearest numbers that were measured.
+// The same for ranges of any number of hits: between the nearest numbers that were measured, and
+// beyond the last in proportion to it.
 std::optional<double> seconds_of(const speed_table& measured, const candidate& of, std::uint64_t n,
                                  const question& asked) {
   if (asked.range_hits == 0) return seconds_at(measured, of, n, asked);
@@ -125,14 +126,18 @@ std::optional<double> seconds_of(const speed_table& measured, const candidate& o
     if (hits <= asked.range_hits) below = std::max(below, hits);
     if (hits >= asked.range_hits) above = std::min(above, hits);
   }
-  curve_at over_hits(log2_of(asked.range_hits));
+  const auto hits_asked = static_cast<double>(asked.range_hits);
+  curve_at over_hits(hits_asked);
   for (const std::uint64_t hits : {below, above}) {
     if (hits == 0) continue;
     if (const auto seconds = seconds_at(measured, of, n, {asked.key_bits, hits, asked.sorted})) {
-      over_hits.add(log2_of(hits), *seconds);
+      over_hits.add(static_cast<double>(hits), *seconds);
     }
   }
-  return over_hits.value();
+  auto seconds = over_hits.value();
+  const bool is_last = above == std::numeric_limits<std::uint64_t>::max();
+  if (seconds && is_last && below != 0) *seconds *= hits_asked / static_cast<double>(below);
+  return seconds;
 }
 
 // Fills in the speed; leaves 0 seconds where nothing near enough was measured.
@@ -178,7 +183,7 @@ std::string needs(const use_case& what) {
 }
 
 bool can_do(const capability& one, const use_case& what) {
-  return one.duplicates && (one.points || what.range_hits != 0) &&
+  return one.duplicates && one.sparse && (one.points || what.range_hits != 0) &&
          (one.ranges || !needs_ranges(what)) && (one.updates || !what.updates) &&
          std::ranges::find(one.keys, what.key.type) != one.keys.end();
 }

@@ -17,11 +17,6 @@ namespace raydex {
 
 namespace {
 
-constexpr std::array all_keys{key_type::uint32, key_type::uint64,  key_type::int32,
-                              key_type::int64,  key_type::float32, key_type::float64,
-                              key_type::bytes};
-constexpr std::span all_values = std::span(all_keys).first<6>();
-
 // Of a structure for keys or for minima: it has the one builder or the other.
 struct structure_entry {
   structure_facts facts;
@@ -56,6 +51,9 @@ constexpr structure_entry for_minima{.facts = Table.facts,
 constexpr std::array structures{for_keys<sorted_array_table, build_sorted_array>,
                                 for_keys<eytzinger_table, build_eytzinger>,
                                 for_keys<pivot_tree_table, build_pivot_tree>,
+                                for_keys<btree_table, build_btree>,
+                                for_keys<direct_table, build_direct>,
+                                for_keys<hash_open_table, build_hash_open>,
                                 for_keys<rx_table, build_rx>,
                                 for_keys<cgrx_table, build_cgrx>,
                                 for_minima<rmq_cover_table, build_rmq_cover>,
@@ -113,10 +111,11 @@ std::vector<capability> capabilities() try {
                                   .available = reason.empty(),
                                   .reason = reason,
                                   .points = true,
-                                  .ranges = true,
+                                  .ranges = of.ranges,
                                   .duplicates = true,
                                   .updates = of.updates,
-                                  .keys = {all_keys.begin(), all_keys.end()}});
+                                  .keys = {of.keys.begin(), of.keys.end()},
+                                  .sparse = of.sparse});
                  });
   return all;
 } catch (...) {
@@ -132,7 +131,7 @@ std::vector<rmq_capability> rmq_capabilities() try {
                                   .available = reason.empty(),
                                   .reason = reason,
                                   .updates = of.updates,
-                                  .values = {all_values.begin(), all_values.end()}});
+                                  .values = {number_keys.begin(), number_keys.end()}});
                  });
   return all;
 } catch (...) {

@@ -4,11 +4,15 @@
 
 namespace raydex::cpu {
 
+aggregate_builder build_aggregate;
 // `build` is overloaded by the type of the options.
 keys_builder<sorted_array, sorted_array_options> build;
 keys_builder<eytzinger, eytzinger_options> build;
 keys_builder<pivot_tree, pivot_tree_options> build_line_tree;
 keys_builder<pivot_tree, pivot_tree_options> build_group_tree;
+keys_builder<btree, btree_options> build;
+keys_builder<direct, direct_options> build;
+keys_builder<hash_open, hash_open_options> build;
 keys_builder<rx, rx_options> build;
 keys_builder<cgrx, cgrx_options> build;
 minima_builder<rmq_cover, rmq_cover_options> build;
@@ -20,10 +24,14 @@ minima_builder<rmq, rmq_scan_options> build;
 const backend_table table{.where = backend::cpu,
                           .why_unavailable = [] { return std::string(); },
                           .open_platform = open_platform,
+                          .build_aggregate = build_aggregate,
                           .build_sorted_array = build,
                           .build_eytzinger = build,
                           .build_line_tree = build_line_tree,
                           .build_group_tree = build_group_tree,
+                          .build_btree = build,
+                          .build_direct = build,
+                          .build_hash_open = build,
                           .build_rx = build,
                           .build_cgrx = build,
                           .build_rmq_cover = build,

@@ -11,12 +11,14 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 
 #include "raydex/core/group.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/memory.hpp"
 #include "src/cpu/lookups/simd_team.hpp"
 #include "src/cpu/parallel.hpp"
+#include "src/lookups/edited.hpp"
 #include "src/lookups/executor.hpp"
 
 namespace raydex::cpu {
@@ -35,7 +37,9 @@ struct executor {
   static void run(const context& /*on*/, const batch_plan& /*plan*/, const Operation& operation) {
     // In units of `together`, so that only the last unit is not full.
     const std::uint64_t units = (operation.probes.size + together - 1) / together;
-    for_blocks(units, 16, [&](std::uint64_t begin, std::uint64_t end) {
+    // Few at a time where there are not enough of them for all cores.
+    const std::uint64_t grain = std::clamp<std::uint64_t>(units / 1024, 1, 16);
+    for_blocks(units, grain, [&](std::uint64_t begin, std::uint64_t end) {
       simd_team team;
       for (std::uint64_t unit = begin; unit < end; ++unit) {
         core::ticket tickets[together];
@@ -45,6 +49,23 @@ struct executor {
                             operation.out);
       }
     });
+  }
+
+  template <class Key, class RowId>
+  static sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
+                                               const std::optional<column>& row_ids,
+                                               entry_order order = entry_order::by_key) {
+    return cpu::sort_column<Key, RowId>(on, keys, row_ids, order);
+  }
+  template <class Key, class RowId>
+  static sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
+                                             entry_order order = entry_order::by_key) {
+    return cpu::sort_edits<Key, RowId>(on, batch, order);
+  }
+  template <class Key, class RowId>
+  static auto edited(const context& on, const core::strided_list<Key, RowId>& entries,
+                     const sorted_edits<Key, RowId>& batch) {
+    return cpu::edited(on, entries, batch);
   }
 
   template <class Function>
@@ -70,17 +91,20 @@ struct executor {
     });
   }
 
-  static void inclusive_sum(const context& /*on*/, std::uint64_t* numbers, std::uint64_t size) {
-    tbb::parallel_scan(
-        tbb::blocked_range<std::uint64_t>(0, size, 1 << 16), std::uint64_t{0},
-        [numbers](const auto& range, std::uint64_t sum, bool is_final) {
-          for (std::uint64_t i = range.begin(); i < range.end(); ++i) {
-            sum += numbers[i];
-            if (is_final) numbers[i] = sum;
-          }
-          return sum;
-        },
-        std::plus<>());
+  template <class Number>
+  static void inclusive_sum(const context& /*on*/, Number* numbers, std::uint64_t size) {
+    scan(numbers, size, Number{}, [](Number sum, const Number& next) {
+      if constexpr (requires { sum.merge(next); }) {
+        sum.merge(next);
+      } else {
+        sum += next;
+      }
+      return sum;
+    });
+  }
+  static void inclusive_minimum(const context& /*on*/, std::uint64_t* numbers, std::uint64_t size) {
+    scan(numbers, size, ~std::uint64_t{0},
+         [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); });
   }
 
   template <class T>
@@ -96,6 +120,24 @@ struct executor {
     std::memcpy(to, from, bytes);
   }
   static void synchronise(const context& /*on*/) {}
+
+ private:
+  // Combines each number with those before it.
+  template <class Number, class Combine>
+  static void scan(Number* numbers, std::uint64_t size, const Number& none,
+                   const Combine& combine) {
+    const default_floats floats;
+    tbb::parallel_scan(
+        tbb::blocked_range<std::uint64_t>(0, size, 1 << 16), none,
+        [&](const auto& range, Number all, bool is_final) {
+          for (std::uint64_t i = range.begin(); i < range.end(); ++i) {
+            all = combine(all, numbers[i]);
+            if (is_final) numbers[i] = all;
+          }
+          return all;
+        },
+        combine);
+  }
 };
 static_assert(raydex::executor<executor>, "the cpu backend must run all that structures ask for");
 

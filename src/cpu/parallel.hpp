@@ -4,6 +4,8 @@
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+#include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
 #include <cfenv>
@@ -38,6 +40,25 @@ void for_blocks(std::uint64_t size, std::uint64_t grain, const Function& f) {
   tbb::parallel_for(
       tbb::blocked_range<std::uint64_t>(0, size, grain),
       [&](const auto& block) { f(block.begin(), block.end()); }, here);
+}
+
+// Merges f(begin, end) of blocks of 0 .. size - 1, for a task of `for_blocks` that others are to
+// help. The order depends on `size` and `grain` alone. While it waits, a thread takes up nothing
+// else: another such task on top of this one would keep this one waiting.
+template <class Value, class Function>
+Value merge_blocks(std::uint64_t size, std::uint64_t grain, const Function& f) {
+  return tbb::this_task_arena::isolate([&] {
+    return tbb::parallel_deterministic_reduce(
+        tbb::blocked_range<std::uint64_t>(0, size, grain), Value{},
+        [&](const auto& block, Value all) {
+          all.merge(f(block.begin(), block.end()));
+          return all;
+        },
+        [](Value all, const Value& other) {
+          all.merge(other);
+          return all;
+        });
+  });
 }
 
 }  // namespace raydex::cpu

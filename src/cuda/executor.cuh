@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "src/cuda/check.hpp"
 #include "src/cuda/groups.cuh"
 #include "src/cuda/keys/primitives.hpp"
 #include "src/cuda/launch.cuh"
+#include "src/lookups/edited.hpp"
 #include "src/lookups/executor.hpp"
 
 namespace raydex::cuda {
@@ -46,6 +48,23 @@ struct executor {
   template <class Operation>
   static void run(const context& on, const batch_plan& plan, const Operation& operation);
 
+  template <class Key, class RowId>
+  static sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
+                                               const std::optional<column>& row_ids,
+                                               entry_order order = entry_order::by_key) {
+    return cuda::sort_column<Key, RowId>(on, keys, row_ids, order);
+  }
+  template <class Key, class RowId>
+  static sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
+                                             entry_order order = entry_order::by_key) {
+    return cuda::sort_edits<Key, RowId>(on, batch, order);
+  }
+  template <class Key, class RowId>
+  static auto edited(const context& on, const core::strided_list<Key, RowId>& entries,
+                     const sorted_edits<Key, RowId>& batch) {
+    return cuda::edited(on, entries, batch);
+  }
+
   template <class Function>
   static void for_each(const context& on, const Function& f, std::uint64_t size) {
     launch_items<item_policy::per_thread>(on, f, size);
@@ -59,8 +78,13 @@ struct executor {
     cuda::for_each_in_groups(on, f, size);
   }
 
-  static void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
+  template <class Number>
+  static void inclusive_sum(const context& on, Number* numbers, std::uint64_t size) {
     cuda::inclusive_sum(on, numbers, size);
+  }
+
+  static void inclusive_minimum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
+    cuda::inclusive_minimum(on, numbers, size);
   }
 
   template <class T>

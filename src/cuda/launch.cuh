@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "raydex/memory.hpp"
@@ -49,17 +51,25 @@ void allow_shared_memory(void (*kernel)(Parameters...), std::size_t bytes) {
         "cudaFuncSetAttribute");
 }
 
-// How many blocks of a kernel a multiprocessor has at once, 1 at least.
+// How many blocks of a kernel a multiprocessor has at once, 1 at least. Asking takes as long as a
+// small launch, so each thread keeps some answers.
 template <class... Parameters>
 std::uint64_t blocks_on_each(void (*kernel)(Parameters...), unsigned threads,
                              std::size_t shared_bytes) {
   allow_shared_memory(kernel, shared_bytes);
-  int blocks = 0;
-  check(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reinterpret_cast<const void*>(kernel),
-                                                    static_cast<int>(threads), shared_bytes),
-      "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  return static_cast<std::uint64_t>(std::max(blocks, 1));
+  const auto* const function = reinterpret_cast<const void*>(kernel);
+  thread_local std::map<std::tuple<const void*, unsigned, std::size_t, int>, int> answers;
+  if (answers.size() > 1000) answers.clear();
+  const auto [at, is_new] =
+      answers.try_emplace({function, threads, shared_bytes,
+                           device_number(cudaDevAttrMaxSharedMemoryPerMultiprocessor)});
+  if (is_new) {
+    const cudaError_t code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &at->second, function, static_cast<int>(threads), shared_bytes);
+    if (code != cudaSuccess) answers.erase(at);
+    check(code, "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  }
+  return static_cast<std::uint64_t>(std::max(at->second, 1));
 }
 
 // How many blocks of a kernel the device runs at once.

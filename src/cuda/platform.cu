@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/interface/platform.hpp"
 
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "src/cuda/check.hpp"
 
@@ -50,13 +52,86 @@ class pool_resource final : public memory_resource {
   cudaMemPool_t pool_ = nullptr;
 };
 
-class gpu final : public platform {
+// Keeps small blocks that the session's own stream gave back for its next calls: those of a batch
+// ask for the same sizes again and again, and the driver takes 1 us or more for each. What a graph
+// is made of is left to the driver, since a graph outlives the calls that it was captured from.
+class reusing_resource final : public memory_resource {
  public:
-  gpu() : number_(current()), memory_(number_) {
+  reusing_resource(pool_resource& pool, cudaStream_t stream) : pool_(&pool), stream_(stream) {}
+  ~reusing_resource() override {
+    for (const block& one : kept_)
+      pool_->deallocate(one.memory, one.bytes, stream_);
+  }
+
+  void* allocate(std::size_t bytes, stream_t stream) override {
+    if (reusable(bytes, stream)) {
+      const std::lock_guard lock(mutex_);
+      for (block& one : kept_) {
+        if (one.bytes != bytes) continue;
+        void* const memory = one.memory;
+        one = kept_.back();
+        kept_.pop_back();
+        return memory;
+      }
+    }
+    return pool_->allocate(bytes, stream);
+  }
+  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override {
+    if (reusable(bytes, stream)) {
+      const std::lock_guard lock(mutex_);
+      if (kept_.size() < most_blocks) {
+        kept_.push_back({memory, bytes});
+        return;
+      }
+    }
+    pool_->deallocate(memory, bytes, stream);
+  }
+  memory_space space() const noexcept override { return memory_space::device; }
+
+ private:
+  struct block {
+    void* memory;
+    std::size_t bytes;
+  };
+  static constexpr std::size_t most_blocks = 16;
+  static constexpr std::size_t most_bytes = std::size_t{4} << 20;  // of a block
+
+  bool reusable(std::size_t bytes, stream_t stream) const noexcept {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    return stream == stream_ && bytes <= most_bytes &&
+           cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
+           status == cudaStreamCaptureStatusNone;
+  }
+
+  pool_resource* pool_;
+  cudaStream_t stream_;
+  std::mutex mutex_;
+  std::vector<block> kept_ = reserved();
+
+  // So that giving back allocates nothing.
+  static std::vector<block> reserved() {
+    std::vector<block> blocks;
+    blocks.reserve(most_blocks);
+    return blocks;
+  }
+};
+
+class owned_stream {
+ public:
+  owned_stream() {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   }
-  ~gpu() override { cudaStreamDestroy(stream_); }
+  ~owned_stream() { cudaStreamDestroy(stream_); }
+  owned_stream(const owned_stream&) = delete;
+  owned_stream& operator=(const owned_stream&) = delete;
+  operator cudaStream_t() const noexcept { return stream_; }
 
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class gpu final : public platform {
+ public:
   memory_resource& memory() noexcept override { return memory_; }
   stream_t stream() const noexcept override { return stream_; }
 
@@ -92,9 +167,10 @@ class gpu final : public platform {
     return number;
   }
 
-  int number_;
-  pool_resource memory_;
-  cudaStream_t stream_ = nullptr;
+  int number_ = current();
+  pool_resource pool_{number_};
+  owned_stream stream_;
+  reusing_resource memory_{pool_, stream_};
 };
 
 }  // namespace

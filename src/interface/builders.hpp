@@ -17,6 +17,9 @@ namespace raydex {
 class sorted_array;
 class eytzinger;
 class pivot_tree;
+class btree;
+class direct;
+class hash_open;
 class rx;
 class cgrx;
 class rmq_cover;
@@ -24,6 +27,9 @@ class rmq_hierarchy;
 struct sorted_array_options;
 struct eytzinger_options;
 struct pivot_tree_options;
+struct btree_options;
+struct direct_options;
+struct hash_open_options;
 struct rx_options;
 struct cgrx_options;
 struct rmq_cover_options;
@@ -42,16 +48,24 @@ template <class Structure, class Options>
 using minima_builder = std::unique_ptr<Structure>(const rmq_info& info, const context& on,
                                                   const column& values, const Options& options);
 
+using aggregate_builder = std::unique_ptr<aggregate>(const context& on, const index& over,
+                                                     const std::optional<column>& values,
+                                                     const aggregate_options& options);
+
 // Null for what the backend does not offer.
 struct backend_table {
   backend where;
   std::string (*why_unavailable)();
   std::unique_ptr<platform> (*open_platform)();
 
+  aggregate_builder* build_aggregate = nullptr;
   keys_builder<sorted_array, sorted_array_options>* build_sorted_array = nullptr;
   keys_builder<eytzinger, eytzinger_options>* build_eytzinger = nullptr;
   keys_builder<pivot_tree, pivot_tree_options>* build_line_tree = nullptr;
   keys_builder<pivot_tree, pivot_tree_options>* build_group_tree = nullptr;
+  keys_builder<btree, btree_options>* build_btree = nullptr;
+  keys_builder<direct, direct_options>* build_direct = nullptr;
+  keys_builder<hash_open, hash_open_options>* build_hash_open = nullptr;
   keys_builder<rx, rx_options>* build_rx = nullptr;
   keys_builder<cgrx, cgrx_options>* build_cgrx = nullptr;
   minima_builder<rmq_cover, rmq_cover_options>* build_rmq_cover = nullptr;

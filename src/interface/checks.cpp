@@ -159,6 +159,10 @@ void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids, 
 void check_build(const structure_facts& of, backend where, const context& on, const column& keys,
                  const std::optional<column>& row_ids) {
   check_arguments(of, where, on, "keys", keys);
+  if (std::ranges::find(of.keys, keys.format.type) == of.keys.end()) {
+    throw unsupported(fmt::format("keys: they are {}; {} takes integers, pivot_tree any keys",
+                                  to_string(keys.format), of.name));
+  }
   if (!row_ids) return;
   check_explicit_rows("row ids", *row_ids, keys.size);
   if (row_ids->format.type == key_type::uint32 && keys.size >= not_found<std::uint32_t>) {

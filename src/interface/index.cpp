@@ -26,7 +26,10 @@ void index::check(const context& on, const probes& batch, std::uint64_t out_size
   }
   if (!batch.is_points) check_column("probes", batch.upper);
   check_sizes("probes", batch, out_size);
+  check_kind(batch);
 }
+
+void index::check_kind(const probes& /*batch*/) const {}
 
 void index::check_values(const column& values) const {
   check_column("values", values);
@@ -158,6 +161,48 @@ matches index::do_matches(const context& on, const probes& batch) const {
   return found;
 }
 
+void index::check_points(const context& on, const probes& batch, std::uint64_t out_size) const {
+  check(on, batch, out_size);
+  if (!batch.is_points)
+    throw invalid_argument("probes: they are ranges; places among the keys are asked of points");
+}
+
+void index::rank(const context& on, const probes& batch, std::span<std::uint64_t> out) const try {
+  check_points(on, batch, out.size());
+  check_array("out", out);
+  do_rank(on, batch, false, out.data());
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::rank_right(const context& on, const probes& batch, std::span<std::uint64_t> out) const
+    try {
+  check_points(on, batch, out.size());
+  check_array("out", out);
+  do_rank(on, batch, true, out.data());
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::closest(const context& on, const probes& batch, bool before, closeness which,
+                    const row_id_span& out) const try {
+  check_points(on, batch, out.size);
+  check_row_ids(out);
+  do_closest(on, batch, before, which, out.data);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::predecessor(const context& on, const probes& batch, const row_id_span& out,
+                        closeness which) const {
+  closest(on, batch, true, which, out);
+}
+
+void index::successor(const context& on, const probes& batch, const row_id_span& out,
+                      closeness which) const {
+  closest(on, batch, false, which, out);
+}
+
 std::uint64_t index::repairs(stream_t stream) const try { return do_repairs(stream); } catch (...) {
   rethrow_as_error();
 }
@@ -188,13 +233,40 @@ void index::edit(stream_t stream, const edits& batch) try {
   check_keys("erase", batch.erase);
   if (batch.erase_rows) check_rows("erase rows", *batch.erase_rows, batch.erase);
   do_edit(stream, batch);
+  count_change();
 } catch (...) {
   rethrow_as_error();
 }
 
+namespace {
+[[noreturn]] void refuse_ranks(const index& of, const char* what) {
+  throw unsupported(fmt::format("{}: {} ({}) does not know the ranks of its keys; pivot_tree does",
+                                what, of.info().structure, of.info().options));
+}
+}  // namespace
+
+void index::do_ranks(const context& /*on*/, const probes& /*batch*/, void* /*begins*/,
+                     std::uint64_t* /*counts*/) const {
+  refuse_ranks(*this, "aggregate");
+}
+
+void index::do_row_ids(const context& /*on*/, void* /*out*/) const {
+  refuse_ranks(*this, "aggregate");
+}
+
+void index::do_rank(const context& /*on*/, const probes& /*batch*/, bool /*past*/,
+                    std::uint64_t* /*out*/) const {
+  refuse_ranks(*this, "rank");
+}
+
+void index::do_closest(const context& /*on*/, const probes& /*batch*/, bool before,
+                       closeness /*which*/, void* /*out*/) const {
+  refuse_ranks(*this, before ? "predecessor" : "successor");
+}
+
 void index::do_edit(stream_t /*stream*/, const edits& /*batch*/) {
   throw unsupported(
-      fmt::format("{} takes no insertions and deletions; cgrx does", info_.structure));
+      fmt::format("{} takes no insertions and deletions; pivot_tree does", info_.structure));
 }
 
 }  // namespace raydex

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a view into an index: the queries of core/lookups/lookup.hpp, run by a backend's executor.
-// `answering_as` leaves to `Self::run(where, operation)` how an operation gets its matches; in
-// `answering` the view searches for them.
+// Turns a view into an index: the queries of core/lookups/lookup.hpp, run by a backend's executor
+// by a plan. `answering_as` leaves to `Self::run(where, operation)` how an operation gets its
+// matches; in `answering` the view searches for them.
 #pragma once
 
 #include "raydex/core/keys/sum.hpp"
 #include "raydex/core/lookups/lookup.hpp"
+#include "raydex/core/lookups/ordered_view.hpp"
 #include "raydex/index.hpp"
 #include "src/lookups/batch_plan.hpp"
 #include "src/lookups/executor.hpp"
@@ -21,13 +22,31 @@ core::probe_set<Key> probes_of(const probes& batch) {
   return {{cells_of(batch.lower)}, {cells_of(batch.upper)}, batch.size(), batch.is_points};
 }
 
+// Writes the row ids of a view by rank.
+template <class View>
+struct put_row_id {
+  View view;
+  typename View::row_id_type* out;
+  RAYDEX_HD void operator()(std::uint64_t rank) const {
+    out[rank] = view.row_id(static_cast<typename View::row_id_type>(rank));
+  }
+};
+
 template <class Self, class Base, class View, executor Executor>
 class answering_as : public Base {
  protected:
   using key = typename View::key_type;
   using row_id = typename View::row_id_type;
 
-  explicit answering_as(memory_resource& upstream) : Base(upstream) {}
+  answering_as(memory_resource& upstream, const batch_plan& plan) : Base(upstream), plan_(plan) {}
+
+  const batch_plan& plan() const { return plan_; }
+
+  // Has the view answer, whatever `run` does.
+  template <class Operation>
+  void search(const context& on, const Operation& operation) const {
+    Executor::run(on, plan_, operation);
+  }
 
   // The view that queries run on.
   virtual View queried() const = 0;
@@ -70,6 +89,43 @@ class answering_as : public Base {
                                   static_cast<row_id*>(out)});
   }
 
+  void do_rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const final {
+    if constexpr (core::ranked<View>) {
+      search(on, core::rank_points<View>{queried(), probes_of<key>(batch), past, out});
+    } else {
+      Base::do_rank(on, batch, past, out);
+    }
+  }
+
+  void do_closest(const context& on, const probes& batch, bool before, closeness which,
+                  void* out) const final {
+    if constexpr (core::ranked<View>) {
+      search(on, core::closest_rows<View>{queried(), probes_of<key>(batch), before,
+                                          which == closeness::strict, static_cast<row_id*>(out)});
+    } else {
+      Base::do_closest(on, batch, before, which, out);
+    }
+  }
+
+  void do_ranks(const context& on, const probes& batch, void* begins,
+                std::uint64_t* counts) const final {
+    if constexpr (core::ranked<View>) {
+      run(on, core::locate_rows<View, row_id>{queried(), probes_of<key>(batch),
+                                              static_cast<row_id*>(begins), counts});
+    } else {
+      Base::do_ranks(on, batch, begins, counts);
+    }
+  }
+
+  void do_row_ids(const context& on, void* out) const final {
+    if constexpr (core::ranked<View>) {
+      const View view = queried();
+      Executor::for_each(on, put_row_id<View>{view, static_cast<row_id*>(out)}, view.size());
+    } else {
+      Base::do_row_ids(on, out);
+    }
+  }
+
   template <class Operation>
   void run(const context& on, const Operation& operation) const {
     static_cast<const Self*>(this)->run(on, operation);
@@ -87,23 +143,23 @@ class answering_as : public Base {
                                       {cells_of(what.values)},
                                       static_cast<typename Sum::result*>(what.out)});
   }
+
+  batch_plan plan_;
 };
 
 template <class Base, class View, executor Executor>
 class answering : public answering_as<answering<Base, View, Executor>, Base, View, Executor> {
  protected:
   answering(memory_resource& upstream, const batch_plan& plan)
-      : answering::answering_as(upstream), plan_(plan) {}
+      : answering::answering_as(upstream, plan) {}
 
  private:
   friend typename answering::answering_as;
 
   template <class Operation>
   void run(const context& on, const Operation& operation) const {
-    Executor::run(on, plan_, operation);
+    this->search(on, operation);
   }
-
-  batch_plan plan_;
 };
 
 }  // namespace raydex

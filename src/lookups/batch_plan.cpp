@@ -10,7 +10,9 @@ batch_plan plan_of(const batch_schedule& asked, const batch_plan& best) {
           .pin = asked.pin.value_or(best.pin),
           .reorder = asked.reorder.value_or(best.reorder),
           .group = asked.group.value_or(best.group),
-          .scan = asked.scan.value_or(best.scan)};
+          .scan = asked.scan.value_or(best.scan),
+          .share_buckets = best.share_buckets,
+          .asked = asked != batch_schedule{}};
 }
 
 }  // namespace raydex

@@ -14,6 +14,8 @@ struct batch_plan {
   reordering reorder = reordering::none;
   grouping group = grouping::power;
   scanning scan = scanning::multi;
+  bool share_buckets = true;  // whether neighbouring threads read buckets together
+  bool asked = false;  // whether any of it was: then nothing is done otherwise, however few probes
 };
 
 // What was asked for, and for the rest the structure's best.

@@ -5,10 +5,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "raydex/core/config.hpp"
 #include "raydex/memory.hpp"
 #include "src/lookups/batch_plan.hpp"
+#include "src/lookups/edited.hpp"
+#include "src/lookups/sorted_column.hpp"
 
 namespace raydex {
 
@@ -35,9 +38,23 @@ struct group_item {
 template <class E>
 concept executor = requires(const context& on, const batch_plan& plan,
                             const archetype::operation& operation, const archetype::item& item,
-                            const archetype::group_item& group_item, std::uint64_t* numbers,
-                            const std::uint64_t* number, std::uint64_t size, void* to,
-                            const void* from, std::size_t bytes) {
+                            const archetype::group_item& group_item, const column& keys,
+                            const std::optional<column>& row_ids, const edits& batch,
+                            const core::strided_list<std::uint64_t, std::uint32_t>& entries,
+                            const sorted_edits<std::uint64_t, std::uint32_t>& sorted_batch,
+                            std::uint64_t* numbers, const std::uint64_t* number, std::uint64_t size,
+                            void* to, const void* from, std::size_t bytes) {
+  // Sorts the entries of a column, or a batch of edits, by key if no `entry_order` follows; applies
+  // a batch to sorted entries.
+  {
+    E::template sort_column<std::uint64_t, std::uint32_t>(on, keys, row_ids)
+    } -> std::same_as<sorted_column<std::uint64_t, std::uint32_t>>;
+  {
+    E::template sort_edits<std::uint64_t, std::uint32_t>(on, batch)
+    } -> std::same_as<sorted_edits<std::uint64_t, std::uint32_t>>;
+  {
+    E::edited(on, entries, sorted_batch)
+    } -> std::same_as<std::optional<sorted_column<std::uint64_t, std::uint32_t>>>;
   // Has an operation answer all its probes.
   E::run(on, plan, operation);
   // Calls item(0) .. item(size - 1).
@@ -49,6 +66,8 @@ concept executor = requires(const context& on, const batch_plan& plan,
   E::for_each_in_groups(on, group_item, size);
   // Adds to each number those before it.
   E::inclusive_sum(on, numbers, size);
+  // Makes each number the smallest of those up to it.
+  E::inclusive_minimum(on, numbers, size);
   // Writes zeros.
   E::clear(on, numbers, size);
   // Writes a number of the host's.

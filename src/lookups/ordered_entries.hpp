@@ -2,6 +2,8 @@
 // The entries of the ordered structures in memory, in either layout.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "raydex/layout.hpp"
@@ -82,6 +84,15 @@ class entry_buffer<Key, RowId, layout::row> {
  private:
   buffer<std::uint32_t> words_;
 };
+
+// Entries of a layout as they lie there.
+template <class Key, class RowId>
+core::strided_list<Key, RowId> list_of(const entry_storage& storage, std::uint64_t size) {
+  if (storage.entries == layout::column) return {{storage.keys}, {storage.row_ids}, size};
+  constexpr std::uint32_t step = 4 * core::row_entries<Key, RowId>::words_per_entry;
+  const auto* const first = static_cast<const std::byte*>(storage.keys);
+  return {{first, step}, {first + (size != 0 ? sizeof(Key) : 0), step}, size};
+}
 
 // Ascending entries in a layout, padded to a multiple of `multiple`. Takes the sorted column over
 // where it is what is wanted.

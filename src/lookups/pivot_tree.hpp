@@ -1,66 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backends' pivot trees have in common: all but the sort.
+// What the backends' pivot trees have in common.
 #pragma once
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "raydex/pivot_tree.hpp"
-#include "src/lookups/answering.hpp"
-#include "src/lookups/ordered_entries.hpp"
+#include "src/lookups/answering_in_order.hpp"
 
 namespace raydex {
 
 // The paper's tree.
 template <class Key, class RowId, layout Layout, class Executor>
 class built_group_tree final
-    : public answering<pivot_tree, core::pivot_tree_view<entries_of<Key, RowId, Layout>>,
-                       Executor> {
+    : public answering_in_order<pivot_tree, core::pivot_tree_view<entries_of<Key, RowId, Layout>>,
+                                Executor> {
   using entries = entries_of<Key, RowId, Layout>;
 
  public:
-  template <class Sort>
-  built_group_tree(const index_info& info, const context& on, const pivot_tree_options& options,
-                   Sort&& sort)
-      : built_group_tree::answering(on.memory, plan_of(options.batch, {.threads = 256})) {
-    this->info_ = info;
-    const context own{this->memory(), on.stream};
-    sorted_column<Key, RowId> sorted = sort(own);
-    const std::uint64_t size = sorted.keys.size();
-    this->info_.entries = size;
-    this->info_.max_row_id = sorted.max_row_id;
-    core::pivot_levels levels;
-    std::uint64_t leaf = options.k - 1;
-    if (size != 0) {
-      // Without the lowest levels a leaf holds what their nodes would have divided.
-      levels = {size, leaf, options.k, 1};
-      for (const unsigned most = options.levels.value_or(core::pivot_levels::most);
-           levels.count() > most;) {
-        leaf *= options.k;
-        levels = {size, leaf, options.k, 1};
-      }
-    }
-    pivots_ = {own, levels.size()};
-    Executor::for_each(
-        own,
-        core::place_pivots<core::column_entries<Key, RowId>>{
-            levels, {sorted.keys.data(), sorted.row_ids.data()}, size, pivots_.data()},
-        levels.size());
-    entries_ = lay_out<Layout, Executor>(own, std::move(sorted), 1);
-    sorted = {};
-    this->storage_ = entries_.storage();
+  built_group_tree(const index_info& info, const context& on, const column& keys,
+                   const std::optional<column>& row_ids, const pivot_tree_options& options)
+      : built_group_tree::answering_in_order(info, on, plan_of(options.batch, {.threads = 256})),
+        k_(options.k),
+        most_levels_(options.levels.value_or(core::pivot_levels::most)) {
     this->tree_.search = tree_search::groups;
-    this->tree_.levels = levels;
-    this->tree_.pivots = pivots_.data();
-    this->measure();
+    this->fill(on.stream, keys, row_ids);
   }
 
  private:
+  void hold(const context& on, sorted_column<Key, RowId> ordered) override {
+    const std::uint64_t size = ordered.keys.size();
+    core::pivot_levels levels;
+    std::uint64_t leaf = k_ - 1;
+    if (size != 0) {
+      // Without the lowest levels a leaf holds what their nodes would have divided.
+      levels = {size, leaf, k_, 1};
+      while (levels.count() > most_levels_) {
+        leaf *= k_;
+        levels = {size, leaf, k_, 1};
+      }
+    }
+    buffer<Key> pivots(on, levels.size());
+    Executor::for_each(
+        on,
+        core::place_pivots<core::column_entries<Key, RowId>>{
+            levels, {ordered.keys.data(), ordered.row_ids.data()}, size, pivots.data()},
+        levels.size());
+    entries_ = lay_out<Layout, Executor>(on, std::move(ordered), 1);
+    pivots_ = std::move(pivots);
+    this->storage_ = entries_.storage();
+    this->tree_.levels = levels;
+    this->tree_.pivots = pivots_.data();
+  }
+
+  core::strided_list<Key, RowId> list(const context& /*on*/,
+                                      sorted_column<Key, RowId>& /*copy*/) const override {
+    return list_of<Key, RowId>(this->storage_, this->info_.entries);
+  }
+
   auto queried() const -> core::pivot_tree_view<entries> override {
     return this->template view<Key, RowId, Layout, tree_search::groups>();
   }
+
+  unsigned k_;
+  unsigned most_levels_;
   entry_buffer<Key, RowId, Layout> entries_;
   buffer<Key> pivots_;
 };
@@ -68,7 +74,8 @@ class built_group_tree final
 // The tree made of cache lines.
 template <class Key, class RowId, layout Layout, class Executor>
 class built_line_tree final
-    : public answering<pivot_tree, core::line_tree_view<entries_of<Key, RowId, Layout>>, Executor> {
+    : public answering_in_order<pivot_tree, core::line_tree_view<entries_of<Key, RowId, Layout>>,
+                                Executor> {
   using entries = entries_of<Key, RowId, Layout>;
   using column_entries = core::column_entries<Key, RowId>;
   using tree_view = core::line_tree_view<entries>;
@@ -76,39 +83,49 @@ class built_line_tree final
   using root = core::root_node<Key>;
 
  public:
-  template <class Sort>
-  built_line_tree(const index_info& info, const context& on, const pivot_tree_options& options,
-                  Sort&& sort)
-      : built_line_tree::answering(on.memory, plan_of(options.batch, {.schedule = scheduling::fixed,
-                                                                      .threads = 1024,
-                                                                      .lookups = 4,
-                                                                      .pin = pinning::full})) {
-    this->info_ = info;
-    const context own{this->memory(), on.stream};
-    {
-      sorted_column<Key, RowId> sorted = sort(own);
-      this->info_.entries = sorted.keys.size();
-      this->info_.max_row_id = sorted.max_row_id;
-      if (this->info_.entries != 0) {
-        grow(own, {sorted.keys.data(), sorted.row_ids.data()}, options.nodes);
-      }
-      entries_ = lay_out<Layout, Executor>(own, std::move(sorted), core::line_entries);
-    }
-    this->storage_ = entries_.storage();
-    this->measure();
+  built_line_tree(const index_info& info, const context& on, const column& keys,
+                  const std::optional<column>& row_ids, const pivot_tree_options& options)
+      : built_line_tree::answering_in_order(info, on,
+                                            plan_of(options.batch, {.schedule = scheduling::fixed,
+                                                                    .threads = 1024,
+                                                                    .lookups = 4,
+                                                                    .pin = pinning::full})),
+        nodes_option_(options.nodes) {
+    this->fill(on.stream, keys, row_ids);
   }
 
  private:
+  // What leads to the leaves.
+  struct grown {
+    typename pivot_tree::tree_storage storage;
+    buffer<quantised> nodes;
+    buffer<Key> pivots;
+    buffer<std::byte> root;
+  };
+
+  void hold(const context& on, sorted_column<Key, RowId> ordered) override {
+    grown tree;
+    if (ordered.keys.size() != 0)
+      tree = grow(on, {ordered.keys.data(), ordered.row_ids.data()}, ordered.keys.size());
+    entries_ = lay_out<Layout, Executor>(on, std::move(ordered), core::line_entries);
+    tree_of_leaves_ = std::move(tree);
+    this->storage_ = entries_.storage();
+    this->tree_ = tree_of_leaves_.storage;
+  }
+
+  core::strided_list<Key, RowId> list(const context& /*on*/,
+                                      sorted_column<Key, RowId>& /*copy*/) const override {
+    return list_of<Key, RowId>(this->storage_, this->info_.entries);
+  }
+
   auto queried() const -> tree_view override {
     return this->template view<Key, RowId, Layout, tree_search::lines>();
   }
 
   // Builds the tree; keys apart from row ids are quicker to read.
-  void grow(const context& on, const column_entries& all, tree_nodes nodes) {
-    const std::uint64_t size = this->info_.entries;
-    auto& tree = this->tree_;
-    tree.search = tree_search::lines;
-
+  grown grow(const context& on, const column_entries& all, std::uint64_t size) const {
+    grown made;
+    auto& tree = made.storage;
     const std::uint64_t most_roots =
         1 +
         std::min<std::uint64_t>(root::most_pivots, Executor::fast_memory() * 2 / 3 / sizeof(Key));
@@ -116,40 +133,40 @@ class built_line_tree final
       return core::pivot_levels(size, core::line_entries, quantised::fan_out, most_roots,
                                 most_levels);
     };
-    tree.rounded = rounded(nodes == tree_nodes::exact ? 0 : core::pivot_levels::most);
-    if (nodes == tree_nodes::automatic)
-      tree.rounded = rounded(levels_that_spread(on, all, tree.rounded));
-    nodes_ = {on, tree.rounded.nodes()};
-    const core::place_nodes<column_entries> place{tree.rounded, all, size, nodes_.data()};
+    tree.rounded = rounded(nodes_option_ == tree_nodes::exact ? 0 : core::pivot_levels::most);
+    if (nodes_option_ == tree_nodes::automatic)
+      tree.rounded = rounded(levels_that_spread(on, all, size, tree.rounded));
+    made.nodes = {on, tree.rounded.nodes()};
+    const core::place_nodes<column_entries> place{tree.rounded, all, size, made.nodes.data()};
     Executor::for_each(on, place, place.items());
-    tree.nodes = nodes_.data();
+    tree.nodes = made.nodes.data();
 
     tree.levels = {size, tree.rounded.entries_per_root(), tree_view::fan_out, most_roots};
-    pivots_ = {on, tree.levels.size()};
-    Executor::for_each(on,
-                       core::place_pivots<column_entries>{tree.levels, all, size, pivots_.data()},
-                       tree.levels.size());
-    tree.pivots = pivots_.data();
+    made.pivots = {on, tree.levels.size()};
+    Executor::for_each(
+        on, core::place_pivots<column_entries>{tree.levels, all, size, made.pivots.data()},
+        tree.levels.size());
+    tree.pivots = made.pivots.data();
 
     tree.root_pivots = static_cast<std::uint32_t>(tree.levels.roots() - 1);
-    root_ = {on, root::bytes(tree.root_pivots)};
-    if (tree.root_pivots == 0) return;
+    made.root = {on, root::bytes(tree.root_pivots)};
+    if (tree.root_pivots == 0) return made;
     Executor::for_each(
-        on, typename root::template fill_scale<column_entries>{all, size, root_.data()}, 1);
+        on, typename root::template fill_scale<column_entries>{all, size, made.root.data()}, 1);
     const typename root::template fill<column_entries> fill{
-        all, size, tree.levels.entries_per_root(), tree.root_pivots, root_.data()};
+        all, size, tree.levels.entries_per_root(), tree.root_pivots, made.root.data()};
     Executor::for_each(on, fill, fill.items());
-    tree.root = root_.data();
+    tree.root = made.root.data();
+    return made;
   }
 
   // How many levels, from the leaves up, would lead next to no search to a child before its own.
   // Looks at some nodes of each.
-  unsigned levels_that_spread(const context& on, const column_entries& all,
-                              const core::pivot_levels& levels) {
+  static unsigned levels_that_spread(const context& on, const column_entries& all,
+                                     std::uint64_t size, const core::pivot_levels& levels) {
     if (levels.count() == 0) return 0;
     constexpr std::uint64_t most_looked_at = 1 << 11;
     constexpr std::uint64_t searches_a_misled_one = 128;
-    const std::uint64_t size = this->info_.entries;
     struct look {
       std::uint64_t child;  // entries below one
       std::uint64_t end;    // of the numbers of this level
@@ -183,21 +200,21 @@ class built_line_tree final
     return levels.count();
   }
 
+  tree_nodes nodes_option_;
   entry_buffer<Key, RowId, Layout> entries_;
-  buffer<quantised> nodes_;
-  buffer<Key> pivots_;
-  buffer<std::byte> root_;
+  grown tree_of_leaves_;
 };
 
-// Builds with a backend's `sort(own)` and executor.
-template <tree_search Search, class Key, class RowId, class Executor, class Sort>
+template <tree_search Search, class Key, class RowId, class Executor>
 std::unique_ptr<pivot_tree> make_pivot_tree(const index_info& info, const context& on,
-                                            const pivot_tree_options& options, Sort&& sort) {
+                                            const column& keys,
+                                            const std::optional<column>& row_ids,
+                                            const pivot_tree_options& options) {
   const auto make = [&]<layout Layout>() -> std::unique_ptr<pivot_tree> {
     using built = std::conditional_t<Search == tree_search::lines,
                                      built_line_tree<Key, RowId, Layout, Executor>,
                                      built_group_tree<Key, RowId, Layout, Executor>>;
-    return std::make_unique<built>(info, on, options, sort);
+    return std::make_unique<built>(info, on, keys, row_ids, options);
   };
   return options.layout == layout::row ? make.template operator()<layout::row>()
                                        : make.template operator()<layout::column>();

@@ -4,8 +4,11 @@
 
 #include <array>
 
+#include "raydex/btree.hpp"
 #include "raydex/core/lookups/pivot_levels.hpp"
+#include "raydex/direct.hpp"
 #include "raydex/eytzinger.hpp"
+#include "raydex/hash_open.hpp"
 #include "raydex/pivot_tree.hpp"
 #include "raydex/sorted_array.hpp"
 #include "src/options/option_table.hpp"
@@ -43,18 +46,18 @@ template <class Options>
 inline constexpr option_entry k_option = number<&Options::k>("k", {2, 33}, "children of a node");
 
 inline constexpr auto sorted_array_table = table_of<sorted_array_options>(
-    {"sorted_array", searching_backends},
+    {"sorted_array", searching_backends, true},
     std::array{worth_trying("row", layout_option<sorted_array_options>)},
     schedule_options<&sorted_array_options::batch>);
 
 inline constexpr auto eytzinger_table =
-    table_of<eytzinger_options>({"eytzinger", searching_backends},
+    table_of<eytzinger_options>({"eytzinger", searching_backends, true},
                                 std::array{worth_trying("column", layout_option<eytzinger_options>),
                                            worth_trying("17", k_option<eytzinger_options>)},
                                 schedule_options<&eytzinger_options::batch>);
 
 inline constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
-    {"pivot_tree", searching_backends},
+    {"pivot_tree", searching_backends, true},
     std::array{worth_trying("column", layout_option<pivot_tree_options>),
                choice<&pivot_tree_options::search>(
                    "search", {{"lines", tree_search::lines}, {"groups", tree_search::groups}},
@@ -71,5 +74,39 @@ inline constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
                                                          {1, core::pivot_levels::most},
                                                          "levels of pivots above the leaves")))},
     schedule_options<&pivot_tree_options::batch>);
+
+inline constexpr auto btree_table = table_of<btree_options>(
+    {"btree", searching_backends, true},
+    std::array{number<&btree_options::fill>("fill", {50, 100},
+                                            "percent of a page that a build or a split fills")},
+    schedule_options<&btree_options::batch>);
+
+inline constexpr auto direct_table =
+    table_of<direct_options>({.name = "direct",
+                              .backends = searching_backends,
+                              .updates = true,
+                              .keys = integer_keys,
+                              .sparse = false},
+                             std::array{number<&direct_options::limit>(
+                                 "limit", {1, 1024}, "places that there may be for each key")},
+                             schedule_options<&direct_options::batch>);
+
+inline constexpr auto hash_open_table = table_of<hash_open_options>(
+    {.name = "hash_open", .backends = searching_backends, .updates = true, .ranges = false},
+    std::array{
+        worth_trying("50", number<&hash_open_options::load>(
+                               "load", {10, 95}, "percent of the slots that are filled")),
+        number<&hash_open_options::bucket>("bucket", {64, 128, true}, "bytes of a bucket"),
+        choice<&hash_open_options::placement>("placement",
+                                              {{"linear", core::hash_placement::linear},
+                                               {"jumps", core::hash_placement::jumps},
+                                               {"choices", core::hash_placement::choices}},
+                                              "where a key goes whose bucket is full"),
+        choice<&hash_open_options::repeats>(
+            "repeats", {{"allowed", repetition::allowed}, {"refused", repetition::refused}},
+            "whether keys may repeat"),
+        choice<&hash_open_options::reading>(
+            "reading", {{"shared", bucket_reading::shared}, {"single", bucket_reading::single}},
+            "which threads read the bucket of a point")});
 
 }  // namespace raydex

@@ -76,7 +76,7 @@ inline constexpr option_entry scale_option =
     slashed<&Options::scale>("scale", "15/20", "steps along y and z, as powers of 2");
 
 inline constexpr auto rx_table = table_of<rx_options>(
-    {"rx", tracing_backends},
+    {"rx", tracing_backends, true},
     std::array{
         of_a_paper(choice<&rx_options::mode>(
             "mode",

@@ -2,6 +2,10 @@
 // What the backend optix builds; each builder is defined in the file of its structure.
 #include "src/interface/builders.hpp"
 
+namespace raydex::cuda {
+aggregate_builder build_aggregate;  // knows no rays
+}
+
 namespace raydex::optix {
 
 // `build` is overloaded by the type of the options.
@@ -13,6 +17,7 @@ minima_builder<rmq, rmq_rx_options> build;
 const backend_table table{.where = backend::optix,
                           .why_unavailable = why_unavailable,
                           .open_platform = open_platform,
+                          .build_aggregate = cuda::build_aggregate,
                           .build_rx = build,
                           .build_cgrx = build,
                           .build_rmq_hierarchy = build,

@@ -20,11 +20,10 @@ class answering_by_rays : public answering_as<Self, Base, View, Executor> {
 
   // Matches are answered by a plan.
   explicit answering_by_rays(const context& on, const batch_plan& plan = {})
-      : answering_by_rays::answering_as(on.memory), plan_(plan), repairs_(held_on(on.stream), 1) {
+      : answering_by_rays::answering_as(on.memory, plan), repairs_(held_on(on.stream), 1) {
     Executor::clear(held_on(on.stream), repairs_.data());
   }
 
-  const batch_plan& plan() const { return plan_; }
   // Counts the lookups that rays did not answer rightly.
   std::uint64_t* repairs() const { return repairs_.data(); }
   // Memory of the index.
@@ -46,9 +45,8 @@ class answering_by_rays : public answering_as<Self, Base, View, Executor> {
     found.total = Executor::read(on, offsets + batch.size());
     found.rows = {on, saturated_product(found.total, sizeof(row_id))};
     auto* const rows = reinterpret_cast<row_id*>(found.rows.data());
-    Executor::run(on, plan_,
-                  core::list_located<View, Position>{
-                      view, {batch.size()}, {view, probes, offsets, rows}, begins.data(), rows});
+    this->search(on, core::list_located<View, Position>{
+                         view, {batch.size()}, {view, probes, offsets, rows}, begins.data(), rows});
     return found;
   }
 
@@ -57,7 +55,6 @@ class answering_by_rays : public answering_as<Self, Base, View, Executor> {
     return Executor::read(const_cast<answering_by_rays*>(this)->held_on(stream), repairs_.data());
   }
 
-  batch_plan plan_;
   mutable buffer<std::uint64_t> repairs_;  // queries count
 };
 

@@ -11,11 +11,11 @@
 #include "raydex/cgrx.hpp"
 #include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/core/rays/cgrx.hpp"
+#include "src/lookups/edited.hpp"
 #include "src/lookups/sorted_column.hpp"
 #include "src/rays/answering_by_rays.hpp"
 #include "src/rays/cgrx_entries.hpp"
 #include "src/rays/cgrx_scene.hpp"
-#include "src/rays/edited.hpp"
 #include "src/rays/traced_batches.hpp"
 
 namespace raydex {
@@ -86,7 +86,7 @@ class built_cgrx final
       : built_cgrx::answering_by_rays(on, {.scan = options.scan}), options_(options) {
     this->info_ = info;
     const context own{this->memory(), on.stream};
-    held_entries entries(own, Engine::template sort_column<Key, RowId>(own, keys, row_ids),
+    held_entries entries(own, executor::template sort_column<Key, RowId>(own, keys, row_ids),
                          options_.layout);
     scene_ = place(own, entries.column(), entries);
     hold(std::move(entries));
@@ -115,11 +115,9 @@ class built_cgrx final
   // The entries with a batch applied, which the scene stands for from then on; nothing if the batch
   // changes nothing.
   std::optional<held_entries> merge(const context& on, const edits& batch) {
-    const auto given = sort_edits<Engine, Key, RowId>(on, batch);
-    sorted copy;
-    auto changed = edited<Engine>(on, entries_.column(on, copy), given);
+    const auto given = executor::template sort_edits<Key, RowId>(on, batch);
+    auto changed = executor::edited(on, entries_.list(), given);
     if (!changed) return std::nullopt;
-    copy = {};
     changed->max_row_id = std::max(entries_.max_row_id(), given.insert.max_row_id);
     held_entries entries(on, std::move(*changed), options_.layout);
     if (scene_.buckets() == 0) {

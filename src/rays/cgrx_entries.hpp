@@ -34,6 +34,7 @@ class bucket_entries {
   std::uint64_t size() const { return size_; }
   std::uint64_t max_row_id() const { return column_.max_row_id; }
   const core::strided_entries<Key, RowId>& entries() const { return entries_; }
+  core::strided_list<Key, RowId> list() const { return {entries_.keys, entries_.row_ids, size_}; }
   // The sorted column that it was given.
   const sorted& column() const { return column_; }
   // The same, for as long as `copy` stays: where entries are in rows, they are copied to there.

@@ -14,10 +14,12 @@
 #include "raydex/cgrx.hpp"
 #include "raydex/core/rays/cgrx_node_edits.hpp"
 #include "raydex/core/rays/cgrx_node_lists.hpp"
+#include "src/interface/row_id_facts.hpp"
+#include "src/lookups/edited.hpp"
 #include "src/lookups/sorted_column.hpp"
+#include "src/lookups/spread_counts.hpp"
 #include "src/rays/answering_by_rays.hpp"
 #include "src/rays/cgrx_scene.hpp"
-#include "src/rays/edited.hpp"
 #include "src/rays/traced_batches.hpp"
 
 namespace raydex {
@@ -154,7 +156,7 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
     this->info_ = info;
     const context own{this->memory(), on.stream};
     describe([&]() -> facts {
-      const sorted entries = Engine::template sort_column<Key, RowId>(own, keys, row_ids);
+      const sorted entries = executor::template sort_column<Key, RowId>(own, keys, row_ids);
       held_ = hold(own, entries);
       return {entries.keys.size(), entries.max_row_id};
     }());
@@ -203,7 +205,7 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
   };
 
   facts apply(const context& on, const edits& batch) {
-    const auto given = sort_edits<Engine, Key, RowId>(on, batch);
+    const auto given = executor::template sort_edits<Key, RowId>(on, batch);
     const std::uint64_t inserted = given.insert.keys.size();
     const facts before{this->info_.entries, this->info_.max_row_id};
     if (inserted == 0 && given.erase.keys.size() == 0) return before;
@@ -272,7 +274,8 @@ class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowI
   facts rebuild_with(const context& on, const sorted_edits<Key, RowId>& batch) {
     sorted all = collect(on);
     const std::uint64_t max_row_id = std::max(all.max_row_id, batch.insert.max_row_id);
-    if (auto changed = edited<Engine>(on, all, batch)) all = std::move(*changed);
+    if (auto changed = executor::edited(on, strided(list_of(all)), batch))
+      all = std::move(*changed);
     held_ = hold(on, all);
     return {all.keys.size(), max_row_id};
   }

@@ -11,9 +11,9 @@
 #include "raydex/cgrx.hpp"
 #include "raydex/core/bits.hpp"
 #include "raydex/core/rays/cgrx.hpp"
+#include "src/lookups/key_column.hpp"
 #include "src/options/ray_options.hpp"
 #include "src/rays/engine.hpp"
-#include "src/rays/key_column.hpp"
 #include "src/rays/scene_plan.hpp"
 #include "src/rays/traced_batches.hpp"
 

@@ -4,15 +4,12 @@
 
 #include <concepts>
 #include <cstdint>
-#include <optional>
 
-#include "raydex/core/keys/edits.hpp"
 #include "raydex/core/rays/rx.hpp"
 #include "raydex/core/rays/traced.hpp"
 #include "raydex/rx.hpp"
 #include "src/lookups/double_buffer.hpp"
 #include "src/lookups/executor.hpp"
-#include "src/lookups/sorted_column.hpp"
 #include "src/rays/scene_plan.hpp"
 
 namespace raydex {
@@ -35,11 +32,9 @@ template <class E>
 concept engine = executor<typename E::executor> &&
     scene_tracer<typename E::template tracer<core::rx_scene<std::uint32_t, std::uint32_t>>,
                  core::rx_scene<std::uint32_t, std::uint32_t>> &&
-    requires(const context& on, std::uint64_t size, bool planes, const column& keys,
-             const std::optional<column>& row_ids, int bit, double_buffer<std::uint64_t>& codes,
-             double_buffer<std::uint32_t>& numbers, const std::uint32_t* rows, std::uint32_t* out,
-             const core::entry_list<std::uint64_t, std::uint32_t>& list, const std::uint8_t* marks,
-             sorted_column<std::uint64_t, std::uint32_t>& to) {
+    requires(const context& on, std::uint64_t size, bool planes, int bit,
+             double_buffer<std::uint64_t>& codes, double_buffer<std::uint32_t>& numbers,
+             const std::uint32_t* rows, std::uint32_t* out) {
   // In which order so many probes are traced best.
   { E::best_order(size) } -> std::same_as<rx_order>;
   // What a primitive that was chosen, or left to the engine, is made as.
@@ -51,18 +46,10 @@ concept engine = executor<typename E::executor> &&
   { E::best_parts(size) } -> std::same_as<std::uint64_t>;
   // How far rows and planes of keys are best apart, with or without planes.
   { E::best_scale(planes) } -> std::same_as<rx_scale>;
-  // Sorts the entries of a column.
-  {
-    E::template sort_column<std::uint64_t, std::uint32_t>(on, keys, row_ids)
-    } -> std::same_as<sorted_column<std::uint64_t, std::uint32_t>>;
   // Sorts by the bits [first, last) of the codes at least.
   E::sort_probes(on, codes, numbers, bit, bit);
   // Writes out[numbers[i]] = rows[i].
   E::scatter(on, rows, rows, out, size);
-  // Copies the entries without a mark.
-  E::select_unmarked(on, list, marks, to);
-  // Merges two lists.
-  E::merge(on, list, list, to);
 };
 
 }  // namespace raydex

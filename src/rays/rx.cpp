@@ -25,6 +25,7 @@ void rx::update(stream_t stream, const column& keys, const std::optional<column>
     throw invalid_argument(fmt::format("row ids: they are {}, but those of the index are {}",
                                        name(type), name(info().row_ids)));
   }
+  count_change();
   do_update(stream, keys, row_ids);
 } catch (...) {
   rethrow_as_error();

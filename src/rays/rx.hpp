@@ -72,11 +72,29 @@ class built_rx final
     fill(stream, keys, row_ids);
   }
 
-  // Takes a column in place of the one that it holds, if there is one.
   void fill(stream_t stream, const column& keys, const std::optional<column>& row_ids) {
     const context own{this->memory(), stream};
-    sorted_column<Key, RowId> entries =
-        Engine::template sort_column<Key, RowId>(own, keys, row_ids);
+    hold(own, executor::template sort_column<Key, RowId>(own, keys, row_ids), keys.size);
+  }
+
+  void do_edit(stream_t stream, const edits& batch) override {
+    const context own{this->memory(), stream};
+    auto changed = with(own, batch);
+    if (!changed) return;
+    const std::uint64_t rows = this->info_.n - entries_.keys.size() + changed->keys.size();
+    hold(own, std::move(*changed), rows);
+  }
+
+  // The entries with a batch applied; nothing if it changes nothing.
+  std::optional<sorted_column<Key, RowId>> with(const context& on, const edits& batch) const {
+    const auto given = executor::template sort_edits<Key, RowId>(on, batch);
+    auto changed = executor::edited(on, strided(list_of(entries_)), given);
+    if (changed) changed->max_row_id = std::max(entries_.max_row_id, given.insert.max_row_id);
+    return changed;
+  }
+
+  // Takes entries, of so many rows, in place of those that it holds, if there are any.
+  void hold(const context& own, sorted_column<Key, RowId>&& entries, std::uint64_t rows) {
     const key_column<Key> column =
         describe_keys<executor>(own, std::as_const(entries.keys).data(), entries.keys.size());
     const int bits = bits_to_sort<executor>(own, column);
@@ -94,7 +112,7 @@ class built_rx final
     sorted_bits_ = bits;
     entries_ = std::move(entries);
     column_ = column;
-    this->info_.n = keys.size;
+    this->info_.n = rows;
     this->info_.entries = column.size;
     this->info_.max_row_id = entries_.max_row_id;
     this->measure();

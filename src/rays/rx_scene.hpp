@@ -13,9 +13,9 @@
 
 #include "raydex/core/rays/rx.hpp"
 #include "raydex/rx.hpp"
+#include "src/lookups/key_column.hpp"
 #include "src/options/ray_options.hpp"
 #include "src/rays/engine.hpp"
-#include "src/rays/key_column.hpp"
 #include "src/rays/scene_plan.hpp"
 
 namespace raydex {

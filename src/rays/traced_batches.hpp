@@ -14,8 +14,8 @@
 #include "raydex/rx.hpp"
 #include "src/lookups/batch_plan.hpp"
 #include "src/lookups/double_buffer.hpp"
+#include "src/lookups/key_column.hpp"
 #include "src/rays/engine.hpp"
-#include "src/rays/key_column.hpp"
 
 namespace raydex {
 

@@ -1,55 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backends' sampled arrays have in common: all but the sort.
+// What the backends' sampled arrays have in common: how sorted entries are held.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
-#include "src/lookups/answering.hpp"
-#include "src/lookups/ordered_entries.hpp"
+#include "src/lookups/answering_in_order.hpp"
 #include "tests/adding_a_structure/sampled_array.hpp"
 
 namespace raydex {
 
 template <class Key, class RowId, class Executor>
 class built_sampled_array final
-    : public answering<sampled_array, core::sampled_array_view<core::column_entries<Key, RowId>>,
-                       Executor> {
+    : public answering_in_order<
+          sampled_array, core::sampled_array_view<core::column_entries<Key, RowId>>, Executor> {
  public:
-  template <class Sort>
-  built_sampled_array(const index_info& info, const context& on,
-                      const sampled_array_options& options, Sort&& sort)
-      : built_sampled_array::answering(on.memory, batch_plan{}) {
-    this->info_ = info;
-    const context own{this->memory(), on.stream};
-    sorted_column<Key, RowId> sorted = sort(own);
-    this->info_.entries = sorted.keys.size();
-    this->info_.max_row_id = sorted.max_row_id;
-    last_keys_ = {own, sorted.keys.size() / options.sample};
-    Executor::for_each(
-        own, core::fill_directory<Key>{sorted.keys.data(), options.sample, last_keys_.data()},
-        last_keys_.size());
-    entries_ = lay_out<layout::column, Executor>(own, std::move(sorted), 1);
-    this->storage_ = entries_.storage();
-    this->directory_ = last_keys_.data();
+  built_sampled_array(const index_info& info, const context& on, const column& keys,
+                      const std::optional<column>& row_ids, const sampled_array_options& options)
+      : built_sampled_array::answering_in_order(info, on, batch_plan{}) {
     this->sample_ = options.sample;
-    this->measure();
+    this->fill(on.stream, keys, row_ids);
   }
 
  private:
+  void hold(const context& on, sorted_column<Key, RowId> ordered) override {
+    buffer<Key> last_keys(on, ordered.keys.size() / this->sample_);
+    Executor::for_each(
+        on, core::fill_directory<Key>{ordered.keys.data(), this->sample_, last_keys.data()},
+        last_keys.size());
+    entries_ = lay_out<layout::column, Executor>(on, std::move(ordered), 1);
+    last_keys_ = std::move(last_keys);
+    this->storage_ = entries_.storage();
+    this->directory_ = last_keys_.data();
+  }
+
+  core::strided_list<Key, RowId> list(const context& /*on*/,
+                                      sorted_column<Key, RowId>& /*copy*/) const override {
+    return list_of<Key, RowId>(this->storage_, this->info_.entries);
+  }
+
   auto queried() const -> core::sampled_array_view<core::column_entries<Key, RowId>> override {
     return this->template view<Key, RowId>();
   }
   entry_buffer<Key, RowId, layout::column> entries_;
   buffer<Key> last_keys_;
 };
-
-// Builds with a backend's `sort(own)` and executor.
-template <class Key, class RowId, class Executor, class Sort>
-std::unique_ptr<sampled_array> make_sampled_array(const index_info& info, const context& on,
-                                                  const sampled_array_options& options,
-                                                  Sort&& sort) {
-  return std::make_unique<built_sampled_array<Key, RowId, Executor>>(info, on, options, sort);
-}
 
 }  // namespace raydex

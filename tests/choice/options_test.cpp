@@ -85,7 +85,7 @@ TEST(options, values_worth_trying_are_unusual_and_can_be_given_alone) {
 }
 
 TEST(options, of_no_structure_are_refused) {
-  test::expect_error<invalid_argument>([] { options_of("btree"); }, {"'btree'"});
+  test::expect_error<invalid_argument>([] { options_of("trie"); }, {"'trie'"});
 }
 
 }  // namespace

@@ -197,7 +197,6 @@ def test_auto_is_where_rays_are(program):
 
 
 @pytest.mark.parametrize("backend", ["auto", BACKEND])
-@pytest.mark.skipif(BACKEND == "cuda", reason="nothing there takes updates")
 def test_waves_on_auto(program, backend):
     done = program.run(
         "bench", "--backend", backend, "--keys", "1000", "--probes", "1000", "--waves", "2",
@@ -205,7 +204,7 @@ def test_waves_on_auto(program, backend):
     )
     assert (done.returncode, done.stderr) == (0, "")
     rows = json.loads((program.folder / "out.json").read_text())
-    assert {row["structure"] for row in rows} == {"cgrx"}
+    assert {row["structure"] for row in rows} <= {"cgrx", "pivot_tree", "sorted_array"}
 
 
 @pytest.mark.parametrize(
@@ -223,7 +222,6 @@ def test_waves_on_auto(program, backend):
         ["--updated-from", "uniform"],
         ["--updated-from", "uniform", "--structure", "sorted_array"],
         ["--updated-from", "normal", "--structure", "rx"],
-        ["--waves", "2", "--structure", "rx"],
         ["--waves", "2", "--structure", "cgrx", "--growth", "0.5"],
         ["--waves", "2", "--structure", "cgrx", "--multiplicity", "2"],
         ["--waves", "2", "--structure", "cgrx", "--distribution", "steps"],

@@ -16,6 +16,8 @@ FIELDS = [
     "structure", "backend", "available", "reason", "points", "ranges", "minima", "duplicates",
     "updates", "keys",
 ]
+RESULTS = {"first", "count", "sum", "mean", "min", "max", "rows", "rank", "rank_right",
+           "predecessor", "successor"}
 
 
 def output(program, *arguments):
@@ -56,7 +58,7 @@ def test_the_options_of_a_structure(program):
     everyday, _, paper = output(program, "structures", "pivot_tree").partition("For experiments of papers:")
     assert re.search(r"^search=lines\|groups +[a-z].* \[lines\]$", everyday, re.MULTILINE)
     assert re.search(r"^levels=all\|1\.\.40 .* \[all\], with search=groups$", paper, re.MULTILINE)
-    assert "'btree'" in program.refuse("structures", "btree")
+    assert "'trie'" in program.refuse("structures", "trie")
     as_json = json.loads(output(program, "structures", "pivot_tree", "--json"))
     assert {
         "option": "levels", "values": "all|1..40", "usual": "all", "with": "search=groups",
@@ -165,7 +167,7 @@ def test_exit_status(program):
     query = {"keys": column, "points": column, "result": "count"}
     assert status(program, *query_arguments(**query)) == 0
     for wrong in [
-        {"result": "median"}, {"structure": "btree"}, {"backend": "tpu"}, {"option": "layout"},
+        {"result": "median"}, {"structure": "trie"}, {"backend": "tpu"}, {"option": "layout"},
         {"option": "colour=red"}, {"structure": "sorted_array", "option": "layout=red"},
         {"keys": "none.npy"}, {"values": column}, {"frob": "1"}, {"out": "none/out.npy"},
     ]:
@@ -252,7 +254,7 @@ def test_bash_completion(program):
     assert complete(script, "raydex", "que") == {"query"}
     assert options_in_help(program, "query") <= complete(script, "raydex", "query", "--")
     results = complete(script, "raydex", "query", "--result", "")
-    assert results == {"first", "count", "sum", "rows"}
+    assert results == RESULTS
     assert options_in_help(program, "rmq") <= complete(script, "raydex", "rmq", "--")
     assert complete(script, "raydex", "rmq", "--result", "") == {"min", "argmin"}
     backends = complete(script, "raydex", "query", "--backend", "c")
@@ -337,7 +339,7 @@ def test_fish_completion(program):
     column = program.file("column.npy", np.arange(3))
     keys, minima = structures(program)
     assert complete_in_fish(script, "raydex que") == {"query"}
-    assert complete_in_fish(script, "raydex query --result ") == {"first", "count", "sum", "rows"}
+    assert complete_in_fish(script, "raydex query --result ") == RESULTS
     assert complete_in_fish(script, "raydex query --structure ") == {"auto", *keys}
     assert complete_in_fish(script, "raydex structures ") == keys | minima
     assert complete_in_fish(script, "raydex completion ") == {"bash", "zsh", "fish"}

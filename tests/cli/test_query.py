@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from conftest import BACKEND
+from conftest import BACKEND, query_arguments
 from oracle import (
     KEY_TYPES,
     Oracle,
@@ -86,6 +86,64 @@ def test_all_pairs_of_extremes_as_ranges(program, rng, dtype):
     oracle = Oracle(keys, ends[:, 0], ends[:, 1])
     ranges = program.file("R.npy", ends)
     check_all_results(program, oracle, keys=program.file("K.npy", keys), ranges=ranges)
+
+
+@pytest.mark.parametrize("dtype", ["<u4", "<i8", "<f4", "<f8"])
+def test_places_among_the_keys(program, rng, dtype):
+    n = int(rng.integers(1, 300))
+    keys = random_keys(rng, dtype, n)
+    points = random_points(rng, keys, 200)
+    row_ids = rng.permutation(2 * n)[:n].astype("<u4")
+    # By key, then by row; NaN is the last one, and all NaN are equal.
+    order = np.lexsort((row_ids, keys + keys.dtype.type(0)))
+    ascending, rows = keys[order], row_ids[order]
+    left = np.searchsorted(ascending, points, side="left")
+    right = np.searchsorted(ascending, points, side="right")
+    none = np.uint32(2**32 - 1)
+
+    def at(place, there):
+        first = np.searchsorted(ascending, ascending[np.clip(place, 0, n - 1)], side="left")
+        return np.where(there, rows[first], none)
+
+    files = {
+        "keys": program.file("K.npy", keys), "points": program.file("P.npy", points),
+        "row_ids": program.file("I.npy", row_ids),
+    }
+    for structure in ["auto", "cgrx" if BACKEND == "optix" else "eytzinger"]:
+        ask = {"structure": structure, **files}
+        assert_equal(program.query(result="rank", **ask), left.astype("<u8"))
+        assert_equal(program.query(result="rank_right", **ask), right.astype("<u8"))
+        assert_equal(program.query(result="predecessor", **ask), at(right - 1, right > 0))
+        assert_equal(program.query(result="successor", **ask), at(left, left < n))
+    strictly = query_arguments(result="predecessor", **files) + ["--strict"]
+    assert_equal(program.load("out.npy", *strictly), at(left - 1, left > 0))
+    strictly = query_arguments(result="successor", **files) + ["--strict"]
+    assert_equal(program.load("out.npy", *strictly), at(right, right < n))
+
+
+def test_places_of_missing_points(program):
+    program.file("t.csv", "key,point\n5,7\n3,\n9,4\n")
+    ask = ["query", "--keys", "t.csv:key", "--points", "t.csv:point", "--backend", BACKEND]
+    assert program.run(*ask, "--result", "rank", "--out", "-").stdout == "rank\n2\n\n1\n"
+    done = program.run(*ask, "--result", "predecessor", "--out", "-")
+    assert done.stdout == "predecessor\n0\n\n1\n"
+
+
+def test_places_that_cannot_be_asked(program):
+    keys = program.file("K.npy", np.arange(4, dtype="<u4"))
+    ranges = program.file("R.npy", np.zeros((2, 2), "<u4"))
+    line = program.refuse_query(keys=keys, ranges=ranges, result="rank")
+    assert "--result rank is of --points" in line
+    line = program.refuse(*query_arguments(keys=keys, points=keys, result="first"), "--strict")
+    assert "--strict goes with --result predecessor or successor, not first" in line
+    line = program.refuse(*query_arguments(keys=keys, points=keys, result="rank"), "--aggregate")
+    assert "--aggregate has no rank" in line
+    if BACKEND == "optix":
+        return
+    line = program.refuse_query(keys=keys, points=keys, result="rank", structure="hash_open")
+    assert "hash_open" in line and "pivot_tree" in line
+    line = program.refuse_query(keys=keys, ranges=ranges, result="count", structure="hash_open")
+    assert "answers points, not ranges" in line
 
 
 def test_nan_and_negative_zero(program):

@@ -25,7 +25,8 @@ SCHEDULES = [
 ]
 
 CASES = [(s, o) for s, options in ORDERED.items() for o in ["", *options]]
-CASES += [(s, o) for s in ["sorted_array", *ORDERED] for o in SCHEDULES]
+CASES += [(s, o) for s in ["sorted_array", "btree", *ORDERED] for o in SCHEDULES]
+CASES += [("btree", o) for o in ["", "fill=50", "fill=100"]]
 
 LEGAL = {
     "layout": ["row", "column"],
@@ -155,6 +156,9 @@ def test_wrong_words(program, structure, option):
         ("eytzinger", "threads=100", ["option threads: 100", "128, 256, 512, 1024"]),
         ("eytzinger", "lookups=17", ["option lookups: 17", "1 to 16"]),
         ("eytzinger", "lookups=0", ["option lookups: 0", "1 to 16"]),
+        ("btree", "fill=49", ["option fill: 49", "50 to 100"]),
+        ("btree", "fill=half", ["option fill: 'half'", "number"]),
+        ("btree", "layout=row", ["'layout'", "fill=50..100"]),
         ("pivot_tree", "search=other", ["option search: 'other'", *LEGAL["search"]]),
         ("pivot_tree", "nodes=other", ["option nodes: 'other'", *LEGAL["nodes"]]),
         ("pivot_tree", "k=9", ["'k'", "for groups"]),

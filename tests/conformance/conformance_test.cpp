@@ -52,6 +52,19 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"search", "groups"}, {"k", "2"}, {"levels", "3"}, {"pin", "full"}},
         {{"search", "groups"}, {"k", "6"}, {"group", "exact"}, {"reorder", "single"}},
         {{"search", "groups"}, {"k", "33"}, {"levels", "1"}, {"scan", "single"}}}},
+      {"btree",
+       {{},
+        {{"fill", "50"}, {"pin", "none"}, {"schedule", "dynamic"}, {"lookups", "1"}},
+        {{"fill", "100"}, {"reorder", "double"}, {"threads", "256"}, {"lookups", "2"}},
+        {{"fill", "93"}, {"reorder", "single"}, {"scan", "single"}}}},
+      {"direct", {{}, {{"limit", "100"}, {"scan", "single"}, {"lookups", "3"}}}},
+      {"hash_open",
+       {{},
+        {{"load", "95"}},
+        {{"bucket", "128"}, {"load", "95"}, {"reading", "single"}},
+        {{"placement", "jumps"}, {"load", "95"}},
+        {{"placement", "choices"}, {"load", "90"}, {"bucket", "128"}},
+        {{"placement", "jumps"}, {"load", "10"}, {"reading", "single"}}}},
       {"rx",
        {{},
         {{"hits", "any"}, {"duplicates", "keep"}, {"primitive", "triangle"}, {"order", "batch"}},
@@ -284,7 +297,113 @@ struct subject {
 struct repair_tally {
   std::uint64_t repaired = 0;
   std::uint64_t most = 0;
+
+  // Counts those of an index that had so many probes, each asked in five ways at least.
+  void add(const session& at, const index& of, std::uint64_t probes) {
+    repaired += of.repairs(context(at).stream);
+    const std::uint64_t more = most_repairs(of, 5 * probes);
+    most = std::max(more, most + more);  // the largest number stays what it is
+  }
 };
+
+// What a structure can do.
+capability ability_of(std::string_view structure, backend where) {
+  for (const capability& can : capabilities())
+    if (can.structure == structure && can.where == where) return can;
+  throw invalid_argument("no such structure");
+}
+
+// Whether a structure knows the order of its keys.
+bool has_order(const index& tested) {
+  return ability_of(tested.info().structure, tested.info().where).ranges;
+}
+
+// Asks where points lie among the keys.
+template <class RowId, class T>
+void check_places(const session& at, const index& tested, const oracle<T>& expected,
+                  const std::vector<std::optional<T>>& asked, const probes& batch) {
+  // A cgrx with nodes knows no ranks, either.
+  const std::string& options = tested.info().options;
+  const bool in_nodes =
+      options.find(" node=") != std::string::npos && options.find(" node=off") == std::string::npos;
+  const bool refused = in_nodes || !has_order(tested);
+  buffer<std::uint64_t> ranks(at, asked.size());
+  buffer<RowId> rows(at, asked.size());
+  for (const bool second : {false, true}) {
+    const auto rank = [&] {
+      second ? tested.rank_right(at, batch, ranks) : tested.rank(at, batch, ranks);
+    };
+    if (refused) {
+      EXPECT_THROW(rank(), unsupported);
+      EXPECT_THROW(tested.predecessor(at, batch, rows), unsupported);
+      EXPECT_THROW(tested.successor(at, batch, rows), unsupported);
+      continue;
+    }
+    rank();
+    const auto got = at.download(ranks);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const std::uint64_t wanted =
+          asked[i] ? expected.rank(*asked[i], second) : not_found<std::uint64_t>;
+      ASSERT_EQ(got[i], wanted) << (second ? "rank_right" : "rank") << " of probe " << i;
+    }
+    for (const closeness which : {closeness::or_equal, closeness::strict}) {
+      second ? tested.successor(at, batch, rows, which)
+             : tested.predecessor(at, batch, rows, which);
+      const auto closest = at.download(rows);
+      for (std::size_t i = 0; i < asked.size(); ++i) {
+        const auto wanted = static_cast<RowId>(
+            asked[i] ? expected.closest(*asked[i], !second, which == closeness::strict)
+                     : not_found<std::uint64_t>);
+        ASSERT_EQ(closest[i], wanted)
+            << (second ? "successor" : "predecessor")
+            << (which == closeness::strict ? ", strictly," : "") << " of probe " << i;
+      }
+    }
+  }
+}
+
+// Asks everything of one batch, of points where there are no upper ends.
+template <class T>
+void check_batch(const session& at, const index& tested, row_id_kind kind,
+                 const oracle<T>& expected, const std::vector<std::optional<T>>& lower,
+                 const std::optional<std::vector<std::optional<T>>>& upper, std::size_t values,
+                 std::mt19937_64& random) {
+  SCOPED_TRACE(upper ? "ranges" : "points");
+  const std::vector<std::optional<T>>& last = upper ? *upper : lower;
+  std::vector<std::vector<std::uint64_t>> rows;
+  for (std::size_t i = 0; i < lower.size(); ++i)
+    rows.push_back(expected.rows(lower[i], last[i]));
+
+  const uploaded<T> lower_cells(at, lower, any_missing(lower));
+  const uploaded<T> upper_cells(at, last, any_missing(last));
+  const probes batch =
+      upper ? ranges(lower_cells.view, upper_cells.view) : points(lower_cells.view);
+  if (upper && !has_order(tested)) {
+    buffer<std::uint64_t> counts(at, batch.size());
+    EXPECT_THROW(tested.count(at, batch, counts), unsupported);
+    EXPECT_THROW(static_cast<void>(tested.rows(at, batch)), unsupported);
+    return;
+  }
+  const checker check(at, tested, batch, rows);
+  if (kind == row_id_kind::wide) {
+    check.first_and_rows<std::uint64_t>();
+  } else {
+    check.first_and_rows<std::uint32_t>();
+  }
+  check.count();
+  check.sum_of_row_ids();
+  check.sum_of_values<double>(values, random);
+  if (!upper && kind == row_id_kind::wide)
+    check_places<std::uint64_t>(at, tested, expected, lower, batch);
+  if (!upper && kind != row_id_kind::wide)
+    check_places<std::uint32_t>(at, tested, expected, lower, batch);
+  if (sparse()) return;
+  check.sum_of_values<std::uint32_t>(values, random);
+  check.sum_of_values<std::uint64_t>(values, random);
+  check.sum_of_values<std::int32_t>(values, random);
+  check.sum_of_values<std::int64_t>(values, random);
+  check.sum_of_values<float>(values, random);
+}
 
 template <class T>
 void check_column(const subject& tested, const session& at, content what, row_id_kind kind,
@@ -306,42 +425,25 @@ void check_column(const subject& tested, const session& at, content what, row_id
   } else if (kind == row_id_kind::wide) {
     row_ids = column(wide);
   }
-  const std::unique_ptr<index> built =
-      build(tested.structure, tested.where, at, keys.view, row_ids, tested.options);
+  std::unique_ptr<index> built;
+  try {
+    built = build(tested.structure, tested.where, at, keys.view, row_ids, tested.options);
+  } catch (const unsupported& e) {
+    // Keys that are not dense.
+    ASSERT_TRUE(tested.structure == "direct" &&
+                (what == content::random || what == content::extremes))
+        << e.what();
+    return;
+  }
   ASSERT_EQ(built->info().n, size);
 
   for (const bool as_points : {true, false}) {
-    SCOPED_TRACE(as_points ? "points" : "ranges");
     const auto lower = make_probes<T>(column_content, probe_count, random);
-    const auto upper = as_points ? lower : make_probes<T>(column_content, probe_count, random);
-    std::vector<std::vector<std::uint64_t>> rows;
-    for (std::size_t i = 0; i < probe_count; ++i)
-      rows.push_back(expected.rows(lower[i], upper[i]));
-
-    const uploaded<T> lower_cells(at, lower, any_missing(lower));
-    const uploaded<T> upper_cells(at, upper, any_missing(upper));
-    const probes batch =
-        as_points ? points(lower_cells.view) : ranges(lower_cells.view, upper_cells.view);
-    const checker check(at, *built, batch, rows);
-    if (kind == row_id_kind::wide) {
-      check.first_and_rows<std::uint64_t>();
-    } else {
-      check.first_and_rows<std::uint32_t>();
-    }
-    check.count();
-    check.sum_of_row_ids();
-    check.sum_of_values<double>(values, random);
-    if (sparse()) continue;
-    check.sum_of_values<std::uint32_t>(values, random);
-    check.sum_of_values<std::uint64_t>(values, random);
-    check.sum_of_values<std::int32_t>(values, random);
-    check.sum_of_values<std::int64_t>(values, random);
-    check.sum_of_values<float>(values, random);
+    std::optional<std::vector<std::optional<T>>> upper;
+    if (!as_points) upper = make_probes<T>(column_content, probe_count, random);
+    check_batch<T>(at, *built, kind, expected, lower, upper, values, random);
   }
-  tally.repaired += built->repairs(context(at).stream);
-  // At least five questions for points and for ranges.
-  const std::uint64_t most = most_repairs(*built, 10 * probe_count);
-  tally.most = std::max(most, tally.most + most);  // the largest number stays what it is
+  tally.add(at, *built, 2 * probe_count);
 }
 
 // Sizes around 0, tiles and blocks; a larger one where that is not too slow.
@@ -384,6 +486,132 @@ class conformance : public testing::Test {
   row_id_kind kind_;
 };
 
+// Numbers of matches around those where long ranges are divided among threads.
+std::vector<std::size_t> long_ones() {
+  if (small_scale()) return {31, 32, 33, 65, 2047, 2048, 2049};
+  return {31,   32,   33,   63,   64,   65,   1023,  1024,  1025, 2047,
+          2048, 2049, 4095, 4096, 4097, 8192, 16383, 16384, 16385};
+}
+
+// Batches whose matches are spread unevenly: few long ranges and heavy keys among many short ones,
+// and each alone. `giant` is how often the heaviest key comes.
+template <class T>
+class uneven : public testing::Test {
+ public:
+  uneven(subject tested, row_id_kind kind, std::size_t giant)
+      : tested_(std::move(tested)), kind_(kind), giant_(giant) {}
+
+  void TestBody() override {
+    if (const std::string reason = why_unavailable(tested_.where); !reason.empty()) {
+      GTEST_SKIP() << reason;
+    }
+    const session at(tested_.where);
+    auto random = generator(giant_);
+    make_column(random);
+    const std::size_t size = column_.size();
+    const auto ids = make_row_ids(kind_, size, size, random);
+    const oracle<T> expected(column_, ids);
+    const uploaded<T> keys(at, column_, false);
+    const auto wide = at.upload(ids);
+    const std::unique_ptr<index> built = build(
+        tested_.structure, tested_.where, at, keys.view,
+        kind_ == row_id_kind::wide ? std::optional(column(wide)) : std::nullopt, tested_.options);
+    repair_tally tally;
+    const auto check = [&](const std::vector<range>& batch, bool as_points) {
+      std::vector<std::optional<T>> lower;
+      std::vector<std::optional<T>> upper;
+      for (const range& one : batch) {
+        lower.emplace_back(dense_key<T>(one.first));
+        upper.emplace_back(dense_key<T>(one.second));
+      }
+      SCOPED_TRACE(std::to_string(batch.size()) + " probes");
+      check_batch<T>(at, *built, kind_, expected, lower,
+                     as_points ? std::nullopt : std::optional(upper), size, random);
+      tally.add(at, *built, batch.size());
+    };
+
+    std::vector<range> points = make_points(random);
+    std::vector<range> ranges = make_ranges(random);
+    for (const bool as_points : {true, false}) {
+      std::vector<range>& batch = as_points ? points : ranges;
+      const range longest = batch.front();
+      check({longest}, as_points);
+      std::shuffle(batch.begin(), batch.end(), random);
+      check(batch, as_points);
+      if (HasFatalFailure()) return;
+    }
+    std::sort(points.begin(), points.end());  // may take another path
+    check(points, true);
+    ASSERT_LE(tally.repaired, tally.most);
+  }
+
+ private:
+  using range = std::pair<std::uint64_t, std::uint64_t>;  // of numbers of keys
+
+  // Keys 0, 2, 4, ... come as often as `long_ones` says, the next one `giant_` times, and those
+  // from `singles_` on once.
+  void make_column(std::mt19937_64& random) {
+    std::vector<std::size_t> often = long_ones();
+    often.push_back(giant_);
+    for (std::size_t i = 0; i < often.size(); ++i)
+      column_.insert(column_.end(), often[i], dense_key<T>(2 * i));
+    singles_ = 2 * often.size();
+    single_count_ = long_ones().back() + 100;
+    for (std::size_t i = 0; i < single_count_; ++i)
+      column_.emplace_back(dense_key<T>(singles_ + i));
+    std::shuffle(column_.begin(), column_.end(), random);
+  }
+
+  // The heaviest key first, all others that are heavy, some single ones, and misses.
+  std::vector<range> make_points(std::mt19937_64& random) const {
+    std::vector<range> points;
+    for (std::uint64_t key = singles_; key-- > 0;)
+      points.emplace_back(key, key);
+    std::swap(points[0], points[1]);
+    for (int i = 0; i < 90; ++i) {
+      const std::uint64_t key = singles_ + below(random, single_count_ + 20);
+      points.emplace_back(key, key);
+    }
+    return points;
+  }
+
+  // All keys first, then so many single ones, then short ranges and empty ones.
+  std::vector<range> make_ranges(std::mt19937_64& random) const {
+    std::vector<range> ranges{{0, singles_ + single_count_}};
+    for (const std::size_t length : long_ones()) {
+      const std::uint64_t first = singles_ + below(random, single_count_ - length);
+      ranges.emplace_back(first, first + length - 1);
+    }
+    for (int i = 0; i < 150; ++i) {
+      const std::uint64_t first = singles_ + below(random, single_count_);
+      ranges.emplace_back(first, first + below(random, 6) - 1);
+    }
+    return ranges;
+  }
+
+  subject tested_;
+  row_id_kind kind_;
+  std::size_t giant_;
+  std::vector<std::optional<T>> column_;
+  std::uint64_t singles_ = 0;
+  std::size_t single_count_ = 0;
+};
+
+std::string suite_of(const subject& tested) {
+  std::string suite = tested.structure + "_" + std::string(to_string(tested.where));
+  for (const auto& [option, value] : tested.options)
+    suite += "_" + option + "_" + value;
+  return suite;
+}
+
+template <class T>
+void register_uneven(const std::string& test, const subject& tested, row_id_kind kind,
+                     std::size_t giant) {
+  testing::RegisterTest(suite_of(tested).c_str(), test.c_str(), nullptr, nullptr, __FILE__,
+                        __LINE__,
+                        [=]() -> testing::Test* { return new uneven<T>(tested, kind, giant); });
+}
+
 template <class T>
 void register_key_type(const std::string& name, const subject& tested) {
   const std::vector<std::pair<content, std::string>> few{{content::few_distinct, "duplicates"},
@@ -396,9 +624,7 @@ void register_key_type(const std::string& name, const subject& tested) {
                                                          {content::extremes, "extremes"},
                                                          {content::with_missing, "missing"},
                                                          {content::all_missing, "all_missing"}};
-  std::string suite = tested.structure + "_" + std::string(to_string(tested.where));
-  for (const auto& [option, value] : tested.options)
-    suite += "_" + option + "_" + value;
+  const std::string suite = suite_of(tested);
   const std::vector<std::pair<row_id_kind, std::string>> kinds{{row_id_kind::implicit, ""},
                                                                {row_id_kind::narrow, "_rows32"},
                                                                {row_id_kind::wide, "_rows64"}};
@@ -433,9 +659,19 @@ void register_tests() {
       const bool both_widths = i == 0 || (where != backend::cpu && !small_scale());
       if (both_widths || i % 2 == 0) register_key_type<std::uint32_t>("uint32", tested);
       if (both_widths || i % 2 == 1) register_key_type<std::uint64_t>("uint64", tested);
+      if (i % 2 == 0) {
+        register_uneven<std::uint32_t>("uint32_uneven", tested, row_id_kind::implicit, 5000);
+      } else {
+        register_uneven<std::uint64_t>("uint64_uneven_rows64", tested, row_id_kind::wide, 5000);
+      }
+      if (i == 0 && !small_scale()) {
+        constexpr std::size_t giant = (1u << 20) + 1;
+        register_uneven<std::uint32_t>("uint32_giant", tested, row_id_kind::implicit, giant);
+      }
       if (tested_by_emulation() || i != 0) continue;
       register_key_type<std::int32_t>("int32", tested);
       register_key_type<std::int64_t>("int64", tested);
+      if (std::ranges::find(can.keys, key_type::bytes) == can.keys.end()) continue;
       register_key_type<float>("float", tested);
       register_key_type<double>("double", tested);
       register_key_type<std::array<char, 1>>("bytes1", tested);

@@ -33,6 +33,24 @@ class oracle {
     });
   }
 
+  // How many keys are less than one, or, with those equal to it, not greater.
+  std::uint64_t rank(const T& key, bool past) const {
+    const auto end =
+        past ? std::upper_bound(entries_.begin(), entries_.end(), key,
+                                [](const T& k, const entry& e) { return key_less{}(k, e.key); })
+             : std::lower_bound(entries_.begin(), entries_.end(), key,
+                                [](const entry& e, const T& k) { return key_less{}(e.key, k); });
+    return static_cast<std::uint64_t>(end - entries_.begin());
+  }
+
+  // The smallest row of the closest key below one, or above it; the largest number for none.
+  std::uint64_t closest(const T& key, bool before, bool strict) const {
+    const std::uint64_t end = rank(key, before != strict);
+    if (before ? end == 0 : end == entries_.size())
+      return std::numeric_limits<std::uint64_t>::max();
+    return before ? entries_[rank(entries_[end - 1].key, false)].row : entries_[end].row;
+  }
+
   // The matching row ids of the keys from lower to upper, in the order of `rows`.
   std::vector<std::uint64_t> rows(const std::optional<T>& lower,
                                   const std::optional<T>& upper) const {

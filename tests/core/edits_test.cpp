@@ -30,6 +30,7 @@ struct own_list {
     }
   }
   entry_list<key, row> list() const { return {keys.data(), rows.data(), keys.size()}; }
+  strided_list<key, row> strided() const { return {{keys.data()}, {rows.data()}, keys.size()}; }
 };
 
 // What many threads count.
@@ -81,7 +82,7 @@ TEST(core_edits, no_thread_marks_more_than_its_share) {
       }
     };
     run(named.keys.size(), [&](std::uint8_t* marks, std::uint64_t thread) {
-      mark_named<key, row>{held.list(), names, marks, count_named.view(),
+      mark_named<key, row>{held.strided(), names, marks, count_named.view(),
                            count_marked.view()}(thread);
     });
     const auto marks_of = [](const auto& marks) {
@@ -91,7 +92,7 @@ TEST(core_edits, no_thread_marks_more_than_its_share) {
     ASSERT_EQ(count_marked.sum(), marks_of(all));
     run((all.size() + marked_at_once - 1) / marked_at_once,
         [&](std::uint8_t* marks, std::uint64_t thread) {
-          mark_rest<key, row>{held.list(), names, marks}(thread);
+          mark_rest<key, row>{held.strided(), names, marks}(thread);
         });
     ASSERT_EQ(all, wanted);
   }

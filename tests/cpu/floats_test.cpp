@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cstdint>
 #include <limits>
@@ -53,6 +54,7 @@ std::vector<std::vector<std::uint64_t>> all_answers(const std::vector<T>& values
   }
   for (const capability& one : capabilities()) {
     if (one.where != backend::cpu) continue;
+    if (std::ranges::find(one.keys, format_of<T>.type) == one.keys.end()) continue;
     const auto built = build(one.structure, backend::cpu, at, column(values));
     built->count(at, points(column(values)), all.emplace_back(n));
     std::vector<double> sums(n);

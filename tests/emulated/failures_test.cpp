@@ -17,8 +17,9 @@ class failures : public testing::Test {
     emulation::clear_failures();
     emulation::set_device_memory(std::size_t{1} << 30);
   }
-  std::unique_ptr<sorted_array> build() const {
-    return build_sorted_array(backend::cuda, at_, column(keys_));
+  std::unique_ptr<sorted_array> build() const { return build_on(at_); }
+  std::unique_ptr<sorted_array> build_on(const session& at) const {
+    return build_sorted_array(backend::cuda, at, column(keys_));
   }
 
   const std::size_t handles_ = emulation::live_handles();
@@ -28,13 +29,16 @@ class failures : public testing::Test {
 
 TEST_F(failures, exhausted_device_memory_is_reported_with_bytes_asked_and_free) {
   const std::size_t before = emulation::live_allocations();
-  emulation::set_device_memory(emulation::device_memory_in_use() + 50'000);
-  try {
-    build();
-    FAIL() << "built without memory";
-  } catch (const out_of_memory& e) {
-    EXPECT_GE(e.asked(), 40'000);
-    EXPECT_LE(e.free(), 50'000);
+  {
+    const session own(backend::cuda);
+    emulation::set_device_memory(emulation::device_memory_in_use() + 50'000);
+    try {
+      build_on(own);
+      FAIL() << "built without memory";
+    } catch (const out_of_memory& e) {
+      EXPECT_GE(e.asked(), 40'000);
+      EXPECT_LE(e.free(), 50'000);
+    }
   }
   EXPECT_EQ(emulation::live_allocations(), before);
 }
@@ -44,13 +48,16 @@ TEST_F(failures, every_allocation_of_a_build_may_fail) {
   bool failed = true;
   for (std::size_t successes = 0; failed; ++successes) {
     ASSERT_LT(successes, 100);
-    emulation::fail_allocation_after(successes);
-    try {
-      build();
-      failed = false;
-    } catch (const out_of_memory&) {
+    {
+      const session own(backend::cuda);  // which has kept no memory from the time before
+      emulation::fail_allocation_after(successes);
+      try {
+        build_on(own);
+        failed = false;
+      } catch (const out_of_memory&) {
+      }
+      emulation::clear_failures();
     }
-    emulation::clear_failures();
     ASSERT_EQ(emulation::live_allocations(), before);
   }
 }

@@ -19,8 +19,15 @@ namespace {
 
 // Ways of a batch through a kernel: probes read ahead, alone or in turns, and sorted ones.
 std::vector<batch_plan> plans() {
-  return {{.schedule = scheduling::fixed, .threads = 128, .lookups = 3, .pin = pinning::full},
-          {.schedule = scheduling::dynamic, .threads = 256, .reorder = reordering::twice}};
+  return {{.schedule = scheduling::fixed,
+           .threads = 128,
+           .lookups = 3,
+           .pin = pinning::full,
+           .asked = true},
+          {.schedule = scheduling::dynamic,
+           .threads = 256,
+           .reorder = reordering::twice,
+           .asked = true}};
 }
 
 template <class Entries>

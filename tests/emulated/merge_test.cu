@@ -436,7 +436,7 @@ TEST_F(merging, is_not_tried_with_few_points_many_entries_or_missing_points) {
         view, probes_of<std::uint32_t>(points(cells)), out.data()};
     return cuda::merge_ascending(at_, operation).parts().answered != nullptr;
   };
-  constexpr std::size_t least = 1 << 14;
+  constexpr std::size_t least = cuda::merge_policy::least_tiles * tile * 2;  // multiprocessors
   EXPECT_TRUE(tried(1, least, false));
   EXPECT_TRUE(tried(4 * least - 1, least, false));
   EXPECT_FALSE(tried(4 * least, least, false));

@@ -37,8 +37,26 @@ __global__ void select_valid_kernel(const std::uint8_t* validity, std::uint64_t 
   }
 }
 
+template <class T>
+__global__ void select_unmarked_kernel(core::strided<T> from, const std::uint8_t* marks,
+                                       std::uint64_t size, T* to) {
+  for (std::uint64_t i = 0; i < size; ++i) {
+    if (marks[i] == 0) *to++ = from(i);
+  }
+}
+
 __global__ void inclusive_sum_kernel(std::uint64_t* numbers, std::uint64_t size) {
   std::partial_sum(numbers, numbers + size, numbers);
+}
+
+__global__ void inclusive_minimum_kernel(std::uint64_t* numbers, std::uint64_t size) {
+  for (std::uint64_t i = 1; i < size; ++i)
+    numbers[i] = std::min(numbers[i], numbers[i - 1]);
+}
+
+__global__ void merge_kernel(core::double_sum* numbers, std::uint64_t size) {
+  for (std::uint64_t i = 1; i < size; ++i)
+    numbers[i].merge(numbers[i - 1]);
 }
 
 }  // namespace
@@ -66,8 +84,22 @@ void select_valid(const context& on, const std::uint8_t* validity, std::uint64_t
   launch(on.stream, 1, 1, 0, select_valid_kernel<Position>, validity, size, positions, count);
 }
 
+template <class T>
+void select_unmarked(const context& on, const core::strided<T>& from, const std::uint8_t* marks,
+                     std::uint64_t size, T* to) {
+  const buffer<std::uint64_t> count(on, 1);  // as CUB wants
+  launch(on.stream, 1, 1, 0, select_unmarked_kernel<T>, from, marks, size, to);
+}
+
 void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
   launch(on.stream, 1, 1, 0, inclusive_sum_kernel, numbers, size);
+}
+void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size) {
+  launch(on.stream, 1, 1, 0, merge_kernel, numbers, size);
+}
+
+void inclusive_minimum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
+  launch(on.stream, 1, 1, 0, inclusive_minimum_kernel, numbers, size);
 }
 
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint32_t*,
@@ -86,5 +118,9 @@ template void select_valid(const context&, const std::uint8_t*, std::uint64_t, s
                            std::uint64_t*);
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,
                            std::uint64_t*);
+template void select_unmarked(const context&, const core::strided<std::uint32_t>&,
+                              const std::uint8_t*, std::uint64_t, std::uint32_t*);
+template void select_unmarked(const context&, const core::strided<std::uint64_t>&,
+                              const std::uint8_t*, std::uint64_t, std::uint64_t*);
 
 }  // namespace raydex::cuda

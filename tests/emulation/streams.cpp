@@ -60,6 +60,11 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return check(stream);
 }
 
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
+  return check(stream);
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
   return call([&](device_state& owner) {
     const bool known = valid(owner, stream) && valid(owner, event);

@@ -35,6 +35,8 @@ class outputs : public testing::Test {
                                            std::span<std::uint64_t> offsets) {
     return {[=, this] { index_->first(cpu_, probes_, row_ids); },
             [=, this] { index_->count(cpu_, probes_, numbers); },
+            [=, this] { index_->rank(cpu_, probes_, numbers); },
+            [=, this] { index_->successor(cpu_, probes_, row_ids); },
             [=, this] { index_->sum(cpu_, probes_, numbers); },
             [=, this] { index_->sum(cpu_, probes_, column(keys_), numbers); },
             [=, this] { index_->sum(cpu_, probes_, column(signed_), sums); },

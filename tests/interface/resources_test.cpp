@@ -25,7 +25,8 @@ std::vector<std::uint64_t> counts_of(const index& built, const context& on) {
 const std::vector<std::uint64_t> expected_counts{1, 2, 1, 2, 1};
 
 TEST(sessions, indexes_and_buffers_outlive_them) {
-  for (const std::string structure : {"sorted_array", "eytzinger", "pivot_tree", "rx", "cgrx"}) {
+  for (const std::string structure :
+       {"sorted_array", "eytzinger", "pivot_tree", "btree", "rx", "cgrx"}) {
     auto own = std::make_optional<session>(backend::cpu);
     const auto built = build(structure, backend::cpu, *own, column(keys));
     const auto minima = build_rmq("auto", backend::cpu, *own, column(keys));

@@ -58,6 +58,7 @@ enum class answer : std::uint8_t {
   sum_of_values,
   rows,
   offsets,  // and the rows there
+  ranks,    // of points: both, and the closest keys on both sides
   // of minima
   minimum,
   position,

@@ -50,8 +50,8 @@ std::string to_text(const fault& fails) {
 }
 
 std::string question(const test_case& of, const step& one) {
-  static constexpr std::array words{"first",   "count",   "sum",      "sum of values", "rows",
-                                    "offsets", "minimum", "position", "check"};
+  static constexpr std::array words{"first",   "count", "sum",     "sum of values", "rows",
+                                    "offsets", "ranks", "minimum", "position",      "check"};
   std::string text = "ask for";
   for (const answer wanted : one.answers) {
     text += fmt::format("{} {}", wanted == one.answers.front() ? "" : ",", word(words, wanted));

@@ -60,6 +60,12 @@ class drawer {
     return draw(120'000);
   }
 
+  // As many keys as one range may have to share among threads, and more.
+  std::size_t draw_long_size() {
+    const std::size_t size = std::size_t{1024} << draw(tested_.emulated ? 5 : 7);
+    return size + draw(3) - 1 + (one_in(2) ? 0 : draw(300));
+  }
+
   placing draw_placing(bool strided = true) {
     placing lie;
     if (one_in(4)) lie.skew = static_cast<unsigned>(draw(4));
@@ -96,7 +102,9 @@ class drawer {
     spread_ = static_cast<spread>(draw(6));
     few_ = 1 + draw(1 + size / 5);
     missing_ = one_in(3) ? 2 + draw(9) : 0;
+    if (uneven_ && one_in(2)) heavy_ = 2 + draw(20);
     limit_ = largest_place(made_.structure, made_.options);
+    if (made_.structure == "direct") limit_ = 1 + 3 * size;
     if (limit_ && one_in(10)) limit_.reset();  // the scene may have no place then
     for (std::uint64_t& base : bases_)
       base = random_bits();
@@ -112,6 +120,7 @@ class drawer {
 
   std::uint64_t draw_key(std::size_t size) {
     const key_format format = made_.key;
+    if (heavy_ != 0 && !one_in(heavy_)) return placed(bases_[0]);
     if (spread_ == spread::extremes || (spread_ != spread::equal && one_in(30)))
       return placed(one_of(extremes_of(format)));
     switch (spread_) {
@@ -156,6 +165,8 @@ class drawer {
   void draw_keys() {
     made_.key = one_of(all_formats());
     if (one_in(2)) made_.key = one_of(number_formats());
+    if (made_.structure == "direct" && !is_integer(made_.key))
+      made_.key = one_in(2) ? format_of<std::int32_t> : format_of<std::uint64_t>;
     if (largest_place(made_.structure, made_.options) && !one_in(4))
       made_.key = one_in(2) ? format_of<std::uint32_t> : format_of<std::uint64_t>;
     made_.rows = static_cast<row_kind>(draw(3));
@@ -167,10 +178,11 @@ class drawer {
     made_.probe_cells = draw_placing();
     made_.value_cells = draw_placing();
     made_.build_fails = draw_fault();
-    const std::size_t size = draw_size();
+    uneven_ = one_in(12);
+    const std::size_t size = uneven_ ? draw_long_size() : draw_size();
     draw_spread(size);
     made_.keys = draw_column(size);
-    const std::uint64_t steps = size > 20'000 ? 2 : 1 + draw(5);
+    const std::uint64_t steps = uneven_ || size > 20'000 ? 2 : 1 + draw(5);
     for (std::uint64_t i = 0; i < steps; ++i)
       made_.steps.push_back(draw_key_step(size));
   }
@@ -198,21 +210,36 @@ class drawer {
     return made;
   }
 
+  static bool is_integer(key_format format) {
+    return format.type != key_type::float32 && format.type != key_type::float64 &&
+           format.type != key_type::bytes;
+  }
+
+  // A cgrx with nodes does not.
+  bool knows_ranks() const {
+    if (!has_order(made_.structure)) return false;
+    const auto node = made_.options.find("node");
+    return node == made_.options.end() || node->second == "off";
+  }
+
   void draw_key_ranges(step& made, std::size_t size) {
     std::vector<answer> all{answer::first, answer::count, answer::sum, answer::rows,
                             answer::offsets};
     if (!large_rows_) all.push_back(answer::sum_of_values);
+    made.points = !has_order(made_.structure) || one_in(2);
+    if (made.points && knows_ranks()) all.push_back(answer::ranks);
     made.answers = draw_answers(all);
     made.summed = one_of(number_formats()).type;
     made.threads = draw_threads(made.fails);
-    made.points = one_in(2);
-    const std::size_t ranges = draw_size(false);
+    // Few long ones among short ones, or alone.
+    const std::size_t ranges = uneven_ ? 1 + draw(one_in(3) ? 2 : 60) : draw_size(false);
     const bool sorted = one_in(4);
     for (std::size_t i = 0; i < ranges; ++i) {
       range one{draw_end(size), draw_end(size)};
       // Short ones, empty ones.
       if (one_in(3)) one.upper = one.lower;
       if (one_in(3)) one.upper.bits = near(one.upper.bits);
+      if (uneven_ && ranges > 2 && !one_in(8)) one.upper.bits = near(one.lower.bits);
       made.ranges.push_back(one);
     }
     if (sorted) {
@@ -344,6 +371,8 @@ class drawer {
   std::uint64_t missing_ = 0;  // one in so many is missing; 0: none
   std::optional<std::uint64_t> limit_;
   std::array<std::uint64_t, 3> bases_{};
+  bool uneven_ = false;      // few ranges match most of what a batch matches
+  std::uint64_t heavy_ = 0;  // all keys but one in so many are equal; 0: as spread
   bool large_rows_ = false;
   bool repeated_rows_ = false;
   std::vector<cell> pool_;  // all keys so far

@@ -108,6 +108,14 @@ const std::vector<drawn_structure>& drawn_structures() {
                                     {"nodes", {"auto", "exact", "quantised"}},
                                     {"k", numbers(2, 33)},
                                     {"levels", numbers(1, 4, {"all", "40"})}})},
+      {"btree", with_schedule({{"fill", {"50", "57", "80", "93", "100"}}})},
+      {"direct", with_schedule({{"limit", numbers(1, 20, {"1024"})}})},
+      {"hash_open",
+       {{"load", numbers(10, 95)},
+        {"bucket", {"64", "128"}},
+        {"placement", {"linear", "jumps", "choices"}},
+        {"repeats", {"allowed", "refused"}},
+        {"reading", {"shared", "single"}}}},
       {"rx", with_build({{"mode", {"3d", "naive", "extended"}},
                          {"scale", {"auto", "0/0", "15/20", "15/21", "9/18", "16/1", "39/16"}},
                          {"primitive", {"auto", "triangle", "sphere", "box"}},
@@ -167,6 +175,13 @@ option_map draw_options(const drawn_structure& structure, backend where, std::mt
       if (below(random, 4) < given) options[name] = values[below(random, values.size())];
     if (is_legal(structure.name, where, options)) return options;
   }
+}
+
+bool has_order(std::string_view structure) {
+  const auto all = capabilities();
+  return std::any_of(all.begin(), all.end(), [&](const capability& one) {
+    return one.structure == structure && one.ranges;
+  });
 }
 
 std::optional<std::uint64_t> largest_place(std::string_view structure, const option_map& options) {

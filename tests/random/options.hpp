@@ -32,4 +32,7 @@ option_map draw_options(const drawn_structure& structure, backend where, std::mt
 // The largest rank of a key that has a place in the scene; nothing where all have one.
 std::optional<std::uint64_t> largest_place(std::string_view structure, const option_map& options);
 
+// Whether a structure for keys answers ranges.
+bool has_order(std::string_view structure);
+
 }  // namespace raydex::test

@@ -68,6 +68,19 @@ class key_trial {
 
   // Whether a scene of these entries must be refused.
   outlook outlook_for(const std::vector<held_keys::entry>& entries) const {
+    if (refuses_repeats()) {
+      const auto equal = [](const auto& a, const auto& b) { return !is_less(a.key, b.key); };
+      const bool repeats =
+          std::adjacent_find(entries.begin(), entries.end(), equal) != entries.end();
+      return repeats ? outlook::refused : outlook::accepted;
+    }
+    if (case_.structure == "direct" && !entries.empty()) {
+      const auto limit = case_.options.find("limit");
+      const number places = limit == case_.options.end() ? 4 : std::stoul(limit->second);
+      const number span = entries.back().key - entries.front().key;
+      return span < places * static_cast<number>(entries.size()) ? outlook::accepted
+                                                                 : outlook::refused;
+    }
     const auto largest = largest_place(case_.structure, case_.options);
     if (!largest || entries.empty()) return outlook::accepted;
     const key_type type = case_.key.type;
@@ -83,6 +96,11 @@ class key_trial {
     return rank <= static_cast<number>(*largest) ? outlook::accepted : outlook::refused;
   }
 
+  bool refuses_repeats() const {
+    const auto repeats = case_.options.find("repeats");
+    return repeats != case_.options.end() && repeats->second == "refused";
+  }
+
   // Makes a call that may fail, and then repeats it. Returns whether it was accepted.
   // `before_again` checks what a failure has left behind.
   template <class Call, class Look>
@@ -94,6 +112,9 @@ class key_trial {
       }
     } catch (const unsupported& e) {
       require(expected != outlook::accepted, "it is refused: {}", e.what());
+      return false;
+    } catch (const invalid_argument& e) {
+      require(expected == outlook::refused && refuses_repeats(), "it is refused: {}", e.what());
       return false;
     }
     require(expected != outlook::refused, "a key without a place is accepted");
@@ -127,7 +148,9 @@ class key_trial {
       after = held_keys(case_.key, one.put, case_.rows != row_kind::implicit);
     outlook expected = outlook_for(after.entries());
     // An edit need not rebuild the scene.
-    if (one.what == action::edit && expected == outlook::refused) expected = outlook::unknown;
+    if (one.what == action::edit && expected == outlook::refused && !refuses_repeats() &&
+        case_.structure != "direct")
+      expected = outlook::unknown;
 
     const placed_column put = place_keys(one.put);
     const placed_column put_rows = place_rows(one.put);
@@ -192,7 +215,7 @@ class key_trial {
     all.points = false;
     all.ranges = {{{extremes.front()}, {extremes.back()}}};
     all.answers = {answer::count, answer::rows};
-    ask(all);
+    if (has_order(case_.structure)) ask(all);
     step points;
     points.answers = {answer::first};
     for (std::size_t i = 0; i < std::min<std::size_t>(some.size(), 24); ++i)
@@ -246,6 +269,11 @@ class key_trial {
           break;
         case answer::sum_of_values:
           sum_of_values(at, with, batch, one.summed);
+          break;
+        case answer::ranks:
+          ranks(at, with, batch);
+          rows_format_.width == 4 ? closest<std::uint32_t>(at, with, batch)
+                                  : closest<std::uint64_t>(at, with, batch);
           break;
         case answer::offsets:
           rows_format_.width == 4 ? offsets<std::uint32_t>(at, with, batch)
@@ -346,6 +374,53 @@ class key_trial {
           return sum;
         });
     }
+  }
+
+  // Where a point's matches begin among all entries, or end.
+  std::optional<std::uint64_t> place_of(const asked_batch& batch, std::size_t i, bool past) const {
+    if (batch.ranges[i].lower.missing) return std::nullopt;
+    const entries_view matches = batch.expected[i];
+    const auto begin = static_cast<std::uint64_t>(matches.data() - held_.entries().data());
+    return past ? begin + matches.size() : begin;
+  }
+  void ranks(const session& at, const context& with, const asked_batch& batch) {
+    buffer<std::uint64_t> out(at, batch.ranges.size());
+    for (const bool past : {false, true}) {
+      query(memory_, batch.fails, [&] {
+        past ? index_->rank_right(with, batch.view, out) : index_->rank(with, batch.view, out);
+      });
+      const auto got = at.download(out);
+      for (std::size_t i = 0; i < got.size(); ++i)
+        compare(past ? "rank_right" : "rank", batch, i, got[i],
+                place_of(batch, i, past).value_or(not_found<std::uint64_t>));
+    }
+  }
+  template <class RowId>
+  void closest(const session& at, const context& with, const asked_batch& batch) {
+    buffer<RowId> out(at, batch.ranges.size());
+    for (const bool before : {true, false}) {
+      for (const closeness which : {closeness::or_equal, closeness::strict}) {
+        query(memory_, batch.fails, [&] {
+          before ? index_->predecessor(with, batch.view, out, which)
+                 : index_->successor(with, batch.view, out, which);
+        });
+        const auto got = at.download(out);
+        for (std::size_t i = 0; i < got.size(); ++i)
+          compare(before ? "predecessor" : "successor", batch, i, got[i],
+                  closest_row<RowId>(place_of(batch, i, before != (which == closeness::strict)),
+                                     before));
+      }
+    }
+  }
+  // The smallest row of the key before a place, or from there on.
+  template <class RowId>
+  RowId closest_row(const std::optional<std::uint64_t>& place, bool before) const {
+    const auto& all = held_.entries();
+    if (!place || (before ? *place == 0 : *place == all.size())) return not_found<RowId>;
+    std::uint64_t first = before ? *place - 1 : *place;
+    while (first > 0 && !is_less(all[first - 1].key, all[first].key))
+      --first;
+    return static_cast<RowId>(all[first].row);
   }
 
   template <class RowId>

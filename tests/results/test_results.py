@@ -26,6 +26,8 @@ def fixture_measured(tmp_path_factory, program):
                   "--option", "layout=row"],
                  ["--structure", "cgrx", "--keys", "2^10", "--probes", "2^10", "--waves", "1",
                   "--option", "bucket=4", "--option", "node=8"],
+                 ["--structure", "pivot_tree", *keys, "--range-hits", "8", "--range-lengths", "even,zipf",
+                  "--giant-range", "25", "--heavy-key", "10", "--batches", "4", "--threads", "0,2"],
                  ["--structure", "rmq_cover", *keys, "--ranges", "small", "--result", "min,argmin"]):
         subprocess.run(command + more, check=True, stdout=subprocess.DEVNULL)
         rows.append(json.loads(path.read_text(encoding="utf-8")))

@@ -273,6 +273,54 @@ TEST(bench_command, ranges) {
       "--repetitions 1");
 }
 
+TEST(bench_command, ranges_of_different_lengths) {
+  const folder here;
+  const auto path = here / "out.json";
+  run("--structure pivot_tree --keys 1000 --probes 100 --range-hits 16 --range-lengths even,zipf "
+      "--giant-range 0,50 --result rows,sum,first --repetitions 1 --json " +
+      path.string());
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 12u);
+  for (const auto& row : rows) {
+    const auto& axes = row["workload_axes"];
+    std::uint64_t matches = row["matches"];
+    if (axes["giant_range"] == 50) matches -= 500;
+    const double wanted = 1600;
+    EXPECT_NEAR(static_cast<double>(matches), wanted, axes["range_lengths"] == "even" ? 16 : 400);
+    EXPECT_EQ(row["floor"], "streamed gather and copy");
+  }
+}
+
+TEST(bench_command, one_key_or_one_probe) {
+  run("--structure sorted_array,pivot_tree,eytzinger --keys 1,2 --probes 1,2 --repetitions 1 "
+      "--result first,count,sum,rows");
+  run("--structure sorted_array,pivot_tree --keys 1000 --probes 1 --range-hits 1000 "
+      "--repetitions 1 --result first,count,sum,rows");
+  run("--structure sorted_array,pivot_tree --keys 1000 --probes 7 --multiplicity 500,1000,2000 "
+      "--repetitions 1 --result first,count,sum,rows");
+  run("--structure sorted_array,pivot_tree --keys 2,1000 --probes 7 --heavy-key 50 "
+      "--repetitions 1 --result first,count,sum,rows");
+}
+
+TEST(bench_command, calls_from_threads) {
+  const folder here;
+  const auto path = here / "out.json";
+  run("--structure pivot_tree --keys 1000 --probes 990 --batches 9 --threads 0,1,8 --result "
+      "first,rows "
+      "--repetitions 1 --json " +
+      path.string());
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 6u);
+  for (const auto& row : rows) {
+    const double threads = row["workload_axes"]["threads"];
+    EXPECT_EQ(row.contains("calls_per_s"), threads != 0);
+    if (threads == 0) continue;
+    const double seconds = row["lookup_ms"].get<double>() / 1e3;
+    EXPECT_NEAR(row["calls_per_s"], 9 / seconds, 1e-6 * 9 / seconds);
+    EXPECT_NEAR(row["call_us"], threads * seconds / 9 * 1e6, 1e-3);
+  }
+}
+
 TEST(bench_command, bad_arguments_leave_no_file) {
   const folder here;
   const std::string out = " --json " + (here / "out.json").string();
@@ -283,7 +331,7 @@ TEST(bench_command, bad_arguments_leave_no_file) {
   EXPECT_THROW(run("--repetitions 0" + out), invalid_argument);
   EXPECT_THROW(run("--experiment lightweight/99" + out), invalid_argument);
   EXPECT_THROW(run("--experiment lightweight/1a --option layout=row" + out), invalid_argument);
-  EXPECT_THROW(run("--experiment lightweight/1a --structure btree" + out), invalid_argument);
+  EXPECT_THROW(run("--experiment lightweight/1a --structure trie" + out), invalid_argument);
   EXPECT_THROW(run("--keys many" + out), invalid_argument);
   for (const char* structure : {"", "--structure sorted_array", "--structure rx,pivot_tree"}) {
     EXPECT_THROW(
@@ -291,7 +339,8 @@ TEST(bench_command, bad_arguments_leave_no_file) {
         unsupported)
         << structure;
   }
-  EXPECT_THROW(run("--structure rx --keys 10 --probes 10 --waves 2" + out), unsupported);
+  EXPECT_THROW(run("--structure hash_open --keys 10 --probes 10 --range-hits 2" + out),
+               unsupported);
   EXPECT_THROW(run("--structure rmq_nothing --keys 10 --probes 10" + out), invalid_argument);
   EXPECT_THROW(run("--structure rmq_scan --keys 10 --probes 10 --zipf 1" + out), invalid_argument);
   EXPECT_THROW(run("--structure rmq_scan --result sum" + out), invalid_argument);

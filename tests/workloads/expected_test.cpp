@@ -41,6 +41,18 @@ answer summary(const std::vector<std::uint64_t>& rows) {
   return all;
 }
 
+// What seven that share a walk find.
+answer together(const key_set& keys, std::uint64_t lower, std::uint64_t upper) {
+  answer all;
+  for (std::uint64_t share = 0; share < 7; ++share) {
+    const answer part = keys.expected(lower, upper, share, 7);
+    all.first = std::min(all.first, part.first);
+    all.count += part.count;
+    all.sum += part.sum;
+  }
+  return all;
+}
+
 TEST(expected, equals_a_scan_on_every_workload) {
   const session here(backend::cpu);
   const auto host = make_machine(here);
@@ -59,11 +71,15 @@ TEST(expected, equals_a_scan_on_every_workload) {
       EXPECT_TRUE(std::is_sorted(lower.begin(), lower.end()));
       EXPECT_TRUE(std::is_sorted(upper.begin(), upper.end()));
     }
+    std::uint64_t matches = 0;
     for (std::size_t i = 0; i < lower.size(); ++i) {
       const answer wanted = summary(scan(keys, lower[i], upper[i]));
       ASSERT_EQ(data.set().expected(lower[i], upper[i]), wanted) << lower[i];
       ASSERT_EQ(data.set().expected_count(lower[i], upper[i]), wanted.count) << lower[i];
+      ASSERT_EQ(together(data.set(), lower[i], upper[i]), wanted) << lower[i];
+      matches += wanted.count;
     }
+    EXPECT_EQ(data.matches(), matches);
   }
 }
 

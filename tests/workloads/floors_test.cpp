@@ -19,21 +19,28 @@ TEST(floors, of_points) {
   const auto host = make_machine(here);
   floors all(*host, 1);
   workload what = test::sized(5000, 1001);
-  const lookup_floor plain = all.lookups(what, result::first);
+  const lookup_floor plain = all.lookups(what, what.probes * what.multiplicity, result::first);
   EXPECT_EQ(plain.name, "streamed gather");
   EXPECT_GT(plain.per_s, 0);
   EXPECT_GT(plain.copy_bytes_per_s, 0);
-  EXPECT_EQ(all.lookups(what, result::sum).per_s, plain.per_s);  // measured once
+  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::sum).per_s,
+            plain.per_s);  // measured once
 
   what.multiplicity = 8;
-  const lookup_floor copies = all.lookups(what, result::sum);
+  const lookup_floor copies = all.lookups(what, what.probes * what.multiplicity, result::sum);
   EXPECT_EQ(copies.name, "streamed gather and copy");
   EXPECT_LT(copies.per_s, plain.per_s);
-  EXPECT_LT(all.lookups(what, result::rows).per_s, copies.per_s);
-  EXPECT_EQ(all.lookups(what, result::count).per_s, plain.per_s);
+  EXPECT_LT(all.lookups(what, what.probes * what.multiplicity, result::rows).per_s, copies.per_s);
+  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::count).per_s, plain.per_s);
 
+  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::first).per_s, plain.per_s);
+  what.range_hits = 8;
+  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::first).per_s, copies.per_s);
+
+  what.range_hits = 0;
   what.probe_order = order::sorted;
-  EXPECT_EQ(all.lookups(what, result::count).name, "streamed gather, sorted");
+  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::count).name,
+            "streamed gather, sorted");
 }
 
 TEST(floors, references) {
@@ -53,7 +60,7 @@ TEST(floors, references) {
   EXPECT_TRUE(times.sort_probes_ms.has_value());
   EXPECT_FALSE(times.lower_bound_ms.has_value());
 
-  EXPECT_EQ(all.lookups(test::sized(0, 0), result::first).per_s, 0);
+  EXPECT_EQ(all.lookups(test::sized(0, 0), 0, result::first).per_s, 0);
   all.references(generated(test::sized(0, 0), *host));
 }
 
@@ -70,6 +77,18 @@ TEST(floors, the_gather_reads_the_slots_of_its_probes) {
 TEST(floors, medians) {
   double next = 100;  // the warm-up, dropped
   EXPECT_EQ(median_of(3, [&] { return std::exchange(next, next == 100 ? 5 : next - 1); }), 4);
+}
+
+TEST(floors, medians_of_short_calls_are_of_many) {
+  int calls = 0;
+  EXPECT_EQ(median_call_of(1, [&] { return calls++, 0.001; }), 0.001);
+  EXPECT_EQ(calls, 102);
+  calls = 0;
+  EXPECT_EQ(median_call_of(3, [&] { return ++calls, 2.0; }), 2.0);
+  EXPECT_EQ(calls, 6);
+  calls = 0;
+  EXPECT_EQ(median_call_of(3, [&] { return ++calls, 20.0; }), 20.0);
+  EXPECT_EQ(calls, 4);
 }
 
 }  // namespace

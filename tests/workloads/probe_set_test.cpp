@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -133,9 +135,80 @@ TEST(probe_set, ranges_hold_the_promised_rows) {
       const probe_set probes = make_probe_set(what, keys, {});
       for (std::uint64_t j = 0; j < what.probes; ++j) {
         const std::uint64_t lower = probes.lower(j);
-        ASSERT_EQ(keys.expected_count(lower, lower + probes.span), hits);
+        ASSERT_EQ(keys.expected_count(lower, lower + probes.span(j)), hits);
       }
     }
+  }
+}
+
+// The rows of every range, the most first.
+std::vector<std::uint64_t> range_sizes(const workload& what) {
+  const key_set keys = make_key_set(what);
+  const zipf_table table = make_zipf_table(what);
+  const probe_set probes = make_probe_set(what, keys, table.view());
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t j = 0; j < what.probes; ++j) {
+    const std::uint64_t lower = probes.lower(j);
+    sizes.push_back(keys.expected_count(lower, lower + probes.span(j)));
+  }
+  std::ranges::sort(sizes, std::greater<>());
+  return sizes;
+}
+
+TEST(probe_set, zipf_lengths_keep_their_average) {
+  for (const std::uint64_t hits : {4u, 16u, 256u}) {
+    workload what = test::sized(std::uint64_t{1} << 20, 5000);
+    what.uniformity = 0;
+    what.range_hits = hits;
+    what.range_lengths = lengths::zipf;
+    const std::vector<std::uint64_t> sizes = range_sizes(what);
+    for (std::size_t r = 1; r <= sizes.size(); ++r) {
+      const std::uint64_t longest = sizes.front();
+      ASSERT_EQ(sizes[r - 1], std::max<std::uint64_t>(longest / r, 1)) << r;
+    }
+    const auto total = static_cast<double>(std::reduce(sizes.begin(), sizes.end()));
+    const auto wanted = static_cast<double>(hits * what.probes);
+    EXPECT_LE(total, wanted);
+    EXPECT_GT(total, wanted * 0.99);
+    what.multiplicity = 4;
+    std::vector<std::uint64_t> whole = range_sizes(what);
+    EXPECT_TRUE(std::ranges::all_of(whole, [](std::uint64_t size) { return size % 4 == 0; }));
+  }
+}
+
+TEST(probe_set, zipf_lengths_end_at_the_column) {
+  workload what = test::sized(1000, 3);
+  what.uniformity = 0;
+  what.range_hits = 700;
+  what.range_lengths = lengths::zipf;
+  const std::vector<std::uint64_t> sizes = range_sizes(what);
+  EXPECT_EQ(sizes[0], 1000u);
+  EXPECT_EQ(sizes[1] + sizes[2], 1100u);  // 660 and 440 of 1321
+}
+
+TEST(probe_set, one_range_is_a_giant) {
+  workload what = test::sized(8192, 300);
+  what.uniformity = 0;
+  what.range_hits = 4;
+  what.giant_range = 50;
+  std::vector<std::uint64_t> sizes = range_sizes(what);
+  EXPECT_EQ(sizes[0], 4096u);
+  EXPECT_EQ(sizes[1], 4u);
+  EXPECT_EQ(sizes.back(), 4u);
+  what.giant_range = 100;
+  EXPECT_EQ(range_sizes(what).front(), 8192u);
+  what.giant_range = 1e-9;
+  EXPECT_EQ(range_sizes(what).back(), 1u);
+}
+
+TEST(probe_set, one_point_asks_for_the_heavy_key) {
+  for (const double hit_rate : {100.0, 1.0}) {
+    workload what = test::sized(100000, 50);
+    what.heavy_key = 50;
+    what.hit_rate = hit_rate;
+    const std::vector<std::uint64_t> sizes = range_sizes(what);
+    EXPECT_EQ(sizes[0], 50001u);  // and once as all keys
+    EXPECT_LE(sizes[1], 1u);
   }
 }
 
@@ -164,6 +237,19 @@ TEST(probe_set, refuses_what_cannot_be_made) {
   refused([](workload& w) { w.probes = ~std::uint64_t{0}; }, "at most 2^48");
   refused([](workload& w) { w.key_bits = 64, w.keys = std::uint64_t{1} << 62; }, "at most 2^48");
   refused([](workload& w) { w.range_hits = 4; }, "uniformity");
+  refused([](workload& w) { w.range_lengths = lengths::zipf; }, "without ranges");
+  refused([](workload& w) { w.giant_range = 50; }, "without ranges");
+  const auto uneven = [&](auto change, const std::string& reason) {
+    refused([&](workload& w) { w.range_hits = 4, w.uniformity = 0, change(w); }, reason);
+  };
+  uneven([](workload& w) { w.giant_range = 101; }, "0 to 100");
+  uneven([](workload& w) { w.giant_range = -1; }, "0 to 100");
+  uneven([](workload& w) { w.giant_range = 5, w.probe_order = order::sorted; }, "must be unsorted");
+  uneven([](workload& w) { w.range_lengths = lengths::zipf, w.probe_order = order::sorted; },
+         "must be unsorted");
+  refused([](workload& w) { w.heavy_key = 101; }, "heavy key");
+  refused([](workload& w) { w.heavy_key = std::nan(""); }, "heavy key");
+  refused([](workload& w) { w.threads = 1025; }, "threads");
   refused([](workload& w) { w.range_hits = 5, w.uniformity = 0, w.multiplicity = 2; }, "multiple");
   refused([](workload& w) { w.range_hits = 1001, w.uniformity = 0; }, "at most");
   refused([](workload& w) { w.range_hits = 4, w.uniformity = 0, w.hit_rate = 50, w.stride = 2; },

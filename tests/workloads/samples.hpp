@@ -66,6 +66,35 @@ inline std::vector<bench::workload> sample_workloads() {
   add([](workload& w) { w.range_hits = 64, w.uniformity = 0, w.zipf = 0.5; });
   add([](workload& w) { w.range_hits = 24, w.uniformity = 0, w.multiplicity = 8, w.stride = 3; });
   add([](workload& w) { w.range_hits = 1003, w.uniformity = 0; });
+  add([](workload& w) { w.heavy_key = 50; });
+  add([](workload& w) { w.heavy_key = 0.01, w.hit_rate = 20; });
+  add([](workload& w) { w.heavy_key = 100, w.multiplicity = 3; });
+  add([](workload& w) { w.heavy_key = 50; }, 1, 3);
+  add([](workload& w) { w.heavy_key = 50; }, 2, 3);
+  add([](workload& w) { w.heavy_key = 30, w.range_hits = 24, w.uniformity = 0; });
+  const auto add_uneven = [&add](auto change, std::uint64_t keys = 1003,
+                                 std::uint64_t probes = 517) {
+    add(
+        [change](workload& w) {
+          w.uniformity = 0;
+          w.probe_order = order::unsorted;
+          change(w);
+        },
+        keys, probes);
+  };
+  add_uneven([](workload& w) { w.range_hits = 16, w.range_lengths = bench::lengths::zipf; });
+  add_uneven([](workload& w) {
+    w.range_hits = 24, w.multiplicity = 8, w.stride = 3, w.zipf = 1;
+    w.range_lengths = bench::lengths::zipf;
+  });
+  add_uneven([](workload& w) { w.range_hits = 1000, w.range_lengths = bench::lengths::zipf; });
+  add_uneven([](workload& w) { w.range_hits = 1, w.range_lengths = bench::lengths::zipf; }, 1, 1);
+  add_uneven([](workload& w) { w.range_hits = 2, w.giant_range = 50; });
+  add_uneven([](workload& w) { w.range_hits = 2, w.giant_range = 100, w.heavy_key = 10; });
+  add_uneven([](workload& w) { w.range_hits = 1, w.giant_range = 50; }, 1, 1);
+  add_uneven([](workload& w) {
+    w.range_hits = 8, w.giant_range = 40, w.range_lengths = bench::lengths::zipf, w.zipf = 0.5;
+  });
   return all;
 }
 

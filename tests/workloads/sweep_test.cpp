@@ -66,6 +66,26 @@ TEST(sweep, all_axes) {
   EXPECT_EQ(all[0].seed, 99u);
 }
 
+TEST(sweep, lengths_of_ranges) {
+  axes given;
+  given.range_hits = {"16"};
+  given.range_lengths = {"even", "zipf"};
+  given.giant_range = {"0", "12.5"};
+  given.heavy_key = {"50"};
+  given.threads = {"8"};
+  const auto all = lookup_family::sweep(given);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(
+      describe(all[0]),
+      "2^27 ranges of 16 rows on 2^26 32-bit keys, dense, one has 50 % of the rows, 8 threads");
+  EXPECT_EQ(describe(all[3]),
+            "2^27 ranges of 16 rows on 2^26 32-bit keys, dense, one has 50 % of the rows, zipf "
+            "lengths, one range of 12.5 % of the rows, 8 threads");
+  EXPECT_TRUE(
+      to_options(all[3]).ends_with(" --heavy-key 50 --range-hits 16 --range-lengths zipf "
+                                   "--giant-range 12.5 --threads 8 --seed 1"));
+}
+
 TEST(sweep, distributions) {
   axes given;
   given.distribution = {"uniform", "clumped", "skewed", "lognormal", "steps"};
@@ -116,6 +136,7 @@ TEST(sweep, waves) {
   refused(&axes::growth, "many");
   refused(&axes::keys, "2^31");  // row ids
   refused(&axes::multiplicity, "2");
+  refused(&axes::heavy_key, "50");
   refused(&axes::uniformity, "50");
   refused(&axes::distribution, "skewed");
   refused(&axes::updated_from, "uniform");
@@ -156,6 +177,7 @@ TEST(sweep, names_the_bad_value) {
   refused(&axes::zipf, "1x", "--zipf");
   refused(&axes::zipf, "inf", "zipf");
   refused(&axes::insert_order, "random", "unsorted, sorted");
+  refused(&axes::range_lengths, "odd", "even, zipf");
   refused(&axes::miss, "above", "inside, outside");
   refused(&axes::distribution, "normal", "uniform, clumped, skewed, lognormal, steps");
   refused(&axes::updated_from, "normal", "none, uniform, clumped, skewed, lognormal, steps");

@@ -12,9 +12,9 @@
 namespace raydex::bench {
 
 /// What is asked of an index.
-enum class result : std::uint8_t { first, count, sum, rows };
+enum class result : std::uint8_t { first, count, sum, rows, rank };
 constexpr auto names_of(result) {
-  return std::array{"first", "count", "sum", "rows"};
+  return std::array{"first", "count", "sum", "rows", "rank"};
 }
 
 /// A batch with its answers, in the backend's memory.
@@ -36,31 +36,62 @@ RAYDEX_HD inline std::uint64_t number_at(const void* numbers, int bits, std::uin
                     : static_cast<const std::uint64_t*>(numbers)[i];
 }
 
-/// Whether probe i was answered as expected.
-RAYDEX_HD inline bool is_right(const key_set& keys, const answered_batch& batch, std::uint64_t i) {
-  const std::uint64_t lower = number_at(batch.lower, batch.key_bits, i);
-  const std::uint64_t upper = number_at(batch.upper, batch.key_bits, i);
-  if (batch.asked == result::count) {
-    return number_at(batch.values, 64, i) == keys.expected_count(lower, upper);
-  }
-  const answer wanted = keys.expected(lower, upper);
-  if (batch.asked == result::sum) return number_at(batch.values, 64, i) == wanted.sum;
-  if (batch.asked == result::first) {
-    const std::uint64_t not_found = none >> (64 - batch.row_id_bits);
-    const std::uint64_t found = number_at(batch.values, batch.row_id_bits, i);
-    return found == (wanted.count == 0 ? not_found : wanted.first);
-  }
+/// The number of rows that probe i must be answered with.
+RAYDEX_HD inline std::uint64_t count_for(const key_set& keys, const answered_batch& batch,
+                                         std::uint64_t i) {
+  return keys.expected_count(number_at(batch.lower, batch.key_bits, i),
+                             number_at(batch.upper, batch.key_bits, i));
+}
+
+/// What probe i must be answered with; or what one of `shares` finds, see `expected`.
+RAYDEX_HD inline answer answer_for(const key_set& keys, const answered_batch& batch,
+                                   std::uint64_t i, std::uint64_t share = 0,
+                                   std::uint64_t shares = 1) {
+  return keys.expected(number_at(batch.lower, batch.key_bits, i),
+                       number_at(batch.upper, batch.key_bits, i), share, shares);
+}
+
+/// `rows` only: whether what was written for probe i is so many row ids, all of them there.
+RAYDEX_HD inline bool has_rows(const answered_batch& batch, std::uint64_t i, std::uint64_t count) {
   const std::uint64_t begin = batch.offsets[i];
   const std::uint64_t end = batch.offsets[i + 1];
-  if (end - begin != wanted.count || end > batch.total || (i == 0 && begin != 0)) return false;
+  return end - begin == count && end <= batch.total && (i != 0 || begin == 0);
+}
+
+/// `rows` only: the row ids that were written for probe i, or share `share` of `shares`.
+/// Precondition: they are there.
+RAYDEX_HD inline answer written_for(const answered_batch& batch, std::uint64_t i,
+                                    std::uint64_t share = 0, std::uint64_t shares = 1) {
   answer found;
-  for (std::uint64_t at = begin; at != end; ++at) {
-    const std::uint64_t id = number_at(batch.values, batch.row_id_bits, at);
-    found.first = id < found.first ? id : found.first;
-    found.sum += id;
-    ++found.count;
+  for (std::uint64_t at = batch.offsets[i] + share; at < batch.offsets[i + 1]; at += shares)
+    found.add(number_at(batch.values, batch.row_id_bits, at));
+  return found;
+}
+
+/// Whether probe i has the value that is wanted. Not for `rows`.
+RAYDEX_HD inline bool has_value(const answered_batch& batch, std::uint64_t i,
+                                const answer& wanted) {
+  if (batch.asked == result::count) return number_at(batch.values, 64, i) == wanted.count;
+  if (batch.asked == result::sum) return number_at(batch.values, 64, i) == wanted.sum;
+  const std::uint64_t not_found = none >> (64 - batch.row_id_bits);
+  const std::uint64_t found = number_at(batch.values, batch.row_id_bits, i);
+  return found == (wanted.count == 0 ? not_found : wanted.first);
+}
+
+/// Whether probe i was answered as expected.
+RAYDEX_HD inline bool is_right(const key_set& keys, const answered_batch& batch, std::uint64_t i) {
+  if (batch.asked == result::count) {
+    answer wanted;
+    wanted.count = count_for(keys, batch, i);
+    return has_value(batch, i, wanted);
   }
-  return found == wanted;
+  if (batch.asked == result::rank) {
+    const std::uint64_t point = number_at(batch.lower, batch.key_bits, i);
+    return number_at(batch.values, 64, i) == keys.rank(point);
+  }
+  const answer wanted = answer_for(keys, batch, i);
+  if (batch.asked != result::rows) return has_value(batch, i, wanted);
+  return has_rows(batch, i, wanted.count) && written_for(batch, i) == wanted;
 }
 
 }  // namespace raydex::bench

@@ -72,8 +72,8 @@ void generated::draw_probes(machine& here) {
   draw_ = make_probe_set(held, set(), {cumulative_.data(), first_rank_.data(), cumulative_.size()});
   draw_lower(here, lower_);
   if (held.probe_order == order::sorted) here.sort(lower_);
-  if (held.range_hits != 0) here.fill_upper(lower_, draw_.span, upper_.data);
-  here.on().synchronize();
+  if (held.range_hits != 0) here.fill_upper(draw_, lower_, upper_.data);
+  matches_ = here.count_matches(set(), lower_, upper_);
 }
 
 void generated::advance(machine& here, std::uint64_t wave) {

@@ -55,6 +55,8 @@ class generated {
   const key_span& lower() const noexcept { return lower_; }
   /// All points, or all upper keys.
   const key_span& upper() const noexcept { return upper_; }
+  /// How many rows all probes match.
+  std::uint64_t matches() const noexcept { return matches_; }
   /// Writes the points, or lower keys, in the order in which they are drawn.
   void draw_lower(machine& here, const key_span& out) const { here.fill_lower(draw_, out); }
   /// Probes [begin, begin + count).
@@ -73,6 +75,7 @@ class generated {
   probe_set draw_;
   key_span lower_;
   key_span upper_;
+  std::uint64_t matches_ = 0;
 };
 
 }  // namespace raydex::bench

@@ -4,8 +4,9 @@
 /// structure, key or range to expected results.
 ///
 /// A set has `distinct` keys, numbered by *index*. Its n rows come from n *slots*: slot s holds the
-/// key of index s mod distinct, so that every key comes equally often, give or take one. Rows that
-/// are inserted after the build have the numbers of their slots.
+/// key of index s mod distinct, so that every key comes equally often, give or take one. The last
+/// `heavy` slots may hold one key more often than all others. Rows that are inserted after the
+/// build have the numbers of their slots.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,13 @@ struct answer {
   std::uint64_t count = 0;     ///< number of matching rows
   std::uint64_t sum = 0;       ///< sum of the matching row ids modulo 2^64
 
+  /// Takes a matching row in.
+  RAYDEX_HD void add(std::uint64_t row) {
+    first = row < first ? row : first;
+    sum += row;
+    ++count;
+  }
+
   friend bool operator==(const answer&, const answer&) = default;
 };
 
@@ -40,6 +48,8 @@ struct key_part {
 struct key_set {
   std::uint64_t n = 0;                      ///< rows
   std::uint64_t distinct = 0;               ///< different keys
+  std::uint64_t heavy = 0;                  ///< slots, the last ones, that all hold one key
+  std::uint64_t heavy_index = 0;            ///< the index of that key
   std::uint64_t dense = 0;                  ///< indices below this one have the values 0, 1, 2, ...
   std::uint64_t stride = 1;                 ///< a key is its value times this
   std::uint64_t last_value = 0;             ///< values are drawn from [dense, last_value]
@@ -66,7 +76,9 @@ struct key_set {
   }
 
   /// The key in a slot.
-  RAYDEX_HD std::uint64_t key_in(std::uint64_t slot) const { return key(slot % distinct); }
+  RAYDEX_HD std::uint64_t key_in(std::uint64_t slot) const {
+    return key(slot < n - heavy ? slot % distinct : heavy_index);
+  }
 
   /// The row of a slot.
   RAYDEX_HD std::uint64_t row(std::uint64_t slot) const {
@@ -103,8 +115,9 @@ struct key_set {
   /// How many rows have a key of an index below `end`.
   RAYDEX_HD std::uint64_t rows_below(std::uint64_t end) const {
     if (distinct == 0) return 0;
-    const std::uint64_t rest = n % distinct;
-    return n / distinct * end + (rest < end ? rest : end);
+    const std::uint64_t rest = (n - heavy) % distinct;
+    return (n - heavy) / distinct * end + (rest < end ? rest : end) +
+           (heavy_index < end ? heavy : 0);
   }
 
   /// A run of indices [begin, end).
@@ -126,23 +139,36 @@ struct key_set {
     return lower > upper || begin >= end ? indices{0, 0} : indices{begin, end};
   }
 
+  /// The number of rows with a smaller key. Precondition: the set is dense.
+  RAYDEX_HD std::uint64_t rank(std::uint64_t wanted) const {
+    const std::uint64_t index = wanted / stride + (wanted % stride != 0 ? 1 : 0);
+    return rows_below(index < distinct ? index : distinct);
+  }
+
   /// The number of rows in [lower, upper]; cheaper than the whole answer.
   RAYDEX_HD std::uint64_t expected_count(std::uint64_t lower, std::uint64_t upper) const {
     const indices found = find(lower, upper);
     return rows_below(found.end) - rows_below(found.begin);
   }
 
-  /// The results for [lower, upper], by a walk over all matching slots.
-  RAYDEX_HD answer expected(std::uint64_t lower, std::uint64_t upper) const {
+  /// The results for [lower, upper], by a walk over all matching slots; or what one of `shares`
+  /// that walk a part each finds, all of them together everything.
+  RAYDEX_HD answer expected(std::uint64_t lower, std::uint64_t upper, std::uint64_t share = 0,
+                            std::uint64_t shares = 1) const {
     const indices found = find(lower, upper);
+    // They share the keys, or the rows of each key where the keys are few.
+    const bool many = found.end - found.begin >= shares;
+    const std::uint64_t light = n - heavy;
     answer all;
-    for (std::uint64_t index = found.begin; index < found.end; ++index) {
-      for (std::uint64_t slot = index; slot < n; slot += distinct) {
-        const std::uint64_t id = row(slot);
-        all.first = id < all.first ? id : all.first;
-        all.sum += id;
-        ++all.count;
-      }
+    for (std::uint64_t index = found.begin + (many ? share : 0); index < found.end;
+         index += many ? shares : 1) {
+      for (std::uint64_t slot = index + (many ? 0 : share * distinct); slot < light;
+           slot += many ? distinct : shares * distinct)
+        all.add(row(slot));
+    }
+    if (found.begin <= heavy_index && heavy_index < found.end) {
+      for (std::uint64_t slot = light + share; slot < n; slot += shares)
+        all.add(row(slot));
     }
     return all;
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,6 +12,7 @@
 #include "files/sizes.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
+#include "raydex/memory.hpp"
 
 namespace raydex::bench {
 namespace {
@@ -29,8 +31,45 @@ std::uint64_t keys_per_probe(const workload& what) {
   return what.range_hits == 0 ? 1 : what.range_hits / what.multiplicity;
 }
 
+// At least one row where there is a share, and never all.
+std::uint64_t heavy_rows(const workload& what) {
+  if (what.heavy_key == 0 || what.keys < 2) return 0;
+  const double rows = static_cast<double>(what.keys) * what.heavy_key / 100;
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(rows), 1, what.keys - 1);
+}
+
 std::uint64_t distinct_keys(const workload& what) {
-  return what.keys / what.multiplicity + (what.keys % what.multiplicity != 0 ? 1 : 0);
+  const std::uint64_t light = what.keys - heavy_rows(what);
+  return light / what.multiplicity + (light % what.multiplicity != 0 ? 1 : 0);
+}
+
+// Whether `probes` ranges have at most `wanted` keys in all if the r-th longest has an r-th of
+// `longest`. Equal lengths are counted at once.
+bool are_at_most(double wanted, const probe_set& set, std::uint64_t longest, std::uint64_t probes) {
+  double sum = 0;
+  for (std::uint64_t r = 1; r <= probes && sum <= wanted;) {
+    const std::uint64_t length = longest / r;
+    const std::uint64_t last = length == 0 ? probes : std::min(longest / length, probes);
+    sum += static_cast<double>(set.cut(length)) * static_cast<double>(last - r + 1);
+    r = last + 1;
+  }
+  return sum <= wanted;
+}
+
+// The longest with which the ranges have so many keys on average, or the last below.
+std::uint64_t find_longest(const probe_set& set, std::uint64_t probes) {
+  const double wanted = static_cast<double>(set.taken) * static_cast<double>(probes);
+  std::uint64_t begin = 1;
+  std::uint64_t end = saturated_product(set.keys.distinct, probes);
+  while (begin < end) {
+    const std::uint64_t middle = begin + (end - begin + 1) / 2;
+    if (are_at_most(wanted, set, middle, probes)) {
+      begin = middle;
+    } else {
+      end = middle - 1;
+    }
+  }
+  return begin;
 }
 
 // Of such keys the first so many are a set as if drawn by themselves.
@@ -41,6 +80,8 @@ void check_waves(const workload& what) {
   require(!what.updated_from, "waves on keys that were updated from others: one of the two");
   require(what.multiplicity == 1, "waves of keys that come {} times each: must be once",
           what.multiplicity);
+  require(what.heavy_key == 0, "waves of keys of which one has {} % of the rows: must be 0",
+          what.heavy_key);
   require(what.uniformity == 0 || what.uniformity == 100,
           "waves on keys of uniformity {} %: must be 0 or 100", what.uniformity);
   require(what.shape == distribution::uniform || what.shape == distribution::clumped,
@@ -90,10 +131,14 @@ key_set make_key_set(const workload& what) {
   require(what.multiplicity >= 1, "multiplicity 0: must be at least 1");
   require(what.uniformity >= 0 && what.uniformity <= 100, "uniformity {} %: must be 0 to 100",
           what.uniformity);
+  require(what.heavy_key >= 0 && what.heavy_key <= 100, "heavy key of {} %: must be 0 to 100",
+          what.heavy_key);
 
   key_set set;
   set.n = what.keys;
+  set.heavy = heavy_rows(what);
   set.distinct = distinct_keys(what);
+  set.heavy_index = set.distinct / 2;
   set.stride = what.stride;
   set.last_value = (last_of_bits(value_bits) - (what.stride - 1)) / what.stride;
   require(
@@ -150,6 +195,8 @@ zipf_table make_zipf_table(const workload& what) {
 }
 
 probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_view& zipf) {
+  require(what.aggregate <= 1, "aggregate {}: must be 0 or 1", what.aggregate);
+  require(what.threads <= 1024, "{} threads: must be at most 1024", what.threads);
   require(what.batches >= 1 && what.batches <= std::max<std::uint64_t>(what.probes, 1),
           "{} batches: must be 1 to the number of probes, {}", what.batches, what.probes);
   require(what.hit_rate >= 0 && what.hit_rate <= 100, "hit rate {} %: must be 0 to 100",
@@ -165,7 +212,15 @@ probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_v
   set.zipf = zipf;
   set.hits_in_2_32 = static_cast<std::uint64_t>(std::llround(what.hit_rate / 100 * 0x1p32));
   set.misses_inside = what.misses == miss::inside;
-  set.starts = keys.distinct;
+  require(what.range_hits != 0 || what.range_lengths == lengths::even,
+          "{} lengths without ranges: give range hits", to_string(what.range_lengths));
+  require(what.range_hits != 0 || what.giant_range == 0,
+          "a giant range of {} % without ranges: give range hits", what.giant_range);
+  require(what.giant_range >= 0 && what.giant_range <= 100, "giant range of {} %: must be 0 to 100",
+          what.giant_range);
+  if ((keys.heavy != 0 && hits) || what.giant_range != 0) {
+    set.chosen = scale(random(what.seed, stream::length, 0), what.probes);
+  }
   if (what.range_hits != 0) {
     require(keys.is_dense(), "ranges on keys of uniformity {} %: expected hits need uniformity 0",
             what.uniformity);
@@ -176,11 +231,22 @@ probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_v
     require(taken <= keys.distinct, "{} range hits: must be at most the number of keys, {}",
             what.range_hits, keys.n);
     require(!misses, "hit rate {} % with ranges: must be 100", what.hit_rate);
-    set.starts = keys.distinct - taken + 1;
-    set.span = (taken - 1) * keys.stride;
+    set.taken = taken;
+    const bool even = what.range_lengths == lengths::even && what.giant_range == 0;
+    require(even || what.probe_order == order::unsorted,
+            "sorted ranges of different lengths: must be unsorted");
+    if (what.range_lengths == lengths::zipf && what.probes != 0) {
+      set.longest = find_longest(set, what.probes);
+      set.rank = bijection(what.probes - 1, stream_key(what.seed, stream::length));
+    }
+    if (what.giant_range != 0) {
+      set.giant = set.cut(
+          static_cast<std::uint64_t>(static_cast<double>(keys.distinct) * what.giant_range / 100));
+    }
   }
-  if (set.starts != 0) {
-    set.popularity = bijection(set.starts - 1, stream_key(what.seed, stream::popularity));
+  if (keys.distinct >= set.taken) {
+    set.popularity =
+        bijection(keys.distinct - set.taken, stream_key(what.seed, stream::popularity));
   }
   if (!misses) return set;
 
@@ -230,12 +296,20 @@ std::string describe(const workload& what) {
   add(what.stride != usual.stride, fmt::format("stride {}", what.stride));
   add(what.value_bits != usual.value_bits, fmt::format("value bits {}", what.value_bits));
   add(what.multiplicity != usual.multiplicity, fmt::format("each {} times", what.multiplicity));
+  add(what.heavy_key != usual.heavy_key, fmt::format("one has {} % of the rows", what.heavy_key));
   add(what.insert_order != usual.insert_order, "inserts sorted");
   add(what.probe_order != usual.probe_order, "probes sorted");
   add(what.hit_rate != usual.hit_rate,
       fmt::format("hits {} %, misses {}", what.hit_rate, to_string(what.misses)));
   add(what.zipf != usual.zipf, fmt::format("zipf {}", what.zipf));
+  add(what.range_lengths != usual.range_lengths,
+      fmt::format("{} lengths", to_string(what.range_lengths)));
+  add(what.giant_range != usual.giant_range,
+      fmt::format("one range of {} % of the rows", what.giant_range));
   add(what.batches != usual.batches, fmt::format("{} batches", size_text(what.batches)));
+  add(what.aggregate != usual.aggregate, "by an aggregate");
+  add(what.threads != usual.threads,
+      fmt::format("{} thread{}", what.threads, what.threads == 1 ? "" : "s"));
   add(what.updated_from != usual.updated_from,
       fmt::format("updated from {} ones", to_string(what.updated_from)));
   add(what.waves != usual.waves,

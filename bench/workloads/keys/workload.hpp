@@ -41,6 +41,15 @@ constexpr auto names_of(distribution) {
   return std::array{"uniform", "clumped", "skewed", "lognormal", "steps"};
 }
 
+/// How many rows lie in the ranges of a batch.
+enum class lengths : std::uint8_t {
+  even,
+  zipf  ///< the r-th longest is an r-th of the longest
+};
+constexpr auto names_of(lengths) {
+  return std::array{"even", "zipf"};
+}
+
 /// The axes. Shares are in percent.
 struct workload {
   std::uint64_t keys = std::uint64_t{1} << 26;    ///< rows of the column
@@ -52,17 +61,22 @@ struct workload {
   std::uint64_t stride = 1;                    ///< all keys are multiples of it
   int value_bits = 0;                          ///< keys lie below 2 to this power; 0: `key_bits`
   std::uint64_t multiplicity = 1;              ///< how often every key comes
-  order insert_order = order::unsorted;        ///< sorted: rows ascend by key
-  order probe_order = order::unsorted;         ///< sorted: probes ascend
-  double hit_rate = 100;                       ///< share of probes that match
-  miss misses = miss::inside;                  ///< where the other probes lie
-  double zipf = 0;                             ///< skew of the popularity of keys among the hits
-  std::uint64_t range_hits = 0;                ///< rows in a range; 0: probes are points
+  double heavy_key = 0;  ///< share of the rows that one key has; one probe is sure to ask for it
+  order insert_order = order::unsorted;   ///< sorted: rows ascend by key
+  order probe_order = order::unsorted;    ///< sorted: probes ascend
+  double hit_rate = 100;                  ///< share of probes that match
+  miss misses = miss::inside;             ///< where the other probes lie
+  double zipf = 0;                        ///< skew of the popularity of keys among the hits
+  std::uint64_t range_hits = 0;           ///< rows in a range on average; 0: probes are points
+  lengths range_lengths = lengths::even;  ///< how they differ from that
+  double giant_range = 0;                 ///< share of the rows that one range has besides
   /// How other keys lie that an index is built over before it is updated to these.
   std::optional<distribution> updated_from{};
-  std::uint64_t waves = 0;  ///< of insertions, and then as many of deletions; 0: none
-  double growth = 2.2;      ///< how many times as many keys the insertions lead to
-  std::uint64_t seed = 1;   ///< of everything
+  std::uint64_t aggregate = 0;  ///< 1: an aggregate over the index answers; 0: the index
+  std::uint64_t threads = 0;    ///< that ask, each with a stream of its own; 0: one stream for all
+  std::uint64_t waves = 0;      ///< of insertions, and then as many of deletions; 0: none
+  double growth = 2.2;          ///< how many times as many keys the insertions lead to
+  std::uint64_t seed = 1;       ///< of everything
 
   friend bool operator==(const workload&, const workload&) = default;
 };

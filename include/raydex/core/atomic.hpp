@@ -34,6 +34,35 @@ RAYDEX_HD inline void keep_smallest(std::uint64_t* number, std::uint64_t other) 
 #endif
 }
 
+/// Reads what other threads may replace.
+template <class T>
+RAYDEX_HD inline T load_atomically(T* address) {
+#if defined(__CUDA_ARCH__)
+  return *static_cast<volatile T*>(address);
+#else
+  return std::atomic_ref(*address).load(std::memory_order_relaxed);
+#endif
+}
+
+/// Writes another number in the place of one, unless another thread was first; orders nothing else.
+RAYDEX_HD inline bool replace_atomically(std::uint32_t* number, std::uint32_t from,
+                                         std::uint32_t to) {
+#if defined(__CUDA_ARCH__)
+  return atomicCAS(number, from, to) == from;
+#else
+  return std::atomic_ref(*number).compare_exchange_strong(from, to, std::memory_order_relaxed);
+#endif
+}
+/// The same for 64 bits.
+RAYDEX_HD inline bool replace_atomically(std::uint64_t* number, std::uint64_t from,
+                                         std::uint64_t to) {
+#if defined(__CUDA_ARCH__)
+  return atomicCAS(reinterpret_cast<unsigned long long*>(number), from, to) == from;
+#else
+  return std::atomic_ref(*number).compare_exchange_strong(from, to, std::memory_order_relaxed);
+#endif
+}
+
 /// Writes what several threads may write at once, all of them the same; orders nothing else.
 template <class T>
 RAYDEX_HD inline void store_atomically(T* address, T value) {

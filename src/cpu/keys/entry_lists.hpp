@@ -18,7 +18,7 @@ inline constexpr std::uint64_t entries_of_block = 1 << 14;
 
 // Copies the entries without a mark, of which there are as many as `to` has room for.
 template <class Key, class RowId>
-void select_unmarked(const context& on, const core::entry_list<Key, RowId>& list,
+void select_unmarked(const context& on, const core::strided_list<Key, RowId>& list,
                      const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
   const std::uint64_t blocks = (list.size + entries_of_block - 1) / entries_of_block;
   const auto end_of = [&](std::uint64_t b) {
@@ -34,8 +34,9 @@ void select_unmarked(const context& on, const core::entry_list<Key, RowId>& list
     std::uint64_t next = b == 0 ? 0 : ends.data()[b - 1];
     for (std::uint64_t i = b * entries_of_block; i < end_of(b); ++i) {
       if (marks[i] != 0) continue;
-      to.keys.data()[next] = list.keys[i];
-      to.row_ids.data()[next] = list.row_ids[i];
+      const core::entry<Key, RowId> one = list[i];
+      to.keys[next] = one.key;
+      to.row_ids[next] = one.row;
       ++next;
     }
   });
@@ -43,7 +44,7 @@ void select_unmarked(const context& on, const core::entry_list<Key, RowId>& list
 
 // Merges two lists into `to`, which has room for both.
 template <class Key, class RowId>
-void merge(const core::entry_list<Key, RowId>& a, const core::entry_list<Key, RowId>& b,
+void merge(const core::strided_list<Key, RowId>& a, const core::entry_list<Key, RowId>& b,
            sorted_column<Key, RowId>& to) {
   // A block of the first list each, with what of the second one comes before its last entry; the
   // last block takes the rest.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "raydex/core/lookups/hash_buckets.hpp"
 #include "raydex/error.hpp"
 #include "src/cpu/keys/radix_sort.hpp"
 #include "src/interface/row_id_facts.hpp"
@@ -37,7 +38,8 @@ row_id_facts inspect(const core::encoded_column<RowId>& row_ids, std::uint64_t s
 // The entries that are not missing, in column order.
 template <class Key, class RowId>
 pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& keys,
-                         std::uint64_t size, const core::encoded_column<RowId>* row_ids) {
+                         std::uint64_t size, const core::encoded_column<RowId>* row_ids,
+                         entry_order order) {
   const std::uint64_t blocks = (size + block - 1) / block;
   buffer<std::uint64_t> ends(on, blocks);
   tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
@@ -57,7 +59,8 @@ pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& key
     std::uint64_t next = begin_of(b);
     for (std::uint64_t i = b * block; i < end; ++i) {
       if (!keys.valid(i)) continue;
-      entries.keys.data()[next] = keys[i];
+      const Key key = keys[i];
+      entries.keys.data()[next] = order == entry_order::by_hash ? core::hash_of(key) : key;
       entries.values.data()[next] = row_ids != nullptr ? (*row_ids)[i] : static_cast<RowId>(i);
       ++next;
     }
@@ -69,7 +72,7 @@ pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& key
 
 template <class Key, class RowId>
 sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
-                                      const std::optional<column>& row_ids) {
+                                      const std::optional<column>& row_ids, entry_order order) {
   const core::encoded_column<Key> codes{cells_of(keys)};
   row_id_facts facts;
   pairs<Key, RowId> entries;
@@ -77,10 +80,10 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
     const core::encoded_column<RowId> ids{cells_of(*row_ids)};
     facts = inspect(ids, keys.size);
     facts.check(not_found<RowId>);
-    entries = gather(on, codes, keys.size, &ids);
+    entries = gather(on, codes, keys.size, &ids, order);
   } else {
     facts.max = keys.size != 0 ? keys.size - 1 : 0;
-    entries = gather<Key, RowId>(on, codes, keys.size, nullptr);
+    entries = gather<Key, RowId>(on, codes, keys.size, nullptr, order);
   }
 
   const std::uint64_t size = entries.keys.size();
@@ -98,12 +101,16 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
 }
 
 template sorted_column<std::uint32_t, std::uint32_t> sort_column(const context&, const column&,
-                                                                 const std::optional<column>&);
+                                                                 const std::optional<column>&,
+                                                                 entry_order);
 template sorted_column<std::uint32_t, std::uint64_t> sort_column(const context&, const column&,
-                                                                 const std::optional<column>&);
+                                                                 const std::optional<column>&,
+                                                                 entry_order);
 template sorted_column<std::uint64_t, std::uint32_t> sort_column(const context&, const column&,
-                                                                 const std::optional<column>&);
+                                                                 const std::optional<column>&,
+                                                                 entry_order);
 template sorted_column<std::uint64_t, std::uint64_t> sort_column(const context&, const column&,
-                                                                 const std::optional<column>&);
+                                                                 const std::optional<column>&,
+                                                                 entry_order);
 
 }  // namespace raydex::cpu

@@ -3,8 +3,10 @@
 // prefetching what it will read for all its lookups, so that their cache misses overlap.
 #pragma once
 
+#include "raydex/core/lookups/ordered_view.hpp"
 #include "raydex/core/lookups/team.hpp"
 #include "src/cpu/lookups/simd_kernels.hpp"
+#include "src/cpu/parallel.hpp"
 
 namespace raydex::cpu {
 
@@ -52,7 +54,50 @@ struct simd_team : core::single_lane {
     read_found(entries, leaves, wanted, ranks, own);
   }
 
+  // Ranges of a lookup each, of which the long ones are divided among cores.
+  template <std::size_t N, class Operation, class Rank, class Out>
+  static void scan(const Operation& operation, const core::ticket (&tickets)[N],
+                   const Rank (&begin)[N], const Rank (&end)[N], Out* out) {
+    using partial = typename Operation::partial;
+    using view = std::remove_const_t<decltype(operation.view)>;
+    for (std::size_t j = 0; j < N; ++j) {
+      const std::uint64_t size = end[j] - begin[j];
+      const auto scan_part = [&](std::uint64_t from, std::uint64_t to) {
+        partial part;
+        scan_ranks(operation.view, begin[j], from, to, [&](std::uint64_t k, auto row) {
+          operation.add(part, tickets[j], k, row, out);
+        });
+        return part;
+      };
+      if constexpr (core::addressed<view>) {
+        if (size > most_alone) {
+          operation.finish(tickets[j], merge_blocks<partial>(size, most_alone, scan_part), out);
+          continue;
+        }
+      }
+      operation.finish(tickets[j], scan_part(0, size), out);
+    }
+  }
+
  private:
+  static constexpr std::uint64_t most_alone = 1 << 15;  // matches that one core scans
+
+  // Calls visit(k, row) for the k-th matches, [from, to), of those that begin at a rank. A loop
+  // that the compiler turns into vector instructions where row ids lie side by side.
+  template <class View, class Rank, class Visit>
+  static void scan_ranks(const View& view, Rank begin, std::uint64_t from, std::uint64_t to,
+                         const Visit& visit) {
+    if constexpr (requires { view.entries(); }) {
+      for (std::uint64_t k = from; k < to; ++k)
+        visit(k, view.row_id(static_cast<Rank>(begin + k)));
+    } else if (from == 0) {
+      view.scan(begin, static_cast<Rank>(begin + to), 0, 1, visit);
+    } else {
+      view.scan(static_cast<Rank>(begin + from), static_cast<Rank>(begin + to), 0, 1,
+                [&](std::uint64_t k, auto row) { visit(from + k, row); });
+    }
+  }
+
   template <class RunAt, class Key, std::size_t M>
   static void rank_runs_at(const RunAt& run_at, const Key (&wanted)[M], unsigned (&ranks)[M]) {
     const auto ranked = [&]<int Words>(core::key_run<Words>) {

@@ -4,16 +4,13 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "raydex/core/rays/rx.hpp"
 #include "src/cpu/executor.hpp"
-#include "src/cpu/keys/entry_lists.hpp"
 #include "src/cpu/keys/radix_sort.hpp"
 #include "src/cpu/parallel.hpp"
 #include "src/cpu/rays/embree/scene.hpp"
-#include "src/lookups/sorted_column.hpp"
 #include "src/rays/engine.hpp"
 #include "src/rays/scene_plan.hpp"
 #include "src/rays/traced_batches.hpp"
@@ -38,12 +35,6 @@ struct ray_engine {
   static std::uint64_t best_part() { return most_primitives(); }
   static std::uint64_t best_parts(std::uint64_t buckets) { return (buckets >> 20) + 1; }
   static rx_scale best_scale(bool /*planes*/) { return {}; }
-  template <class Key, class RowId>
-  static sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
-                                               const std::optional<column>& row_ids) {
-    return cpu::sort_column<Key, RowId>(on, keys, row_ids);
-  }
-
   template <class Key>
   static void sort_probes(const context& on, double_buffer<Key>& keys,
                           double_buffer<std::uint32_t>& numbers, int /*first_bit*/,
@@ -61,17 +52,6 @@ struct ray_engine {
   static void scatter(const context& on, const std::uint32_t* numbers, const RowId* rows,
                       RowId* out, std::uint64_t size) {
     executor::for_each(on, put_row<RowId>{numbers, rows, out}, size);
-  }
-
-  template <class Key, class RowId>
-  static void select_unmarked(const context& on, const core::entry_list<Key, RowId>& list,
-                              const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
-    cpu::select_unmarked(on, list, marks, to);
-  }
-  template <class Key, class RowId>
-  static void merge(const context& /*on*/, const core::entry_list<Key, RowId>& a,
-                    const core::entry_list<Key, RowId>& b, sorted_column<Key, RowId>& to) {
-    cpu::merge(a, b, to);
   }
 
   template <class Scene>

@@ -25,6 +25,7 @@ struct merge_policy {
   static constexpr unsigned each = 8;                // consecutive probes that a lane merges
   static constexpr unsigned tile = warp * each;      // probes that a warp merges at a time
   static constexpr unsigned warps = threads / warp;  // per block
+  static constexpr unsigned least_tiles = 8;         // that a multiprocessor is worth it for
   static constexpr unsigned turns = 8;               // of staging entries for a tile, at most
   static constexpr unsigned blocks = 4;              // at once on a multiprocessor, at least
 };
@@ -139,6 +140,21 @@ struct merge_room {
   unsigned bytes;    // in all
 };
 
+// Operations on entries in order that can be staged.
+template <class Operation>
+concept on_entries = requires(const Operation& operation) {
+  staged_entries<std::remove_cvref_t<decltype(operation.view.entries())>>::bytes;
+};
+template <class Operation>
+concept finding_rows = on_entries<Operation> &&
+    std::is_same_v<Operation, core::first_of_points<decltype(Operation::view)>>;
+template <class Operation>
+concept ranking = on_entries<Operation> &&
+    std::is_same_v<Operation, core::rank_points<decltype(Operation::view)>>;
+// Whether merging can answer an operation at all.
+template <class Operation>
+concept mergeable = finding_rows<Operation> || ranking<Operation>;
+
 template <class Operation>
 __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
     merge_tiles(const __grid_constant__ Operation operation, merged_parts parts,
@@ -148,6 +164,8 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
   using key = typename entries_type::key_type;
   using row_id = typename entries_type::row_id_type;
   constexpr unsigned each = policy::each;
+  bool past = false;  // whether equal entries are passed over
+  if constexpr (ranking<Operation>) past = operation.past;
 
   const std::uint64_t number = blockIdx.x * std::uint64_t{policy::warps} + threadIdx.x / warp;
   const std::uint64_t share = parts.share_of(number);
@@ -233,11 +251,13 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
       RAYDEX_UNROLL
       for (unsigned j = 0; j < each; ++j) {
         if ((open >> j & 1) == 0) continue;
-        while (at < mine[j])
+        while (at < mine[j] || (past && at == mine[j] && i < count))
           at = staged.key(++i);
         if (i == count && !to_the_end) continue;
-        found[spread(lane * each + j)] =
-            at == mine[j] && i < count ? staged.row_id(i) : static_cast<row_id>(-1);
+        row_id answer = static_cast<row_id>(aligned + i);
+        if constexpr (finding_rows<Operation>)
+          answer = at == mine[j] && i < count ? staged.row_id(i) : static_cast<row_id>(-1);
+        found[spread(lane * each + j)] = answer;
         open &= ~(1U << j);
       }
       begin = aligned + from_lane(i, warp - 1);
@@ -246,12 +266,14 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
     }
     if (__any_sync(all_lanes, open != 0 ? 1 : 0) != 0) break;  // entries too many for a merge
     __syncwarp();
-    row_id* out = operation.out + first + lane;
+    using result = typename Operation::result;
+    result* out = operation.out + first + lane;
     const std::uint64_t left = probe_count - first;
     const unsigned most = left < policy::tile ? static_cast<unsigned>(left) : policy::tile;
     RAYDEX_UNROLL
     for (unsigned j = 0; j < each; ++j) {
-      if (j * warp + lane < most) __stcs(out + j * warp, found[spread(j * warp + lane)]);
+      if (j * warp + lane < most)
+        __stcs(out + j * warp, static_cast<result>(found[spread(j * warp + lane)]));
     }
     __syncwarp();
   }
@@ -275,14 +297,6 @@ class merged {
   merged_parts parts_;
 };
 
-// Whether merging can answer an operation at all: the smallest row of points, entries in order.
-template <class Operation>
-concept mergeable = requires(const Operation& operation) {
-  operation.view.entries();
-  requires std::is_same_v<Operation,
-                          core::first_of_points<std::remove_cvref_t<decltype(operation.view)>>>;
-};
-
 // Merges as much of a batch as ascends.
 template <class Operation>
 merged merge_ascending(const context& on, const Operation& operation) {
@@ -291,8 +305,11 @@ merged merge_ascending(const context& on, const Operation& operation) {
     using entries = std::remove_cvref_t<decltype(operation.view.entries())>;
     const std::uint64_t probes = operation.probes.size;
     const std::uint64_t size = operation.view.size();
-    // Worth a try where a tile of probes covers a few hundred entries, and there are many tiles.
-    constexpr std::uint64_t least_probes = 1 << 14;
+    // Worth a try, about 6 us, where a tile of probes covers a few hundred entries, and there are
+    // many tiles.
+    const std::uint64_t least_probes =
+        policy::least_tiles * policy::tile *
+        static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
     constexpr std::uint64_t most_per_probe = 4;
     const bool missing = operation.probes.lower.validity != nullptr;
     if (missing || probes < least_probes || size == 0 || size / probes >= most_per_probe) {

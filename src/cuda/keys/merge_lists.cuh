@@ -37,7 +37,7 @@ __device__ Position taken_of_first(const A& a, Position a_size, const B& b, Posi
 // Where the tiles of the output begin in the first list.
 template <class Key, class RowId>
 struct put_tile_begin {
-  core::entry_list<Key, RowId> a;
+  core::strided_list<Key, RowId> a;
   core::entry_list<Key, RowId> b;
   std::uint64_t* begins;
   __device__ void operator()(std::uint64_t tile) const {
@@ -51,7 +51,7 @@ struct put_tile_begin {
 
 template <class Key, class RowId>
 __global__ void __launch_bounds__(list_merge_policy::threads)
-    merge_tiles(core::entry_list<Key, RowId> a, core::entry_list<Key, RowId> b,
+    merge_tiles(core::strided_list<Key, RowId> a, core::entry_list<Key, RowId> b,
                 const std::uint64_t* begins, Key* keys, RowId* row_ids) {
   using policy = list_merge_policy;
   using entry = core::entry<Key, RowId>;
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(list_merge_policy::threads)
 }
 
 template <class Key, class RowId>
-void merge_lists(const context& on, const core::entry_list<Key, RowId>& a,
+void merge_lists(const context& on, const core::strided_list<Key, RowId>& a,
                  const core::entry_list<Key, RowId>& b, Key* keys, RowId* row_ids) {
   const std::uint64_t tiles = blocks_for(a.size + b.size, list_merge_policy::tile);
   buffer<std::uint64_t> begins(on, tiles + 1);

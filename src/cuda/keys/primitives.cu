@@ -34,6 +34,20 @@ struct is_valid {
   }
 };
 
+struct smaller {
+  __device__ std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const {
+    return b < a ? b : a;
+  }
+};
+
+struct merged {
+  __device__ core::double_sum operator()(core::double_sum first,
+                                         const core::double_sum& second) const {
+    first.merge(second);
+    return first;
+  }
+};
+
 struct is_unmarked {
   __device__ bool operator()(std::uint8_t mark) const { return mark == 0; }
 };
@@ -87,11 +101,13 @@ void select_valid(const context& on, const std::uint8_t* validity, std::uint64_t
 }
 
 template <class T>
-void select_unmarked(const context& on, const T* from, const std::uint8_t* marks,
+void select_unmarked(const context& on, const core::strided<T>& from, const std::uint8_t* marks,
                      std::uint64_t size, T* to) {
   buffer<std::uint64_t> count(on, 1);
+  const auto numbers =
+      thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0), from);
   with_scratch(on, "cub::DeviceSelect::Flagged", [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceSelect::Flagged(scratch, bytes, from,
+    return cub::DeviceSelect::Flagged(scratch, bytes, numbers,
                                       thrust::make_transform_iterator(marks, is_unmarked{}), to,
                                       count.data(), static_cast<std::int64_t>(size), on.stream);
   });
@@ -101,6 +117,20 @@ void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size
   with_scratch(on, "cub::DeviceScan::InclusiveSum", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceScan::InclusiveSum(scratch, bytes, numbers, numbers,
                                          static_cast<std::int64_t>(size), on.stream);
+  });
+}
+
+void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size) {
+  with_scratch(on, "cub::DeviceScan::InclusiveScan", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::InclusiveScan(scratch, bytes, numbers, numbers, merged{},
+                                          static_cast<std::int64_t>(size), on.stream);
+  });
+}
+
+void inclusive_minimum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
+  with_scratch(on, "cub::DeviceScan::InclusiveScan", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::InclusiveScan(scratch, bytes, numbers, numbers, smaller{},
+                                          static_cast<std::int64_t>(size), on.stream);
   });
 }
 
@@ -123,9 +153,9 @@ template void select_valid(const context&, const std::uint8_t*, std::uint64_t, s
 template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,
                            std::uint64_t*);
 
-template void select_unmarked(const context&, const std::uint32_t*, const std::uint8_t*,
-                              std::uint64_t, std::uint32_t*);
-template void select_unmarked(const context&, const std::uint64_t*, const std::uint8_t*,
-                              std::uint64_t, std::uint64_t*);
+template void select_unmarked(const context&, const core::strided<std::uint32_t>&,
+                              const std::uint8_t*, std::uint64_t, std::uint32_t*);
+template void select_unmarked(const context&, const core::strided<std::uint64_t>&,
+                              const std::uint8_t*, std::uint64_t, std::uint64_t*);
 
 }  // namespace raydex::cuda

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "raydex/core/keys/entries.hpp"
+#include "raydex/core/keys/sum.hpp"
 #include "raydex/memory.hpp"
 #include "src/lookups/double_buffer.hpp"
 
@@ -33,10 +35,14 @@ void select_valid(const context& on, const std::uint8_t* validity, std::uint64_t
 
 // Copies the elements whose mark is 0.
 template <class T>
-void select_unmarked(const context& on, const T* from, const std::uint8_t* marks,
+void select_unmarked(const context& on, const core::strided<T>& from, const std::uint8_t* marks,
                      std::uint64_t size, T* to);
 
 // Sums in place: numbers[i] becomes numbers[0] + .. + numbers[i].
 void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size);
+void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size);
+
+// Makes each number the smallest of those up to it.
+void inclusive_minimum(const context& on, std::uint64_t* numbers, std::uint64_t size);
 
 }  // namespace raydex::cuda

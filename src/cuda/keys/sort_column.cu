@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "raydex/core/lookups/hash_buckets.hpp"
 #include "src/cuda/executor.cuh"
 #include "src/interface/row_id_facts.hpp"
 #include "src/lookups/answering.hpp"
@@ -25,10 +26,14 @@ struct gather_entry {
   core::encoded_column<RowId> row_ids;
   Key* keys;
   RowId* ids;
+  entry_order order;
 
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const std::uint64_t row = positions != nullptr ? positions[i] : i;
-    if (keys != nullptr) keys[i] = column[row];
+    if (keys != nullptr) {
+      const Key key = column[row];
+      keys[i] = order == entry_order::by_hash ? core::hash_of(key) : key;
+    }
     ids[i] = row_ids.data != nullptr ? row_ids[row] : static_cast<RowId>(row);
   }
 };
@@ -79,7 +84,7 @@ bool is_sortable_in_place(const column& keys) {
 
 template <class Key, class RowId>
 sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
-                                      const std::optional<column>& row_ids) {
+                                      const std::optional<column>& row_ids, entry_order order) {
   row_id_facts facts;
   core::encoded_column<RowId> ids;
   if (row_ids) {
@@ -101,14 +106,18 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
 
   // Read in place, the codes need no copy, but the sort needs scratch as large as its output. Where
   // row ids are wide there are billions of rows, and memory is what is short.
-  const bool in_place = sizeof(RowId) == 4 && is_sortable_in_place(keys) && facts.descents == 0;
+  const bool in_place = sizeof(RowId) == 4 && order == entry_order::by_key &&
+                        is_sortable_in_place(keys) && facts.descents == 0;
   double_buffer<Key> codes(on, in_place ? 0 : size);
   double_buffer<RowId> rows(on, size);
-  executor::for_each(
-      on,
-      gather_entry<Key, RowId>{
-          {cells_of(keys)}, positions.data(), ids, codes.current.data(), rows.current.data()},
-      size);
+  executor::for_each(on,
+                     gather_entry<Key, RowId>{{cells_of(keys)},
+                                              positions.data(),
+                                              ids,
+                                              codes.current.data(),
+                                              rows.current.data(),
+                                              order},
+                     size);
   positions = {};
   if (size == 0) return {{}, {}, facts.max};
   if constexpr (sizeof(RowId) == 4) {
@@ -126,12 +135,16 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
 }
 
 template sorted_column<std::uint32_t, std::uint32_t> sort_column(const context&, const column&,
-                                                                 const std::optional<column>&);
+                                                                 const std::optional<column>&,
+                                                                 entry_order);
 template sorted_column<std::uint32_t, std::uint64_t> sort_column(const context&, const column&,
-                                                                 const std::optional<column>&);
+                                                                 const std::optional<column>&,
+                                                                 entry_order);
 template sorted_column<std::uint64_t, std::uint32_t> sort_column(const context&, const column&,
-                                                                 const std::optional<column>&);
+                                                                 const std::optional<column>&,
+                                                                 entry_order);
 template sorted_column<std::uint64_t, std::uint64_t> sort_column(const context&, const column&,
-                                                                 const std::optional<column>&);
+                                                                 const std::optional<column>&,
+                                                                 entry_order);
 
 }  // namespace raydex::cuda

@@ -10,9 +10,7 @@ std::unique_ptr<eytzinger> build(const index_info& info, const context& on, cons
                                  const std::optional<column>& row_ids,
                                  const eytzinger_options& options) {
   return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
-    return make_eytzinger<Key, RowId, executor>(info, on, options, [&](const context& own) {
-      return sort_column<Key, RowId>(own, keys, row_ids);
-    });
+    return make_eytzinger<Key, RowId, executor>(info, on, keys, row_ids, options);
   });
 }
 

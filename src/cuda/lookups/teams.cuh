@@ -12,12 +12,14 @@
 #include <type_traits>
 
 #include "raydex/core/config.hpp"
+#include "raydex/core/lookups/btree.hpp"
 #include "raydex/core/lookups/eytzinger.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/pivot_tree.hpp"
 #include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/core/lookups/team.hpp"
 #include "raydex/core/rays/cgrx_node_lists.hpp"
+#include "src/cuda/lookups/long_ranges.cuh"
 #include "src/cuda/warp.cuh"
 
 namespace raydex::cuda {
@@ -66,6 +68,7 @@ struct warp_team {
   core::pinned_memory pinned;
   bool cooperative_scan = true;
   bool stream_leaves = false;  // whether leaves leave the caches first
+  long_ranges longer;          // for those that are too long for a warp
   // Whether probes are read one turn before they are answered: worth its registers where a block
   // that pins much is alone on its multiprocessor.
   static constexpr bool looks_ahead = false;
@@ -81,7 +84,19 @@ struct warp_team {
   __device__ void scan_ranges(const Operation& operation, const core::ticket& of, bool mine,
                               Rank begin, Rank end, Out* out) const {
     using partial = typename Operation::partial;
-    const Rank length = mine ? end - begin : 0;
+    Rank length = mine ? end - begin : 0;
+    if constexpr (divisible<Operation>) {
+      if (longer.take(of.probe, begin, length)) {
+        mine = false;
+        length = 0;
+      }
+    }
+    if constexpr (copies_rows<Operation>) {
+      if (cooperative_scan) {
+        copy_ranges(operation, of, begin, length, out);
+        return;
+      }
+    }
     const unsigned width = cooperative_scan ? lanes_for(length) : 1;
     const unsigned lane = lane_of_warp() % width;
     partial own;
@@ -116,6 +131,54 @@ struct warp_team {
     while (width < warp && 4 * width * warp < sum)
       width *= 2;
     return width;
+  }
+
+  // Row ids of the ranges of a warp: neighbouring lanes write neighbouring results.
+  template <class Operation, class Rank, class Out>
+  __device__ static void copy_ranges(const Operation& operation, const core::ticket& of, Rank begin,
+                                     Rank length, Out* out) {
+    constexpr Rank wide = long_policy::least;  // of those that are copied one after the other
+    std::uint64_t to = length != 0 ? core::load(operation.offsets + of.probe) : 0;
+    unsigned left = __ballot_sync(all_lanes, length >= wide ? 1 : 0);
+    while (left != 0) {
+      const auto lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+      left &= left - 1;
+      copy_rows(operation.view, from_lane(begin, lane), from_lane(length, lane),
+                out + from_lane(to, lane));
+    }
+    if (length >= wide) length = 0;
+    if (!any(length > 1)) {
+      if (length != 0) core::store_once(out + to, operation.view.row_id(begin));
+      return;
+    }
+    // The others as if they were one.
+    const auto up_to = static_cast<unsigned>(sum_up_to_lane(length));
+    const unsigned before = up_to - static_cast<unsigned>(length);
+    const unsigned all = from_lane(up_to, warp - 1);
+    begin -= before;
+    to -= before;
+    constexpr unsigned at_once = 4;  // reads of a lane
+    for (unsigned first = 0; first < all; first += at_once * warp) {
+      typename decltype(Operation::view)::row_id_type rows[at_once] = {};
+      unsigned owners[at_once] = {};  // lanes whose ranges the rows are of
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        if (first + j * warp >= all) continue;
+        const unsigned k = first + j * warp + lane_of_warp();
+        RAYDEX_UNROLL
+        for (unsigned step = warp / 2; step > 0; step /= 2)
+          owners[j] += from_lane(before, owners[j] + step) <= k ? step : 0;
+        const Rank rank = from_lane(begin, owners[j]) + k;
+        if (k < all) rows[j] = operation.view.row_id(rank);
+      }
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        if (first + j * warp >= all) continue;
+        const unsigned k = first + j * warp + lane_of_warp();
+        const std::uint64_t place = from_lane(to, owners[j]) + k;
+        if (k < all) core::store_once(out + place, rows[j]);
+      }
+    }
   }
 };
 
@@ -532,6 +595,10 @@ struct team_of<core::pivot_tree_view<Entries>> {
 };
 template <class Entries>
 struct team_of<core::line_tree_view<Entries>> {
+  using type = line_team;
+};
+template <class Key, class RowId>
+struct team_of<core::btree_view<Key, RowId>> {
   using type = line_team;
 };
 

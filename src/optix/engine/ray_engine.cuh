@@ -6,19 +6,15 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
-#include "raydex/core/keys/edits.hpp"
 #include "raydex/core/rays/cgrx.hpp"
 #include "raydex/core/rays/rx.hpp"
-#include "src/cuda/keys/merge_lists.cuh"
 #include "src/cuda/keys/primitives.hpp"
 #include "src/cuda/lookups/run.cuh"
 #include "src/lookups/double_buffer.hpp"
-#include "src/lookups/sorted_column.hpp"
 #include "src/optix/engine/driver.hpp"
 #include "src/optix/engine/launch.hpp"
 #include "src/optix/engine/pipeline.hpp"
@@ -130,11 +126,6 @@ struct ray_engine {
     if (has_rt_cores()) return {};
     return planes ? rx_scale{.y = 4, .z = 20} : rx_scale{.y = 15, .z = 0};
   }
-  template <class Key, class RowId>
-  static sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
-                                               const std::optional<column>& row_ids) {
-    return cuda::sort_column<Key, RowId>(on, keys, row_ids);
-  }
   template <class Key>
   static void sort_probes(const context& on, double_buffer<Key>& keys,
                           double_buffer<std::uint32_t>& numbers, int first_bit, int last_bit) {
@@ -157,19 +148,6 @@ struct ray_engine {
     cuda::sort_pairs(on, numbers, near_numbers.data(), rows, near_rows.data(), size,
                      {std::max(bits - 8, 0), bits});
     executor::for_each(on, put_row<RowId>{near_numbers.data(), near_rows.data(), out}, size);
-  }
-
-  template <class Key, class RowId>
-  static void select_unmarked(const context& on, const core::entry_list<Key, RowId>& list,
-                              const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
-    // One after the other is faster than both at once.
-    cuda::select_unmarked(on, list.keys, marks, list.size, to.keys.data());
-    cuda::select_unmarked(on, list.row_ids, marks, list.size, to.row_ids.data());
-  }
-  template <class Key, class RowId>
-  static void merge(const context& on, const core::entry_list<Key, RowId>& a,
-                    const core::entry_list<Key, RowId>& b, sorted_column<Key, RowId>& to) {
-    cuda::merge_lists(on, a, b, to.keys.data(), to.row_ids.data());
   }
 
   template <class Scene>

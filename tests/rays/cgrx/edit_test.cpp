@@ -391,8 +391,6 @@ TEST_F(cgrx_edits, bad_arguments_are_refused) {
   refused({.erase = column(keys), .erase_rows = column(two)}, "there are 2, but 3 keys");
   edit({});
   EXPECT_EQ(built->info().entries, 3);
-  const auto other = build("rx", at().where(), at(), column(keys));
-  test::expect_error<unsupported>([&] { other->edit(context(at()).stream, {}); }, {"cgrx does"});
 }
 
 TEST_F(cgrx_edits, an_edit_that_runs_out_changes_nothing) {

@@ -33,6 +33,13 @@ RAYDEX_HD inline T load_once(const T* address) {
 #endif
 }
 
+/// Has a core fetch what it will read soon. A device has other threads meanwhile.
+RAYDEX_HD inline void prefetch([[maybe_unused]] const void* address) {
+#if !defined(__CUDA_ARCH__)
+  __builtin_prefetch(address);
+#endif
+}
+
 /// Writes one T that is not read again soon: on a device it is the first to leave the caches.
 template <class T>
 RAYDEX_HD inline void store_once(T* address, T value) {

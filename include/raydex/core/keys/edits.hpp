@@ -8,7 +8,7 @@
 
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
-#include "raydex/core/keys/column.hpp"
+#include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/search.hpp"
 
 namespace raydex::core {
@@ -30,19 +30,21 @@ struct entry {
 };
 
 /// Entries in ascending order, in an array each for keys and row ids. It does not own them.
-template <class Key, class RowId>
+template <class Key, class RowId, class Keys = const Key*, class RowIds = const RowId*>
 struct entry_list {
   using key_type = Key;       ///< an encoded key
   using row_id_type = RowId;  ///< a row id
 
-  const Key* keys = nullptr;       ///< keys
-  const RowId* row_ids = nullptr;  ///< their row ids
-  std::uint64_t size = 0;          ///< how many
+  Keys keys{};             ///< keys
+  RowIds row_ids{};        ///< their row ids
+  std::uint64_t size = 0;  ///< how many
 
   /// Entry `i`.
   RAYDEX_HD entry<Key, RowId> operator[](std::uint64_t i) const {
-    return {load(keys + i), load(row_ids + i)};
+    return {key(i), load_at(row_ids, i)};
   }
+  /// The key of entry `i`.
+  RAYDEX_HD Key key(std::uint64_t i) const { return load_at(keys, i); }
   /// How many entries are below one.
   RAYDEX_HD std::uint64_t below(const entry<Key, RowId>& one) const {
     return first_not_below([this](std::uint64_t i) { return (*this)[i]; }, one);
@@ -53,7 +55,7 @@ struct entry_list {
   }
   /// How many entries have a smaller key.
   RAYDEX_HD std::uint64_t below(Key key) const {
-    return first_not_below([this](std::uint64_t i) { return load(keys + i); }, key);
+    return first_not_below([this](std::uint64_t i) { return this->key(i); }, key);
   }
   /// How many entries have no larger key.
   RAYDEX_HD std::uint64_t not_above(Key key) const {
@@ -69,6 +71,10 @@ struct entry_list {
     return found[0];
   }
 };
+
+/// Such entries in any layout.
+template <class Key, class RowId>
+using strided_list = entry_list<Key, RowId, strided<Key>, strided<RowId>>;
 
 /// Entries that a sorted list names, by key and row id or by key alone. Copies of a name say no
 /// more than one of them.
@@ -108,6 +114,18 @@ struct spread_count {
   }
 };
 
+/// Counts the keys that are equal to the one before.
+template <class Key>
+struct count_repeated {
+  const Key* keys;       ///< ascending
+  spread_count repeats;  ///< 0 at first
+
+  /// Looks at key `i`.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    repeats.add(i, i != 0 && keys[i] == keys[i - 1] ? 1 : 0);
+  }
+};
+
 /// Entries that a thread marks at most, however many copies a name has.
 inline constexpr std::uint64_t marked_at_once = 64;
 
@@ -115,7 +133,7 @@ inline constexpr std::uint64_t marked_at_once = 64;
 /// `marked_at_once` after each name's first. Runs for each name; `mark_rest` marks the others.
 template <class Key, class RowId>
 struct mark_named {
-  entry_list<Key, RowId> list;    ///< the list
+  strided_list<Key, RowId> list;  ///< the list
   entry_names<Key, RowId> names;  ///< the other one
   std::uint8_t* marks;            ///< a byte for each entry of the list, 0 at first
   spread_count named;             ///< how many are named
@@ -128,7 +146,7 @@ struct mark_named {
     std::uint64_t begin = list.below(name.key);
     if (names.by_row && begin < list.size && list[begin] < name) begin = list.below(name);
     const auto entry_at = [this](std::uint64_t at) { return list[at]; };
-    const auto key_at = [this](std::uint64_t at) { return load(list.keys + at); };
+    const auto key_at = [this](std::uint64_t at) { return list.key(at); };
     const std::uint64_t end = names.by_row ? gallop_past(entry_at, begin, list.size, name)
                                            : gallop_past(key_at, begin, list.size, name.key);
     const std::uint64_t stop = (begin / marked_at_once + 1) * marked_at_once;
@@ -143,7 +161,7 @@ struct mark_named {
 /// Marks what `mark_named` left. Runs for each `marked_at_once` entries of the list.
 template <class Key, class RowId>
 struct mark_rest {
-  entry_list<Key, RowId> list;    ///< the list
+  strided_list<Key, RowId> list;  ///< the list
   entry_names<Key, RowId> names;  ///< the other one
   std::uint8_t* marks;            ///< a byte for each entry of the list
 

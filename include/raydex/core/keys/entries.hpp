@@ -62,11 +62,41 @@ RAYDEX_HD inline T load_at(const strided<T>& numbers, std::uint64_t i) {
   return numbers(i);
 }
 
+/// Four words of memory, which a device reads at once.
+struct alignas(16) four_words {
+  std::uint32_t word[4];  ///< in their order
+};
+
+/// Reads `Words` words, a multiple of 4, from an address that is a multiple of 16 bytes.
+template <std::size_t Words>
+RAYDEX_HD inline void load_words(const void* address, std::uint32_t (&words)[Words]) {
+  const auto* const fours = static_cast<const four_words*>(address);
+  RAYDEX_UNROLL
+  for (std::size_t f = 0; f < Words / 4; ++f) {
+    const four_words four = fours[f];
+    RAYDEX_UNROLL
+    for (std::size_t w = 0; w < 4; ++w)
+      words[4 * f + w] = four.word[w];
+  }
+}
+/// The number whose words begin at `words`.
+template <class T>
+RAYDEX_HD inline T number_of(const std::uint32_t* words) {
+  if constexpr (sizeof(T) == 4) {
+    return words[0];
+  } else {
+    return words[0] | T{words[1]} << 32;
+  }
+}
+
 /// Keys and row ids in an array each.
 template <class Key, class RowId>
 struct column_entries {
   using key_type = Key;       ///< an encoded key
   using row_id_type = RowId;  ///< a row id
+
+  /// Words that are read for a row id.
+  static constexpr std::size_t words_of_row = sizeof(RowId) / 4;
 
   const Key* keys = nullptr;       ///< keys
   const RowId* row_ids = nullptr;  ///< their rows
@@ -79,6 +109,14 @@ struct column_entries {
   RAYDEX_HD Key key(RowId i) const { return load(keys + i); }
   /// The row id of entry `i`.
   RAYDEX_HD RowId row_id(RowId i) const { return load(row_ids + i); }
+  /// The row ids of four entries from `first` on, a multiple of 4.
+  RAYDEX_HD void four_row_ids(std::uint64_t first, RowId (&rows)[4]) const {
+    std::uint32_t words[4 * words_of_row];
+    load_words(row_ids + first, words);
+    RAYDEX_UNROLL
+    for (std::size_t i = 0; i < 4; ++i)
+      rows[i] = number_of<RowId>(words + i * words_of_row);
+  }
   /// The keys of `count` entries from `first` on.
   RAYDEX_HD auto run(RowId first, std::uint64_t count) const { return run_of(keys + first, count); }
 };
@@ -91,6 +129,8 @@ struct row_entries {
 
   /// Entries are made of 32-bit words, because those of 12 bytes align 64-bit members to 4 only.
   static constexpr int words_per_entry = (sizeof(Key) + sizeof(RowId)) / 4;
+  /// Words that are read for a row id, as keys lie between them.
+  static constexpr std::size_t words_of_row = (sizeof(Key) + sizeof(RowId)) / 4;
 
   const std::uint32_t* words = nullptr;  ///< the entries
 
@@ -102,6 +142,14 @@ struct row_entries {
   RAYDEX_HD Key key(RowId i) const { return get<Key>(i, 0); }
   /// The row id of entry `i`.
   RAYDEX_HD RowId row_id(RowId i) const { return get<RowId>(i, sizeof(Key) / 4); }
+  /// The row ids of four entries from `first` on, a multiple of 4.
+  RAYDEX_HD void four_row_ids(std::uint64_t first, RowId (&rows)[4]) const {
+    std::uint32_t all[4 * words_of_row];
+    load_words(words + first * words_of_row, all);
+    RAYDEX_UNROLL
+    for (std::size_t i = 0; i < 4; ++i)
+      rows[i] = number_of<RowId>(all + i * words_of_row + sizeof(Key) / 4);
+  }
   /// The keys of `count` entries from `first` on.
   RAYDEX_HD auto run(RowId first, std::uint64_t count) const {
     return key_run<words_per_entry>{words + std::uint64_t{first} * words_per_entry,
@@ -153,40 +201,69 @@ struct strided_entries {
   RAYDEX_HD RowId row_id(RowId i) const { return row_ids(i); }
 };
 
-/// Calls `visit(k, row_at(k))` for every `lanes`-th k from `lane` on, below `size`. Four reads are
-/// under way at a time.
-template <class RowAt, class Visit>
-RAYDEX_HD inline void scan_rows(const RowAt& row_at, std::uint64_t size, unsigned lane,
-                                unsigned lanes, Visit&& visit) {
-  const std::uint64_t step = lanes;
-  for (std::uint64_t k = lane; k < size; k += 4 * step) {
-    decltype(row_at(k)) rows[4] = {};
-    RAYDEX_UNROLL
-    for (std::uint64_t j = 0; j < 4; ++j)
-      if (k + j * step < size) rows[j] = row_at(k + j * step);
-    RAYDEX_UNROLL
-    for (std::uint64_t j = 0; j < 4; ++j)
-      if (k + j * step < size) visit(k + j * step, rows[j]);
-  }
-}
-
-/// Calls `visit(k, row_id)` for every `lanes`-th entry from `begin + lane` on, before `end`; k
-/// counts from `begin`.
-template <class Entries, class Visit>
-RAYDEX_HD inline void scan_ranks(const Entries& entries, typename Entries::row_id_type begin,
+/// Calls `visit(k, row_id)` for a lane's share of the entries of ranks `[begin, end)`, of `size` in
+/// all; k counts from `begin`. A lane reads four neighbours at once, and up to `Most` of these,
+/// fewer of wide entries, before it looks at the first.
+template <unsigned Most = 2, class Entries, class Visit>
+RAYDEX_HD inline void scan_ranks(const Entries& entries, typename Entries::row_id_type size,
+                                 typename Entries::row_id_type begin,
                                  typename Entries::row_id_type end, unsigned lane, unsigned lanes,
                                  Visit&& visit) {
   using row_id = typename Entries::row_id_type;
-  const auto row_at = [&](std::uint64_t k) {
-    return entries.row_id(begin + static_cast<row_id>(k));
-  };
-  scan_rows(row_at, end - begin, lane, lanes, visit);
+  constexpr auto fit = static_cast<unsigned>(4 / Entries::words_of_row);
+  constexpr unsigned at_once = fit < Most ? fit : Most;
+  const row_id base = begin / 4 * 4;
+  const row_id skipped = begin - base;
+  const row_id span = end - base;
+  const unsigned step = 4 * lanes;
+  for (row_id k = 4 * lane; k < span;) {
+    const row_id left = span - k;
+    row_id rows[at_once][4] = {};
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < at_once; ++j) {
+      if (j * step >= left) continue;
+      const row_id four = base + k + j * step;
+      if (size - four >= 4) {
+        entries.four_row_ids(four, rows[j]);
+      } else {
+        RAYDEX_UNROLL
+        for (unsigned i = 0; i < 4; ++i)
+          rows[j][i] = i < size - four ? entries.row_id(four + i) : 0;
+      }
+    }
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < at_once; ++j) {
+      if (j * step >= left) continue;
+      const row_id at = k + j * step;  // from `base`
+      const bool whole = at >= skipped && left - j * step >= 4;
+      RAYDEX_UNROLL
+      for (unsigned i = 0; i < 4; ++i) {
+        if (whole || (at + i >= skipped && i < left - j * step))
+          visit(at + i - skipped, rows[j][i]);
+      }
+    }
+    if (left <= at_once * step) break;
+    k += at_once * step;
+  }
 }
-/// The same, without a product for each row.
-template <class Key, class RowId, class Visit>
-RAYDEX_HD inline void scan_ranks(const strided_entries<Key, RowId>& entries, RowId begin, RowId end,
-                                 unsigned lane, unsigned lanes, Visit&& visit) {
-  scan_rows(entries.row_ids.from(begin), end - begin, lane, lanes, visit);
+
+/// The same for entries that lie some bytes apart, which are read one by one: every `lanes`-th of
+/// them, without a product for each.
+template <unsigned Most = 4, class Key, class RowId, class Visit>
+RAYDEX_HD inline void scan_ranks(const strided_entries<Key, RowId>& entries, RowId /*size*/,
+                                 RowId begin, RowId end, unsigned lane, unsigned lanes,
+                                 Visit&& visit) {
+  const strided<RowId> row_ids = entries.row_ids.from(begin);
+  const std::uint64_t step = lanes;
+  for (std::uint64_t k = lane; k < end - begin; k += Most * step) {
+    RowId rows[Most] = {};
+    RAYDEX_UNROLL
+    for (std::uint64_t j = 0; j < Most; ++j)
+      if (k + j * step < end - begin) rows[j] = row_ids(k + j * step);
+    RAYDEX_UNROLL
+    for (std::uint64_t j = 0; j < Most; ++j)
+      if (k + j * step < end - begin) visit(k + j * step, rows[j]);
+  }
 }
 
 }  // namespace raydex::core

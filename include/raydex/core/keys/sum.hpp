@@ -31,8 +31,32 @@ class integer_sum {
   std::uint64_t total_ = 0;
 };
 
-/// Adds doubles, keeping what each addition rounds off in a second double (Knuth's TwoSum). With
-/// about 106 bits, the rounded sum does not depend on the order of the rows.
+/// The rounded sum of a and b; what was rounded off goes to `rest` (Knuth's TwoSum).
+RAYDEX_HD inline double two_sum(double a, double b, double& rest) {
+  const double sum = a + b;
+  const double b_seen = sum - a;
+  rest = (a - (sum - b_seen)) + (b - b_seen);
+  return sum;
+}
+
+/// A sum of finite numbers in two doubles, of about 106 bits.
+struct double_sum {
+  double high = 0;  ///< the sum as it is rounded
+  double low = 0;   ///< what was rounded off
+
+  /// Adds another one.
+  RAYDEX_HD void merge(const double_sum& other) {
+    double rest = 0;
+    const double sum = two_sum(high, other.high, rest);
+    rest += low + other.low;
+    high = two_sum(sum, rest, low);
+  }
+  /// The sum, rounded.
+  RAYDEX_HD double get() const { return high + low; }
+};
+
+/// Adds doubles, keeping what each addition rounds off in a second double. With about 106 bits, the
+/// rounded sum does not depend on the order of the rows.
 class floating_sum {
  public:
   using result = double;  ///< what `get` returns
@@ -59,14 +83,6 @@ class floating_sum {
   RAYDEX_HD result get() const { return plain_ - plain_ == 0 ? high_ + low_ : plain_; }
 
  private:
-  /// The rounded sum of a and b; what was rounded off goes to `rest`.
-  RAYDEX_HD static double two_sum(double a, double b, double& rest) {
-    const double sum = a + b;
-    const double b_seen = sum - a;
-    rest = (a - (sum - b_seen)) + (b - b_seen);
-    return sum;
-  }
-
   double high_ = 0;
   double low_ = 0;
   double plain_ = 0;

@@ -145,6 +145,8 @@ class eytzinger_view : public ordered_view<eytzinger_view<Entries>, typename Ent
 
   /// Number of entries.
   RAYDEX_HD row_id_type size() const { return order_.size(); }
+  /// The key of the entry at a rank.
+  RAYDEX_HD key_type key(row_id_type rank) const { return entries_.key(order_.slot_of(rank)); }
   /// The row id of the entry at a rank.
   RAYDEX_HD row_id_type row_id(row_id_type rank) const {
     return entries_.row_id(order_.slot_of(rank));

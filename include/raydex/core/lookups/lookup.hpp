@@ -109,6 +109,17 @@ RAYDEX_HD inline void find_matches(Team& team, const View& view,
     if (!matches[j]) end[j] = begin[j];
 }
 
+/// The operation that is shown the matches: of one that wraps another, as `answer_traced` does,
+/// that other one.
+template <class Operation>
+RAYDEX_HD inline const auto& visiting(const Operation& operation) {
+  if constexpr (requires { operation.operation; }) {
+    return operation.operation;
+  } else {
+    return operation;
+  }
+}
+
 /// Answers N tickets a lane whose matches are known, those of ranks [begin, end).
 template <class Operation, class Team, std::size_t N, class Rank>
 RAYDEX_HD inline void answer_matches(const Operation& operation, Team& team,
@@ -150,6 +161,12 @@ struct first_rows {
   View view;                                  ///< the index
   probe_set<typename View::key_type> probes;  ///< the batch
   result* out;                                ///< a row id a probe
+
+  /// The same on another view of the same entries.
+  template <class Other>
+  first_rows<Other> over(const Other& other) const {
+    return {other, probes, out};
+  }
 
   /// The smallest row id so far.
   struct partial {
@@ -205,6 +222,99 @@ struct first_of_points {
   }
 };
 
+/// For N keys a lane, the first entry whose key is not below it, or, if `past` equal ones, above
+/// it.
+template <std::size_t N, class View, class Team>
+RAYDEX_HD inline void locate_beside(Team& team, const View& view,
+                                    const typename View::key_type (&keys)[N], bool past,
+                                    typename View::found (&at)[N]) {
+  using key = typename View::key_type;
+  key from[N];
+  RAYDEX_UNROLL
+  for (std::size_t j = 0; j < N; ++j)
+    from[j] = static_cast<key>(keys[j] + (past ? 1 : 0));
+  view.locate(team, from, at);
+  RAYDEX_UNROLL
+  for (std::size_t j = 0; j < N; ++j)
+    if (past && from[j] == 0) at[j] = {view.size(), false, 0};  // nothing is above the last key
+}
+
+/// Writes how many keys are below each point, or not above it.
+template <class View>
+struct rank_points {
+  using result = std::uint64_t;  ///< what is written a probe
+
+  View view;                                  ///< the index
+  probe_set<typename View::key_type> probes;  ///< the batch, of points
+  bool past;                                  ///< whether equal keys count
+  result* out;                                ///< a rank a probe
+
+  /// Answers N tickets.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     fetched_probes<typename View::key_type, N> fetched, result* to) const {
+    probes.lower.encode_all(fetched.lower);
+    typename View::found at[N];
+    locate_beside(team, view, fetched.lower, past, at);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      if (team.owns_lookups() && tickets[j].probe < probes.size) {
+        to[tickets[j].result] = fetched.exists[j] ? at[j].rank : std::numeric_limits<result>::max();
+      }
+    }
+  }
+};
+
+/// Writes the smallest row id of the closest key on one side of each point.
+template <class View>
+struct closest_rows {
+  using result = typename View::row_id_type;  ///< what is written a probe
+
+  View view;                                  ///< the index
+  probe_set<typename View::key_type> probes;  ///< the batch, of points
+  bool before;                                ///< whether keys below are asked for, or those above
+  bool strict;                                ///< whether equal keys are left out
+  result* out;                                ///< a row id a probe
+
+  /// Answers N tickets.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     fetched_probes<typename View::key_type, N> fetched, result* to) const {
+    using key = typename View::key_type;
+    constexpr result none = std::numeric_limits<result>::max();
+    probes.lower.encode_all(fetched.lower);
+    typename View::found at[N];
+    locate_beside(team, view, fetched.lower, before != strict, at);
+    result rows[N];
+    key again[N];  // of which an entry was met that is not the first
+    bool repeats[N];
+    bool any_repeats = false;
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      result rank = at[j].rank;
+      bool exists = fetched.exists[j] && (before ? rank != 0 : rank != view.size());
+      repeats[j] = false;
+      again[j] = 0;
+      if (exists && before) {
+        repeats[j] = --rank != 0 && view.repeats(rank);
+        if (repeats[j]) again[j] = view.key(rank);
+      }
+      any_repeats = any_repeats || repeats[j];
+      rows[j] = exists && !repeats[j] ? view.row_id(rank) : none;
+    }
+    if (team.any(any_repeats)) {
+      view.locate(team, again, at);
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        if (repeats[j]) rows[j] = at[j].row;
+    }
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      if (team.owns_lookups() && tickets[j].probe < probes.size) to[tickets[j].result] = rows[j];
+    }
+  }
+};
+
 /// Writes the number of matches of each probe.
 template <class View>
 struct count_rows {
@@ -238,6 +348,12 @@ struct sum_rows {
   value_column values;                        ///< what to add up
   result* out;                                ///< a sum a probe
 
+  /// The same on another view of the same entries.
+  template <class Other>
+  sum_rows<Other, Sum> over(const Other& other) const {
+    return {other, probes, values, out};
+  }
+
   /// Takes match `k` of a ticket.
   RAYDEX_HD void add(Sum& sum, const ticket&, std::uint64_t /*k*/, std::uint64_t row,
                      result* /*to*/) const {
@@ -265,12 +381,70 @@ struct list_rows {
   const std::uint64_t* offsets;               ///< where the rows of each probe begin
   result* out;                                ///< the row ids of all probes
 
+  /// The same on another view of the same entries.
+  template <class Other>
+  list_rows<Other> over(const Other& other) const {
+    return {other, probes, offsets, out};
+  }
+
+  /// Answers N tickets: the offsets tell how many matches each has, so that only the first of them
+  /// is searched for.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<typename View::key_type, N>& fetched, result* to) const {
+    using key = typename View::key_type;
+    interval<key> wanted[N];
+    bool matches[N];
+    probes.decode(fetched, wanted, matches);
+    key lower[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      lower[j] = wanted[j].lower;
+    typename View::found at[N];
+    view.locate(team, lower, at);
+    result begin[N];
+    result end[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      begin[j] = end[j] = at[j].rank;
+      if (matches[j]) end[j] += static_cast<result>(count(tickets[j].probe));
+    }
+    team.scan(*this, tickets, begin, end, to);
+  }
+
+  /// How many matches a probe has.
+  RAYDEX_HD std::uint64_t count(std::uint64_t probe) const {
+    return load(offsets + probe + 1) - load(offsets + probe);
+  }
   /// Writes match `k` of a ticket.
   RAYDEX_HD void add(partial&, const ticket& of, std::uint64_t k, result row, result* to) const {
-    to[offsets[of.probe] + k] = row;
+    to[load(offsets + of.probe) + k] = row;
   }
   /// Nothing is left to write.
   RAYDEX_HD void finish(const ticket&, const partial&, result* /*to*/) const {}
+};
+/// Locates the matches of each probe: writes where they begin, and how many they are.
+template <class View, class Position>
+struct locate_rows {
+  using result = std::uint64_t;  ///< what is written a probe
+
+  View view;                                  ///< the index
+  probe_set<typename View::key_type> probes;  ///< the batch
+  Position* begins;                           ///< the first entry of each probe
+  result* out;                                ///< a count a probe
+
+  /// Answers N tickets whose matches are known.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Position (&begin)[N],
+                        const Position (&end)[N], result* to) const {
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      if (team.owns_lookups() && tickets[j].probe < probes.size) {
+        begins[tickets[j].probe] = begin[j];
+        to[tickets[j].result] = static_cast<result>(end[j] - begin[j]);
+      }
+    }
+  }
 };
 /// @}
 

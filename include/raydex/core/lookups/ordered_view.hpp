@@ -22,7 +22,8 @@ namespace raydex::core {
 ///   only; and `enter(team, key)`, where a search begins if that is not the root;
 /// - `end_of(range, begin)`, the rank after the last match of a range that begins there, or
 ///   `locate_ends` for several at once;
-/// - `row_id(rank)`, and `scan(begin, end, lane, lanes, visit)`, which calls `visit(k, row_id)` for
+/// - `key(rank)`, `row_id(rank)`, and `scan(begin, end, lane, lanes, visit)`, which calls `visit(k,
+/// row_id)` for
 ///   this lane's share of the entries of ranks `[begin, end)`, k being the rank less `begin`.
 template <class View, class Key, class RowId>
 class ordered_view {
@@ -134,6 +135,11 @@ class ordered_view {
       ends[j] = after[j] == 0 ? self().size() : at[j].rank;  // 0: nothing is above the last key
   }
 
+  /// Whether the entry before a rank, which is not 0, has the same key.
+  RAYDEX_HD bool repeats(RowId rank) const {
+    return self().key(static_cast<RowId>(rank - 1)) == self().key(rank);
+  }
+
   /// Searches begin at the root.
   template <class Team>
   RAYDEX_HD RowId enter(const Team& /*team*/, Key /*wanted*/) const {
@@ -168,6 +174,19 @@ class ordered_view {
   }
 };
 
+/// Views whose positions are ranks.
+template <class View>
+concept ranked = requires(const View& view, typename View::key_type key) {
+  view.locate(key).rank;
+};
+
+/// Views in which what a probe matches lies side by side, so that any part of it can be visited by
+/// itself.
+template <class View>
+concept addressed = ranked<View> || requires {
+  requires View::side_by_side;
+};
+
 /// What views of ascending entries have in common.
 template <class View, class Entries>
 class view_of_entries
@@ -178,6 +197,8 @@ class view_of_entries
 
   /// Number of entries.
   RAYDEX_HD row_id_type size() const { return size_; }
+  /// The key of the entry at a rank.
+  RAYDEX_HD key_type key(row_id_type rank) const { return entries_.key(rank); }
   /// The row id of the entry at a rank.
   RAYDEX_HD row_id_type row_id(row_id_type rank) const { return entries_.row_id(rank); }
   /// The entries themselves, in ascending order.
@@ -187,7 +208,7 @@ class view_of_entries
   template <class Visit>
   RAYDEX_HD void scan(row_id_type begin, row_id_type end, unsigned lane, unsigned lanes,
                       Visit&& visit) const {
-    scan_ranks(entries_, begin, end, lane, lanes, visit);
+    scan_ranks(entries_, size_, begin, end, lane, lanes, visit);
   }
 
  protected:

@@ -272,31 +272,6 @@ struct answer_traced {
   }
 };
 
-/// Locates the matches of each probe, once they were traced, for `list_located`: writes where they
-/// begin, and how many they are.
-template <class View, class Position>
-struct locate_rows {
-  using result = std::uint64_t;  ///< what is written a probe
-
-  View view;                                  ///< the index
-  probe_set<typename View::key_type> probes;  ///< the batch
-  Position* begins;                           ///< the first entry of each probe
-  result* out;                                ///< a count a probe
-
-  /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Position (&begin)[N],
-                        const Position (&end)[N], result* to) const {
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      if (team.owns_lookups() && tickets[j].probe < probes.size) {
-        begins[tickets[j].probe] = begin[j];
-        to[tickets[j].result] = static_cast<result>(end[j] - begin[j]);
-      }
-    }
-  }
-};
-
 /// Writes the row ids of matches that were located.
 template <class View, class Position>
 struct list_located {
@@ -320,8 +295,7 @@ struct list_located {
       const std::uint64_t i = tickets[j].probe;
       if (i >= probes.size) continue;
       begin[j] = load_once(begins + i);
-      end[j] = static_cast<Position>(
-          begin[j] + (load(operation.offsets + i + 1) - load(operation.offsets + i)));
+      end[j] = static_cast<Position>(begin[j] + operation.count(i));
     }
     answer_matches(operation, team, tickets, begin, end, to);
   }

@@ -18,4 +18,10 @@ Value parallel_reduce(const Range& range, const Value& identity, const Function&
   return all;
 }
 
+template <class Range, class Value, class Function, class Join>
+Value parallel_deterministic_reduce(const Range& range, const Value& identity, const Function& f,
+                                    const Join& join) {
+  return parallel_reduce(range, identity, f, join);
+}
+
 }  // namespace tbb

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Buckets of a hash table with open addressing: how entries lie in cache lines, and which buckets
+/// a key may be in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/keys/entries.hpp"
+
+namespace raydex::core {
+
+/// Spreads keys over all numbers of their width, each to another one: what a table holds in the
+/// place of keys (the finalisers of MurmurHash3, by A. Appleby).
+RAYDEX_HD constexpr std::uint32_t hash_of(std::uint32_t key) {
+  key ^= key >> 16;
+  key *= 0x85eb'ca6b;
+  key ^= key >> 13;
+  key *= 0xc2b2'ae35;
+  return key ^ key >> 16;
+}
+/// The same for 64 bits.
+RAYDEX_HD constexpr std::uint64_t hash_of(std::uint64_t key) {
+  key ^= key >> 33;
+  key *= 0xff51'afd7'ed55'8ccd;
+  key ^= key >> 33;
+  key *= 0xc4ce'b9fe'1a85'ec53;
+  return key ^ key >> 33;
+}
+
+/// The buckets that a key may be in, one after the other.
+enum class hash_placement : std::uint8_t {
+  linear,  ///< its own, and those after it
+  jumps,   ///< its own, and those at a distance that the key chooses: double hashing
+  choices  ///< the emptier one of two, and those after the second
+};
+
+/// Which buckets a hash may be in; with `jumps`, `count` is a prime.
+struct bucket_sequence {
+  hash_placement placement = hash_placement::linear;  ///< how they follow
+  std::uint32_t homes = 1;                            ///< buckets that a hash may be the first in
+  std::uint32_t count = 1;                            ///< all buckets; homes and some more
+
+  /// The first one: a larger hash has no smaller one.
+  RAYDEX_HD std::uint32_t home(std::uint32_t hash) const { return scaled(hash, homes); }
+  /// The same for 64 bits.
+  RAYDEX_HD std::uint32_t home(std::uint64_t hash) const {
+    return scaled(static_cast<std::uint32_t>(hash >> 32), homes);
+  }
+
+  /// The one after `bucket`, which is the `step`-th, from 0.
+  template <class Key>
+  RAYDEX_HD std::uint32_t after(std::uint32_t bucket, std::uint32_t step, Key hash) const {
+    if (placement == hash_placement::choices && step == 0) return second(hash);
+    const std::uint64_t distance = placement == hash_placement::jumps ? jump(hash) : 1;
+    const std::uint64_t next = bucket + distance;
+    return static_cast<std::uint32_t>(next < count ? next : next - count);
+  }
+
+ private:
+  RAYDEX_HD static std::uint32_t scaled(std::uint32_t hash, std::uint32_t size) {
+    return static_cast<std::uint32_t>(std::uint64_t{hash} * size >> 32);
+  }
+  // Bits that do not follow from those that choose the first bucket.
+  template <class Key>
+  RAYDEX_HD static std::uint32_t other_bits(Key hash) {
+    return hash_of(static_cast<std::uint32_t>(hash) * 0x9e37'79b1U + 0x7f4a'7c15U);
+  }
+  template <class Key>
+  RAYDEX_HD std::uint32_t jump(Key hash) const {
+    return count < 2 ? 0 : 1 + scaled(other_bits(hash), count - 1);
+  }
+  template <class Key>
+  RAYDEX_HD std::uint32_t second(Key hash) const {
+    return scaled(other_bits(hash), homes);
+  }
+};
+
+/// Buckets of `Bytes` bytes each. A slot holds a hash and a row id; where these are of different
+/// widths, the wider ones of a bucket come first. A slot without an entry has the largest row id:
+/// with the largest hash it was never used, with hash 0 its entry was erased. Never used slots are
+/// behind all others of their bucket.
+template <class Key, class RowId, unsigned Bytes>
+struct hash_buckets {
+  using key_type = Key;       ///< a hash
+  using row_id_type = RowId;  ///< a row id
+
+  static constexpr unsigned words = Bytes / 4;  ///< of a bucket
+  /// Slots of a bucket.
+  static constexpr unsigned slots = Bytes / (sizeof(Key) + sizeof(RowId));
+  static constexpr RowId none = std::numeric_limits<RowId>::max();  ///< no row id
+  static constexpr Key never = std::numeric_limits<Key>::max();     ///< of slots never used
+
+  std::uint32_t* first = nullptr;  ///< the first bucket, aligned to a bucket
+
+  /// The word of a bucket where the hash of a slot begins.
+  RAYDEX_HD static constexpr unsigned key_word(unsigned slot) {
+    constexpr unsigned key_words = sizeof(Key) / 4;
+    if constexpr (sizeof(Key) == sizeof(RowId)) return 2 * key_words * slot;
+    return key_words * slot + (sizeof(Key) < sizeof(RowId) ? 2 * slots : 0);
+  }
+  /// The word of a bucket where the row id of a slot begins.
+  RAYDEX_HD static constexpr unsigned row_word(unsigned slot) {
+    constexpr unsigned row_words = sizeof(RowId) / 4;
+    if constexpr (sizeof(Key) == sizeof(RowId)) return row_words * (2 * slot + 1);
+    return row_words * slot + (sizeof(RowId) < sizeof(Key) ? 2 * slots : 0);
+  }
+
+  /// A bucket.
+  RAYDEX_HD std::uint32_t* at(std::uint32_t bucket) const {
+    return first + std::uint64_t{bucket} * words;
+  }
+  /// The hash of a slot.
+  RAYDEX_HD Key key(std::uint32_t bucket, unsigned slot) const {
+    return *reinterpret_cast<const Key*>(at(bucket) + key_word(slot));
+  }
+  /// Where the row id of a slot is.
+  RAYDEX_HD RowId* row(std::uint32_t bucket, unsigned slot) const {
+    return reinterpret_cast<RowId*>(at(bucket) + row_word(slot));
+  }
+  /// Writes the hash of a slot.
+  RAYDEX_HD void put_key(std::uint32_t bucket, unsigned slot, Key hash) const {
+    *reinterpret_cast<Key*>(at(bucket) + key_word(slot)) = hash;
+  }
+  /// Writes a slot, and with the last one what is left of the bucket.
+  RAYDEX_HD void put(std::uint32_t bucket, unsigned slot, Key hash, RowId row_id) const {
+    put_key(bucket, slot, hash);
+    *row(bucket, slot) = row_id;
+    constexpr unsigned used = slots * (sizeof(Key) + sizeof(RowId)) / 4;
+    if constexpr (used < words) {
+      if (slot + 1 != slots) return;
+      for (unsigned word = used; word < words; ++word)
+        at(bucket)[word] = 0;
+    }
+  }
+};
+
+/// What a bucket says of a hash.
+template <class RowId>
+struct bucket_answer {
+  RowId row;      ///< of its entry, or the largest number
+  unsigned slot;  ///< of its entry, if there is one
+};
+
+/// A bucket that was read.
+template <class Key, class RowId, unsigned Bytes>
+struct bucket_copy {
+  using buckets = hash_buckets<Key, RowId, Bytes>;  ///< where it is from
+
+  std::uint32_t word[buckets::words];  ///< all of it
+
+  /// Reads a bucket.
+  RAYDEX_HD explicit bucket_copy(const std::uint32_t* from) { load_words(from, word); }
+  /// Looks for a hash, which at most one slot holds.
+  RAYDEX_HD bucket_answer<RowId> find(Key hash) const {
+    bucket_answer<RowId> answer{buckets::none, 0};
+    RAYDEX_UNROLL
+    for (unsigned slot = 0; slot < buckets::slots; ++slot) {
+      const auto row = number_of<RowId>(word + buckets::row_word(slot));
+      if (number_of<Key>(word + buckets::key_word(slot)) == hash && row != buckets::none)
+        answer = {row, slot};
+    }
+    return answer;
+  }
+  /// The hash of the last slot.
+  RAYDEX_HD Key last() const {
+    return number_of<Key>(word + buckets::key_word(buckets::slots - 1));
+  }
+  /// Whether the last slot was never used.
+  RAYDEX_HD bool has_room() const {
+    return last() == buckets::never &&
+           number_of<RowId>(word + buckets::row_word(buckets::slots - 1)) == buckets::none;
+  }
+};
+
+}  // namespace raydex::core

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// `hash_open`: a hash table with open addressing over cache lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "raydex/core/lookups/hash_open.hpp"
+#include "raydex/index.hpp"
+
+namespace raydex {
+
+/// Whether keys may repeat.
+enum class repetition : std::uint8_t {
+  allowed,  ///< they may; the build finds out whether they do
+  refused   ///< a build or an edit that would hold a key twice throws `invalid_argument`
+};
+
+/// Which threads of a GPU read the bucket of a point for `first`.
+enum class bucket_reading : std::uint8_t {
+  shared,  ///< those of neighbouring points together, 16 bytes each
+  single   ///< the thread of the point alone
+};
+
+/// Options of `hash_open`; by name as `options_of` and `raydex structures hash_open` list them.
+struct hash_open_options {
+  unsigned load = 80;                   ///< percent of the slots that a build fills: 10 to 95
+  unsigned bucket = 64;                 ///< bytes of a bucket: 64 or 128
+  core::hash_placement placement = {};  ///< where a key goes whose bucket is full
+  repetition repeats = {};              ///< whether keys may repeat
+  bucket_reading reading = {};          ///< who reads a bucket, on `cuda`
+};
+
+/// A hash table with open addressing. Buckets are cache lines of 8 entries with 32-bit keys and row
+/// ids, 5 where one of the two has 64 bits, 4 where both have. The table holds keys by a hash from
+/// which they could be told again, so that no key is reserved. Where keys repeat, each is in the
+/// table once, with its smallest row id and the place of all its rows in a list: a key of half of
+/// all rows takes no longer than others to find.
+///
+/// Answers points: `first`, `count`, `sum`, `rows`. Ranges, ranks and neighbours throw
+/// `unsupported`.
+///
+/// *Cost*: build: the sort of `sorted_array`, of hashes, then a pass over them and a write of the
+/// table in order; other placements than `linear` put each key into its bucket, a random access
+/// each. A point: one cache line, and at the usual load one more for one of 12, whether it is found
+/// or not; where keys repeat, for all but `first` a read beside the table, and the rows.
+/// *Memory*: resident: buckets for entries / load; where keys repeat, a row id for each row and two
+/// for each slot beside that. Peak of the build: that of `sorted_array`, or what it sorted and the
+/// table. *Stream*: the build synchronises.
+///
+/// *Edits*: keys that are not there yet are put into free slots of a copy of the table, and those
+/// that are erased leave theirs, a random access each, while the table has room for its load and
+/// half of the rest; otherwise, and where keys repeat, the entries are merged with the batch and
+/// the table is made anew. After insertions into a copy, a key that is not there takes a look at
+/// more buckets than after a build.
+class RAYDEX_EXPORT hash_open : public index {
+ public:
+  ~hash_open() override;
+
+  /// A view to look keys up from the user's own code, inside a kernel on `cuda`. It stays valid as
+  /// long as the index is not edited. Keys go in encoded (`raydex::encode`).
+  ///
+  /// @tparam Key `encoded_t` of the column's key type
+  /// @tparam RowId the type that `info().row_ids` names
+  /// @tparam Bytes those of a bucket
+  ///
+  /// Throws `invalid_argument` if these are not the index's own.
+  template <class Key, class RowId, unsigned Bytes = 64>
+  auto view() const {
+    check_view(8 * sizeof(Key), sizeof(RowId) == 4 ? row_id_type::uint32 : row_id_type::uint64,
+               Bytes);
+    core::hash_open_view<Key, RowId, Bytes> made;
+    made.table.first = table_.words;
+    made.sequence = table_.sequence;
+    made.ascending = table_.ascending;
+    made.entries = info().entries;
+    made.runs = static_cast<const core::row_run<RowId>*>(table_.runs);
+    made.rows = static_cast<const RowId*>(table_.rows);
+    return made;
+  }
+
+ protected:
+  /// For implementations.
+  explicit hash_open(memory_resource& upstream);
+
+  /// Where the table is.
+  struct table_storage {
+    std::uint32_t* words = nullptr;  ///< the buckets
+    unsigned bytes = 64;             ///< of a bucket
+    core::bucket_sequence sequence;  ///< which of them a key may be in
+    bool ascending = true;           ///< whether hashes ascend over the table
+    const void* runs = nullptr;      ///< the run of each slot, where keys repeat
+    const void* rows = nullptr;      ///< the rows of the runs
+  };
+  /// Set by the build.
+  table_storage table_;
+
+ private:
+  void check_view(std::size_t key_bits, row_id_type row_ids, unsigned bytes) const;
+  void check_kind(const probes& batch) const final;
+};
+
+/// Builds a `hash_open`; arguments and errors as for `build`. Throws `unsupported` where slots do
+/// not fit row ids of their width; `invalid_argument` for repeated keys that are refused.
+RAYDEX_EXPORT std::unique_ptr<hash_open> build_hash_open(
+    backend where, const context& on, const column& keys,
+    const std::optional<column>& row_ids = std::nullopt, const hash_open_options& options = {});
+
+}  // namespace raydex

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/aggregates/built_aggregate.hpp"
+#include "src/cpu/executor.hpp"
+
+namespace raydex::cpu {
+
+std::unique_ptr<aggregate> build_aggregate(const context& on, const index& over,
+                                           const std::optional<column>& values,
+                                           const aggregate_options& options) {
+  return make_aggregate<executor>(on, over, values, options);
+}
+
+}  // namespace raydex::cpu

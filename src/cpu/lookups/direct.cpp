@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/lookups/direct.hpp"
+
+#include "src/cpu/executor.hpp"
+#include "src/interface/dispatch.hpp"
+
+namespace raydex::cpu {
+
+std::unique_ptr<direct> build(const index_info& info, const context& on, const column& keys,
+                              const std::optional<column>& row_ids, const direct_options& options) {
+  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
+    return make_direct<Key, RowId, executor>(info, on, keys, row_ids, options);
+  });
+}
+
+}  // namespace raydex::cpu

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/lookups/btree.hpp"
+
+#include "src/cuda/lookups/run.cuh"
+#include "src/interface/dispatch.hpp"
+
+namespace raydex::cuda {
+
+std::unique_ptr<btree> build(const index_info& info, const context& on, const column& keys,
+                             const std::optional<column>& row_ids, const btree_options& options) {
+  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<btree> {
+    return std::make_unique<built_btree<Key, RowId, executor>>(info, on, keys, row_ids, options);
+  });
+}
+
+}  // namespace raydex::cuda

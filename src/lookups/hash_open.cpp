@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/lookups/hash_open.hpp"
+
+#include <fmt/format.h>
+
+#include "raydex/error.hpp"
+#include "src/interface/builders.hpp"
+#include "src/options/checked.hpp"
+#include "src/options/lookups.hpp"
+
+namespace raydex {
+
+hash_open::hash_open(memory_resource& upstream) : index(upstream) {}
+hash_open::~hash_open() = default;
+
+void hash_open::check_view(std::size_t key_bits, row_id_type row_ids, unsigned bytes) const {
+  check_entries(*this, key_bits, row_ids, layout::column, layout::column);
+  if (bytes != table_.bytes)
+    throw invalid_argument(fmt::format("view: this index was built with bucket={}", table_.bytes));
+}
+
+void hash_open::check_kind(const probes& batch) const {
+  if (!batch.is_points)
+    throw unsupported("probes: hash_open answers points, not ranges; pivot_tree answers both");
+}
+
+void refuse_repeated(std::uint64_t repeated, std::uint64_t keys) {
+  throw invalid_argument(
+      fmt::format("keys: {} of {} repeat another one, but repeats=refused", repeated, keys));
+}
+
+void refuse_buckets(std::uint64_t buckets, std::uint64_t most) {
+  throw unsupported(
+      fmt::format("keys: {} buckets, but at most {} can be numbered; pivot_tree takes as many keys",
+                  buckets, most));
+}
+
+std::unique_ptr<hash_open> build_hash_open(backend where, const context& on, const column& keys,
+                                           const std::optional<column>& row_ids,
+                                           const hash_open_options& options) try {
+  const auto info = checked(hash_open_table, options, where, on, keys, row_ids);
+  return builder_on(where, &backend_table::build_hash_open)(info, on, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex
