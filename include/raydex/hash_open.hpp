@@ -9,21 +9,10 @@
 #include <optional>
 
 #include "raydex/core/lookups/hash_open.hpp"
+#include "raydex/hash_options.hpp"
 #include "raydex/index.hpp"
 
 namespace raydex {
-
-/// Whether keys may repeat.
-enum class repetition : std::uint8_t {
-  allowed,  ///< they may; the build finds out whether they do
-  refused   ///< a build or an edit that would hold a key twice throws `invalid_argument`
-};
-
-/// Which threads of a GPU read the bucket of a point for `first`.
-enum class bucket_reading : std::uint8_t {
-  shared,  ///< those of neighbouring points together, 16 bytes each
-  single   ///< the thread of the point alone
-};
 
 /// Options of `hash_open`; by name as `options_of` and `raydex structures hash_open` list them.
 struct hash_open_options {

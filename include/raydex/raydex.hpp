@@ -13,7 +13,9 @@
 #include "raydex/edits.hpp"                    // IWYU pragma: export
 #include "raydex/error.hpp"                    // IWYU pragma: export
 #include "raydex/eytzinger.hpp"                // IWYU pragma: export
+#include "raydex/hash_bucket.hpp"              // IWYU pragma: export
 #include "raydex/hash_open.hpp"                // IWYU pragma: export
+#include "raydex/hash_options.hpp"             // IWYU pragma: export
 #include "raydex/index.hpp"                    // IWYU pragma: export
 #include "raydex/layout.hpp"                   // IWYU pragma: export
 #include "raydex/memory.hpp"                   // IWYU pragma: export

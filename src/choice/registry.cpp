@@ -54,6 +54,7 @@ constexpr std::array structures{for_keys<sorted_array_table, build_sorted_array>
                                 for_keys<btree_table, build_btree>,
                                 for_keys<direct_table, build_direct>,
                                 for_keys<hash_open_table, build_hash_open>,
+                                for_keys<hash_bucket_table, build_hash_bucket>,
                                 for_keys<rx_table, build_rx>,
                                 for_keys<cgrx_table, build_cgrx>,
                                 for_minima<rmq_cover_table, build_rmq_cover>,

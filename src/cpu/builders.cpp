@@ -13,6 +13,7 @@ keys_builder<pivot_tree, pivot_tree_options> build_group_tree;
 keys_builder<btree, btree_options> build;
 keys_builder<direct, direct_options> build;
 keys_builder<hash_open, hash_open_options> build;
+keys_builder<hash_bucket, hash_bucket_options> build;
 keys_builder<rx, rx_options> build;
 keys_builder<cgrx, cgrx_options> build;
 minima_builder<rmq_cover, rmq_cover_options> build;
@@ -32,6 +33,7 @@ const backend_table table{.where = backend::cpu,
                           .build_btree = build,
                           .build_direct = build,
                           .build_hash_open = build,
+                          .build_hash_bucket = build,
                           .build_rx = build,
                           .build_cgrx = build,
                           .build_rmq_cover = build,

@@ -13,6 +13,7 @@ keys_builder<pivot_tree, pivot_tree_options> build_group_tree;
 keys_builder<btree, btree_options> build;
 keys_builder<direct, direct_options> build;
 keys_builder<hash_open, hash_open_options> build;
+keys_builder<hash_bucket, hash_bucket_options> build;
 minima_builder<rmq_cover, rmq_cover_options> build;
 minima_builder<rmq_hierarchy, rmq_hierarchy_options> build;
 minima_builder<rmq, rmq_lca_options> build;
@@ -29,6 +30,7 @@ const backend_table table{.where = backend::cuda,
                           .build_btree = build,
                           .build_direct = build,
                           .build_hash_open = build,
+                          .build_hash_bucket = build,
                           .build_rmq_cover = build,
                           .build_rmq_hierarchy = build,
                           .build_rmq_lca = build,

@@ -24,17 +24,6 @@ void hash_open::check_kind(const probes& batch) const {
     throw unsupported("probes: hash_open answers points, not ranges; pivot_tree answers both");
 }
 
-void refuse_repeated(std::uint64_t repeated, std::uint64_t keys) {
-  throw invalid_argument(
-      fmt::format("keys: {} of {} repeat another one, but repeats=refused", repeated, keys));
-}
-
-void refuse_buckets(std::uint64_t buckets, std::uint64_t most) {
-  throw unsupported(
-      fmt::format("keys: {} buckets, but at most {} can be numbered; pivot_tree takes as many keys",
-                  buckets, most));
-}
-
 std::unique_ptr<hash_open> build_hash_open(backend where, const context& on, const column& keys,
                                            const std::optional<column>& row_ids,
                                            const hash_open_options& options) try {

@@ -8,6 +8,7 @@
 #include "raydex/core/lookups/pivot_levels.hpp"
 #include "raydex/direct.hpp"
 #include "raydex/eytzinger.hpp"
+#include "raydex/hash_bucket.hpp"
 #include "raydex/hash_open.hpp"
 #include "raydex/pivot_tree.hpp"
 #include "raydex/sorted_array.hpp"
@@ -91,22 +92,31 @@ inline constexpr auto direct_table =
                                  "limit", {1, 1024}, "places that there may be for each key")},
                              schedule_options<&direct_options::batch>);
 
+template <class Options>
+inline constexpr option_entry repeats_option = choice<&Options::repeats>(
+    "repeats", {{"allowed", repetition::allowed}, {"refused", repetition::refused}},
+    "whether keys may repeat");
+template <class Options>
+inline constexpr option_entry reading_option = choice<&Options::reading>(
+    "reading", {{"shared", bucket_reading::shared}, {"single", bucket_reading::single}},
+    "which threads read the bucket of a point");
+
 inline constexpr auto hash_open_table = table_of<hash_open_options>(
     {.name = "hash_open", .backends = searching_backends, .updates = true, .ranges = false},
-    std::array{
-        worth_trying("50", number<&hash_open_options::load>(
-                               "load", {10, 95}, "percent of the slots that are filled")),
-        number<&hash_open_options::bucket>("bucket", {64, 128, true}, "bytes of a bucket"),
-        choice<&hash_open_options::placement>("placement",
-                                              {{"linear", core::hash_placement::linear},
-                                               {"jumps", core::hash_placement::jumps},
-                                               {"choices", core::hash_placement::choices}},
-                                              "where a key goes whose bucket is full"),
-        choice<&hash_open_options::repeats>(
-            "repeats", {{"allowed", repetition::allowed}, {"refused", repetition::refused}},
-            "whether keys may repeat"),
-        choice<&hash_open_options::reading>(
-            "reading", {{"shared", bucket_reading::shared}, {"single", bucket_reading::single}},
-            "which threads read the bucket of a point")});
+    std::array{worth_trying("50", number<&hash_open_options::load>(
+                                      "load", {10, 95}, "percent of the slots that are filled")),
+               number<&hash_open_options::bucket>("bucket", {64, 128, true}, "bytes of a bucket"),
+               choice<&hash_open_options::placement>("placement",
+                                                     {{"linear", core::hash_placement::linear},
+                                                      {"jumps", core::hash_placement::jumps},
+                                                      {"choices", core::hash_placement::choices}},
+                                                     "where a key goes whose bucket is full"),
+               repeats_option<hash_open_options>, reading_option<hash_open_options>});
+
+inline constexpr auto hash_bucket_table = table_of<hash_bucket_options>(
+    {.name = "hash_bucket", .backends = searching_backends, .updates = true, .ranges = false},
+    std::array{number<&hash_bucket_options::occupancy>(
+                   "occupancy", {25, 400}, "percent of a node's slots that a bucket fills"),
+               repeats_option<hash_bucket_options>, reading_option<hash_bucket_options>});
 
 }  // namespace raydex

@@ -11,8 +11,8 @@ from test_query import check_all_results
 
 # Those that take keys of every type.
 STRUCTURES = {
-    "cpu": ["cgrx", "rx", "sorted_array", "eytzinger", "pivot_tree", "hash_open"],
-    "cuda": ["sorted_array", "eytzinger", "pivot_tree", "hash_open"],
+    "cpu": ["cgrx", "rx", "sorted_array", "eytzinger", "pivot_tree", "hash_open", "hash_bucket"],
+    "cuda": ["sorted_array", "eytzinger", "pivot_tree", "hash_open", "hash_bucket"],
     "optix": ["cgrx", "rx"],
 }[BACKEND]
 ONE = STRUCTURES[0]
@@ -74,7 +74,7 @@ def test_every_key_type(program, rng, dtype, row_id_type, by_row):
         options["erase_rows"] = program.file("I3.npy", gone_rows)
     probed = np.concatenate([keys, new, gone])
     lower, upper = random_points(rng, probed, 100), random_points(rng, probed, 100)
-    if options["structure"] == "hash_open" or rng.random() < 0.5:
+    if options["structure"].startswith("hash_") or rng.random() < 0.5:
         upper = lower
         options["points"] = program.file("P.npy", lower)
     else:

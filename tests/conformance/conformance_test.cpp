@@ -65,6 +65,7 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"placement", "jumps"}, {"load", "95"}},
         {{"placement", "choices"}, {"load", "90"}, {"bucket", "128"}},
         {{"placement", "jumps"}, {"load", "10"}, {"reading", "single"}}}},
+      {"hash_bucket", {{}, {{"occupancy", "400"}}, {{"occupancy", "25"}, {"reading", "single"}}}},
       {"rx",
        {{},
         {{"hits", "any"}, {"duplicates", "keep"}, {"primitive", "triangle"}, {"order", "batch"}},

@@ -45,6 +45,7 @@ std::vector<subject> subjects() {
       {"btree", {{"fill", "100"}, {"reorder", "single"}}},
       {"hash_open", {{"load", "95"}, {"bucket", "128"}}},
       {"hash_open", {{"placement", "choices"}, {"reading", "single"}}},
+      {"hash_bucket", {{"occupancy", "300"}, {"reading", "single"}}},
       {"rx", {{"hits", "any"}, {"order", "sorted"}}},
       {"rx", {{"top", "instances"}, {"parts", "3"}, {"update", "refit"}}},
       {"rx", {{"primitive", "sphere"}, {"order", "tiles"}, {"update", "refit"}}},
@@ -317,7 +318,7 @@ TEST_P(failing_keys, changes) {
 
 // A table without repeated keys is edited in a copy, not built anew.
 TEST_P(failing_keys, changes_of_single_keys) {
-  if (GetParam().structure != "hash_open") GTEST_SKIP() << "the same as other changes";
+  if (GetParam().structure.find("hash_") != 0) GTEST_SKIP() << "the same as other changes";
   first_.resize(size / 2);
   for (row i = 0; i < first_.size(); ++i)
     first_[i] = {3 * i, i};

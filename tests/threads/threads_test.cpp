@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                     subject{"pivot_tree", {{"nodes", "quantised"}}},
                     subject{"pivot_tree", {{"search", "groups"}}}, subject{"btree", {}},
                     subject{"hash_open", {}}, subject{"hash_open", {{"placement", "choices"}}},
-                    subject{"direct", {}}, subject{"rx", {}},
+                    subject{"hash_bucket", {}}, subject{"direct", {}}, subject{"rx", {}},
                     subject{"rx", {{"hits", "any"}, {"order", "sorted"}}},
                     subject{"rx", {{"inverse", "on"}}}, subject{"cgrx", {}},
                     subject{"cgrx", {{"node", "32"}}}, subject{"cgrx", {{"mapping", "bits"}}}),
@@ -128,8 +128,8 @@ TEST_P(edited_threads, ask_at_once_after_edits) {
 INSTANTIATE_TEST_SUITE_P(structures, edited_threads,
                          testing::Values(subject{"cgrx", {}}, subject{"cgrx", {{"node", "32"}}},
                                          subject{"pivot_tree", {}}, subject{"btree", {}},
-                                         subject{"hash_open", {}}, subject{"direct", {}},
-                                         subject{"rx", {}}),
+                                         subject{"hash_open", {}}, subject{"hash_bucket", {}},
+                                         subject{"direct", {}}, subject{"rx", {}}),
                          name_of);
 
 class rmq_threads : public testing::TestWithParam<subject> {

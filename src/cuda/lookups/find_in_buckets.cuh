@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points in a hash table with open addressing, for `first`: neighbouring threads read the buckets
+// Points in a hash table, for `first`: neighbouring threads read the buckets
 // of their points together, 16 bytes each, so that a bucket costs the L1 one access.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "raydex/core/config.hpp"
-#include "raydex/core/lookups/hash_open.hpp"
+#include "raydex/core/lookups/hashed_view.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "src/cuda/launch.cuh"
 #include "src/cuda/lookups/teams.cuh"
@@ -51,7 +51,8 @@ class bucket_part {
     if constexpr (has_rows) {
       RAYDEX_UNROLL
       for (unsigned word = 0; word < 4; word += 2 * key_words)
-        if (hash_at(word) == hash) answer = core::number_of<row_id>(words_ + word + key_words);
+        if (hash_at(word) == hash && is_slot(4 * lane + word))
+          answer = core::number_of<row_id>(words_ + word + key_words);
     } else {
       RAYDEX_UNROLL
       for (unsigned word = 0; word < 4; word += key_words) {
@@ -71,10 +72,14 @@ class bucket_part {
       room = hash_at(word) == buckets::never &&
              core::number_of<row_id>(words_ + word + key_words) == buckets::none;
     }
-    return view.ends(hash, 0, hash_at(word), room);
+    return view.ends_at_home(hash, hash_at(word), room);
   }
 
  private:
+  // Whether a word of a bucket is in a slot.
+  __device__ static bool is_slot(unsigned word) {
+    return buckets::used_words == buckets::words || word < buckets::used_words;
+  }
   __device__ key hash_at(unsigned word) const { return core::number_of<key>(words_ + word); }
 
   std::uint32_t words_[4];
@@ -112,7 +117,7 @@ __global__ void __launch_bounds__(bucket_policy::threads)
   auto fetched = operation.probes.fetch(tickets);
   operation.probes.lower.encode_all(fetched.lower);
   const key hash = core::hash_of(fetched.lower[0]);
-  const std::uint32_t bucket = view.sequence.home(hash);
+  const std::uint32_t bucket = view.home(hash);
 
   const unsigned lane = threadIdx.x % lanes;
   part_type parts[lanes];
@@ -142,7 +147,8 @@ __global__ void __launch_bounds__(bucket_policy::threads)
 template <class Operation>
 concept finding_in_buckets = requires(const Operation& operation) {
   Operation::first_match_only;
-  operation.view.sequence.home(typename decltype(Operation::view)::key_type{});
+  operation.view.ends_at_home(typename decltype(Operation::view)::key_type{},
+                              typename decltype(Operation::view)::key_type{}, false);
 };
 
 template <class Operation>

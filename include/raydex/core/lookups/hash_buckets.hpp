@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Buckets of a hash table with open addressing: how entries lie in cache lines, and which buckets
+/// Buckets of hash tables: how entries lie in cache lines, and, with open addressing, which buckets
 /// a key may be in.
 #pragma once
 
@@ -31,6 +31,15 @@ RAYDEX_HD constexpr std::uint64_t hash_of(std::uint64_t key) {
   return key ^ key >> 33;
 }
 
+/// Which of `homes` buckets a hash belongs to: a larger hash belongs to no smaller one.
+RAYDEX_HD constexpr std::uint32_t home_of(std::uint32_t hash, std::uint32_t homes) {
+  return static_cast<std::uint32_t>(std::uint64_t{hash} * homes >> 32);
+}
+/// The same for 64 bits.
+RAYDEX_HD constexpr std::uint32_t home_of(std::uint64_t hash, std::uint32_t homes) {
+  return home_of(static_cast<std::uint32_t>(hash >> 32), homes);
+}
+
 /// The buckets that a key may be in, one after the other.
 enum class hash_placement : std::uint8_t {
   linear,  ///< its own, and those after it
@@ -44,11 +53,10 @@ struct bucket_sequence {
   std::uint32_t homes = 1;                            ///< buckets that a hash may be the first in
   std::uint32_t count = 1;                            ///< all buckets; homes and some more
 
-  /// The first one: a larger hash has no smaller one.
-  RAYDEX_HD std::uint32_t home(std::uint32_t hash) const { return scaled(hash, homes); }
-  /// The same for 64 bits.
-  RAYDEX_HD std::uint32_t home(std::uint64_t hash) const {
-    return scaled(static_cast<std::uint32_t>(hash >> 32), homes);
+  /// The first one.
+  template <class Key>
+  RAYDEX_HD std::uint32_t home(Key hash) const {
+    return home_of(hash, homes);
   }
 
   /// The one after `bucket`, which is the `step`-th, from 0.
@@ -61,9 +69,6 @@ struct bucket_sequence {
   }
 
  private:
-  RAYDEX_HD static std::uint32_t scaled(std::uint32_t hash, std::uint32_t size) {
-    return static_cast<std::uint32_t>(std::uint64_t{hash} * size >> 32);
-  }
   // Bits that do not follow from those that choose the first bucket.
   template <class Key>
   RAYDEX_HD static std::uint32_t other_bits(Key hash) {
@@ -71,28 +76,30 @@ struct bucket_sequence {
   }
   template <class Key>
   RAYDEX_HD std::uint32_t jump(Key hash) const {
-    return count < 2 ? 0 : 1 + scaled(other_bits(hash), count - 1);
+    return count < 2 ? 0 : 1 + home_of(other_bits(hash), count - 1);
   }
   template <class Key>
   RAYDEX_HD std::uint32_t second(Key hash) const {
-    return scaled(other_bits(hash), homes);
+    return home_of(other_bits(hash), homes);
   }
 };
 
 /// Buckets of `Bytes` bytes each. A slot holds a hash and a row id; where these are of different
 /// widths, the wider ones of a bucket come first. A slot without an entry has the largest row id:
 /// with the largest hash it was never used, with hash 0 its entry was erased. Never used slots are
-/// behind all others of their bucket.
-template <class Key, class RowId, unsigned Bytes>
+/// behind all others of their bucket. The last word of a `Linked` one is the number of the bucket
+/// that it goes on in, or 0.
+template <class Key, class RowId, unsigned Bytes, bool Linked = false>
 struct hash_buckets {
   using key_type = Key;       ///< a hash
   using row_id_type = RowId;  ///< a row id
 
   static constexpr unsigned words = Bytes / 4;  ///< of a bucket
   /// Slots of a bucket.
-  static constexpr unsigned slots = Bytes / (sizeof(Key) + sizeof(RowId));
-  static constexpr RowId none = std::numeric_limits<RowId>::max();  ///< no row id
-  static constexpr Key never = std::numeric_limits<Key>::max();     ///< of slots never used
+  static constexpr unsigned slots = (Bytes - (Linked ? 4 : 0)) / (sizeof(Key) + sizeof(RowId));
+  static constexpr unsigned used_words = slots * (sizeof(Key) + sizeof(RowId)) / 4;  ///< by slots
+  static constexpr RowId none = std::numeric_limits<RowId>::max();                   ///< no row id
+  static constexpr Key never = std::numeric_limits<Key>::max();  ///< of slots never used
 
   std::uint32_t* first = nullptr;  ///< the first bucket, aligned to a bucket
 
@@ -129,12 +136,15 @@ struct hash_buckets {
   RAYDEX_HD void put(std::uint32_t bucket, unsigned slot, Key hash, RowId row_id) const {
     put_key(bucket, slot, hash);
     *row(bucket, slot) = row_id;
-    constexpr unsigned used = slots * (sizeof(Key) + sizeof(RowId)) / 4;
-    if constexpr (used < words) {
+    if constexpr (used_words < words) {
       if (slot + 1 != slots) return;
-      for (unsigned word = used; word < words; ++word)
+      for (unsigned word = used_words; word < words - (Linked ? 1 : 0); ++word)
         at(bucket)[word] = 0;
     }
+  }
+  /// Where a bucket says which one it goes on in.
+  RAYDEX_HD std::uint32_t* link(std::uint32_t bucket) const requires Linked {
+    return at(bucket) + (words - 1);
   }
 };
 
@@ -146,34 +156,38 @@ struct bucket_answer {
 };
 
 /// A bucket that was read.
-template <class Key, class RowId, unsigned Bytes>
+template <class Buckets>
 struct bucket_copy {
-  using buckets = hash_buckets<Key, RowId, Bytes>;  ///< where it is from
+  using buckets = Buckets;                            ///< where it is from
+  using key_type = typename buckets::key_type;        ///< a hash
+  using row_id_type = typename buckets::row_id_type;  ///< a row id
 
   std::uint32_t word[buckets::words];  ///< all of it
 
   /// Reads a bucket.
   RAYDEX_HD explicit bucket_copy(const std::uint32_t* from) { load_words(from, word); }
   /// Looks for a hash, which at most one slot holds.
-  RAYDEX_HD bucket_answer<RowId> find(Key hash) const {
-    bucket_answer<RowId> answer{buckets::none, 0};
+  RAYDEX_HD bucket_answer<row_id_type> find(key_type hash) const {
+    bucket_answer<row_id_type> answer{buckets::none, 0};
     RAYDEX_UNROLL
     for (unsigned slot = 0; slot < buckets::slots; ++slot) {
-      const auto row = number_of<RowId>(word + buckets::row_word(slot));
-      if (number_of<Key>(word + buckets::key_word(slot)) == hash && row != buckets::none)
+      const auto row = number_of<row_id_type>(word + buckets::row_word(slot));
+      if (number_of<key_type>(word + buckets::key_word(slot)) == hash && row != buckets::none)
         answer = {row, slot};
     }
     return answer;
   }
   /// The hash of the last slot.
-  RAYDEX_HD Key last() const {
-    return number_of<Key>(word + buckets::key_word(buckets::slots - 1));
+  RAYDEX_HD key_type last() const {
+    return number_of<key_type>(word + buckets::key_word(buckets::slots - 1));
   }
   /// Whether the last slot was never used.
   RAYDEX_HD bool has_room() const {
     return last() == buckets::never &&
-           number_of<RowId>(word + buckets::row_word(buckets::slots - 1)) == buckets::none;
+           number_of<row_id_type>(word + buckets::row_word(buckets::slots - 1)) == buckets::none;
   }
+  /// The bucket that a linked one goes on in, or 0.
+  RAYDEX_HD std::uint32_t link() const { return word[buckets::words - 1]; }
 };
 
 }  // namespace raydex::core

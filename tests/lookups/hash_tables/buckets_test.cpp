@@ -14,9 +14,9 @@ namespace raydex::core {
 namespace {
 
 // No two slots share a word, and all words are those of the bucket.
-template <class Key, class RowId, unsigned Bytes>
+template <class Key, class RowId, unsigned Bytes, bool Linked = false>
 void check_layout(unsigned slots) {
-  using buckets = hash_buckets<Key, RowId, Bytes>;
+  using buckets = hash_buckets<Key, RowId, Bytes, Linked>;
   EXPECT_EQ(buckets::slots, slots);
   std::set<unsigned> taken;
   for (unsigned slot = 0; slot < slots; ++slot) {
@@ -27,7 +27,7 @@ void check_layout(unsigned slots) {
     for (unsigned word = 0; word < sizeof(RowId) / 4; ++word)
       EXPECT_TRUE(taken.insert(buckets::row_word(slot) + word).second);
   }
-  EXPECT_LT(*taken.rbegin(), Bytes / 4);
+  EXPECT_LT(*taken.rbegin(), Bytes / 4 - (Linked ? 1 : 0));
 }
 
 TEST(hash_buckets, have_a_place_for_each_slot) {
@@ -39,6 +39,10 @@ TEST(hash_buckets, have_a_place_for_each_slot) {
   check_layout<std::uint64_t, std::uint32_t, 128>(10);
   check_layout<std::uint32_t, std::uint64_t, 128>(10);
   check_layout<std::uint64_t, std::uint64_t, 128>(8);
+  check_layout<std::uint32_t, std::uint32_t, 128, true>(15);
+  check_layout<std::uint64_t, std::uint32_t, 128, true>(10);
+  check_layout<std::uint32_t, std::uint64_t, 128, true>(10);
+  check_layout<std::uint64_t, std::uint64_t, 128, true>(7);
 }
 
 TEST(hash_of, gives_different_keys_different_numbers) {

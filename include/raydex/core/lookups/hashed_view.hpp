@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// What the views of hash tables have in common.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/keys/entries.hpp"
+#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/lookups/hash_buckets.hpp"
+#include "raydex/core/lookups/team.hpp"
+
+namespace raydex::core {
+
+/// Where the rows of a key lie that are in a list beside the table.
+template <class RowId>
+struct row_run {
+  RowId begin;  ///< the first one
+  RowId size;   ///< how many
+};
+
+/// Lookups by hash, on top of what a table brings:
+///
+/// - `home(hash)`, the bucket where a lookup begins;
+/// - `look_up_from(home, hash)`, which goes on from there to its end;
+/// - `ends_at_home(hash, last, room)`, whether a hash that is not in its home is nowhere, where
+///   `last` is the last hash there and `room` tells whether its last slot was never used;
+/// - `ascending`, whether hashes ascend over the table, gaps left out, if one reads it by
+///   `for_each_entry(i, visit)` for all i below `parts()`, which calls `visit(hash, row_id, slot)`
+///   for the entries of part i.
+///
+/// A *position* is a slot of the table, or, where keys may repeat, a place in the list of all row
+/// ids, in which those of a key lie together, ascending.
+template <class View, class Buckets>
+class hashed_view {
+ public:
+  using buckets = Buckets;                            ///< the table's
+  using key_type = typename buckets::key_type;        ///< an encoded key
+  using row_id_type = typename buckets::row_id_type;  ///< a row id
+  using found = found_entry<row_id_type>;             ///< what a lookup finds
+  static constexpr unsigned slots = buckets::slots;   ///< slots of a bucket
+  static constexpr bool side_by_side = true;          ///< see `addressed`
+
+  buckets table;                               ///< the buckets
+  std::uint64_t entries = 0;                   ///< how many
+  const row_run<row_id_type>* runs = nullptr;  ///< a run a slot; null where keys are different
+  const row_id_type* rows = nullptr;           ///< all row ids, by key; null likewise
+
+  /// Number of entries.
+  RAYDEX_HD std::uint64_t size() const { return entries; }
+
+  /// The smallest row id of `key`, or the largest value of its type.
+  RAYDEX_HD row_id_type find(key_type key) const { return look_up(hash_of(key)).row; }
+  /// The number of rows of `key`.
+  RAYDEX_HD std::uint64_t count(key_type key) const { return run_of(look_up(hash_of(key))).size; }
+  /// Calls `visit(row_id)` for every row of `key`, in ascending order.
+  template <class Visit>
+  RAYDEX_HD void for_each(key_type key, Visit&& visit) const {
+    const row_run<row_id_type> run = run_of(look_up(hash_of(key)));
+    for (row_id_type k = 0; k < run.size; ++k)
+      visit(row_id(run.begin + k));
+  }
+
+  /// @name What the operations of `lookup.hpp` ask for
+  /// @{
+
+  /// The row id at a position.
+  RAYDEX_HD row_id_type row_id(row_id_type position) const {
+    if (rows != nullptr) return load(rows + position);
+    return *table.row(static_cast<std::uint32_t>(position / slots),
+                      static_cast<unsigned>(position % slots));
+  }
+
+  /// The smallest row ids of N keys, or the largest value of their type.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void find_rows(const Team& /*team*/, const key_type (&keys)[N],
+                           row_id_type (&out)[N]) const {
+    place at[N];
+    look_up_all(keys, at);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      out[j] = at[j].row;
+  }
+
+  /// Where the rows of N keys begin.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void locate(const Team& /*team*/, const key_type (&keys)[N], found (&at)[N]) const {
+    place places[N];
+    look_up_all(keys, places);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      at[j] = {run_of(places[j]).begin, places[j].row != buckets::none, places[j].row};
+  }
+
+  /// The positions [begin, end) of the rows of N keys, the lower ends of ranges of one key each.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void locate_matches(const Team& /*team*/, const interval<key_type> (&keys)[N],
+                                row_id_type (&begin)[N], row_id_type (&end)[N]) const {
+    key_type lower[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      lower[j] = keys[j].lower;
+    place places[N];
+    look_up_all(lower, places);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      const row_run<row_id_type> run = run_of(places[j]);
+      begin[j] = run.begin;
+      end[j] = run.begin + run.size;
+    }
+  }
+
+  /// Calls `visit(k, row_id)` for a lane's share of the positions `[begin, end)`, k counting from
+  /// `begin`.
+  template <class Visit>
+  RAYDEX_HD void scan(row_id_type begin, row_id_type end, unsigned lane, unsigned lanes,
+                      Visit&& visit) const {
+    if (rows == nullptr) {
+      if (lane == 0 && begin != end) visit(0, row_id(begin));
+      return;
+    }
+    scan_ranks(column_entries<key_type, row_id_type>{nullptr, rows},
+               static_cast<row_id_type>(entries), begin, end, lane, lanes, visit);
+  }
+  /// @}
+
+  /// Where the entry of a hash is.
+  struct place {
+    row_id_type row;       ///< its row id, the smallest one; the largest number: there is none
+    std::uint32_t bucket;  ///< its bucket, or that after which there is none
+    unsigned slot;         ///< its slot
+  };
+
+  /// Looks a hash up.
+  RAYDEX_HD place look_up(key_type hash) const {
+    return self().look_up_from(self().home(hash), hash);
+  }
+
+ private:
+  RAYDEX_HD const View& self() const { return static_cast<const View&>(*this); }
+
+  template <std::size_t N>
+  RAYDEX_HD void look_up_all(const key_type (&keys)[N], place (&at)[N]) const {
+    key_type hashes[N];
+    std::uint32_t homes[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      hashes[j] = hash_of(keys[j]);
+      homes[j] = self().home(hashes[j]);
+      prefetch(table.at(homes[j]));
+    }
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      at[j] = self().look_up_from(homes[j], hashes[j]);
+  }
+
+  // The positions of the rows of what was looked up.
+  RAYDEX_HD row_run<row_id_type> run_of(const place& at) const {
+    if (at.row == buckets::none) return {0, 0};
+    const std::uint64_t slot = std::uint64_t{at.bucket} * slots + at.slot;
+    if (runs == nullptr) return {static_cast<row_id_type>(slot), 1};
+    return {load(&runs[slot].begin), load(&runs[slot].size)};
+  }
+};
+
+}  // namespace raydex::core

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hash tables have in common: a table of words that holds each key once, by its hash, and
+// where keys repeat the rows of each in a list beside it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "raydex/core/lookups/hash_build.hpp"
+#include "raydex/hash_options.hpp"
+#include "src/lookups/answering_in_order.hpp"
+#include "src/lookups/count_repeated.hpp"
+#include "src/lookups/spread_counts.hpp"
+
+namespace raydex {
+
+// Keys of which so many repeat another one; more buckets than can be numbered.
+[[noreturn]] void refuse_repeated(std::uint64_t repeated, std::uint64_t keys);
+[[noreturn]] void refuse_buckets(std::uint64_t buckets, std::uint64_t most);
+
+// Copies four words.
+struct copy_words {
+  const std::uint32_t* from;
+  std::uint32_t* to;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    reinterpret_cast<core::four_words*>(to)[i] = reinterpret_cast<const core::four_words*>(from)[i];
+  }
+};
+
+template <class Base, class View, class Executor>
+class built_hash : public answering_in_order<Base, View, Executor> {
+ protected:
+  using typename answering_in_order<Base, View, Executor>::key;
+  using typename answering_in_order<Base, View, Executor>::row_id;
+  using buckets = typename View::buckets;
+  using sorted = sorted_column<key, row_id>;
+  using placed = core::placed_entries<key, row_id>;
+  using run = core::row_run<row_id>;
+
+  built_hash(const index_info& info, const context& on, bucket_reading reading, repetition repeats)
+      : built_hash::answering_in_order(
+            info, on, {.share_buckets = reading == bucket_reading::shared}, entry_order::by_hash),
+        repeats_(repeats) {}
+
+  // Buckets with entries, and what lies beside them where keys repeat.
+  struct filled {
+    typename Base::table_storage storage;
+    buffer<std::uint32_t> words;
+    buffer<run> runs;  // a run a slot
+    buffer<row_id> rows;
+    std::uint64_t used = 0;  // slots that were ever used
+
+    filled() = default;
+    filled(const context& on, const typename Base::table_storage& how, std::uint32_t count)
+        : storage(how), words(on, std::uint64_t{count} * buckets::words) {
+      storage.words = words.data();
+    }
+    // Makes room for the runs of entries that have some.
+    void hold_runs(const context& on, const placed& from) {
+      if (from.begins == nullptr) return;
+      runs = {on, words.size() / buckets::words * buckets::slots};
+      storage.runs = runs.data();
+    }
+  };
+
+  // A table with these entries.
+  virtual filled place(const context& on, const placed& from) const = 0;
+
+  const filled& held() const { return held_; }
+  bool keys_repeat() const { return held_.rows.size() != 0; }
+
+  // Holds a table in the place of the one that it had.
+  void replace(filled&& made) {
+    held_ = std::move(made);
+    this->table_ = held_.storage;
+  }
+
+  // Copies the words of a table to one that has as many or more.
+  static void copy_table(const context& on, const filled& from, filled& to) {
+    Executor::for_each(on, copy_words{from.words.data(), to.words.data()}, from.words.size() / 4);
+  }
+
+  // A number of buckets, if the slots in them can be numbered.
+  static std::uint32_t checked(std::uint64_t count) {
+    if (count > most_buckets) refuse_buckets(count, most_buckets);
+    return static_cast<std::uint32_t>(count);
+  }
+  static constexpr std::uint64_t most_buckets =
+      std::min<std::uint64_t>(std::numeric_limits<std::uint32_t>::max(),
+                              std::numeric_limits<row_id>::max() / buckets::slots);
+
+ private:
+  // Of ascending hashes those that differ.
+  struct different {
+    buffer<key> hashes;
+    buffer<row_id> first_rows;
+    buffer<row_id> begins;
+  };
+
+  void hold(const context& on, sorted entries) override {
+    const std::uint64_t size = entries.keys.size();
+    const std::uint64_t repeated = count_repeated<Executor>(on, entries.keys.data(), size);
+    if (repeated != 0 && repeats_ == repetition::refused) refuse_repeated(repeated, size);
+    filled made;
+    if (repeated == 0) {
+      made = place(on, {entries.keys.data(), entries.row_ids.data(), size});
+    } else {
+      const different of = list_different(on, entries, size - repeated);
+      made = place(
+          on, {of.hashes.data(), of.first_rows.data(), of.hashes.size(), of.begins.data(), size});
+      made.rows = std::move(entries.row_ids);
+      made.storage.rows = made.rows.data();
+    }
+    replace(std::move(made));
+  }
+
+  static different list_different(const context& on, const sorted& entries, std::uint64_t count) {
+    const core::different_hashes<key, row_id> all{entries.keys.data(), entries.keys.size()};
+    different made{{on, count}, {on, count}, {on, count}};
+    buffer<std::uint64_t> ends(on, all.threads());
+    Executor::for_each(on, core::count_different<key, row_id>{all, ends.data()}, ends.size());
+    Executor::inclusive_sum(on, ends.data(), ends.size());
+    Executor::for_each(on,
+                       core::list_different<key, row_id>{all, entries.row_ids.data(), ends.data(),
+                                                         made.hashes.data(), made.first_rows.data(),
+                                                         made.begins.data()},
+                       ends.size());
+    return made;
+  }
+
+  // The entries, by hash.
+  core::strided_list<key, row_id> list(const context& on, sorted& copy) const override {
+    const View table = this->queried();
+    buffer<std::uint64_t> ends(on, table.parts());
+    Executor::for_each(on, core::count_part_entries<View>{table, ends.data()}, ends.size());
+    Executor::inclusive_sum(on, ends.data(), ends.size());
+    const std::uint64_t count = Executor::read(on, ends.data() + ends.size() - 1);
+    sorted found{{on, count}, {on, count}};
+    Executor::for_each(
+        on,
+        core::copy_part_entries<View>{table, ends.data(), found.keys.data(), found.row_ids.data()},
+        ends.size());
+    if (!table.ascending) {
+      const auto codes = column(found.keys);
+      found = Executor::template sort_column<key, row_id>(on, codes, column(found.row_ids));
+    }
+    copy = std::move(found);
+    if (!keys_repeat()) return strided(list_of(copy));
+    const std::uint64_t size = this->info_.entries;
+    buffer<key> hashes(on, size);
+    Executor::for_each(on,
+                       core::repeat_hashes<key, row_id>{copy.keys.data(), copy.row_ids.data(),
+                                                        count, hashes.data()},
+                       size);
+    copy = {std::move(hashes), {}};
+    return {{copy.keys.data()}, {held_.rows.data()}, size};
+  }
+
+  repetition repeats_;
+  filled held_;
+};
+
+}  // namespace raydex

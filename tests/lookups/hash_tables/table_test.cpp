@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all hash tables do alike: tables that are skewed, or edited without a build; what they
+// refuse, and the memory of their builds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/lookups/hash_tables/tables.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/limited_resource.hpp"
+#include "tests/support/random.hpp"
+
+namespace raydex {
+namespace {
+
+class hash_table : public test::hash_table_test, public testing::WithParamInterface<std::string> {
+ protected:
+  const std::string& structure() const { return GetParam(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(structures, hash_table, testing::Values("hash_open", "hash_bucket"),
+                         [](const auto& tested) { return tested.param; });
+
+TEST_P(hash_table, a_key_of_half_of_all_rows) {
+  std::vector<std::uint32_t> keys = numbers(0, 5000);
+  for (std::size_t i = 0; i < keys.size(); i += 2)
+    keys[i] = 77;
+  expect_answers_of(keys, *build(structure(), keys), numbers(0, 100));
+}
+
+TEST_P(hash_table, no_key_is_reserved) {
+  // Those whose hash marks slots that were never used, and slots that were erased.
+  constexpr std::uint32_t last = 0x331d'a083;
+  ASSERT_EQ(core::hash_of(0U), 0);
+  ASSERT_EQ(core::hash_of(last), 0xffff'ffff);
+  std::vector<std::uint32_t> keys{0, last};
+  auto random = test::generator();
+  for (int i = 0; i < 5000; ++i)
+    keys.push_back(static_cast<std::uint32_t>(random()));
+  const auto whole = build(structure(), keys);
+  expect_answers_of(keys, *whole, keys);
+  const std::vector<std::uint32_t> few{5};
+  expect_answers_of(few, *build(structure(), few), {0, 5, last});
+}
+
+TEST_P(hash_table, insertions_and_deletions_without_a_build) {
+  std::vector<std::uint32_t> keys = numbers(0, 4000);
+  const auto tested = build(structure(), keys);
+  const std::uint64_t bytes = tested->info().resident_bytes;
+  const stream_t stream = context(at()).stream;
+  for (std::uint32_t wave = 0; wave < 4; ++wave) {
+    SCOPED_TRACE(wave);
+    const auto insert = numbers(4000 + 50 * wave, 4050 + 50 * wave);
+    const auto erase = numbers(7 * wave, 4000, 41);
+    const auto insert_cells = at().upload(insert);
+    const auto erase_cells = at().upload(erase);
+    tested->edit(stream, {.insert = column(insert_cells),
+                          .insert_rows = column(insert_cells),
+                          .erase = column(erase_cells)});
+    keys.insert(keys.end(), insert.begin(), insert.end());
+    std::erase_if(keys, [&](std::uint32_t key) {
+      return std::binary_search(erase.begin(), erase.end(), key);
+    });
+    // No new build, whose table would be larger; chains may go on in new nodes.
+    if (structure() == "hash_open") {
+      EXPECT_EQ(tested->info().resident_bytes, bytes);
+    }
+    EXPECT_LT(tested->info().resident_bytes, bytes + bytes / 10);
+    EXPECT_EQ(tested->info().entries, keys.size());
+    // Rows are keys.
+    const auto cells = at().upload(numbers(0, 4300));
+    const auto got = test::ask(at(), *tested, points(column(cells)));
+    for (std::uint32_t key = 0; key < 4300; ++key) {
+      const bool is_there = std::find(keys.begin(), keys.end(), key) != keys.end();
+      ASSERT_EQ(got.first[key], is_there ? key : not_found<std::uint32_t>) << key;
+      ASSERT_EQ(got.counts[key], is_there ? 1 : 0) << key;
+    }
+  }
+}
+
+TEST_P(hash_table, more_insertions_than_there_is_room_for) {
+  const auto tested = build(structure(), numbers(0, 1000));
+  const std::uint64_t bytes = tested->info().resident_bytes;
+  const auto more = numbers(1000, 3000);
+  const auto cells = at().upload(more);
+  tested->edit(context(at()).stream, {.insert = column(cells), .insert_rows = column(cells)});
+  EXPECT_EQ(tested->info().entries, 3000);
+  EXPECT_GT(tested->info().resident_bytes, 2 * bytes);
+  expect_answers_of(numbers(0, 3000), *tested, numbers(0, 4000));
+}
+
+TEST_P(hash_table, an_insertion_of_a_key_that_is_there) {
+  const auto tested = build(structure(), numbers(0, 1000));
+  const std::vector<std::uint32_t> again{7};
+  const std::vector<std::uint32_t> row{5000};
+  const auto cells = at().upload(again);
+  const auto rows = at().upload(row);
+  tested->edit(context(at()).stream, {.insert = column(cells), .insert_rows = column(rows)});
+  const auto got = test::ask(at(), *tested, points(column(cells)));
+  EXPECT_EQ(got.rows, (std::vector<std::uint64_t>{7, 5000}));
+  EXPECT_EQ(got.first, (std::vector<std::uint64_t>{7}));
+}
+
+TEST_P(hash_table, repeated_keys_are_refused_where_that_is_asked) {
+  test::expect_error<invalid_argument>(
+      [&] {
+        build(structure(), {1, 2, 3, 2, 2}, {{"repeats", "refused"}});
+      },
+      {"2 of 5 repeat", "repeats=refused"});
+  const auto tested = build(structure(), {1, 2, 3}, {{"repeats", "refused"}});
+  const std::vector<std::uint32_t> again{3};
+  const auto cells = at().upload(again);
+  EXPECT_THROW(
+      tested->edit(context(at()).stream, {.insert = column(cells), .insert_rows = column(cells)}),
+      invalid_argument);
+  expect_answers_of({1, 2, 3}, *tested, {0, 1, 2, 3, 4});
+}
+
+TEST_P(hash_table, ranges_and_places_are_refused) {
+  const auto tested = build(structure(), {1, 2, 3});
+  const auto cells = at().upload(std::vector<std::uint32_t>{1, 2});
+  buffer<std::uint64_t> out(at(), 2);
+  test::expect_error<unsupported>(
+      [&] { tested->count(at(), ranges(column(cells), column(cells)), out); },
+      {structure(), "pivot_tree"});
+  test::expect_error<unsupported>([&] { tested->rank(at(), points(column(cells)), out); },
+                                  {"rank", structure(), "pivot_tree"});
+}
+
+TEST_P(hash_table, a_build_that_runs_out_leaks_nothing_and_says_what_it_asked) {
+  const auto keys = at().upload(numbers(0, 10'000));
+  test::check_memory_of_build(at(), [&](const context& on) {
+    return raydex::build(structure(), at().where(), on, column(keys));
+  });
+}
+
+}  // namespace
+}  // namespace raydex
