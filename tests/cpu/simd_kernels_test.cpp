@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -93,6 +94,36 @@ void check_runs(const Entries& entries, const std::vector<typename Entries::key_
   }
 }
 
+// Keys in any order, each `Words` words after the one before; some are there twice, some are not.
+template <class Key, int Words>
+void check_equal(std::mt19937_64& random) {
+  constexpr std::size_t lookups = 37;
+  for (std::uint32_t width = 0; width <= 33; ++width) {
+    // Not a word more than needed, so that a sanitizer sees a read beyond the last key's entry.
+    std::vector<std::uint32_t> words(lookups * width * Words);
+    std::vector<core::key_run<Words>> runs(lookups);
+    std::vector<Key> wanted(lookups);
+    std::vector<unsigned> expected(lookups, width);
+    for (std::size_t m = 0; m < lookups; ++m) {
+      std::uint32_t* const begin = words.data() + m * width * Words;
+      runs[m] = {begin, width};
+      wanted[m] = mixed_keys<Key>(1, random)[0];
+      for (std::uint32_t i = width; i-- > 0;) {
+        Key stored = mixed_keys<Key>(1, random)[0];
+        if (test::below(random, 20) == 0) stored = wanted[m];
+        std::memcpy(begin + i * Words, &stored, sizeof stored);
+        // What stands beside a key must not be taken for one.
+        if constexpr (Words * 4 > sizeof stored)
+          std::memcpy(begin + i * Words + sizeof(Key) / 4, &wanted[m], sizeof(Key));
+        if (stored == wanted[m]) expected[m] = i;
+      }
+    }
+    std::vector<unsigned> slots(lookups, 77);
+    best_kernels<Key>().template equal<Words>()(runs.data(), wanted.data(), slots.data(), lookups);
+    ASSERT_EQ(slots, expected) << "in runs of " << width;
+  }
+}
+
 template <class Types>
 class simd : public testing::Test {};
 template <class Key, class RowId>
@@ -120,6 +151,15 @@ TYPED_TEST(simd, ranks_keys_in_runs) {
         rows::put(words.data(), i, keys[i], static_cast<row_id>(random()));
       check_runs(rows{words.data()}, keys, random);
     }
+  });
+}
+
+TYPED_TEST(simd, finds_keys_in_runs) {
+  using key = typename TypeParam::key;
+  with_every_target([] {
+    auto random = test::generator();
+    check_equal<key, sizeof(key) / 4>(random);
+    check_equal<key, sizeof(key) / 2>(random);
   });
 }
 

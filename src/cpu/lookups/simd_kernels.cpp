@@ -6,6 +6,8 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "src/cpu/lookups/simd_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,7 +24,7 @@ template <class Key, int Words>
 struct key_vector {
   using tag = lanes_of<Key>;
 
-  HWY_INLINE static std::size_t count_below(const std::uint32_t* words, Key wanted) {
+  HWY_INLINE static auto load(const std::uint32_t* words) {
     const tag d;
     const auto* from = reinterpret_cast<const Key*>(words);
     auto keys = hn::Zero(d);
@@ -35,7 +37,16 @@ struct key_vector {
     } else {
       hn::LoadInterleaved3(d, from, keys, row, row);
     }
-    return hn::CountTrue(d, hn::Lt(keys, hn::Set(d, wanted)));
+    return keys;
+  }
+  HWY_INLINE static std::size_t count_below(const std::uint32_t* words, Key wanted) {
+    const tag d;
+    return hn::CountTrue(d, hn::Lt(load(words), hn::Set(d, wanted)));
+  }
+  // The first one that is equal, or -1.
+  HWY_INLINE static std::ptrdiff_t find(const std::uint32_t* words, Key wanted) {
+    const tag d;
+    return hn::FindFirstTrue(d, hn::Eq(load(words), hn::Set(d, wanted)));
   }
 };
 
@@ -82,6 +93,30 @@ void rank_in_runs(const core::key_run<Words>* runs, const Key* wanted, unsigned*
   }
 }
 
+template <class Key, int Words>
+void find_equal(const core::key_run<Words>* runs, const Key* wanted, unsigned* slots,
+                std::size_t count) {
+  using vector = key_vector<Key, Words>;
+  const std::size_t step = hn::Lanes(typename vector::tag());
+  for (std::size_t m = 0; m < count; ++m) {
+    const std::size_t size = runs[m].count;
+    std::size_t found = size;
+    if (size < step) {
+      for (std::size_t i = 0; i < size && found == size; ++i)
+        if (read_key<Key>(runs[m].words + i * Words) == wanted[m]) found = i;
+    } else {
+      // The last vector may overlap the one before it.
+      for (std::size_t i = 0; found == size; i += step) {
+        const std::size_t begin = std::min(i, size - step);
+        const std::ptrdiff_t at = vector::find(runs[m].words + begin * Words, wanted[m]);
+        if (at >= 0) found = begin + static_cast<std::size_t>(at);
+        if (begin + step == size) break;
+      }
+    }
+    slots[m] = static_cast<unsigned>(found);
+  }
+}
+
 template <class Key>
 void rank_in_nodes(const core::quantised_node<Key>* const* nodes, const Key* wanted,
                    unsigned* ranks, std::size_t count) {
@@ -106,7 +141,7 @@ template <class Key>
 simd_kernels<Key> kernels() {
   constexpr int width = sizeof(Key) / 4;
   return {rank_in_runs<Key, width>, rank_in_runs<Key, width + 1>, rank_in_runs<Key, width + 2>,
-          rank_in_nodes<Key>};
+          rank_in_nodes<Key>,       find_equal<Key, width>,       find_equal<Key, 2 * width>};
 }
 simd_kernels<std::uint32_t> kernels32() {
   return kernels<std::uint32_t>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting keys with the widest vectors of the machine that runs us: compiled for several
-// instruction sets, chosen when first called.
+// Counting and finding keys with the widest vectors of the machine that runs us: compiled for
+// several instruction sets, chosen when first called.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,10 @@ namespace raydex::cpu {
 template <class Key, int Words>
 using rank_runs = void (*)(const core::key_run<Words>* runs, const Key* wanted, unsigned* ranks,
                            std::size_t count);
+// slots[m] = the first key of runs[m] that is equal to wanted[m], or their number, for m < count.
+template <class Key, int Words>
+using find_in_runs = void (*)(const core::key_run<Words>* runs, const Key* wanted, unsigned* slots,
+                              std::size_t count);
 // ranks[m] = how many separators of *nodes[m] are below wanted[m], for m < count.
 template <class Key>
 using rank_nodes = void (*)(const core::quantised_node<Key>* const* nodes, const Key* wanted,
@@ -27,6 +31,8 @@ struct simd_kernels {
   rank_runs<Key, Width + 1> keys_and_row32;
   rank_runs<Key, Width + 2> keys_and_row64;
   rank_nodes<Key> separators;
+  find_in_runs<Key, Width> equal_keys;
+  find_in_runs<Key, 2 * Width> equal_keys_and_rows;  // row ids as wide as keys
 
   // Those for runs of so many words a key.
   template <int Words>
@@ -37,6 +43,14 @@ struct simd_kernels {
       return keys_and_row32;
     } else {
       return keys_and_row64;
+    }
+  }
+  template <int Words>
+  auto equal() const {
+    if constexpr (Words == Width) {
+      return equal_keys;
+    } else {
+      return equal_keys_and_rows;
     }
   }
 };

@@ -54,6 +54,12 @@ struct simd_team : core::single_lane {
     read_found(entries, leaves, wanted, ranks, own);
   }
 
+  template <class Key, int Words, std::size_t M>
+  static void find_equal(const core::key_run<Words> (&runs)[M], const Key (&wanted)[M],
+                         unsigned (&slots)[M]) {
+    best_kernels<Key>().template equal<Words>()(runs, wanted, slots, M);
+  }
+
   // Ranges of a lookup each, of which the long ones are divided among cores.
   template <std::size_t N, class Operation, class Rank, class Out>
   static void scan(const Operation& operation, const core::ticket (&tickets)[N],
@@ -113,7 +119,8 @@ struct simd_team : core::single_lane {
     ranked(decltype(run_at(std::size_t{0})){});
   }
 };
-static_assert(core::node_team<simd_team> && core::line_team<simd_team>,
-              "a core must search all structures");
+static_assert(core::node_team<simd_team> && core::line_team<simd_team> &&
+                  core::bucket_team<simd_team>,
+              "a core must search all structures with vectors");
 
 }  // namespace raydex::cpu

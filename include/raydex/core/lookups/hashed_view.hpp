@@ -75,10 +75,10 @@ class hashed_view {
 
   /// The smallest row ids of N keys, or the largest value of their type.
   template <std::size_t N, class Team>
-  RAYDEX_HD void find_rows(const Team& /*team*/, const key_type (&keys)[N],
+  RAYDEX_HD void find_rows(const Team& team, const key_type (&keys)[N],
                            row_id_type (&out)[N]) const {
     place at[N];
-    look_up_all(keys, at);
+    look_up_all(team, keys, at);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j)
       out[j] = at[j].row;
@@ -86,9 +86,9 @@ class hashed_view {
 
   /// Where the rows of N keys begin.
   template <std::size_t N, class Team>
-  RAYDEX_HD void locate(const Team& /*team*/, const key_type (&keys)[N], found (&at)[N]) const {
+  RAYDEX_HD void locate(const Team& team, const key_type (&keys)[N], found (&at)[N]) const {
     place places[N];
-    look_up_all(keys, places);
+    look_up_all(team, keys, places);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j)
       at[j] = {run_of(places[j]).begin, places[j].row != buckets::none, places[j].row};
@@ -96,14 +96,14 @@ class hashed_view {
 
   /// The positions [begin, end) of the rows of N keys, the lower ends of ranges of one key each.
   template <std::size_t N, class Team>
-  RAYDEX_HD void locate_matches(const Team& /*team*/, const interval<key_type> (&keys)[N],
+  RAYDEX_HD void locate_matches(const Team& team, const interval<key_type> (&keys)[N],
                                 row_id_type (&begin)[N], row_id_type (&end)[N]) const {
     key_type lower[N];
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j)
       lower[j] = keys[j].lower;
     place places[N];
-    look_up_all(lower, places);
+    look_up_all(team, lower, places);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       const row_run<row_id_type> run = run_of(places[j]);
@@ -141,8 +141,9 @@ class hashed_view {
  private:
   RAYDEX_HD const View& self() const { return static_cast<const View&>(*this); }
 
-  template <std::size_t N>
-  RAYDEX_HD void look_up_all(const key_type (&keys)[N], place (&at)[N]) const {
+  template <std::size_t N, class Team>
+  RAYDEX_HD void look_up_all([[maybe_unused]] const Team& team, const key_type (&keys)[N],
+                             place (&at)[N]) const {
     key_type hashes[N];
     std::uint32_t homes[N];
     RAYDEX_UNROLL
@@ -151,9 +152,35 @@ class hashed_view {
       homes[j] = self().home(hashes[j]);
       prefetch(table.at(homes[j]));
     }
-    RAYDEX_UNROLL
+    if constexpr (bucket_team<Team>) {
+      look_into_homes(team, homes, hashes, at);
+    } else {
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        at[j] = self().look_up_from(homes[j], hashes[j]);
+    }
+  }
+
+  // The same where a team compares all hashes of a bucket at once.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void look_into_homes(const Team& team, const std::uint32_t (&homes)[N],
+                                 const key_type (&hashes)[N], place (&at)[N]) const {
+    using run = decltype(table.keys(0));
+    run all[N];
     for (std::size_t j = 0; j < N; ++j)
-      at[j] = self().look_up_from(homes[j], hashes[j]);
+      all[j] = table.keys(homes[j]);
+    unsigned slot[N];
+    team.find_equal(all, hashes, slot);
+    for (std::size_t j = 0; j < N; ++j) {
+      at[j] = {buckets::none, homes[j], slot[j]};
+      if (slot[j] < slots) at[j].row = *table.row(homes[j], slot[j]);
+      if (at[j].row != buckets::none) continue;
+      // Slots without an entry may have the same hash, before one with an entry.
+      const key_type last = table.key(homes[j], slots - 1);
+      const bool room = last == buckets::never && *table.row(homes[j], slots - 1) == buckets::none;
+      if (slot[j] < slots || !self().ends_at_home(hashes[j], last, room))
+        at[j] = self().look_up_from(homes[j], hashes[j]);
+    }
   }
 
   // The positions of the rows of what was looked up.

@@ -126,6 +126,13 @@ concept shared_line_team = line_team<T> &&
   // are below.
   team.match_in_leaf(entries, leaves, wanted, rows, beyond);
 };
+/// A team that compares all hashes of a bucket with one at once.
+template <class T>
+concept bucket_team = requires(const T& team, const key_run<1> (&runs)[1],
+                               const std::uint32_t (&wanted)[1], unsigned (&slots)[1]) {
+  // The first key of each run that is equal, or how many there are.
+  team.find_equal(runs, wanted, slots);
+};
 /// @}
 
 /// What teams of one lane have in common.
