@@ -171,7 +171,7 @@ class RAYDEX_EXPORT index {
 
   /// Writes, for each point, the smallest row id of the largest key that is not greater than it,
   /// or less than it; `not_found` where there is none, and of a missing point. `out` is as for
-  /// `first`.
+  /// `first`. Takes 8 bytes of scratch a point.
   void predecessor(const context& on, const probes& batch, const row_id_span& out,
                    closeness which = closeness::or_equal) const;
 

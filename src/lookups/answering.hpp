@@ -100,8 +100,13 @@ class answering_as : public Base {
   void do_closest(const context& on, const probes& batch, bool before, closeness which,
                   void* out) const final {
     if constexpr (core::ranked<View>) {
-      search(on, core::closest_rows<View>{queried(), probes_of<key>(batch), before,
-                                          which == closeness::strict, static_cast<row_id*>(out)});
+      const View view = queried();
+      buffer<std::uint64_t> ranks(on, batch.size());
+      const bool past = before != (which == closeness::strict);
+      search(on, core::rank_points<View>{view, probes_of<key>(batch), past, ranks.data()});
+      Executor::for_each(
+          on, core::closest_rows<View>{view, ranks.data(), before, static_cast<row_id*>(out)},
+          batch.size());
     } else {
       Base::do_closest(on, batch, before, which, out);
     }

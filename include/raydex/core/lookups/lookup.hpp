@@ -222,23 +222,6 @@ struct first_of_points {
   }
 };
 
-/// For N keys a lane, the first entry whose key is not below it, or, if `past` equal ones, above
-/// it.
-template <std::size_t N, class View, class Team>
-RAYDEX_HD inline void locate_beside(Team& team, const View& view,
-                                    const typename View::key_type (&keys)[N], bool past,
-                                    typename View::found (&at)[N]) {
-  using key = typename View::key_type;
-  key from[N];
-  RAYDEX_UNROLL
-  for (std::size_t j = 0; j < N; ++j)
-    from[j] = static_cast<key>(keys[j] + (past ? 1 : 0));
-  view.locate(team, from, at);
-  RAYDEX_UNROLL
-  for (std::size_t j = 0; j < N; ++j)
-    if (past && from[j] == 0) at[j] = {view.size(), false, 0};  // nothing is above the last key
-}
-
 /// Writes how many keys are below each point, or not above it.
 template <class View>
 struct rank_points {
@@ -253,64 +236,20 @@ struct rank_points {
   template <std::size_t N, class Team>
   RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
                      fetched_probes<typename View::key_type, N> fetched, result* to) const {
+    using key = typename View::key_type;
     probes.lower.encode_all(fetched.lower);
+    key from[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      from[j] = static_cast<key>(fetched.lower[j] + (past ? 1 : 0));
     typename View::found at[N];
-    locate_beside(team, view, fetched.lower, past, at);
+    view.locate(team, from, at);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
+      if (past && from[j] == 0) at[j].rank = view.size();  // nothing is above the last key
       if (team.owns_lookups() && tickets[j].probe < probes.size) {
         to[tickets[j].result] = fetched.exists[j] ? at[j].rank : std::numeric_limits<result>::max();
       }
-    }
-  }
-};
-
-/// Writes the smallest row id of the closest key on one side of each point.
-template <class View>
-struct closest_rows {
-  using result = typename View::row_id_type;  ///< what is written a probe
-
-  View view;                                  ///< the index
-  probe_set<typename View::key_type> probes;  ///< the batch, of points
-  bool before;                                ///< whether keys below are asked for, or those above
-  bool strict;                                ///< whether equal keys are left out
-  result* out;                                ///< a row id a probe
-
-  /// Answers N tickets.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
-                     fetched_probes<typename View::key_type, N> fetched, result* to) const {
-    using key = typename View::key_type;
-    constexpr result none = std::numeric_limits<result>::max();
-    probes.lower.encode_all(fetched.lower);
-    typename View::found at[N];
-    locate_beside(team, view, fetched.lower, before != strict, at);
-    result rows[N];
-    key again[N];  // of which an entry was met that is not the first
-    bool repeats[N];
-    bool any_repeats = false;
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      result rank = at[j].rank;
-      bool exists = fetched.exists[j] && (before ? rank != 0 : rank != view.size());
-      repeats[j] = false;
-      again[j] = 0;
-      if (exists && before) {
-        repeats[j] = --rank != 0 && view.repeats(rank);
-        if (repeats[j]) again[j] = view.key(rank);
-      }
-      any_repeats = any_repeats || repeats[j];
-      rows[j] = exists && !repeats[j] ? view.row_id(rank) : none;
-    }
-    if (team.any(any_repeats)) {
-      view.locate(team, again, at);
-      RAYDEX_UNROLL
-      for (std::size_t j = 0; j < N; ++j)
-        if (repeats[j]) rows[j] = at[j].row;
-    }
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      if (team.owns_lookups() && tickets[j].probe < probes.size) to[tickets[j].result] = rows[j];
     }
   }
 };
@@ -447,5 +386,32 @@ struct locate_rows {
   }
 };
 /// @}
+
+/// Writes the smallest row id of the closest key on one side of points whose ranks are known: how
+/// many keys are below, or also equal, as the side asks.
+template <class View>
+struct closest_rows {
+  using result = typename View::row_id_type;  ///< what is written a probe
+
+  View view;                   ///< the index
+  const std::uint64_t* ranks;  ///< of `rank_points`
+  bool before;                 ///< whether the key before the rank is asked for, or that after it
+  result* out;                 ///< a row id a probe
+
+  /// Answers probe `i`.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    constexpr result none = std::numeric_limits<result>::max();
+    const std::uint64_t size = view.size();
+    const std::uint64_t rank = ranks[i] - (before ? 1 : 0);  // of 0 there is none before
+    out[i] = rank < size ? first_row(static_cast<result>(rank)) : none;
+  }
+
+ private:
+  // The smallest row id of the key at a rank, which is its last one where the side is before.
+  RAYDEX_HD result first_row(result rank) const {
+    return before && rank != 0 && view.repeats(rank) ? view.find(view.key(rank))
+                                                     : view.row_id(rank);
+  }
+};
 
 }  // namespace raydex::core
