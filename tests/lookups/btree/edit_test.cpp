@@ -81,6 +81,16 @@ TYPED_TEST(btree_edits, free_pages_are_used_again) {
   EXPECT_LE(tree.built().info().resident_bytes, before + before / 50);
 }
 
+// Smaller batches leave some of the free pages, for later ones.
+TYPED_TEST(btree_edits, some_of_the_free_pages_are_used) {
+  typename TestFixture::tree_type tree(this->at(), this->random_ones(5000, 100'000), 80);
+  for (const std::size_t size : {1U, 12U, 5U, 2U, 1U, 1U, 7U, 3U, 1U, 1U}) {
+    SCOPED_TRACE(size);
+    tree.edit(this->random_ones(size, 100'000), {}, false);
+    this->check(tree);
+  }
+}
+
 TYPED_TEST(btree_edits, pages_that_empty_are_put_together) {
   typename TestFixture::tree_type tree(this->at(), this->random_ones(5000, 100'000), 80);
   tree.edit({}, TestFixture::some_of(tree, 1000, 4000, 1), true);  // whole pages

@@ -45,6 +45,19 @@ TEST_P(hash_table, no_key_is_reserved) {
   expect_answers_of(few, *build(structure(), few), {0, 5, last});
 }
 
+// An erased slot looks as if it held key 0; here one comes before that key in its bucket.
+TEST_P(hash_table, a_key_behind_an_erased_slot) {
+  const auto tested = build(structure(), {7, 8});
+  const auto inserted = at().upload(std::vector<std::uint32_t>{0});
+  const auto row = at().upload(std::vector<std::uint32_t>{5});
+  const auto erased = at().upload(std::vector<std::uint32_t>{7, 8});
+  const stream_t stream = context(at()).stream;
+  tested->edit(stream, {.insert = column(inserted), .insert_rows = column(row)});
+  tested->edit(stream, {.erase = column(erased)});
+  const auto cells = at().upload(std::vector<std::uint32_t>{7, 0, 8});
+  EXPECT_EQ(test::ask(at(), *tested, points(column(cells))).rows, (std::vector<std::uint64_t>{5}));
+}
+
 TEST_P(hash_table, insertions_and_deletions_without_a_build) {
   std::vector<std::uint32_t> keys = numbers(0, 4000);
   const auto tested = build(structure(), keys);
