@@ -45,19 +45,19 @@ class bucket_part {
   }
 
   // The row id of a hash, or, where row ids lie elsewhere, its slot; the largest number if it is
-  // not in this part.
+  // not in this part. Slots without an entry may have the same hash: the smallest one is meant.
   __device__ row_id find(key hash, unsigned lane) const {
     row_id answer = buckets::none;
     if constexpr (has_rows) {
       RAYDEX_UNROLL
       for (unsigned word = 0; word < 4; word += 2 * key_words)
         if (hash_at(word) == hash && is_slot(4 * lane + word))
-          answer = core::number_of<row_id>(words_ + word + key_words);
+          answer = smaller(answer, core::number_of<row_id>(words_ + word + key_words));
     } else {
       RAYDEX_UNROLL
       for (unsigned word = 0; word < 4; word += key_words) {
         const unsigned slot = (4 * lane + word - buckets::key_word(0)) / key_words;
-        if (hash_at(word) == hash && slot < buckets::slots) answer = slot;
+        if (hash_at(word) == hash && slot < buckets::slots) answer = smaller(answer, slot);
       }
     }
     return answer;
@@ -80,6 +80,7 @@ class bucket_part {
   __device__ static bool is_slot(unsigned word) {
     return buckets::used_words == buckets::words || word < buckets::used_words;
   }
+  __device__ static row_id smaller(row_id a, row_id b) { return b < a ? b : a; }
   __device__ key hash_at(unsigned word) const { return core::number_of<key>(words_ + word); }
 
   std::uint32_t words_[4];

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -30,19 +32,57 @@ TEST_P(hash_table, a_key_of_half_of_all_rows) {
   expect_answers_of(keys, *build(structure(), keys), numbers(0, 100));
 }
 
+// The keys whose hashes mark slots that were erased, and slots that were never used.
+template <class Key>
+constexpr Key marks_erased = 0;
+template <class Key>
+constexpr Key marks_unused = 0x331d'a083;
+template <>
+constexpr std::uint64_t marks_unused<std::uint64_t> = 0x89a5'850e'63c5'f8aa;
+
 TEST_P(hash_table, no_key_is_reserved) {
-  // Those whose hash marks slots that were never used, and slots that were erased.
-  constexpr std::uint32_t last = 0x331d'a083;
-  ASSERT_EQ(core::hash_of(0U), 0);
-  ASSERT_EQ(core::hash_of(last), 0xffff'ffff);
-  std::vector<std::uint32_t> keys{0, last};
+  using key = std::uint32_t;
+  ASSERT_EQ(core::hash_of(marks_erased<key>), 0);
+  ASSERT_EQ(core::hash_of(marks_unused<key>), 0xffff'ffff);
+  std::vector<key> keys{marks_erased<key>, marks_unused<key>};
   auto random = test::generator();
   for (int i = 0; i < 5000; ++i)
-    keys.push_back(static_cast<std::uint32_t>(random()));
+    keys.push_back(static_cast<key>(random()));
   const auto whole = build(structure(), keys);
   expect_answers_of(keys, *whole, keys);
-  const std::vector<std::uint32_t> few{5};
-  expect_answers_of(few, *build(structure(), few), {0, 5, last});
+  const std::vector<key> few{5};
+  expect_answers_of(few, *build(structure(), few), {0, 5, marks_unused<key>});
+}
+
+// Slots beside an entry look as if they had its key, in buckets of all layouts.
+TEST_P(hash_table, keys_beside_slots_that_look_the_same) {
+  const auto check = [&]<class Key, class RowId>(Key, RowId) {
+    const auto first_of = [&](const index& asked, Key wanted) {
+      const auto cells = at().upload(std::vector<Key>{wanted});
+      return test::ask(at(), asked, points(column(cells))).first[0];
+    };
+    const auto build_of = [&](const std::vector<Key>& keys) {
+      std::vector<RowId> numbers(keys.size());
+      std::iota(numbers.begin(), numbers.end(), RowId{0});
+      const auto cells = at().upload(keys);
+      const auto rows = at().upload(numbers);
+      return raydex::build(structure(), at().where(), at(), column(cells), column(rows));
+    };
+    const Key last = marks_unused<Key>;
+    ASSERT_EQ(core::hash_of(last), static_cast<Key>(-1));
+    EXPECT_EQ(first_of(*build_of({last}), last), 0);
+    EXPECT_EQ(first_of(*build_of({last, 5, 6}), last), 0);
+    for (Key gone = 1; gone < 10; ++gone) {
+      const auto tested = build_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+      const auto erased = at().upload(std::vector<Key>{gone});
+      tested->edit(context(at()).stream, {.erase = column(erased)});
+      EXPECT_EQ(first_of(*tested, 0), 0) << gone;
+    }
+  };
+  check(std::uint32_t{}, std::uint32_t{});
+  check(std::uint32_t{}, std::uint64_t{});
+  check(std::uint64_t{}, std::uint32_t{});
+  check(std::uint64_t{}, std::uint64_t{});
 }
 
 // An erased slot looks as if it held key 0; here one comes before that key in its bucket.
