@@ -104,7 +104,8 @@ TEST_F(direct_span, an_edit_may_move_its_ends) {
   EXPECT_THROW(tested->edit(stream, {.insert = column(far), .insert_rows = column(rows)}),
                unsupported);
   EXPECT_EQ(first(*tested, asked), found);
-  tested->edit(stream, {.erase = column(asked)});
+  const auto erased = at().upload(asked);
+  tested->edit(stream, {.erase = column(erased)});
   EXPECT_EQ(tested->info().entries, 1);
 }
 
