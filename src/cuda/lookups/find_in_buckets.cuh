@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(bucket_policy::threads)
   if constexpr (!part_type::has_rows) {
     if (row != buckets::none) row = *view.table.row(bucket, static_cast<unsigned>(row));
   }
-  if (row == buckets::none && (ends >> lane & 1) == 0) row = view.look_up(hash).row;
+  if (row == buckets::none && (ends >> lane & 1) == 0) row = view.look_up_past(bucket, hash).row;
   if (!fetched.exists[0]) row = buckets::none;
   core::store_once(operation.out + i, row);
 }

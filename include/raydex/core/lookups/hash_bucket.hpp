@@ -48,6 +48,12 @@ class hash_bucket_view : public hashed_view<hash_bucket_view<Key, RowId>, hash_n
     }
   }
 
+  /// The same in the nodes after the first.
+  RAYDEX_HD place look_up_past(std::uint32_t home, Key hash) const {
+    const std::uint32_t next = *this->table.link(home);
+    return next == 0 ? place{buckets::none, home, 0} : look_up_from(next, hash);
+  }
+
   /// Whether a hash that is not in the first node is in none.
   RAYDEX_HD bool ends_at_home(Key hash, Key last, bool /*room*/) const { return last >= hash; }
 

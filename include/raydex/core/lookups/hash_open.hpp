@@ -32,9 +32,9 @@ class hash_open_view
   RAYDEX_HD std::uint32_t home(Key hash) const { return sequence.home(hash); }
 
   /// Looks a hash up in its buckets, one after the other.
-  RAYDEX_HD place look_up_from(std::uint32_t bucket, Key hash) const {
+  RAYDEX_HD place look_up_from(std::uint32_t bucket, Key hash, std::uint32_t step = 0) const {
     bool room_before = false;
-    for (std::uint32_t step = 0;; ++step) {
+    for (;; ++step) {
       const bucket_copy<buckets> copy(this->table.at(bucket));
       const bucket_answer<RowId> answer = copy.find(hash);
       room_before = room_before || copy.has_room();
@@ -42,6 +42,11 @@ class hash_open_view
         return {answer.row, bucket, answer.slot};
       bucket = sequence.after(bucket, step, hash);
     }
+  }
+
+  /// The same in those after the first.
+  RAYDEX_HD place look_up_past(std::uint32_t home, Key hash) const {
+    return look_up_from(sequence.after(home, 0, hash), hash, 1);
   }
 
   /// Whether a hash that is not in its first bucket is in none.

@@ -24,7 +24,8 @@ struct row_run {
 /// Lookups by hash, on top of what a table brings:
 ///
 /// - `home(hash)`, the bucket where a lookup begins;
-/// - `look_up_from(home, hash)`, which goes on from there to its end;
+/// - `look_up_from(home, hash)`, which goes on from there to its end, and `look_up_past(home,
+///   hash)`, which begins after the home;
 /// - `ends_at_home(hash, last, room)`, whether a hash that is not in its home is nowhere, where
 ///   `last` is the last hash there and `room` tells whether its last slot was never used;
 /// - `ascending`, whether hashes ascend over the table, gaps left out, if one reads it by
@@ -178,8 +179,11 @@ class hashed_view {
       // Slots without an entry may have the same hash, before one with an entry.
       const key_type last = table.key(homes[j], slots - 1);
       const bool room = last == buckets::never && *table.row(homes[j], slots - 1) == buckets::none;
-      if (slot[j] < slots || !self().ends_at_home(hashes[j], last, room))
+      if (slot[j] < slots) {
         at[j] = self().look_up_from(homes[j], hashes[j]);
+      } else if (!self().ends_at_home(hashes[j], last, room)) {
+        at[j] = self().look_up_past(homes[j], hashes[j]);
+      }
     }
   }
 
