@@ -59,8 +59,7 @@ class built_hash_open final
   }
 
   filled place_anywhere(const context& on, const placed& from, std::uint64_t homes) const {
-    const bool jumps = options_.placement == core::hash_placement::jumps;
-    const std::uint32_t count = base::checked(jumps ? prime_from(homes) : homes);
+    const std::uint32_t count = base::checked(prime_from(homes));
     filled made = reserve(on, {options_.placement, count, count}, from);
     made.storage.ascending = false;
     // Buckets without entries.

@@ -44,10 +44,10 @@ RAYDEX_HD constexpr std::uint32_t home_of(std::uint64_t hash, std::uint32_t home
 enum class hash_placement : std::uint8_t {
   linear,  ///< its own, and those after it
   jumps,   ///< its own, and those at a distance that the key chooses: double hashing
-  choices  ///< the emptier one of two, and those after the second
+  choices  ///< the emptier one of two, and those at such a distance from the second
 };
 
-/// Which buckets a hash may be in; with `jumps`, `count` is a prime.
+/// Which buckets a hash may be in; unless they are `linear`, `count` is a prime.
 struct bucket_sequence {
   hash_placement placement = hash_placement::linear;  ///< how they follow
   std::uint32_t homes = 1;                            ///< buckets that a hash may be the first in
@@ -63,7 +63,7 @@ struct bucket_sequence {
   template <class Key>
   RAYDEX_HD std::uint32_t after(std::uint32_t bucket, std::uint32_t step, Key hash) const {
     if (placement == hash_placement::choices && step == 0) return second(hash);
-    const std::uint64_t distance = placement == hash_placement::jumps ? jump(hash) : 1;
+    const std::uint64_t distance = placement == hash_placement::linear ? 1 : jump(hash);
     const std::uint64_t next = bucket + distance;
     return static_cast<std::uint32_t>(next < count ? next : next - count);
   }
