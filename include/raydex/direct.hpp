@@ -28,11 +28,12 @@ struct direct_options {
 /// Takes integers; for other keys it throws `unsupported`, and so it does where there would be more
 /// than `limit` places for each entry, naming the span. Answers all that an ordered structure does.
 ///
-/// *Cost*: build: the sort of `sorted_array`, and a write of all places in order. A point: one
-/// read; all else two reads of neighbouring places, and the row ids. `predecessor` and `successor`
-/// among repeated keys: a search over the places. *Memory*: resident: a row id a place if each key
-/// is there once, otherwise two, and a row id an entry. Peak of the build: that of `sorted_array`,
-/// or what it sorted and the places. *Stream*: the build synchronises.
+/// *Cost*: build: the sort of `sorted_array`; unless each key is there once, a pass over what it
+/// sorted and three over the places, all in order. A point: one read; all else two reads of
+/// neighbouring places, and the row ids. `predecessor` and `successor` among repeated keys: a
+/// search over the places. *Memory*: resident: a row id a place if each key is there once,
+/// otherwise two, and a row id an entry. Peak of the build: that of `sorted_array`, or what it
+/// sorted and the places. *Stream*: the build synchronises.
 ///
 /// *Edits*: the entries are merged with the batch, and the places are written anew. An edit after
 /// which the keys were too far apart throws `unsupported`, and changes nothing.

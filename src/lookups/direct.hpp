@@ -52,18 +52,27 @@ class built_direct final
       made.storage.smallest = ends.smallest;
       made.storage.size = span + 1;
       made.storage.different = different;
-      made.firsts = {on, span + 1};
-      const bool each_once = different && span + 1 == size;
-      if (!each_once) made.ranks = {on, span + 2};
-      const core::fill_places<Key, RowId> fill{
-          entries.keys.data(), entries.row_ids.data(), size, ends.smallest, span + 1,
-          made.firsts.data(),  made.ranks.data()};
-      Executor::for_each_alone(on, fill, fill.threads());
-      if (!each_once) made.rows = std::move(entries.row_ids);
+      if (different && span + 1 == size) {  // each key once: a place is a rank
+        made.firsts = std::move(entries.row_ids);
+      } else {
+        made.firsts = {on, span + 1};
+        made.ranks = {on, span + 2};
+        Executor::clear(on, made.ranks.data(), made.ranks.size());
+        Executor::for_each(on,
+                           core::count_per_place<Key, RowId>{entries.keys.data(), size,
+                                                             ends.smallest, made.ranks.data()},
+                           size);
+        Executor::inclusive_sum(on, made.ranks.data(), made.ranks.size());
+        made.rows = std::move(entries.row_ids);
+        Executor::for_each(
+            on, core::list_firsts<RowId>{made.ranks.data(), made.rows.data(), made.firsts.data()},
+            span + 1);
+      }
     }
     made.storage.firsts = made.firsts.data();
     made.storage.ranks = made.ranks.data();
     made.storage.rows = made.rows.data();
+    this->wait_before_replacing(on);
     held_ = std::move(made);
     this->places_ = held_.storage;
   }

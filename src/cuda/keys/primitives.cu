@@ -52,6 +52,14 @@ struct is_unmarked {
   __device__ bool operator()(std::uint8_t mark) const { return mark == 0; }
 };
 
+template <class Number>
+void add_up(const context& on, Number* numbers, std::uint64_t size) {
+  with_scratch(on, "cub::DeviceScan::InclusiveSum", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::InclusiveSum(scratch, bytes, numbers, numbers,
+                                         static_cast<std::int64_t>(size), on.stream);
+  });
+}
+
 }  // namespace
 
 template <class Key, class Value>
@@ -113,11 +121,11 @@ void select_unmarked(const context& on, const core::strided<T>& from, const std:
   });
 }
 
+void inclusive_sum(const context& on, std::uint32_t* numbers, std::uint64_t size) {
+  add_up(on, numbers, size);
+}
 void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
-  with_scratch(on, "cub::DeviceScan::InclusiveSum", [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::InclusiveSum(scratch, bytes, numbers, numbers,
-                                         static_cast<std::int64_t>(size), on.stream);
-  });
+  add_up(on, numbers, size);
 }
 
 void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size) {

@@ -39,6 +39,7 @@ void select_unmarked(const context& on, const core::strided<T>& from, const std:
                      std::uint64_t size, T* to);
 
 // Sums in place: numbers[i] becomes numbers[0] + .. + numbers[i].
+void inclusive_sum(const context& on, std::uint32_t* numbers, std::uint64_t size);
 void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size);
 void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size);
 

@@ -140,42 +140,42 @@ class direct_view {
   }
 };
 
-/// Writes the places of ascending entries, and one more rank. A thread has `places_at_once` of
-/// them, finds the first of its entries by a search, and walks on.
+/// @name Placing ascending entries: each key's number of entries goes behind its place, sums of
+/// these are the ranks, and these tell the first rows.
+/// @{
+
+/// Writes how many entries each key has. A thread an entry.
 template <class Key, class RowId>
-struct fill_places {
-  static constexpr std::uint64_t places_at_once = 64;  ///< of a thread
+struct count_per_place {
+  const Key* keys;     ///< ascending
+  std::uint64_t size;  ///< how many
+  Key smallest;        ///< the first key
+  RowId* counts;       ///< that of place p is number p + 1; 0 at first
 
-  const Key* keys;       ///< ascending
-  const RowId* row_ids;  ///< their rows
-  std::uint64_t size;    ///< how many
-  Key smallest;          ///< the first key
-  std::uint64_t places;  ///< how many there are
-  RowId* firsts;         ///< where to
-  RowId* ranks;          ///< where to; `places` + 1, or null
-
-  /// How many threads there are.
-  RAYDEX_HD std::uint64_t threads() const { return (places + places_at_once) / places_at_once; }
-
-  /// Writes the places of a thread.
-  RAYDEX_HD void operator()(std::uint64_t thread) const {
-    const std::uint64_t begin = thread * places_at_once;
-    const std::uint64_t end = places - begin < places_at_once ? places : begin + places_at_once;
-    const auto key_at = [this](std::uint64_t i) { return keys[i]; };
-    const Key wanted[1] = {static_cast<Key>(smallest + begin)};
-    std::uint64_t entry[1] = {size};
-    if (begin < places) lower_bounds(key_at, size, wanted, entry);
-    std::uint64_t rank = entry[0];
-    for (std::uint64_t place = begin; place < end; ++place) {
-      if (ranks != nullptr) ranks[place] = static_cast<RowId>(rank);
-      const auto key = static_cast<Key>(smallest + place);
-      const bool exists = rank < size && keys[rank] == key;
-      firsts[place] = exists ? row_ids[rank] : std::numeric_limits<RowId>::max();
-      if (exists) rank = gallop_past(key_at, rank, size, key);
-    }
-    if (ranks != nullptr && end == places) ranks[places] = static_cast<RowId>(size);
+  /// Counts the entries of a key, if entry `i` is the first of them.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const Key key = keys[i];
+    if (i != 0 && keys[i - 1] == key) return;
+    const auto key_at = [this](std::uint64_t k) { return keys[k]; };
+    counts[std::uint64_t{static_cast<Key>(key - smallest)} + 1] =
+        static_cast<RowId>(gallop_past(key_at, i, size, key) - i);
   }
 };
+
+/// Writes the smallest row id of each place. A thread a place.
+template <class RowId>
+struct list_firsts {
+  const RowId* ranks;    ///< by place, and one more
+  const RowId* row_ids;  ///< by rank
+  RowId* firsts;         ///< where to
+
+  /// Writes that of a place.
+  RAYDEX_HD void operator()(std::uint64_t place) const {
+    const RowId rank = ranks[place];
+    firsts[place] = rank < ranks[place + 1] ? row_ids[rank] : std::numeric_limits<RowId>::max();
+  }
+};
+/// @}
 
 /// Writes the key of each rank.
 template <class Key, class RowId>
