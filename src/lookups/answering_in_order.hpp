@@ -32,10 +32,18 @@ class answering_in_order : public answering<Base, View, Executor> {
     const context own{this->memory(), stream};
     take(own, Executor::template sort_column<key, row_id>(own, keys, row_ids, order_));
     this->measure();
+    built_ = true;
   }
 
-  // Holds these entries in place of those that it had. Where that fails, it has them still.
+  // Holds these entries in place of those that it had: makes what it needs, calls
+  // `wait_before_replacing`, and then replaces, without fail. Where the first two fail, it has the
+  // old ones still.
   virtual void hold(const context& on, sorted entries) = 0;
+
+  // An edit waits for all that it has queued; a build need not.
+  void wait_before_replacing(const context& on) const {
+    if (built_) Executor::synchronise(on);
+  }
 
   // The entries; `copy` may keep them.
   virtual core::strided_list<key, row_id> list(const context& on, sorted& copy) const = 0;
@@ -84,6 +92,7 @@ class answering_in_order : public answering<Base, View, Executor> {
   }
 
   entry_order order_;
+  bool built_ = false;
 };
 
 }  // namespace raydex

@@ -45,7 +45,8 @@ class built_btree final : public answering<btree, core::btree_view<Key, RowId>, 
         comfortable_(std::max<std::uint64_t>(capacity * options.fill / 100, 1)) {
     this->info_ = info;
     const context own{this->memory(), on.stream};
-    const sizes now = load(own, Executor::template sort_column<Key, RowId>(own, keys, row_ids));
+    const sizes now =
+        load(own, Executor::template sort_column<Key, RowId>(own, keys, row_ids), false);
     describe(now, this->info_.n);
   }
 
@@ -81,8 +82,8 @@ class built_btree final : public answering<btree, core::btree_view<Key, RowId>, 
     std::uint64_t max_row_id;
   };
 
-  // Holds these entries in place of those that it had.
-  sizes load(const context& on, const sorted& entries) {
+  // Holds these entries in place of those that it had. An edit waits for what it has queued.
+  sizes load(const context& on, const sorted& entries, bool is_edit) {
     const std::uint64_t size = entries.keys.size();
     page_memory memory;
     directory made;
@@ -99,6 +100,7 @@ class built_btree final : public answering<btree, core::btree_view<Key, RowId>, 
           made.pages);
       grow(on, memory, made);
     }
+    if (is_edit) Executor::synchronise(on);
     hold(std::move(memory), std::move(made));
     return {size, entries.max_row_id};
   }
@@ -180,7 +182,7 @@ class built_btree final : public answering<btree, core::btree_view<Key, RowId>, 
     if (inserted == 0 && (before.entries == 0 || given.erase.keys.size() == 0)) return before;
     if (before.entries == 0) {
       check_room(inserted, not_found<RowId>);
-      return {load(on, given.insert).entries, max_row_id};
+      return {load(on, given.insert, true).entries, max_row_id};
     }
 
     core::page_edits<Key, RowId> edits{};

@@ -52,6 +52,7 @@ class built_eytzinger final
                            {entries.keys.data(), entries.row_ids.data()},
                            put},
                        size);
+    this->wait_before_replacing(on);
     entries_ = std::move(placed);
     this->storage_ = entries_.storage();
   }

@@ -113,6 +113,7 @@ class built_hash : public answering_in_order<Base, View, Executor> {
       made.rows = std::move(entries.row_ids);
       made.storage.rows = made.rows.data();
     }
+    this->wait_before_replacing(on);
     replace(std::move(made));
   }
 

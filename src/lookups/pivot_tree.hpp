@@ -49,7 +49,9 @@ class built_group_tree final
         core::place_pivots<core::column_entries<Key, RowId>>{
             levels, {ordered.keys.data(), ordered.row_ids.data()}, size, pivots.data()},
         levels.size());
-    entries_ = lay_out<Layout, Executor>(on, std::move(ordered), 1);
+    auto leaves = lay_out<Layout, Executor>(on, std::move(ordered), 1);
+    this->wait_before_replacing(on);
+    entries_ = std::move(leaves);
     pivots_ = std::move(pivots);
     this->storage_ = entries_.storage();
     this->tree_.levels = levels;
@@ -107,7 +109,9 @@ class built_line_tree final
     grown tree;
     if (ordered.keys.size() != 0)
       tree = grow(on, {ordered.keys.data(), ordered.row_ids.data()}, ordered.keys.size());
-    entries_ = lay_out<Layout, Executor>(on, std::move(ordered), core::line_entries);
+    auto leaves = lay_out<Layout, Executor>(on, std::move(ordered), core::line_entries);
+    this->wait_before_replacing(on);
+    entries_ = std::move(leaves);
     tree_of_leaves_ = std::move(tree);
     this->storage_ = entries_.storage();
     this->tree_ = tree_of_leaves_.storage;

@@ -25,7 +25,9 @@ class built_sorted_array final
 
  private:
   void hold(const context& on, sorted_column<Key, RowId> entries) override {
-    entries_ = lay_out<Layout, Executor>(on, std::move(entries), 1);
+    auto placed = lay_out<Layout, Executor>(on, std::move(entries), 1);
+    this->wait_before_replacing(on);
+    entries_ = std::move(placed);
     this->storage_ = entries_.storage();
   }
 

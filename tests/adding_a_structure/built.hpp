@@ -29,7 +29,9 @@ class built_sampled_array final
     Executor::for_each(
         on, core::fill_directory<Key>{ordered.keys.data(), this->sample_, last_keys.data()},
         last_keys.size());
-    entries_ = lay_out<layout::column, Executor>(on, std::move(ordered), 1);
+    auto entries = lay_out<layout::column, Executor>(on, std::move(ordered), 1);
+    this->wait_before_replacing(on);
+    entries_ = std::move(entries);
     last_keys_ = std::move(last_keys);
     this->storage_ = entries_.storage();
     this->directory_ = last_keys_.data();
