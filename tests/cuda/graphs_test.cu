@@ -74,6 +74,7 @@ TEST_F(cuda_graphs, of_lookups) {
     if (can.where != backend::cuda || !can.available) continue;
     const auto built = build(can.structure, backend::cuda, at(), column(keys_there));
     for (const bool ranged : {false, true}) {
+      if (ranged && !can.ranges) continue;
       const probes& batch = ranged ? of_ranges : of_points;
       const std::string what = can.structure + (ranged ? " ranges " : " points ");
       check_captured<std::uint32_t>(
@@ -95,6 +96,18 @@ TEST_F(cuda_graphs, of_lookups) {
           [&](const context& on, auto& out) { built->rows(on, batch, offsets, out); }, total,
           what + "rows");
     }
+    if (!can.ranges) continue;
+    check_captured<std::uint64_t>(
+        [&](const context& on, auto& out) { built->rank(on, of_points, out); }, probe_count,
+        can.structure + " rank");
+    check_captured<std::uint32_t>(
+        [&](const context& on, auto& out) { built->predecessor(on, of_points, out); }, probe_count,
+        can.structure + " predecessor");
+    check_captured<std::uint32_t>(
+        [&](const context& on, auto& out) {
+          built->successor(on, of_points, out, closeness::strict);
+        },
+        probe_count, can.structure + " successor");
   }
 }
 
