@@ -156,7 +156,7 @@ def test_auto_takes_what_takes_edits(program, backend):
     )
     assert program.load("out.npy", *query).tolist() == [2, 1, 1, 2]
     report = json.loads((program.folder / "r.json").read_text())
-    assert report["structure"] == ("cgrx" if BACKEND == "optix" else "pivot_tree")
+    assert report["structure"] == ("cgrx" if backend == "optix" else "pivot_tree")
 
 
 @pytest.mark.parametrize(
