@@ -247,14 +247,18 @@ DEFAULTS = {
     "sorted_array": "layout=column",
     "eytzinger": "layout=row k=9",
     "pivot_tree": "layout=row search=lines nodes=auto",
+    "btree": "fill=80",
+    "hash_open": "load=80 bucket=64 placement=linear repeats=allowed reading=shared",
+    "hash_bucket": "occupancy=100 repeats=allowed reading=shared",
     "rx": "mode=3d bits=23/23/18 scale=auto primitive=auto points=perpendicular ranges=offset "
           "hits=closest duplicates=compress compact=auto build=fast parts=auto top=table order=auto "
           "inverse=off update=rebuild",
     "cgrx": "bucket=16 node=off layout=column scene=auto mapping=fit search=auto scan=multi "
             "compact=auto build=fast parts=auto order=auto rebuild=32",
 }
-JUDGED = [("sorted_array", "cuda"), ("eytzinger", "cuda"), ("pivot_tree", "cuda"), ("rx", "optix"),
-          ("cgrx", "optix"), ("sorted_array", "cpu"), ("eytzinger", "cpu"), ("pivot_tree", "cpu")]
+JUDGED = [("sorted_array", "cuda"), ("eytzinger", "cuda"), ("pivot_tree", "cuda"), ("btree", "cuda"),
+          ("hash_open", "cuda"), ("hash_bucket", "cuda"), ("rx", "optix"), ("cgrx", "optix"),
+          ("sorted_array", "cpu"), ("eytzinger", "cpu"), ("pivot_tree", "cpu")]
 
 
 def speeds():
