@@ -173,7 +173,7 @@ class key_trial {
     };
     const auto way = case_.options.find("update");
     const bool moves =
-        one.what == action::update && way != case_.options.end() && way->second == "refit";
+        one.what != action::rebuild && way != case_.options.end() && way->second == "refit";
     const auto before_again = [&] {
       half_moved_ |= moves;
       compare_all(touched);
@@ -198,7 +198,7 @@ class key_trial {
   }
 
   // Rays traced by Embree are right except where floats have no room, and in a scene that a failed
-  // update left half moved. RT cores may round anywhere.
+  // refit left half moved. RT cores may round anywhere.
   void require_no_repairs() const {
     if (where_.tested().where != backend::cpu || most_repairs(*index_, 2) != 0) return;
     if (half_moved_) return;
