@@ -137,7 +137,7 @@ struct rx_options {
 /// over the keys.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
-/// them, one before that if it erases any, and then what `update` does.
+/// them, one before that if it erases any, and then what `update` does; it fails as that does.
 class RAYDEX_EXPORT rx : public index {
  public:
   ~rx() override;
