@@ -45,7 +45,8 @@ __global__ void select_unmarked_kernel(core::strided<T> from, const std::uint8_t
   }
 }
 
-__global__ void inclusive_sum_kernel(std::uint64_t* numbers, std::uint64_t size) {
+template <class Number>
+__global__ void inclusive_sum_kernel(Number* numbers, std::uint64_t size) {
   std::partial_sum(numbers, numbers + size, numbers);
 }
 
@@ -91,8 +92,11 @@ void select_unmarked(const context& on, const core::strided<T>& from, const std:
   launch(on.stream, 1, 1, 0, select_unmarked_kernel<T>, from, marks, size, to);
 }
 
+void inclusive_sum(const context& on, std::uint32_t* numbers, std::uint64_t size) {
+  launch(on.stream, 1, 1, 0, inclusive_sum_kernel<std::uint32_t>, numbers, size);
+}
 void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
-  launch(on.stream, 1, 1, 0, inclusive_sum_kernel, numbers, size);
+  launch(on.stream, 1, 1, 0, inclusive_sum_kernel<std::uint64_t>, numbers, size);
 }
 void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size) {
   launch(on.stream, 1, 1, 0, merge_kernel, numbers, size);
