@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Joins: the pairs of rows of two tables whose keys match.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "raydex/column.hpp"
+#include "raydex/export.hpp"
+#include "raydex/index.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex {
+
+/// Strings of any length, as Arrow's `utf8` and `large_utf8` lay them out: string i is the bytes
+/// from `offsets[i]` up to `offsets[i + 1]`. Does not own them.
+struct string_column {
+  const char* bytes = nullptr;    ///< all strings, one after the other
+  const void* offsets = nullptr;  ///< `size + 1` numbers of 32 or 64 bits
+  bool wide_offsets = false;      ///< whether they have 64 bits
+  std::uint64_t size = 0;         ///< number of strings
+  const std::uint8_t* validity = nullptr;  ///< as of a `column`
+};
+
+/// A column of a key.
+using key_part = std::variant<column, string_column>;
+/// The columns that make up a key, of equal sizes; at most `most_key_parts`.
+using key_parts = std::vector<key_part>;
+/// The most columns that make up a key.
+inline constexpr std::size_t most_key_parts = 16;
+
+/// Which rows a join gives.
+enum class join_kind : std::uint8_t {
+  inner,  ///< each pair of a probe row and a build row that match
+  left,   ///< the same, and probe rows without a match, beside `not_found`
+  semi,   ///< probe rows with a match, once each
+  anti    ///< probe rows without one
+};
+
+/// How a build key compares with the probe: `less` asks for build keys less than the probe.
+enum class comparison : std::uint8_t { less, less_equal, greater, greater_equal };
+
+/// Which build row an as-of join takes for a probe.
+enum class asof_direction : std::uint8_t {
+  backward,  ///< the one with the largest time that is not after the probe's
+  forward,   ///< the one with the smallest time that is not before it
+  nearest    ///< the closer one of the two; of equally close ones that before
+};
+
+/// The name of a kind of join: `inner left semi anti`.
+RAYDEX_EXPORT std::string_view to_string(join_kind kind);
+
+/// Where rows of a join are written: two arrays of row numbers of one type, which gather the rows of
+/// the two tables. In them, the largest number of the type stands for no build row.
+struct gather_maps {
+  row_id_type type = row_id_type::uint64;  ///< of an element of both
+  void* probe_rows = nullptr;              ///< a probe row for each row of the join
+  void* build_rows = nullptr;              ///< its build row; null for semi and anti joins
+  std::uint64_t size = 0;                  ///< rows that there is room for
+
+  /// Nothing.
+  gather_maps() = default;
+  /// Arrays whose type is known at run time.
+  gather_maps(row_id_type element, void* probes, void* builds, std::uint64_t count)
+      : type(element), probe_rows(probes), build_rows(builds), size(count) {}
+  /// Two `buffer`, `std::span`, `std::vector` or the like, of equal size.
+  template <std::ranges::contiguous_range Out>
+  gather_maps(Out& probes, Out& builds)
+      : gather_maps(row_id_span(probes).type, std::ranges::data(probes), std::ranges::data(builds),
+                    std::ranges::size(probes)) {}
+  /// One, for semi and anti joins.
+  template <std::ranges::contiguous_range Out>
+  explicit gather_maps(Out& probes)
+      : gather_maps(row_id_span(probes).type, std::ranges::data(probes), nullptr,
+                    std::ranges::size(probes)) {}
+};
+
+/// A batch of probe rows that has been looked up: how many rows the join has, and the rows.
+///
+/// Rows are in the order of the probe rows; those of one probe row are ordered by build key, then by
+/// build row, where the structure is ordered, by build row where it is not. Any stretch of them can
+/// be asked for, so that a join larger than memory is written in parts.
+///
+/// *Memory*: for a probe row 4 bytes where no two build keys are equal, else 8; twice that with
+/// 64-bit row ids; and 8 for each 1024 probe rows. *Streams, threads*: as for `index`. What it was
+/// made from, the join and its index, must outlive it; the probe columns need not.
+class RAYDEX_EXPORT joined {
+ public:
+  joined(const joined&) = delete;
+  joined& operator=(const joined&) = delete;
+  virtual ~joined();
+
+  /// How many rows the join has.
+  std::uint64_t size() const noexcept { return size_; }
+  /// How many probe rows there were.
+  std::uint64_t probes() const noexcept { return probes_; }
+  /// Which rows it has.
+  join_kind kind() const noexcept { return kind_; }
+
+  /// Writes how many rows of the join each probe row has. `out`: one number a probe row.
+  void counts(const context& on, std::span<std::uint64_t> out) const;
+
+  /// Writes `out.size` rows of the join from number `first` on. Takes no memory. Throws
+  /// `invalid_argument` where there are fewer rows, or the type is too narrow for row numbers.
+  void rows(const context& on, std::uint64_t first, const gather_maps& out) const;
+  /// All of them; `out.size` is `size()`.
+  void rows(const context& on, const gather_maps& out) const;
+
+ protected:
+  /// For implementations: of `probes` rows, joined with rows numbered up to `max_build_row`.
+  joined(backend where, join_kind kind, std::uint64_t probes, std::uint64_t max_build_row)
+      : where_(where), kind_(kind), probes_(probes), max_build_row_(max_build_row) {}
+
+  /// Answers `counts`.
+  virtual void do_counts(const context& on, std::uint64_t* out) const = 0;
+  /// Answers `rows`, which are not none.
+  virtual void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const = 0;
+
+  std::uint64_t size_ = 0;  ///< what `size` returns
+
+ private:
+  backend where_;
+  join_kind kind_;
+  std::uint64_t probes_;
+  std::uint64_t max_build_row_;
+};
+
+/// How the build side of a join is made.
+struct join_options {
+  std::string structure = "auto";  ///< a name of `capabilities()`, or `auto`
+  option_map options = {};         ///< of the structure
+  bool ordered = false;  ///< whether ranges, bands and comparisons will be asked for: `auto` takes an
+                         ///< ordered structure then, else a hash table
+  bool missing_equal = false;  ///< whether a missing value equals another one; else it matches
+                               ///< nothing
+};
+
+/// How keys are compared.
+enum class key_comparison : std::uint8_t {
+  column,  ///< a single column, as it is
+  packed,  ///< several columns side by side in 64 bits, in order
+  hashed   ///< by a hash of 64 bits and a look at the columns themselves
+};
+
+/// What the build side of a join is and what it holds.
+struct join_info {
+  std::string structure;         ///< the structure of its index
+  std::string options;           ///< and its options
+  backend where;                 ///< the backend
+  key_comparison keys;           ///< how keys are compared
+  bool keys_differ;              ///< whether no two build keys are equal
+  std::uint64_t entries;         ///< build rows that can match
+  std::uint64_t resident_bytes;  ///< bytes held, of the index, too, if it is its own; measured
+};
+
+/// The build side of joins: an index over the keys of a table, asked any number of times by batches
+/// of probe rows.
+///
+/// Keys of one column are indexed as they are. Those of several columns are laid side by side, the
+/// first one highest, while they fit 64 bits; with `missing_equal` each takes a bit more. Others,
+/// and strings, go by a hash of 64 bits; the columns decide, so that answers are exact: the build
+/// takes another hash if rows of different keys have equal ones, and each probe row is compared with
+/// one build row. Then the build columns must outlive the join.
+///
+/// *Cost*: of the build, that of the index, and for hashed keys a lookup of each build row; of a
+/// batch, one lookup a probe row, and a pass that writes each row of the join in the same time,
+/// however rows are spread over probes. *Stream*: builds and matches synchronise: sizes are known
+/// when they return. *Scratch* of a batch: up to 24 bytes for each of at most 2^22 probe rows where
+/// keys are packed, hashed or ranges, else none; and once, where build keys repeat, a row id a build
+/// row unless the structure has them side by side.
+///
+/// *Source*: the join view of lookups, and joins by rays with `rx` and `inverse`: the thesis (Fast
+/// Database Join on Ray-tracing Core Equipped GPU). *Errors*: as for `index`.
+class RAYDEX_EXPORT join {
+ public:
+  join(const join&) = delete;
+  join& operator=(const join&) = delete;
+  virtual ~join();
+
+  /// What the build side is and what it holds.
+  const join_info& info() const noexcept { return info_; }
+
+  /// Joins by equal keys. `probe`: columns of the formats of the build side's.
+  std::unique_ptr<joined> match(const context& on, const key_parts& probe, join_kind kind) const;
+
+  /// Joins by points or ranges: each probe row with the build rows whose key lies in its range.
+  /// Only keys of one column, and ranges only of ordered structures.
+  std::unique_ptr<joined> match(const context& on, const probes& batch, join_kind kind) const;
+
+  /// Joins each probe row with the build rows whose key is at most `distance` away, both ends
+  /// included: those in [probe - distance, probe + distance], computed in the type of the keys; of
+  /// integers, ends beyond their type are its ends; NaN matches nothing. Keys are numbers.
+  /// Throws `invalid_argument` for a negative distance, or of integers one with a fraction.
+  std::unique_ptr<joined> match_band(const context& on, const column& probe, double distance,
+                                     join_kind kind) const;
+
+  /// Joins each probe row with the build rows whose key compares so with it, in the order of keys:
+  /// NaN comes after everything.
+  std::unique_ptr<joined> match_compared(const context& on, const column& probe, comparison how,
+                                         join_kind kind) const;
+
+ protected:
+  /// For implementations.
+  join() = default;
+
+  /// What a batch asks for.
+  struct request {
+    join_kind kind;                                 ///< which rows
+    const key_parts* parts = nullptr;               ///< keys to find, or
+    std::optional<probes> batch = {};               ///< points or ranges, or
+    const column* from = nullptr;                   ///< a column with
+    std::optional<double> distance = {};            ///< a distance, or
+    std::optional<comparison> how = {};             ///< a comparison
+  };
+  /// Answers all kinds of `match`.
+  virtual std::unique_ptr<joined> do_match(const context& on, const request& what) const = 0;
+  /// The formats of the key's columns; nothing for strings.
+  virtual const std::vector<std::optional<key_format>>& formats() const = 0;
+
+  join_info info_;  ///< what `info` returns
+
+ private:
+  std::unique_ptr<joined> checked_match(const context& on, const request& what) const;
+};
+
+/// Builds the build side of joins over the columns of a key.
+RAYDEX_EXPORT std::unique_ptr<join> build_join(backend where, const context& on,
+                                               const key_parts& keys,
+                                               const join_options& options = {});
+
+/// The same over an index, which is used as it is, with its row ids; it must outlive the join and
+/// not be edited while that is there. Not for `cgrx` with nodes, which is `unsupported`.
+RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& over);
+
+/// Which table of a join is indexed.
+enum class join_side : std::uint8_t {
+  automatic,  ///< of an inner join whose order does not matter the smaller one, else `build`
+  build,      ///< the one that is called so
+  probe       ///< the other one; only of inner joins, whose order is that of the build rows then
+};
+
+/// All rows of a join.
+struct join_rows {
+  row_id_type type = row_id_type::uint64;  ///< of a row number
+  std::uint64_t size = 0;                  ///< how many
+  buffer<std::byte> probe_rows;            ///< their probe rows
+  buffer<std::byte> build_rows;            ///< their build rows; empty for semi and anti joins
+};
+
+/// Joins two tables by equal keys, once. Row numbers have 32 bits where both tables have fewer than
+/// 2^32 - 1 rows. Arguments and errors as of `build_join` and `join::match`.
+RAYDEX_EXPORT join_rows join_tables(backend where, const context& on, const key_parts& build,
+                                    const key_parts& probe, join_kind kind = join_kind::inner,
+                                    join_side side = join_side::automatic,
+                                    const join_options& options = {});
+
+/// Intervals [lower, upper] of keys, both ends included, asked which of them contain a point.
+///
+/// *Method*: the intervals in the order of their lower ends. Those that contain a point are among
+/// the first ones, whose lower end is not above it, and what is not among them ends before it: two
+/// ranks tell how many, and a tree of largest upper ends leads to each. *Cost* of a point: two
+/// searches; of a match, a few reads; the matches of one point are found by one thread, one after
+/// the other. *Memory*: two `pivot_tree` over the ends, a key and a row id an interval, and a
+/// fifteenth of the keys. Rows are ordered by probe row, then by lower end, then by build row.
+/// Intervals with a missing end, or whose lower end is above the upper one, contain nothing.
+class RAYDEX_EXPORT interval_join {
+ public:
+  interval_join(const interval_join&) = delete;
+  interval_join& operator=(const interval_join&) = delete;
+  virtual ~interval_join();
+
+  /// What it holds; `structure` is that of the ends.
+  const join_info& info() const noexcept { return info_; }
+  /// Joins points with the intervals that contain them.
+  std::unique_ptr<joined> match(const context& on, const column& points, join_kind kind) const;
+
+ protected:
+  /// For implementations.
+  explicit interval_join(key_format format) : format_(format) {}
+  /// Answers `match`.
+  virtual std::unique_ptr<joined> do_match(const context& on, const column& points,
+                                           join_kind kind) const = 0;
+  join_info info_;  ///< what `info` returns
+
+ private:
+  key_format format_;
+};
+
+/// Builds an interval join over ends of one format and number.
+RAYDEX_EXPORT std::unique_ptr<interval_join> build_interval_join(backend where, const context& on,
+                                                                 const column& lower,
+                                                                 const column& upper);
+
+/// How an as-of join looks for the build row of a probe.
+struct asof_options {
+  asof_direction direction = asof_direction::backward;  ///< on which side
+  closeness which = closeness::or_equal;  ///< whether a row of the same time is taken
+  std::optional<double> tolerance = {};   ///< the largest distance; of integers a whole number
+};
+
+/// The build side of as-of joins: for each probe row the build row with the closest time, of those
+/// with an equal key if there are keys.
+///
+/// *Method*: times among all rows are found by an ordered index. With keys that fit 64 bits beside
+/// the time, the index is over both; else over the number of the key's first row and the rank of
+/// the time. *Cost* of a probe: a search, or two for `nearest`; in the latter case two more. A row
+/// whose time or key is missing matches nothing. Times are numbers; NaN is a time after all others,
+/// at no distance from any. Of build rows of the same time the first one is taken.
+class RAYDEX_EXPORT asof_join {
+ public:
+  asof_join(const asof_join&) = delete;
+  asof_join& operator=(const asof_join&) = delete;
+  virtual ~asof_join();
+
+  /// What it holds.
+  const join_info& info() const noexcept { return info_; }
+
+  /// Writes the build row of each probe row, or `not_found`. `times` and `by` are of the formats of
+  /// the build side's. `out`: a row id a probe row, uint32 where the build side has fewer than
+  /// 2^32 - 1 rows, else uint64. Scratch: up to 48 bytes for each of at most 2^22 probe rows.
+  void match(const context& on, const column& times, const key_parts& by,
+             const asof_options& how, const row_id_span& out) const;
+
+ protected:
+  /// For implementations.
+  asof_join() = default;
+  /// Answers `match`.
+  virtual void do_match(const context& on, const column& times, const key_parts& by,
+                        const asof_options& how, void* out) const = 0;
+  /// What was built over.
+  virtual const key_format& time_format() const = 0;
+  /// The formats of the key's columns; nothing for strings.
+  virtual const std::vector<std::optional<key_format>>& formats() const = 0;
+  /// The type of build rows.
+  virtual row_id_type row_ids() const = 0;
+
+  join_info info_;  ///< what `info` returns
+};
+
+/// Builds the build side of as-of joins over times and the columns of a key, which may be none;
+/// both must outlive it.
+RAYDEX_EXPORT std::unique_ptr<asof_join> build_asof_join(backend where, const context& on,
+                                                         const column& times,
+                                                         const key_parts& by = {});
+
+}  // namespace raydex
