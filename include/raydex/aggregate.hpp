@@ -45,7 +45,7 @@ struct aggregate_info {
 /// 64-bit values 16; minima and maxima a value and what an `rmq_cover` has above it, each; first
 /// rows a row id and an `rmq_cover`; 8 bytes if values are missing, and 24 if some are infinite or
 /// NaN. *Build*: a pass over the row ids with scattered reads of the values, and the builds of
-/// what is above; synchronises. Queries take 12 to 24 bytes of scratch for each of up to 2^23
+/// what is above; synchronises. Queries take 8 to 24 bytes of scratch for each of up to 2^23
 /// probes at a time. *Streams, threads, errors*: as for `index`. Nothing synchronises.
 ///
 /// *Sums* of integers are exact, modulo 2^64. Sums of floating values are kept in pairs of doubles:
@@ -118,10 +118,9 @@ class RAYDEX_EXPORT aggregate {
   const index& over() const noexcept { return *over_; }
   /// Its row ids in the order of its keys.
   void read_row_ids(const context& on, void* out) const { over_->do_row_ids(on, out); }
-  /// Where the matches of each probe begin among these, and how many they are.
-  void find_ranks(const context& on, const probes& batch, void* begins,
-                  std::uint64_t* counts) const {
-    over_->do_ranks(on, batch, begins, counts);
+  /// Where the matches of each probe begin among these, and how many they are; row ids.
+  void find_ranks(const context& on, const probes& batch, void* begins, void* counts) const {
+    over_->do_locate(on, batch, begins, counts, false);
   }
   /// The counted resource: an implementation's memory comes from here.
   tracking_resource& memory() noexcept { return memory_; }

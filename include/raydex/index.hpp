@@ -237,12 +237,19 @@ class RAYDEX_EXPORT index {
                           void* out) const;
   /// Does `edit`. By default, throws `unsupported`.
   virtual void do_edit(stream_t stream, const edits& batch);
-  /// Writes where the matches of each probe begin in the order of the keys, and how many they are;
-  /// `begins` of the row-id type. By default, as `do_row_ids`, throws `unsupported`.
-  virtual void do_ranks(const context& on, const probes& batch, void* begins,
-                        std::uint64_t* counts) const;
+  /// Writes where the matches of each probe begin, and how many they are, both of the row-id type.
+  /// Where a probe matches begins at a *position*: a rank in the order of the keys if the structure
+  /// knows that, else a number of its own. If `single_rows`, of one match it writes the row id
+  /// instead. By default, as the next three, throws `unsupported`.
+  virtual void do_locate(const context& on, const probes& batch, void* begins, void* counts,
+                         bool single_rows) const;
   /// Writes the row ids of all entries in the order of the keys.
   virtual void do_row_ids(const context& on, void* out) const;
+  /// Returns the row ids by position, which the index holds, or writes them to `made`; null where
+  /// no key repeats. By default those of `do_row_ids`.
+  virtual const void* do_row_list(const context& on, buffer<std::byte>& made) const;
+  /// Counts the entries whose key repeats another one, or some of them; synchronises.
+  virtual std::uint64_t do_count_repeated(const context& on) const;
   /// Returns a number of the backend's memory; synchronises.
   virtual std::uint64_t do_read(const context& on, const std::uint64_t* number) const = 0;
   /// @}
@@ -260,8 +267,9 @@ class RAYDEX_EXPORT index {
   index_info info_;
 
  private:
-  // An aggregate is made of ranks and row ids, and checks what an index does.
+  // An aggregate is made of ranks and row ids, as joins are, and checks what an index does.
   friend class aggregate;
+  friend class located_index;
   friend RAYDEX_EXPORT std::unique_ptr<aggregate> build_aggregate(
       const context& on, const index& over, const std::optional<column>& values,
       const aggregate_options& options);

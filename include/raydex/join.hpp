@@ -22,10 +22,10 @@ namespace raydex {
 /// Strings of any length, as Arrow's `utf8` and `large_utf8` lay them out: string i is the bytes
 /// from `offsets[i]` up to `offsets[i + 1]`. Does not own them.
 struct string_column {
-  const char* bytes = nullptr;    ///< all strings, one after the other
-  const void* offsets = nullptr;  ///< `size + 1` numbers of 32 or 64 bits
-  bool wide_offsets = false;      ///< whether they have 64 bits
-  std::uint64_t size = 0;         ///< number of strings
+  const char* bytes = nullptr;             ///< all strings, one after the other
+  const void* offsets = nullptr;           ///< `size + 1` numbers of 32 or 64 bits
+  bool wide_offsets = false;               ///< whether they have 64 bits
+  std::uint64_t size = 0;                  ///< number of strings
   const std::uint8_t* validity = nullptr;  ///< as of a `column`
 };
 
@@ -57,8 +57,8 @@ enum class asof_direction : std::uint8_t {
 /// The name of a kind of join: `inner left semi anti`.
 RAYDEX_EXPORT std::string_view to_string(join_kind kind);
 
-/// Where rows of a join are written: two arrays of row numbers of one type, which gather the rows of
-/// the two tables. In them, the largest number of the type stands for no build row.
+/// Where rows of a join are written: two arrays of row numbers of one type, which gather the rows
+/// of the two tables. In them, the largest number of the type stands for no build row.
 struct gather_maps {
   row_id_type type = row_id_type::uint64;  ///< of an element of both
   void* probe_rows = nullptr;              ///< a probe row for each row of the join
@@ -84,9 +84,9 @@ struct gather_maps {
 
 /// A batch of probe rows that has been looked up: how many rows the join has, and the rows.
 ///
-/// Rows are in the order of the probe rows; those of one probe row are ordered by build key, then by
-/// build row, where the structure is ordered, by build row where it is not. Any stretch of them can
-/// be asked for, so that a join larger than memory is written in parts.
+/// Rows are in the order of the probe rows; those of one probe row are ordered by build key, then
+/// by build row, where the structure is ordered, by build row where it is not. Any stretch of them
+/// can be asked for, so that a join larger than memory is written in parts.
 ///
 /// *Memory*: for a probe row 4 bytes where no two build keys are equal, else 8; twice that with
 /// 64-bit row ids; and 8 for each 1024 probe rows. *Streams, threads*: as for `index`. What it was
@@ -136,10 +136,8 @@ class RAYDEX_EXPORT joined {
 struct join_options {
   std::string structure = "auto";  ///< a name of `capabilities()`, or `auto`
   option_map options = {};         ///< of the structure
-  bool ordered = false;  ///< whether ranges, bands and comparisons will be asked for: `auto` takes an
-                         ///< ordered structure then, else a hash table
-  bool missing_equal = false;  ///< whether a missing value equals another one; else it matches
-                               ///< nothing
+  bool missing_equal = false;      ///< whether a missing value equals another one; else it matches
+                                   ///< nothing
 };
 
 /// How keys are compared.
@@ -166,15 +164,15 @@ struct join_info {
 /// Keys of one column are indexed as they are. Those of several columns are laid side by side, the
 /// first one highest, while they fit 64 bits; with `missing_equal` each takes a bit more. Others,
 /// and strings, go by a hash of 64 bits; the columns decide, so that answers are exact: the build
-/// takes another hash if rows of different keys have equal ones, and each probe row is compared with
-/// one build row. Then the build columns must outlive the join.
+/// takes another hash if rows of different keys have equal ones, and each probe row is compared
+/// with one build row. Then the build columns must outlive the join.
 ///
 /// *Cost*: of the build, that of the index, and for hashed keys a lookup of each build row; of a
 /// batch, one lookup a probe row, and a pass that writes each row of the join in the same time,
 /// however rows are spread over probes. *Stream*: builds and matches synchronise: sizes are known
 /// when they return. *Scratch* of a batch: up to 24 bytes for each of at most 2^22 probe rows where
-/// keys are packed, hashed or ranges, else none; and once, where build keys repeat, a row id a build
-/// row unless the structure has them side by side.
+/// keys are packed, hashed or ranges, else none; and once, where build keys repeat, a row id a
+/// build row unless the structure has them side by side.
 ///
 /// *Source*: the join view of lookups, and joins by rays with `rx` and `inverse`: the thesis (Fast
 /// Database Join on Ray-tracing Core Equipped GPU). *Errors*: as for `index`.
@@ -212,12 +210,12 @@ class RAYDEX_EXPORT join {
 
   /// What a batch asks for.
   struct request {
-    join_kind kind;                                 ///< which rows
-    const key_parts* parts = nullptr;               ///< keys to find, or
-    std::optional<probes> batch = {};               ///< points or ranges, or
-    const column* from = nullptr;                   ///< a column with
-    std::optional<double> distance = {};            ///< a distance, or
-    std::optional<comparison> how = {};             ///< a comparison
+    join_kind kind;                       ///< which rows
+    const key_parts* parts = nullptr;     ///< keys to find, or
+    std::optional<probes> batch = {};     ///< points or ranges, or
+    const column* from = nullptr;         ///< a column with
+    std::optional<double> distance = {};  ///< a distance, or
+    std::optional<comparison> how = {};   ///< a comparison
   };
   /// Answers all kinds of `match`.
   virtual std::unique_ptr<joined> do_match(const context& on, const request& what) const = 0;
@@ -227,6 +225,7 @@ class RAYDEX_EXPORT join {
   join_info info_;  ///< what `info` returns
 
  private:
+  void check_one_column(const column& probe) const;
   std::unique_ptr<joined> checked_match(const context& on, const request& what) const;
 };
 
@@ -301,8 +300,8 @@ RAYDEX_EXPORT std::unique_ptr<interval_join> build_interval_join(backend where, 
 /// How an as-of join looks for the build row of a probe.
 struct asof_options {
   asof_direction direction = asof_direction::backward;  ///< on which side
-  closeness which = closeness::or_equal;  ///< whether a row of the same time is taken
-  std::optional<double> tolerance = {};   ///< the largest distance; of integers a whole number
+  closeness which = closeness::or_equal;                ///< whether a row of the same time is taken
+  std::optional<double> tolerance = {};  ///< the largest distance; of integers a whole number
 };
 
 /// The build side of as-of joins: for each probe row the build row with the closest time, of those
@@ -325,8 +324,8 @@ class RAYDEX_EXPORT asof_join {
   /// Writes the build row of each probe row, or `not_found`. `times` and `by` are of the formats of
   /// the build side's. `out`: a row id a probe row, uint32 where the build side has fewer than
   /// 2^32 - 1 rows, else uint64. Scratch: up to 48 bytes for each of at most 2^22 probe rows.
-  void match(const context& on, const column& times, const key_parts& by,
-             const asof_options& how, const row_id_span& out) const;
+  void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
+             const row_id_span& out) const;
 
  protected:
   /// For implementations.

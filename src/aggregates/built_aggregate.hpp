@@ -127,7 +127,7 @@ class built_aggregate final : public aggregate {
     constexpr std::uint64_t most = std::uint64_t{1} << 23;
     const std::uint64_t at_once = std::min(batch.size(), most);
     buffer<RowId> begins(on, at_once);
-    buffer<std::uint64_t> counts(on, at_once);
+    buffer<RowId> counts(on, at_once);
     for (std::uint64_t first = 0; first < batch.size(); first += at_once) {
       const std::uint64_t size = std::min(at_once, batch.size() - first);
       find_ranks(on, stretch(batch, first, size), begins.data(), counts.data());
@@ -151,11 +151,11 @@ class built_aggregate final : public aggregate {
 
   template <class MakeAnswer>
   void answer_each(const context& on, const probes& batch, const MakeAnswer& make) const {
-    for_ranks(on, batch,
-              [&](const RowId* begins, const std::uint64_t* counts, std::uint64_t first,
-                  std::uint64_t size) {
-                Executor::for_each(on, make(ranks{begins, counts}, first), size);
-              });
+    for_ranks(
+        on, batch,
+        [&](const RowId* begins, const RowId* counts, std::uint64_t first, std::uint64_t size) {
+          Executor::for_each(on, make(ranks{begins, counts}, first), size);
+        });
   }
 
   core::unusual_values unusual() const { return {nan_.data(), positive_.data(), negative_.data()}; }
@@ -240,7 +240,7 @@ class built_aggregate final : public aggregate {
               void* out) const {
     for_ranks(
         on, batch,
-        [&](RowId* begins, const std::uint64_t* counts, std::uint64_t first, std::uint64_t size) {
+        [&](RowId* begins, const RowId* counts, std::uint64_t first, std::uint64_t size) {
           buffer<RowId> lasts(on, size);
           Executor::for_each(on, core::put_rank_range<RowId>{begins, counts, lasts.data()}, size);
           const auto ends = [&](const RowId* of_all) {

@@ -81,14 +81,12 @@ struct executor {
   }
 
   template <class Function>
-  static void for_each_in_groups(const context& /*on*/, const Function& f, std::uint64_t size) {
-    for_blocks(size, 64, [&](std::uint64_t begin, std::uint64_t end) {
-      // On the stack, since edits have no way back once they have begun.
-      constexpr std::size_t bytes = std::max(Function::most_scratch_bytes, std::size_t{1});
-      alignas(std::max_align_t) std::byte scratch[bytes];
-      for (std::uint64_t i = begin; i < end; ++i)
-        f(core::group_of_one{}, scratch, i);
-    });
+  static void for_each_in_groups(const context& on, const Function& f, std::uint64_t size) {
+    for_each_group(on, f, size, 64);
+  }
+  template <class Function>
+  static void for_each_in_blocks(const context& on, const Function& f, std::uint64_t size) {
+    for_each_group(on, f, size, 1);
   }
 
   template <class Number>
@@ -122,6 +120,18 @@ struct executor {
   static void synchronise(const context& /*on*/) {}
 
  private:
+  template <class Function>
+  static void for_each_group(const context& /*on*/, const Function& f, std::uint64_t size,
+                             std::uint64_t grain) {
+    for_blocks(size, grain, [&](std::uint64_t begin, std::uint64_t end) {
+      // On the stack, since edits have no way back once they have begun.
+      constexpr std::size_t bytes = std::max(Function::most_scratch_bytes, std::size_t{1});
+      alignas(std::max_align_t) std::byte scratch[bytes];
+      for (std::uint64_t i = begin; i < end; ++i)
+        f(core::group_of_one{}, scratch, i);
+    });
+  }
+
   // Combines each number with those before it.
   template <class Number, class Combine>
   static void scan(Number* numbers, std::uint64_t size, const Number& none,

@@ -5,6 +5,10 @@
 namespace raydex::cuda {
 
 aggregate_builder build_aggregate;
+join_builder build_join;
+index_join_builder build_join;
+interval_join_builder build_interval_join;
+asof_join_builder build_asof_join;
 // `build` is overloaded by the type of the options.
 keys_builder<sorted_array, sorted_array_options> build;
 keys_builder<eytzinger, eytzinger_options> build;
@@ -23,6 +27,10 @@ const backend_table table{.where = backend::cuda,
                           .why_unavailable = why_unavailable,
                           .open_platform = open_platform,
                           .build_aggregate = build_aggregate,
+                          .build_join = build_join,
+                          .build_index_join = build_join,
+                          .build_interval_join = build_interval_join,
+                          .build_asof_join = build_asof_join,
                           .build_sorted_array = build,
                           .build_eytzinger = build,
                           .build_line_tree = build_line_tree,

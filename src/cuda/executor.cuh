@@ -77,6 +77,10 @@ struct executor {
   static void for_each_in_groups(const context& on, const Function& f, std::uint64_t size) {
     cuda::for_each_in_groups(on, f, size);
   }
+  template <class Function>
+  static void for_each_in_blocks(const context& on, const Function& f, std::uint64_t size) {
+    cuda::for_each_in_blocks(on, f, size);
+  }
 
   template <class Number>
   static void inclusive_sum(const context& on, Number* numbers, std::uint64_t size) {

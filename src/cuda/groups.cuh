@@ -98,4 +98,19 @@ void for_each_in_groups(const context& on, const Function& f, std::uint64_t size
   launch(on.stream, blocks_for(size, groups), group_policy::threads, bytes, kernel, f, size);
 }
 
+template <class Function>
+__global__ void __launch_bounds__(group_policy::threads)
+    run_in_blocks(const __grid_constant__ Function f) {
+  f(block_group<group_policy::threads>{}, shared_memory(), std::uint64_t{blockIdx.x});
+}
+
+// The same with a block each.
+template <class Function>
+void for_each_in_blocks(const context& on, const Function& f, std::uint64_t size) {
+  const std::size_t bytes = f.scratch_bytes();
+  const auto kernel = run_in_blocks<Function>;
+  allow_shared_memory(kernel, bytes);
+  launch(on.stream, size, group_policy::threads, bytes, kernel, f);
+}
+
 }  // namespace raydex::cuda

@@ -9,7 +9,9 @@
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
+#include "raydex/join.hpp"
 #include "raydex/rmq.hpp"
+#include "src/interface/located_index.hpp"
 #include "src/interface/platform.hpp"
 
 namespace raydex {
@@ -50,6 +52,16 @@ template <class Structure, class Options>
 using minima_builder = std::unique_ptr<Structure>(const rmq_info& info, const context& on,
                                                   const column& values, const Options& options);
 
+using join_builder = std::unique_ptr<join>(const context& on, const key_parts& keys,
+                                           bool missing_equal, const index_maker& make);
+using index_join_builder = std::unique_ptr<join>(const context& on, const index& over);
+using interval_join_builder = std::unique_ptr<interval_join>(backend where, const context& on,
+                                                             const column& lower,
+                                                             const column& upper);
+using asof_join_builder = std::unique_ptr<asof_join>(backend where, const context& on,
+                                                     const column& times, const key_parts& by,
+                                                     const index_maker& make);
+
 using aggregate_builder = std::unique_ptr<aggregate>(const context& on, const index& over,
                                                      const std::optional<column>& values,
                                                      const aggregate_options& options);
@@ -61,6 +73,10 @@ struct backend_table {
   std::unique_ptr<platform> (*open_platform)();
 
   aggregate_builder* build_aggregate = nullptr;
+  join_builder* build_join = nullptr;
+  index_join_builder* build_index_join = nullptr;
+  interval_join_builder* build_interval_join = nullptr;
+  asof_join_builder* build_asof_join = nullptr;
   keys_builder<sorted_array, sorted_array_options>* build_sorted_array = nullptr;
   keys_builder<eytzinger, eytzinger_options>* build_eytzinger = nullptr;
   keys_builder<pivot_tree, pivot_tree_options>* build_line_tree = nullptr;

@@ -245,9 +245,19 @@ namespace {
 }
 }  // namespace
 
-void index::do_ranks(const context& /*on*/, const probes& /*batch*/, void* /*begins*/,
-                     std::uint64_t* /*counts*/) const {
-  refuse_ranks(*this, "aggregate");
+void index::do_locate(const context& /*on*/, const probes& /*batch*/, void* /*begins*/,
+                      void* /*counts*/, bool /*single_rows*/) const {
+  refuse_ranks(*this, "join");
+}
+
+const void* index::do_row_list(const context& on, buffer<std::byte>& made) const {
+  made = {on, saturated_product(info_.entries, row_id_bytes(info_.row_ids))};
+  do_row_ids(on, made.data());
+  return made.data();
+}
+
+std::uint64_t index::do_count_repeated(const context& /*on*/) const {
+  refuse_ranks(*this, "join");
 }
 
 void index::do_row_ids(const context& /*on*/, void* /*out*/) const {

@@ -10,6 +10,7 @@
 #include "raydex/index.hpp"
 #include "src/lookups/batch_plan.hpp"
 #include "src/lookups/executor.hpp"
+#include "src/lookups/spread_counts.hpp"
 
 namespace raydex {
 
@@ -29,6 +30,17 @@ struct put_row_id {
   typename View::row_id_type* out;
   RAYDEX_HD void operator()(std::uint64_t rank) const {
     out[rank] = view.row_id(static_cast<typename View::row_id_type>(rank));
+  }
+};
+
+// Counts ranks whose key is equal to the one before.
+template <class View>
+struct count_repeated_ranks {
+  View view;
+  core::spread_count to;
+  RAYDEX_HD void operator()(std::uint64_t rank) const {
+    const bool repeats = rank != 0 && view.repeats(static_cast<typename View::row_id_type>(rank));
+    to.add(rank, repeats ? 1 : 0);
   }
 };
 
@@ -112,13 +124,37 @@ class answering_as : public Base {
     }
   }
 
-  void do_ranks(const context& on, const probes& batch, void* begins,
-                std::uint64_t* counts) const final {
-    if constexpr (core::ranked<View>) {
-      run(on, core::locate_rows<View, row_id>{queried(), probes_of<key>(batch),
-                                              static_cast<row_id*>(begins), counts});
+  void do_locate(const context& on, const probes& batch, void* begins, void* counts,
+                 bool single_rows) const final {
+    if constexpr (core::addressed<View>) {
+      run(on, core::locate_rows<View, row_id, row_id>{queried(), probes_of<key>(batch),
+                                                      static_cast<row_id*>(begins),
+                                                      static_cast<row_id*>(counts), single_rows});
     } else {
-      Base::do_ranks(on, batch, begins, counts);
+      Base::do_locate(on, batch, begins, counts, single_rows);
+    }
+  }
+
+  const void* do_row_list(const context& on, buffer<std::byte>& made) const final {
+    if constexpr (core::addressed<View> && !core::ranked<View>) {
+      return queried().rows;
+    } else {
+      return Base::do_row_list(on, made);
+    }
+  }
+
+  std::uint64_t do_count_repeated(const context& on) const final {
+    if constexpr (requires(const View& view) { view.different; }) {
+      return queried().different ? 0 : 1;
+    } else if constexpr (core::ranked<View>) {
+      const View view = queried();
+      spread_counts<1, Executor> repeats(on);
+      Executor::for_each(on, count_repeated_ranks<View>{view, repeats[0]}, view.size());
+      return repeats.sums(on)[0];
+    } else if constexpr (core::addressed<View>) {
+      return queried().rows == nullptr ? 0 : 1;
+    } else {
+      return Base::do_count_repeated(on);
     }
   }
 

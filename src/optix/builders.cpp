@@ -2,9 +2,14 @@
 // What the backend optix builds; each builder is defined in the file of its structure.
 #include "src/interface/builders.hpp"
 
+// These know no rays.
 namespace raydex::cuda {
-aggregate_builder build_aggregate;  // knows no rays
-}
+aggregate_builder build_aggregate;
+join_builder build_join;
+index_join_builder build_join;
+interval_join_builder build_interval_join;
+asof_join_builder build_asof_join;
+}  // namespace raydex::cuda
 
 namespace raydex::optix {
 
@@ -18,6 +23,10 @@ const backend_table table{.where = backend::optix,
                           .why_unavailable = why_unavailable,
                           .open_platform = open_platform,
                           .build_aggregate = cuda::build_aggregate,
+                          .build_join = cuda::build_join,
+                          .build_index_join = cuda::build_join,
+                          .build_interval_join = cuda::build_interval_join,
+                          .build_asof_join = cuda::build_asof_join,
                           .build_rx = build,
                           .build_cgrx = build,
                           .build_rmq_hierarchy = build,

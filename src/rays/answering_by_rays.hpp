@@ -40,7 +40,8 @@ class answering_by_rays : public answering_as<Self, Base, View, Executor> {
     const View view = this->queried();
     const auto probes = probes_of<key>(batch);
     buffer<Position> begins(on, batch.size());
-    this->run(on, core::locate_rows<View, Position>{view, probes, begins.data(), offsets + 1});
+    this->run(on, core::locate_rows<View, Position, std::uint64_t>{view, probes, begins.data(),
+                                                                   offsets + 1});
     Executor::inclusive_sum(on, offsets + 1, batch.size());
     found.total = Executor::read(on, offsets + batch.size());
     found.rows = {on, saturated_product(found.total, sizeof(row_id))};

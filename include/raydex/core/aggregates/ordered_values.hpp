@@ -48,13 +48,13 @@ struct decode_values {
 /// Of none the first is after the last.
 template <class RowId>
 struct put_rank_range {
-  RowId* begins;                ///< of each probe; then the first
-  const std::uint64_t* counts;  ///< of each probe
-  RowId* lasts;                 ///< the last
+  RowId* begins;        ///< of each probe; then the first
+  const RowId* counts;  ///< of each probe
+  RowId* lasts;         ///< the last
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t probe) const {
-    const std::uint64_t count = counts[probe];
+    const RowId count = counts[probe];
     lasts[probe] = count != 0 ? static_cast<RowId>(begins[probe] + (count - 1)) : RowId{0};
     if (count == 0) begins[probe] = 1;
   }

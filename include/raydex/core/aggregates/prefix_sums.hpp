@@ -78,8 +78,8 @@ struct put_finite_value {
 /// The matches of a batch, in ranks.
 template <class RowId>
 struct found_ranks {
-  const RowId* begins;          ///< of each probe, the first
-  const std::uint64_t* counts;  ///< and how many there are
+  const RowId* begins;  ///< of each probe, the first
+  const RowId* counts;  ///< and how many there are
 
   /// What a prefix sum says of a probe.
   RAYDEX_HD std::uint64_t sum(const std::uint64_t* sums, std::uint64_t probe) const {

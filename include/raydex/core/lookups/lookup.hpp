@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
@@ -362,15 +363,17 @@ struct list_rows {
   /// Nothing is left to write.
   RAYDEX_HD void finish(const ticket&, const partial&, result* /*to*/) const {}
 };
-/// Locates the matches of each probe: writes where they begin, and how many they are.
-template <class View, class Position>
+/// Locates the matches of each probe: writes where they begin, and how many they are. Where
+/// `single_rows`, of one match it writes the row id in place of where that is.
+template <class View, class Position, class Count>
 struct locate_rows {
-  using result = std::uint64_t;  ///< what is written a probe
+  using result = Count;  ///< what is written a probe
 
   View view;                                  ///< the index
   probe_set<typename View::key_type> probes;  ///< the batch
   Position* begins;                           ///< the first entry of each probe
   result* out;                                ///< a count a probe
+  bool single_rows = false;                   ///< only where positions are as wide as row ids
 
   /// Answers N tickets whose matches are known.
   template <std::size_t N, class Team>
@@ -379,10 +382,19 @@ struct locate_rows {
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       if (team.owns_lookups() && tickets[j].probe < probes.size) {
-        begins[tickets[j].probe] = begin[j];
-        to[tickets[j].result] = static_cast<result>(end[j] - begin[j]);
+        const auto count = static_cast<result>(end[j] - begin[j]);
+        begins[tickets[j].probe] = count == 1 ? only_match(begin[j]) : begin[j];
+        to[tickets[j].result] = count;
       }
     }
+  }
+
+ private:
+  RAYDEX_HD Position only_match(Position at) const {
+    if constexpr (std::is_same_v<Position, typename View::row_id_type>) {
+      if (single_rows) return view.row_id(at);
+    }
+    return at;
   }
 };
 /// @}

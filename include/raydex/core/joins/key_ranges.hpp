@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Ranges of keys about a probe, as codes.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/keys/column.hpp"
+#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
+
+namespace raydex::core {
+
+/// No key is in it.
+template <class Key>
+RAYDEX_HD constexpr interval<Key> empty_range() {
+  return {1, 0};
+}
+
+/// Makes of each probe the range of keys that are at most a distance away.
+template <class Key>
+struct band_about {
+  using floating = std::conditional_t<sizeof(Key) == 8, double, float>;  ///< of as many bits
+
+  Key distance;      ///< of integers
+  floating real;     ///< of floating keys
+  bool is_floating;  ///< which of them
+
+  /// The range of a probe.
+  RAYDEX_HD interval<Key> operator()(Key code) const {
+    constexpr Key most = std::numeric_limits<Key>::max();
+    if (!is_floating) {
+      return {code < distance ? Key{0} : static_cast<Key>(code - distance),
+              code > most - distance ? most : static_cast<Key>(code + distance)};
+    }
+    if (code == most) return empty_range<Key>();  // NaN
+    const auto at = decode<floating>(code);
+    const floating lower = at - real;
+    const floating upper = at + real;
+    constexpr floating infinity = std::numeric_limits<floating>::infinity();
+    return {encode(lower == lower ? lower : -infinity), encode(upper == upper ? upper : infinity)};
+  }
+};
+
+/// Which keys compare so with a probe.
+enum class side_of_probe : std::uint8_t {
+  below,      ///< less
+  not_above,  ///< less or equal
+  above,      ///< greater
+  not_below   ///< greater or equal
+};
+
+/// Makes of each probe the range of keys on one side of it.
+template <class Key>
+struct side_range {
+  side_of_probe side;  ///< which one
+  /// The range of a probe.
+  RAYDEX_HD interval<Key> operator()(Key code) const {
+    constexpr Key most = std::numeric_limits<Key>::max();
+    switch (side) {
+      case side_of_probe::below:
+        return code == 0 ? empty_range<Key>() : interval<Key>{0, static_cast<Key>(code - 1)};
+      case side_of_probe::not_above:
+        return {0, code};
+      case side_of_probe::above:
+        return code == most ? empty_range<Key>() : interval<Key>{static_cast<Key>(code + 1), most};
+      case side_of_probe::not_below:
+        return {code, most};
+    }
+    return empty_range<Key>();
+  }
+};
+
+/// Writes the ranges of probes.
+template <class Key, class Range>
+struct put_ranges {
+  encoded_column<Key> probes;  ///< the probes
+  Range range;                 ///< makes a range of one
+  Key* lower;                  ///< the lower ends
+  Key* upper;                  ///< the upper ends
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const interval<Key> made = range(probes[i]);
+    lower[i] = made.lower;
+    upper[i] = made.upper;
+  }
+};
+
+}  // namespace raydex::core

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// From what probes found to the rows of a join, in the same time however they are spread over the
+/// probes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/group.hpp"
+#include "raydex/core/keys/column.hpp"
+
+namespace raydex::core {
+
+/// Which rows of a join a probe has.
+enum class joining : std::uint8_t {
+  matches,         ///< its matches
+  matches_or_one,  ///< the same, and one without a match where there are none
+  once_if_any,     ///< itself, if it has a match
+  once_if_none     ///< itself, if it has none
+};
+
+/// How many rows of a join a probe of so many matches has.
+RAYDEX_HD constexpr std::uint64_t rows_of_join(joining kind, std::uint64_t matches) {
+  switch (kind) {
+    case joining::matches:
+      return matches;
+    case joining::matches_or_one:
+      return matches == 0 ? 1 : matches;
+    case joining::once_if_any:
+      return matches == 0 ? 0 : 1;
+    case joining::once_if_none:
+      return matches == 0 ? 1 : 0;
+  }
+  return 0;
+}
+
+/// What a batch of probes found. Of one match `begins` has the row; of more, where the rows are in
+/// a list. Without `counts` no probe has more than one.
+template <class RowId>
+struct located_probes {
+  using row_id = RowId;                                             ///< a build row
+  static constexpr RowId none = std::numeric_limits<RowId>::max();  ///< no row
+
+  const RowId* begins;  ///< a number a probe; `none` where there are no counts and no match
+  const RowId* counts;  ///< matches of each probe; null: one, or none
+  const RowId* list;    ///< rows by position
+  std::uint64_t size;   ///< probes
+  joining kind;         ///< which rows of the join they have
+
+  /// How many matches a probe has.
+  RAYDEX_HD std::uint64_t matches(std::uint64_t probe) const {
+    if (counts != nullptr) return load_once(counts + probe);
+    return load_once(begins + probe) == none ? 0 : 1;
+  }
+  /// How many rows of the join.
+  RAYDEX_HD std::uint64_t rows(std::uint64_t probe) const {
+    return rows_of_join(kind, matches(probe));
+  }
+  /// The build row of the k-th of them; `none` where there is none.
+  RAYDEX_HD RowId build_row(std::uint64_t probe, std::uint64_t k) const {
+    const RowId begin = load(begins + probe);
+    if (counts == nullptr) return begin;
+    const RowId count = load(counts + probe);
+    if (count == 0) return none;
+    return count == 1 ? begin : load(list + begin + k);
+  }
+};
+
+/// Probes of a tile: what a group of threads turns into rows at a time.
+inline constexpr unsigned tile_probes = 1024;
+
+/// A tile of more rows than `heavy_rows` is left to many groups, each of which writes
+/// `rows_at_once` of them.
+inline constexpr std::uint64_t heavy_rows = std::uint64_t{1} << 16;
+/// See `heavy_rows`.
+inline constexpr std::uint64_t rows_at_once = std::uint64_t{1} << 14;
+
+/// Where the rows of a tile's probes end, counted from its first one, in a group's scratch.
+class tile_ends {
+ public:
+  /// Bytes of scratch for groups of up to 256 threads.
+  static constexpr std::size_t scratch_bytes = (tile_probes + 256) * sizeof(std::uint64_t);
+
+  /// In this scratch.
+  RAYDEX_HD explicit tile_ends(std::byte* scratch)
+      : ends_(reinterpret_cast<std::uint64_t*>(scratch)) {}
+
+  /// Adds up `rows(i)` of the tile's probes, of which there may be fewer in the last tile.
+  template <class Group, class Rows>
+  RAYDEX_HD void add_up(const Group& group, unsigned probes, const Rows& rows) const {
+    for (unsigned i = group.lane(); i < tile_probes; i += group.lanes())
+      ends_[i] = i < probes ? rows(i) : 0;
+    group.sync();
+    const unsigned each = tile_probes / group.lanes();
+    std::uint64_t* const own = ends_ + group.lane() * each;
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < each; ++i) {
+      sum += own[i];
+      own[i] = sum;
+    }
+    const std::uint64_t before = sum_before(group, sum);
+    for (unsigned i = 0; i < each; ++i)
+      own[i] += before;
+    group.sync();
+  }
+
+  /// Rows of the whole tile.
+  RAYDEX_HD std::uint64_t all() const { return ends_[tile_probes - 1]; }
+  /// Where the rows of a probe begin.
+  RAYDEX_HD std::uint64_t begin(unsigned probe) const { return probe == 0 ? 0 : ends_[probe - 1]; }
+
+  /// The probe that has row `i`, which exists: `from`, or one after it.
+  template <class Group>
+  RAYDEX_HD unsigned probe_of(const Group& group, std::uint64_t i, unsigned from) const {
+    if (ends_[from] > i) return from;
+    if (group.lanes() == 1) {
+      while (ends_[from] <= i)
+        ++from;
+      return from;
+    }
+    unsigned last = tile_probes - 1;  // the probe is after `from`, and not after this
+    while (last - from > 1) {
+      const unsigned middle = (from + last) / 2;
+      if (ends_[middle] > i) {
+        last = middle;
+      } else {
+        from = middle;
+      }
+    }
+    return last;
+  }
+
+ private:
+  // What the threads before this one have.
+  template <class Group>
+  RAYDEX_HD std::uint64_t sum_before(const Group& group, std::uint64_t own) const {
+    const unsigned lane = group.lane();
+    if (group.lanes() == 1) return 0;
+    std::uint64_t* const sums = ends_ + tile_probes;
+    sums[lane] = own;
+    group.sync();
+    for (unsigned distance = 1; distance < group.lanes(); distance *= 2) {
+      const std::uint64_t more = lane >= distance ? sums[lane - distance] : 0;
+      group.sync();
+      sums[lane] += more;
+      group.sync();
+    }
+    return sums[lane] - own;
+  }
+
+  std::uint64_t* ends_;
+};
+
+/// Probes of a tile of a batch.
+RAYDEX_HD constexpr unsigned probes_of_tile(std::uint64_t tile, std::uint64_t probes) {
+  const std::uint64_t left = probes - tile * tile_probes;
+  return left < tile_probes ? static_cast<unsigned>(left) : tile_probes;
+}
+
+/// Writes how many rows each tile has.
+template <class Located>
+struct count_tile_rows {
+  static constexpr std::size_t most_scratch_bytes = tile_ends::scratch_bytes;  ///< of a group
+
+  Located found;        ///< the probes
+  std::uint64_t* rows;  ///< a number a tile
+
+  /// See `most_scratch_bytes`.
+  RAYDEX_HD static std::size_t scratch_bytes() { return most_scratch_bytes; }
+
+  /// Counts those of one.
+  template <group Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t tile) const {
+    const tile_ends ends(scratch);
+    ends.add_up(group, probes_of_tile(tile, found.size),
+                [&](unsigned i) { return found.rows(tile * tile_probes + i); });
+    if (group.lane() == 0) rows[tile] = ends.all();
+  }
+};
+
+/// A stretch of the rows of a join, and where it is written.
+template <class Out>
+struct row_stretch {
+  std::uint64_t begin;  ///< the first row
+  std::uint64_t end;    ///< behind the last one
+  Out* probe_rows;      ///< the probe row of each
+  Out* build_rows;      ///< the build row; null: not written
+};
+
+/// Writes a stretch of the rows of a join.
+template <class Located, class Out>
+class row_writer {
+ public:
+  static constexpr std::size_t most_scratch_bytes = tile_ends::scratch_bytes;  ///< of a group
+
+  /// `ends`: where the rows of each tile end.
+  RAYDEX_HD row_writer(const Located& found, const std::uint64_t* ends,
+                       const row_stretch<Out>& stretch)
+      : found_(found), ends_(ends), stretch_(stretch) {}
+
+  /// See `most_scratch_bytes`.
+  RAYDEX_HD static std::size_t scratch_bytes() { return most_scratch_bytes; }
+
+ protected:
+  /// Where the rows of a tile begin.
+  RAYDEX_HD std::uint64_t begin_of(std::uint64_t tile) const {
+    return tile == 0 ? 0 : load(ends_ + tile - 1);
+  }
+  /// Where they end.
+  RAYDEX_HD std::uint64_t end_of(std::uint64_t tile) const { return load(ends_ + tile); }
+  /// Whether a tile is left to many groups.
+  RAYDEX_HD bool is_heavy(std::uint64_t tile) const {
+    return end_of(tile) - begin_of(tile) > heavy_rows;
+  }
+
+  /// Writes those of a tile that are in the stretch and in [begin, end).
+  template <class Group>
+  RAYDEX_HD void write(const Group& group, std::byte* scratch, std::uint64_t tile,
+                       std::uint64_t begin, std::uint64_t end) const {
+    const std::uint64_t first = begin_of(tile);
+    begin = latest(begin, latest(first, stretch_.begin));
+    end = earliest(end, earliest(end_of(tile), stretch_.end));
+    if (begin >= end) return;
+    const tile_ends ends(scratch);
+    const std::uint64_t first_probe = tile * tile_probes;
+    ends.add_up(group, probes_of_tile(tile, found_.size),
+                [&](unsigned i) { return found_.rows(first_probe + i); });
+    unsigned probe = 0;
+    for (std::uint64_t i = begin - first + group.lane(); i < end - first; i += group.lanes()) {
+      probe = ends.probe_of(group, i, probe);
+      const std::uint64_t at = first + i - stretch_.begin;
+      store_once(stretch_.probe_rows + at, static_cast<Out>(first_probe + probe));
+      if (stretch_.build_rows != nullptr) {
+        const auto row = found_.build_row(first_probe + probe, i - ends.begin(probe));
+        store_once(stretch_.build_rows + at,
+                   row == Located::none ? std::numeric_limits<Out>::max() : static_cast<Out>(row));
+      }
+    }
+    group.sync();
+  }
+
+  /// The stretch.
+  RAYDEX_HD const row_stretch<Out>& stretch() const { return stretch_; }
+  /// How many tiles there are.
+  RAYDEX_HD std::uint64_t tiles() const { return (found_.size + tile_probes - 1) / tile_probes; }
+
+ private:
+  RAYDEX_HD static std::uint64_t latest(std::uint64_t a, std::uint64_t b) { return a < b ? b : a; }
+  RAYDEX_HD static std::uint64_t earliest(std::uint64_t a, std::uint64_t b) {
+    return a < b ? a : b;
+  }
+
+  Located found_;
+  const std::uint64_t* ends_;
+  row_stretch<Out> stretch_;
+};
+
+/// Writes the rows of a tile, unless it is heavy.
+template <class Located, class Out>
+struct write_tile_rows : row_writer<Located, Out> {
+  using row_writer<Located, Out>::row_writer;
+
+  /// Writes those of one.
+  template <group Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t tile) const {
+    if (!this->is_heavy(tile)) this->write(group, scratch, tile, 0, ~std::uint64_t{0});
+  }
+};
+
+/// Writes the rows of heavy tiles among `rows_at_once` rows of the stretch.
+template <class Located, class Out>
+struct write_heavy_rows : row_writer<Located, Out> {
+  using row_writer<Located, Out>::row_writer;
+
+  /// Writes part `i`. A heavy tile has more rows than a part, so that it has the first row of it or
+  /// the last one.
+  template <group Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t i) const {
+    const std::uint64_t begin = this->stretch().begin + i * rows_at_once;
+    const std::uint64_t left = this->stretch().end - begin;
+    const std::uint64_t end = begin + (left < rows_at_once ? left : rows_at_once);
+    const std::uint64_t first = tile_of(begin);
+    const std::uint64_t last = tile_of(end - 1);
+    if (this->is_heavy(first)) this->write(group, scratch, first, begin, end);
+    if (last != first && this->is_heavy(last)) this->write(group, scratch, last, begin, end);
+  }
+
+ private:
+  // The tile that has a row.
+  RAYDEX_HD std::uint64_t tile_of(std::uint64_t row) const {
+    std::uint64_t first = 0;
+    std::uint64_t last = this->tiles() - 1;
+    while (first < last) {
+      const std::uint64_t middle = first + (last - first) / 2;
+      if (this->end_of(middle) > row) {
+        last = middle;
+      } else {
+        first = middle + 1;
+      }
+    }
+    return first;
+  }
+};
+
+/// Writes how many rows of the join each probe has.
+template <class Located>
+struct write_row_counts {
+  Located found;       ///< the probes
+  std::uint64_t* out;  ///< a number a probe
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t probe) const { out[probe] = found.rows(probe); }
+};
+
+}  // namespace raydex::core

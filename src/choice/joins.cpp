@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins that build their index, and which table is indexed.
+#include "raydex/error.hpp"
+#include "raydex/join.hpp"
+#include "src/interface/builders.hpp"
+#include "src/interface/checks.hpp"
+#include "src/interface/join_checks.hpp"
+
+namespace raydex {
+
+namespace {
+
+index_maker maker_of(backend where, const join_options& options) {
+  return [=](const context& on, const column& keys) {
+    return build(options.structure, where, on, keys, std::nullopt, options.options);
+  };
+}
+
+std::uint64_t rows_of(const char* argument, const key_parts& keys) {
+  return check_key(argument, keys);
+}
+
+}  // namespace
+
+std::unique_ptr<join> build_join(backend where, const context& on, const key_parts& keys,
+                                 const join_options& options) try {
+  check_available(where);
+  check_space(on, where);
+  check_key("keys", keys);
+  return builder_on(where, &backend_table::build_join)(on, keys, options.missing_equal,
+                                                       maker_of(where, options));
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<asof_join> build_asof_join(backend where, const context& on, const column& times,
+                                           const key_parts& by) try {
+  check_available(where);
+  check_space(on, where);
+  check_column("times", times);
+  if (times.format.type == key_type::bytes)
+    throw invalid_argument("times: they are " + to_string(times.format) + "; times are numbers");
+  if (!by.empty() && check_key("by", by) != times.size)
+    throw invalid_argument("by: its columns have another number of rows than the times");
+  return builder_on(where, &backend_table::build_asof_join)(where, on, times, by,
+                                                            maker_of(where, {}));
+} catch (...) {
+  rethrow_as_error();
+}
+
+join_rows join_tables(backend where, const context& on, const key_parts& build,
+                      const key_parts& probe, join_kind kind, join_side side,
+                      const join_options& options) try {
+  const std::uint64_t build_rows = rows_of("build", build);
+  const std::uint64_t probe_rows = rows_of("probe", probe);
+  if (side == join_side::probe && kind != join_kind::inner) {
+    throw invalid_argument("side: the probe side is indexed for inner joins only");
+  }
+  const bool swapped =
+      side == join_side::probe ||
+      (side == join_side::automatic && kind == join_kind::inner && probe_rows < build_rows);
+  const auto built = build_join(where, on, swapped ? probe : build, options);
+  const auto found = built->match(on, swapped ? build : probe, kind);
+  constexpr std::uint64_t most = not_found<std::uint32_t>;
+  join_rows all;
+  all.type = build_rows < most && probe_rows < most ? row_id_type::uint32 : row_id_type::uint64;
+  all.size = found->size();
+  const std::uint64_t bytes = saturated_product(all.size, row_id_bytes(all.type));
+  all.probe_rows = {on, bytes};
+  if (kind == join_kind::inner || kind == join_kind::left) all.build_rows = {on, bytes};
+  gather_maps maps(all.type, all.probe_rows.data(), all.build_rows.data(), all.size);
+  if (swapped) std::swap(maps.probe_rows, maps.build_rows);
+  found->rows(on, maps);
+  return all;
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks that every call of a join goes through.
+#include "raydex/join.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "raydex/error.hpp"
+#include "src/interface/builders.hpp"
+#include "src/interface/checks.hpp"
+#include "src/interface/join_checks.hpp"
+
+namespace raydex {
+
+namespace {
+
+void check_strings(const char* argument, const string_column& strings) {
+  if (strings.size == 0) return;
+  if (strings.offsets == nullptr)
+    throw invalid_argument(fmt::format("{}: {} strings without offsets", argument, strings.size));
+  check_array(argument, strings.offsets, strings.size + 1, strings.wide_offsets ? 8 : 4);
+}
+
+std::string text_of(const std::optional<key_format>& format) {
+  return format ? to_string(*format) : "strings";
+}
+
+bool is_floating(key_type type) {
+  return type == key_type::float32 || type == key_type::float64;
+}
+
+void check_kind(join_kind kind) {
+  to_string(kind);
+}
+
+// Distances are not negative, and of integers whole.
+void check_distance(const char* argument, key_type type, double distance) {
+  if (!(distance >= 0)) {
+    throw invalid_argument(fmt::format("{}: {}; it must be 0 or more", argument, distance));
+  }
+  if (!is_floating(type) && distance != std::floor(distance)) {
+    throw invalid_argument(
+        fmt::format("{}: {}; of integers it must be a whole number", argument, distance));
+  }
+}
+
+void check_numbers(const char* argument, key_format format) {
+  if (format.type != key_type::bytes) return;
+  throw invalid_argument(
+      fmt::format("{}: they are {}; distances are of numbers", argument, to_string(format)));
+}
+
+void check_same_format(const char* argument, key_format own, key_format needed, const char* of) {
+  if (own == needed) return;
+  throw invalid_argument(fmt::format("{}: they are {}, but {} are {}", argument, to_string(own), of,
+                                     to_string(needed)));
+}
+
+}  // namespace
+
+std::string_view to_string(join_kind kind) try {
+  switch (kind) {
+    case join_kind::inner:
+      return "inner";
+    case join_kind::left:
+      return "left";
+    case join_kind::semi:
+      return "semi";
+    case join_kind::anti:
+      return "anti";
+  }
+  throw invalid_argument(
+      fmt::format("kind: {} is none of inner, left, semi, anti", static_cast<int>(kind)));
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::uint64_t check_key(const char* argument, const key_parts& keys) {
+  if (keys.empty() || keys.size() > most_key_parts) {
+    throw invalid_argument(
+        fmt::format("{}: {} columns; a key has 1 to {}", argument, keys.size(), most_key_parts));
+  }
+  const auto rows = [](const key_part& part) {
+    return std::visit([](const auto& cells) { return cells.size; }, part);
+  };
+  for (const key_part& part : keys) {
+    if (const auto* const cells = std::get_if<column>(&part)) {
+      check_column(argument, *cells);
+    } else {
+      check_strings(argument, std::get<string_column>(part));
+    }
+    if (rows(part) != rows(keys.front())) {
+      throw invalid_argument(fmt::format("{}: columns of {} and of {} rows; they must agree",
+                                         argument, rows(keys.front()), rows(part)));
+    }
+  }
+  return rows(keys.front());
+}
+
+void check_same_key(const char* argument, const key_parts& keys,
+                    const std::vector<std::optional<key_format>>& formats) {
+  if (keys.size() != formats.size()) {
+    throw invalid_argument(fmt::format("{}: {} columns, but the key of the build side has {}",
+                                       argument, keys.size(), formats.size()));
+  }
+  for (std::size_t p = 0; p < keys.size(); ++p) {
+    const column* const cells = std::get_if<column>(&keys[p]);
+    const auto own = cells != nullptr ? std::optional(cells->format) : std::nullopt;
+    if (own == formats[p]) continue;
+    throw invalid_argument(fmt::format("{}: column {} is {}, but that of the build side is {}",
+                                       argument, p + 1, text_of(own), text_of(formats[p])));
+  }
+}
+
+joined::~joined() = default;
+join::~join() = default;
+interval_join::~interval_join() = default;
+asof_join::~asof_join() = default;
+
+void joined::counts(const context& on, std::span<std::uint64_t> out) const try {
+  check_space(on, where_);
+  check_array("out", out);
+  if (out.size() != probes_) {
+    throw invalid_argument(
+        fmt::format("out: room for {} counts, but there are {} probe rows", out.size(), probes_));
+  }
+  if (probes_ != 0) do_counts(on, out.data());
+} catch (...) {
+  rethrow_as_error();
+}
+
+void joined::rows(const context& on, std::uint64_t first, const gather_maps& out) const try {
+  check_space(on, where_);
+  if (first > size_ || out.size > size_ - first) {
+    throw invalid_argument(
+        fmt::format("rows: {} from number {} on, but the join has {}", out.size, first, size_));
+  }
+  check_array("probe rows", out.probe_rows, out.size, row_id_bytes(out.type));
+  const bool has_build_rows = kind_ == join_kind::inner || kind_ == join_kind::left;
+  gather_maps written = out;
+  if (has_build_rows) {
+    check_array("build rows", out.build_rows, out.size, row_id_bytes(out.type));
+  } else {
+    written.build_rows = nullptr;
+  }
+  constexpr std::uint64_t most = not_found<std::uint32_t>;
+  const std::uint64_t last_probe = probes_ == 0 ? 0 : probes_ - 1;
+  if (out.type == row_id_type::uint32 &&
+      (last_probe >= most || (has_build_rows && max_build_row_ >= most))) {
+    throw invalid_argument(
+        fmt::format("rows: uint32 is too narrow for {} probe rows and build "
+                    "rows up to {}; give uint64",
+                    probes_, max_build_row_));
+  }
+  if (out.size != 0) do_rows(on, first, written);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void joined::rows(const context& on, const gather_maps& out) const try {
+  if (out.size != size_) {
+    throw invalid_argument(fmt::format("rows: room for {}, but the join has {}", out.size, size_));
+  }
+  rows(on, 0, out);
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<joined> join::checked_match(const context& on, const request& what) const {
+  check_space(on, info_.where);
+  check_kind(what.kind);
+  return do_match(on, what);
+}
+
+void join::check_one_column(const column& probe) const {
+  if (info_.keys != key_comparison::column) {
+    throw unsupported("probe: points and ranges are of joins whose key is one column");
+  }
+  check_column("probe", probe);
+  check_same_format("probe", probe.format, *formats().front(), "the keys of the build side");
+}
+
+std::unique_ptr<joined> join::match(const context& on, const key_parts& probe, join_kind kind) const
+    try {
+  check_key("probe", probe);
+  check_same_key("probe", probe, formats());
+  return checked_match(on, {.kind = kind, .parts = &probe});
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<joined> join::match(const context& on, const probes& batch, join_kind kind) const
+    try {
+  check_one_column(batch.lower);
+  if (!batch.is_points) check_one_column(batch.upper);
+  check_sizes("probes", batch, batch.size());
+  return checked_match(on, {.kind = kind, .batch = batch});
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<joined> join::match_band(const context& on, const column& probe, double distance,
+                                         join_kind kind) const try {
+  check_one_column(probe);
+  check_numbers("probe", probe.format);
+  check_distance("distance", probe.format.type, distance);
+  return checked_match(on, {.kind = kind, .from = &probe, .distance = distance});
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<joined> join::match_compared(const context& on, const column& probe, comparison how,
+                                             join_kind kind) const try {
+  check_one_column(probe);
+  if (how > comparison::greater_equal) {
+    throw invalid_argument(fmt::format("comparison: {} is none", static_cast<int>(how)));
+  }
+  return checked_match(on, {.kind = kind, .from = &probe, .how = how});
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<join> build_join(const context& on, const index& over) try {
+  check_space(on, over.info().where);
+  return builder_on(over.info().where, &backend_table::build_index_join)(on, over);
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<joined> interval_join::match(const context& on, const column& points,
+                                             join_kind kind) const try {
+  check_space(on, info_.where);
+  check_kind(kind);
+  check_column("points", points);
+  check_same_format("points", points.format, format_, "the ends of the intervals");
+  return do_match(on, points, kind);
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<interval_join> build_interval_join(backend where, const context& on,
+                                                   const column& lower, const column& upper) try {
+  check_available(where);
+  check_space(on, where);
+  check_column("lower", lower);
+  check_column("upper", upper);
+  check_sizes("intervals", ranges(lower, upper), lower.size);
+  return builder_on(where, &backend_table::build_interval_join)(where, on, lower, upper);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void asof_join::match(const context& on, const column& times, const key_parts& by,
+                      const asof_options& how, const row_id_span& out) const try {
+  check_space(on, info_.where);
+  check_column("times", times);
+  check_same_format("times", times.format, time_format(), "those of the build side");
+  if (!by.empty() || !formats().empty()) {
+    const std::uint64_t rows = check_key("by", by);
+    check_same_key("by", by, formats());
+    if (rows != times.size) {
+      throw invalid_argument(fmt::format("by: {} rows, but there are {} times", rows, times.size));
+    }
+  }
+  if (how.tolerance) check_distance("tolerance", times.format.type, *how.tolerance);
+  if (out.type != row_ids()) {
+    throw invalid_argument(
+        fmt::format("out: its row ids are {}, but those of the build side are {}", name(out.type),
+                    name(row_ids())));
+  }
+  check_array("out", out.data, out.size, row_id_bytes(out.type));
+  if (out.size != times.size) {
+    throw invalid_argument(
+        fmt::format("out: room for {} rows, but there are {} times", out.size, times.size));
+  }
+  if (times.size != 0) do_match(on, times, by, how, out.data);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex
