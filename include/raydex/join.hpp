@@ -3,6 +3,7 @@
 /// Joins: the pairs of rows of two tables whose keys match.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -190,7 +191,10 @@ class RAYDEX_EXPORT join {
 
   /// Joins by points or ranges: each probe row with the build rows whose key lies in its range.
   /// Only keys of one column, and ranges only of ordered structures.
-  std::unique_ptr<joined> match(const context& on, const probes& batch, join_kind kind) const;
+  template <std::same_as<probes> Probes>  // so that columns in braces are a key
+  std::unique_ptr<joined> match(const context& on, const Probes& batch, join_kind kind) const {
+    return match_probes(on, batch, kind);
+  }
 
   /// Joins each probe row with the build rows whose key is at most `distance` away, both ends
   /// included: those in [probe - distance, probe + distance], computed in the type of the keys; of
@@ -225,6 +229,8 @@ class RAYDEX_EXPORT join {
   join_info info_;  ///< what `info` returns
 
  private:
+  std::unique_ptr<joined> match_probes(const context& on, const probes& batch,
+                                       join_kind kind) const;
   void check_one_column(const column& probe) const;
   std::unique_ptr<joined> checked_match(const context& on, const request& what) const;
 };

@@ -191,8 +191,8 @@ std::unique_ptr<joined> join::match(const context& on, const key_parts& probe, j
   rethrow_as_error();
 }
 
-std::unique_ptr<joined> join::match(const context& on, const probes& batch, join_kind kind) const
-    try {
+std::unique_ptr<joined> join::match_probes(const context& on, const probes& batch,
+                                           join_kind kind) const try {
   check_one_column(batch.lower);
   if (!batch.is_points) check_one_column(batch.upper);
   check_sizes("probes", batch, batch.size());
