@@ -89,9 +89,10 @@ struct gather_maps {
 /// by build row, where the structure is ordered, by build row where it is not. Any stretch of them
 /// can be asked for, so that a join larger than memory is written in parts.
 ///
-/// *Memory*: for a probe row 4 bytes where no two build keys are equal, else 8; twice that with
-/// 64-bit row ids; and 8 for each 1024 probe rows. *Streams, threads*: as for `index`. What it was
-/// made from, the join and its index, must outlive it; the probe columns need not.
+/// *Memory*: for a probe row 4 bytes where no two build keys are equal, else, and for ranges, 8;
+/// twice that with 64-bit row ids; and 8 for each 1024 probe rows. *Streams, threads*: as for
+/// `index`. What it was made from, the join and its index, must outlive it; the probe columns need
+/// not.
 class RAYDEX_EXPORT joined {
  public:
   joined(const joined&) = delete;
@@ -163,17 +164,19 @@ struct join_info {
 /// of probe rows.
 ///
 /// Keys of one column are indexed as they are. Those of several columns are laid side by side, the
-/// first one highest, while they fit 64 bits; with `missing_equal` each takes a bit more. Others,
-/// and strings, go by a hash of 64 bits; the columns decide, so that answers are exact: the build
-/// takes another hash if rows of different keys have equal ones, and each probe row is compared
-/// with one build row. Then the build columns must outlive the join.
+/// first one highest, while they fit 64 bits: a number takes its own, a byte string 8 a byte. With
+/// `missing_equal` each column takes a bit more, and a single one is laid out so, too. Others, and
+/// strings, go by a hash of 64 bits; the columns decide, so that answers are exact: the build takes
+/// another hash if rows of different keys have equal ones, and each probe row is compared with one
+/// build row. Then the build columns must outlive the join; others need not.
 ///
 /// *Cost*: of the build, that of the index, and for hashed keys a lookup of each build row; of a
 /// batch, one lookup a probe row, and a pass that writes each row of the join in the same time,
 /// however rows are spread over probes. *Stream*: builds and matches synchronise: sizes are known
 /// when they return. *Scratch* of a batch: up to 24 bytes for each of at most 2^22 probe rows where
-/// keys are packed, hashed or ranges, else none; and once, where build keys repeat, a row id a
-/// build row unless the structure has them side by side.
+/// keys are packed, hashed or ranges, else none. The join holds a row id a build row where build
+/// keys repeat, and a batch of ranges where they do not, unless the structure has them side by
+/// side.
 ///
 /// *Source*: the join view of lookups, and joins by rays with `rx` and `inverse`: the thesis (Fast
 /// Database Join on Ray-tracing Core Equipped GPU). *Errors*: as for `index`.
@@ -190,7 +193,8 @@ class RAYDEX_EXPORT join {
   std::unique_ptr<joined> match(const context& on, const key_parts& probe, join_kind kind) const;
 
   /// Joins by points or ranges: each probe row with the build rows whose key lies in its range.
-  /// Only keys of one column, and ranges only of ordered structures.
+  /// Only of keys of one column that is indexed as it is, and ranges only of ordered structures;
+  /// others throw `unsupported`.
   template <std::same_as<probes> Probes>  // so that columns in braces are a key
   std::unique_ptr<joined> match(const context& on, const Probes& batch, join_kind kind) const {
     return match_probes(on, batch, kind);
@@ -240,8 +244,9 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(backend where, const context& on,
                                                const key_parts& keys,
                                                const join_options& options = {});
 
-/// The same over an index, which is used as it is, with its row ids; it must outlive the join and
-/// not be edited while that is there. Not for `cgrx` with nodes, which is `unsupported`.
+/// The same over an index, which is used as it is, with its row ids; it must outlive the join.
+/// After an edit of it a match throws `invalid_argument`. Not for `cgrx` with nodes, which is
+/// `unsupported`.
 RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& over);
 
 /// Which table of a join is indexed.
@@ -274,7 +279,8 @@ RAYDEX_EXPORT join_rows join_tables(backend where, const context& on, const key_
 /// searches; of a match, a few reads; the matches of one point are found by one thread, one after
 /// the other. *Memory*: two `pivot_tree` over the ends, a key and a row id an interval, and a
 /// fifteenth of the keys. Rows are ordered by probe row, then by lower end, then by build row.
-/// Intervals with a missing end, or whose lower end is above the upper one, contain nothing.
+/// Intervals with a missing end, or whose lower end is above the upper one, contain nothing. Ends
+/// are in the order of keys, NaN last. The columns of the ends need not outlive the join.
 class RAYDEX_EXPORT interval_join {
  public:
   interval_join(const interval_join&) = delete;
@@ -317,7 +323,7 @@ struct asof_options {
 /// the time, the index is over both; else over the number of the key's first row and the rank of
 /// the time. *Cost* of a probe: a search, or two for `nearest`; in the latter case two more. A row
 /// whose time or key is missing matches nothing. Times are numbers; NaN is a time after all others,
-/// at no distance from any. Of build rows of the same time the first one is taken.
+/// farther from them than any tolerance. Of build rows of the same time the first one is taken.
 class RAYDEX_EXPORT asof_join {
  public:
   asof_join(const asof_join&) = delete;

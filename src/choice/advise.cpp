@@ -16,8 +16,10 @@
 #include <string_view>
 
 #include "raydex/column.hpp"
+#include "raydex/direct.hpp"
 #include "raydex/error.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/structure_facts.hpp"
 
 namespace raydex {
 
@@ -71,6 +73,7 @@ bool needs_ranges(const use_case& what) {
 // A structure with its options, and what to expect of it.
 struct candidate {
   const measured_speed* what;  // any row of it
+  bool sparse;                 // whether its keys may lie any distance apart
   double seconds = 0;          // of a lookup
   bool exact = true;           // whether such keys and probes were measured, or others stand in
   std::uint64_t bytes = 0;
@@ -140,6 +143,12 @@ std::optional<double> seconds_of(const speed_table& measured, const candidate& o
   return seconds;
 }
 
+// Whether keys lie so close together that a structure with a place for each key takes them, and will.
+bool are_dense(const use_case& what) {
+  return std::ranges::find(integer_keys, what.key.type) != integer_keys.end() && what.span != 0 &&
+         what.span <= saturated_product(what.n, direct_options{}.limit) && !what.updates;
+}
+
 // Fills in the speed; leaves 0 seconds where nothing near enough was measured.
 void estimate_speed(const speed_table& measured, std::uint64_t n, const question& asked,
                     candidate& of) {
@@ -154,7 +163,8 @@ void estimate_speed(const speed_table& measured, std::uint64_t n, const question
   }
 }
 
-// Bytes that an index holds: in proportion to keys and row ids, as measured.
+// Bytes that an index holds: in proportion to keys and row ids, as measured. Of places more than
+// was measured where keys repeat or have gaps: the rank of each as well, and a row id an entry.
 std::uint64_t resident_bytes(const use_case& what, const speed_table& measured,
                              const candidate& of) {
   const int bits = what.key.encoded_bits();
@@ -169,8 +179,10 @@ std::uint64_t resident_bytes(const use_case& what, const speed_table& measured,
     factor = over_n.value().value_or(factor);
   }
   const int row_id_bytes = what.n < not_found<std::uint32_t> ? 4 : 8;
-  const double bytes =
-      std::round(factor * (bits / 8. + row_id_bytes) * static_cast<double>(what.n));
+  const auto n = static_cast<double>(what.n);
+  const double bytes = of.sparse || what.span == what.n
+                           ? std::round(factor * (bits / 8. + row_id_bytes) * n)
+                           : row_id_bytes * (2 * static_cast<double>(what.span) + n);
   return bytes < 0x1p64 ? static_cast<std::uint64_t>(bytes)
                         : std::numeric_limits<std::uint64_t>::max();
 }
@@ -183,7 +195,7 @@ std::string needs(const use_case& what) {
 }
 
 bool can_do(const capability& one, const use_case& what) {
-  return one.duplicates && one.sparse && (one.points || what.range_hits != 0) &&
+  return one.duplicates && (one.sparse || are_dense(what)) && (one.points || what.range_hits != 0) &&
          (one.ranges || !needs_ranges(what)) && (one.updates || !what.updates) &&
          std::ranges::find(one.keys, what.key.type) != one.keys.end();
 }
@@ -202,11 +214,10 @@ bool can_do(const capability& one, const use_case& what) {
 }
 
 // The structures that can do what is needed.
-std::vector<std::string_view> find_able(const use_case& what,
-                                        const std::vector<capability>& offered) {
-  std::vector<std::string_view> able;
+std::vector<capability> find_able(const use_case& what, const std::vector<capability>& offered) {
+  std::vector<capability> able;
   for (const capability& one : offered) {
-    if (one.where == what.where && can_do(one, what)) able.emplace_back(one.structure);
+    if (one.where == what.where && can_do(one, what)) able.push_back(one);
   }
   if (able.empty()) refuse(what, offered);
   return able;
@@ -214,12 +225,13 @@ std::vector<std::string_view> find_able(const use_case& what,
 
 // What was measured of them, in the order of the table.
 std::vector<candidate> find_candidates(const use_case& what, const speed_table& measured,
-                                       const std::vector<std::string_view>& able) {
+                                       const std::vector<capability>& able) {
   std::vector<candidate> all;
   for (const measured_speed& row : measured.rows()) {
-    if (row.where != what.where || std::ranges::find(able, row.structure) == able.end()) continue;
+    const auto found = std::ranges::find(able, row.structure, &capability::structure);
+    if (row.where != what.where || found == able.end()) continue;
     if (std::ranges::none_of(all, [&](const candidate& one) { return is_of(row, one); })) {
-      all.push_back({.what = &row});
+      all.push_back({.what = &row, .sparse = found->sparse});
     }
   }
   return all;
@@ -230,14 +242,18 @@ void estimate(const use_case& what, const speed_table& measured,
               std::vector<candidate>& candidates) {
   question asked{what.key.encoded_bits(), what.range_hits, what.sorted_probes};
   const auto is_known = [](const candidate& one) { return one.seconds != 0; };
+  // A lookup reads among all places, with a key or without.
+  const auto size_of = [&](const candidate& one) {
+    return one.sparse ? what.n : std::max(what.n, what.span);
+  };
   for (candidate& one : candidates) {
     one.bytes = resident_bytes(what, measured, one);
-    estimate_speed(measured, what.n, asked, one);
+    estimate_speed(measured, size_of(one), asked, one);
   }
   if (what.range_hits != 0 && std::ranges::none_of(candidates, is_known)) {
     asked.range_hits = 0;
     for (candidate& one : candidates) {
-      estimate_speed(measured, what.n, asked, one);
+      estimate_speed(measured, size_of(one), asked, one);
       one.exact = false;
     }
   }
@@ -291,20 +307,23 @@ std::string reason(const use_case& what, const candidate& chosen,
 advice advise(const use_case& what, const speed_table& measured,
               const std::vector<capability>& offered) try {
   check_format("key", what.key);
-  const std::vector<std::string_view> able = find_able(what, offered);
+  const std::vector<capability> able = find_able(what, offered);
   std::vector<candidate> fitting = find_candidates(what, measured, able);
   estimate(what, measured, fitting);
   if (fitting.empty() && able.size() == 1 && what.memory_limit == 0) {
-    return {.structure = std::string(able.front()),
+    return {.structure = able.front().structure,
             .options = {},
             .reason = fmt::format("on {} it is the only one that takes {}; it was not measured",
                                   to_string(what.where), needs(what))};
   }
   if (fitting.empty()) {
+    std::vector<std::string_view> names;
+    for (const capability& one : able)
+      names.emplace_back(one.structure);
     throw unsupported(fmt::format(
         "nothing that takes {} was measured on backend {}; choose by name ({}), or give "
         "measurements",
-        needs(what), to_string(what.where), fmt::join(able, ", ")));
+        needs(what), to_string(what.where), fmt::join(names, ", ")));
   }
   std::vector<candidate> too_large;
   if (what.memory_limit != 0) {

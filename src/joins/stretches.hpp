@@ -57,7 +57,11 @@ inline core::key_cells key_cells_of(const column& cells) {
   return {cells_of(cells)};
 }
 inline core::key_cells key_cells_of(const string_column& strings) {
-  return {{nullptr, 0, strings.validity, {}}, strings.bytes, strings.offsets, strings.wide_offsets};
+  return {{nullptr, 0, strings.validity, {}},
+          strings.bytes,
+          strings.offsets,
+          strings.wide_offsets,
+          true};
 }
 inline core::composite_cells composite_of(const key_parts& parts, bool missing_equal) {
   core::composite_cells all;

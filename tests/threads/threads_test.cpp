@@ -3,11 +3,13 @@
 // ThreadSanitizer, races between them are found.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "raydex/join.hpp"
 #include "raydex/raydex.hpp"
 #include "tests/support/answers.hpp"
 #include "tests/support/random.hpp"
@@ -131,6 +133,83 @@ INSTANTIATE_TEST_SUITE_P(structures, edited_threads,
                                          subject{"hash_open", {}}, subject{"hash_bucket", {}},
                                          subject{"direct", {}}, subject{"rx", {}}),
                          name_of);
+
+class join_threads : public testing::TestWithParam<subject> {
+ protected:
+  // All rows of a join, which all threads get.
+  template <class Match>
+  void expect_same_rows(const Match& match) const {
+    const auto rows = [&](const session& at) {
+      const std::unique_ptr<joined> found = match(at);
+      std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> all;
+      all.first.resize(found->size());
+      all.second.resize(found->size());
+      found->rows(at, gather_maps(all.first, all.second));
+      return all;
+    };
+    const auto alone = rows(at_);
+    EXPECT_FALSE(alone.first.empty());
+    at_once([&] {
+      const session own(backend::cpu);
+      EXPECT_TRUE(rows(own) == alone);
+    });
+  }
+  std::unique_ptr<join> built(const key_parts& keys) const {
+    return build_join(backend::cpu, at_, keys,
+                      {.structure = GetParam().structure, .options = GetParam().options});
+  }
+
+  const session at_{backend::cpu};
+  const buffer<std::uint32_t> keys_ = at_.upload(random_keys(n, 10));
+  const buffer<std::uint32_t> asked_ = at_.upload(random_keys(probe_count, 11));
+};
+
+TEST_P(join_threads, match_at_once) {
+  // As they are, side by side, and hashed.
+  for (const std::size_t columns : {std::size_t{1}, std::size_t{2}, std::size_t{3}}) {
+    SCOPED_TRACE(columns);
+    const auto tested = built(key_parts(columns, column(keys_)));
+    const key_parts probe(columns, column(asked_));
+    expect_same_rows([&](const session& at) { return tested->match(at, probe, join_kind::left); });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(structures, join_threads,
+                         testing::Values(subject{"sorted_array", {}}, subject{"pivot_tree", {}},
+                                         subject{"hash_open", {}}, subject{"hash_bucket", {}},
+                                         subject{"rx", {}}, subject{"rx", {{"inverse", "on"}}},
+                                         subject{"cgrx", {}}),
+                         name_of);
+
+TEST(other_join_threads, match_at_once) {
+  const session at(backend::cpu);
+  const auto keys = at.upload(random_keys(n, 12));
+  const auto asked = at.upload(random_keys(probe_count, 13));
+  const column times(keys);
+  const auto band = build_join(backend::cpu, at, {times});
+  const auto intervals = build_interval_join(backend::cpu, at, times, times);
+  const auto closest = build_asof_join(backend::cpu, at, times, {times, times});
+  using answer = std::vector<std::vector<std::uint32_t>>;
+  const auto ask = [&](const context& on) {
+    const auto rows = [&](const joined& found) {
+      std::vector<std::uint32_t> probe_rows(found.size());
+      std::vector<std::uint32_t> build_rows(found.size());
+      found.rows(on, gather_maps(probe_rows, build_rows));
+      return build_rows;
+    };
+    answer all;
+    all.push_back(rows(*band->match_band(on, column(asked), 1, join_kind::inner)));
+    all.push_back(rows(*intervals->match(on, column(asked), join_kind::inner)));
+    all.emplace_back(probe_count);
+    closest->match(on, column(asked), {column(asked), column(asked)}, {}, all.back());
+    return all;
+  };
+  const answer alone = ask(at);
+  at_once([&] {
+    const session own(backend::cpu);
+    EXPECT_TRUE(ask(own) == alone);
+  });
+}
 
 class rmq_threads : public testing::TestWithParam<subject> {
  protected:

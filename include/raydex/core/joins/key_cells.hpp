@@ -18,11 +18,10 @@ namespace raydex::core {
 struct key_cells {
   cells fixed;                    ///< its cells; of strings only the validity
   const char* bytes = nullptr;    ///< of strings
-  const void* offsets = nullptr;  ///< where each begins; null: no strings
+  const void* offsets = nullptr;  ///< where each string begins
   bool wide_offsets = false;      ///< whether these have 64 bits
+  bool is_strings = false;        ///< whether the column is of strings
 
-  /// Whether the column is of strings.
-  RAYDEX_HD bool is_strings() const { return offsets != nullptr; }
   /// The bits of a code; not of strings.
   RAYDEX_HD constexpr unsigned bits() const { return 8U * fixed.format.width; }
   /// The code of cell `i`, in its lower bits, in the order of keys.
@@ -51,7 +50,7 @@ struct composite_cells {
   constexpr unsigned bits() const {
     unsigned all = 0;
     for (unsigned p = 0; p < count; ++p) {
-      if (parts[p].offsets != nullptr) return 65;
+      if (parts[p].is_strings) return 65;
       all += parts[p].bits() + (missing_equal ? 1 : 0);
     }
     return all;
@@ -77,7 +76,7 @@ struct composite_cells {
       const key_cells& part = parts[p];
       if (!part.fixed.valid(i)) {
         all = hash_of(all + 1);
-      } else if (!part.is_strings()) {
+      } else if (!part.is_strings) {
         all = hash_of(hash_of(all + 2) ^ part.code(i));
       } else {
         all = hash_string(part, i, all + 2);
@@ -94,8 +93,7 @@ struct composite_cells {
       const bool valid = a.fixed.valid(i);
       if (valid != b.fixed.valid(other) || (!valid && !missing_equal)) return false;
       if (!valid) continue;
-      if (a.is_strings() ? !equal_strings(a, i, b, other) : a.code(i) != b.code(other))
-        return false;
+      if (a.is_strings ? !equal_strings(a, i, b, other) : a.code(i) != b.code(other)) return false;
     }
     return true;
   }
