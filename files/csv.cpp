@@ -212,8 +212,8 @@ std::vector<std::size_t> divide(std::string_view text, std::size_t part_size) {
 // The cells of a file's columns, in parts.
 using parts_of_columns = std::vector<std::vector<csv_cells>>;
 
-std::vector<host_column> join(parts_of_columns& columns) {
-  std::vector<host_column> joined;
+std::vector<host_key_part> join(parts_of_columns& columns) {
+  std::vector<host_key_part> joined;
   for (std::vector<csv_cells>& parts : columns)
     joined.push_back(csv_cells::join(std::move(parts)));
   return joined;
@@ -237,7 +237,7 @@ void read_parts(table& of, std::string_view text, const std::vector<std::size_t>
 }
 
 // Reads the rows behind the names, block by block.
-std::vector<host_column> read_rows(std::istream& stream, table& of, std::size_t part_size) {
+std::vector<host_key_part> read_rows(std::istream& stream, table& of, std::size_t part_size) {
   parts_of_columns columns(of.wanted.size());
   std::string text;
   std::size_t block = part_size;
@@ -256,7 +256,7 @@ std::vector<host_column> read_rows(std::istream& stream, table& of, std::size_t 
 }
 
 // Reads a file line by line.
-std::vector<host_column> read_line_by_line(std::istream& stream, table of) {
+std::vector<host_key_part> read_line_by_line(std::istream& stream, table of) {
   row_reader reader(of);
   const bool names_only = false;
   read_lines(stream, reader, of.name, names_only);
@@ -269,8 +269,8 @@ std::vector<host_column> read_line_by_line(std::istream& stream, table of) {
 
 }  // namespace
 
-std::vector<host_column> read_csv(std::istream& stream, const std::string& name,
-                                  std::span<const csv_column> columns, std::size_t part_size) {
+std::vector<host_key_part> read_csv(std::istream& stream, const std::string& name,
+                                    std::span<const csv_column> columns, std::size_t part_size) {
   table of{name, columns};
   const std::istream::pos_type begin = stream.tellg();
   try {
@@ -285,7 +285,7 @@ std::vector<host_column> read_csv(std::istream& stream, const std::string& name,
   return read_line_by_line(stream, {name, columns});
 }
 
-std::vector<host_column> read_csv(const std::string& path, std::span<const csv_column> columns) {
+std::vector<host_key_part> read_csv(const std::string& path, std::span<const csv_column> columns) {
   input_file file = open_input(path);
   return read_csv(file.stream, path, columns);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <istream>
 #include <optional>
 #include <span>
@@ -13,10 +14,19 @@
 
 namespace raydex::io {
 
+// How the texts of a column are kept.
+enum class csv_texts : std::uint8_t {
+  short_only,  // as bytes of up to 8; a longer one is refused
+  any_length,  // as strings where one is longer than 8 bytes
+  strings,     // as strings; numbers are texts, too
+  verbatim     // the same, and none is missing: NA is a text
+};
+
 // A column that is wanted.
 struct csv_column {
   std::string name;
   std::optional<key_format> type;  // none: found from its fields
+  csv_texts texts = csv_texts::short_only;
 };
 
 // Reads columns in one pass over the file, on all cores. Spaces around unquoted fields are skipped,
@@ -25,15 +35,15 @@ struct csv_column {
 // memory for some 64 MB of the file is taken, more where a row is as long.
 //
 // Without a given type, a column is int64 if all its present fields are integers, double if they
-// are numbers, and bytes, as wide as its longest field, if none is a number. A column without any
-// field is int64. Floats are rounded to the nearest, which may be infinity or 0. Throws
+// are numbers, and bytes, as wide as its longest field, or strings, if none is a number. A column
+// without any field is int64. Floats are rounded to the nearest, which may be infinity or 0. Throws
 // `invalid_argument` with one line that names the file and, if it can, the line.
-std::vector<host_column> read_csv(const std::string& path, std::span<const csv_column> columns);
+std::vector<host_key_part> read_csv(const std::string& path, std::span<const csv_column> columns);
 
 // The same from a stream, which can go back to where it is; messages call it `name`. Cores share
 // the work in parts of some bytes.
-std::vector<host_column> read_csv(std::istream& stream, const std::string& name,
-                                  std::span<const csv_column> columns,
-                                  std::size_t part_size = std::size_t{1} << 20);
+std::vector<host_key_part> read_csv(std::istream& stream, const std::string& name,
+                                    std::span<const csv_column> columns,
+                                    std::size_t part_size = std::size_t{1} << 20);
 
 }  // namespace raydex::io

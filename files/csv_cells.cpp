@@ -71,9 +71,11 @@ void csv_cells::fail(const sighting& at, std::string_view what) const {
 }
 
 void csv_cells::add(std::string_view text, std::uint64_t line) {
-  if (is_missing(text)) {
+  if (column_->texts != csv_texts::verbatim && is_missing(text)) {
     missing_.push_back(cells_.size());
-    cells_.push_back(0);
+    cells_.push_back(bytes_.size());  // 0 but of strings
+  } else if (column_->texts >= csv_texts::strings) {
+    cells_.push_back(string_cell(text));
   } else {
     cells_.push_back(column_->type ? typed_cell(text, line) : guessed_cell(text, line));
   }
@@ -132,6 +134,7 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   if (!first) first = sighting{line, std::string(text)};
   check_one_kind();
   if (is_text) {
+    if (column_->texts == csv_texts::any_length) return string_cell(text);
     longest_ = std::max(longest_, text.size());
     return text_cell(text, line, widest);
   }
@@ -143,17 +146,40 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   return floats_ ? to_cell(number) : to_cell(integer);
 }
 
+std::uint64_t csv_cells::string_cell(std::string_view text) {
+  longest_ = std::max(longest_, text.size());
+  bytes_ += text;
+  return bytes_.size();
+}
+
+// Whether they become strings, by all that is known of the column.
+bool csv_cells::are_strings() const {
+  if (column_->texts >= csv_texts::strings) return true;
+  return column_->texts == csv_texts::any_length && text_ && longest_ > widest;
+}
+
 void csv_cells::check_one_kind() const {
   if (!text_ || !number_) return;
   fail(*text_, fmt::format("is not a number, {} in line {} is one; to read the column as text: "
-                           "{}:{}:bytes8",
-                           quoted(number_->text), number_->line, *file_, printable(column_->name)));
+                           "{}:{}:{}",
+                           quoted(number_->text), number_->line, *file_, printable(column_->name),
+                           column_->texts == csv_texts::any_length ? "string" : "bytes8"));
 }
 
 void csv_cells::turn_to_floats() {
   for (std::uint64_t& cell : cells_)
     cell = to_cell(static_cast<double>(std::bit_cast<std::int64_t>(cell)));
   floats_ = true;
+}
+
+// Takes cells of up to 8 bytes out of `bytes_`.
+void csv_cells::turn_to_short_texts() {
+  std::uint64_t begin = 0;
+  for (std::uint64_t& cell : cells_) {
+    const std::uint64_t end = std::exchange(cell, 0);
+    std::memcpy(&cell, bytes_.data() + begin, end - begin);
+    begin = end;
+  }
 }
 
 // Takes in what rows that come later have shown.
@@ -177,7 +203,7 @@ key_format csv_cells::guessed_type() const {
   return floats_ ? format_of<double> : format_of<std::int64_t>;
 }
 
-host_column csv_cells::join(std::vector<csv_cells> parts) {
+host_key_part csv_cells::join(std::vector<csv_cells> parts) {
   csv_cells all(*parts.front().file_, *parts.front().column_);
   std::vector<std::uint64_t> begins{0};
   bool some_missing = false;
@@ -186,25 +212,9 @@ host_column csv_cells::join(std::vector<csv_cells> parts) {
     begins.push_back(begins.back() + part.cells_.size());
     some_missing = some_missing || !part.missing_.empty();
   }
-  const key_format format = all.column_->type ? *all.column_->type : all.guessed_type();
-  const std::uint64_t size = begins.back();
-
-  const std::shared_ptr<std::byte[]> cells =
-      std::make_unique_for_overwrite<std::byte[]>(size * format.width);
-  tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
-    csv_cells& part = parts[i];
-    if (all.floats_ && !part.floats_) part.turn_to_floats();
-    std::byte* to = cells.get() + begins[i] * format.width;
-    for (const std::uint64_t& cell : part.cells_) {
-      std::memcpy(to, &cell, format.width);
-      to += format.width;
-    }
-    std::vector<std::uint64_t>().swap(part.cells_);
-  });
-
   std::vector<std::uint8_t> validity;
   if (some_missing) {
-    validity.assign(size / 8 + 1, 0xff);
+    validity.assign(begins.back() / 8 + 1, 0xff);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       for (const std::uint64_t one : parts[i].missing_) {
         const std::uint64_t row = begins[i] + one;
@@ -212,11 +222,64 @@ host_column csv_cells::join(std::vector<csv_cells> parts) {
       }
     }
   }
+  if (all.are_strings()) {
+    all.check_one_kind();
+    return join_strings(parts, begins, std::move(validity));
+  }
+  return all.join_cells(parts, begins, std::move(validity));
+}
+
+// Parts whose rows begin at `begins`, as cells of one type.
+host_column csv_cells::join_cells(std::vector<csv_cells>& parts,
+                                  const std::vector<std::uint64_t>& begins,
+                                  std::vector<std::uint8_t> validity) const {
+  const key_format format = column_->type ? *column_->type : guessed_type();
+  const std::shared_ptr<std::byte[]> cells =
+      std::make_unique_for_overwrite<std::byte[]>(begins.back() * format.width);
+  tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
+    csv_cells& part = parts[i];
+    if (floats_ && !part.floats_) part.turn_to_floats();
+    if (!part.bytes_.empty()) part.turn_to_short_texts();
+    std::byte* to = cells.get() + begins[i] * format.width;
+    for (const std::uint64_t& cell : part.cells_) {
+      std::memcpy(to, &cell, format.width);
+      to += format.width;
+    }
+    part.drop_cells();
+  });
   return {.format = format,
-          .size = size,
+          .size = begins.back(),
           .stride = 0,
           .cells = {cells, cells.get()},
           .validity = std::move(validity)};
+}
+
+// The same as strings.
+host_strings csv_cells::join_strings(std::vector<csv_cells>& parts,
+                                     const std::vector<std::uint64_t>& begins,
+                                     std::vector<std::uint8_t> validity) {
+  std::vector<std::uint64_t> byte_begins{0};
+  for (const csv_cells& part : parts)
+    byte_begins.push_back(byte_begins.back() + part.bytes_.size());
+  const std::shared_ptr<char[]> bytes = std::make_unique_for_overwrite<char[]>(byte_begins.back());
+  std::vector<std::uint64_t> offsets(begins.back() + 1);
+  tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
+    csv_cells& part = parts[i];
+    std::memcpy(bytes.get() + byte_begins[i], part.bytes_.data(), part.bytes_.size());
+    std::uint64_t* to = offsets.data() + begins[i] + 1;
+    for (const std::uint64_t end : part.cells_)
+      *to++ = byte_begins[i] + end;
+    part.drop_cells();
+  });
+  return {.size = begins.back(),
+          .bytes = {bytes, bytes.get()},
+          .offsets = std::move(offsets),
+          .validity = std::move(validity)};
+}
+
+void csv_cells::drop_cells() {
+  std::vector<std::uint64_t>().swap(cells_);
+  std::string().swap(bytes_);
 }
 
 }  // namespace raydex::io

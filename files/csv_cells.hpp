@@ -15,7 +15,8 @@
 namespace raydex::io {
 
 // Takes the fields of some successive rows one by one, and finds their type on the way if none is
-// given. A cell takes 8 bytes until `join`, whatever its type, and a missing one twice that.
+// given. A cell takes 8 bytes until `join`, whatever its type, and a missing one twice that; texts
+// that may become strings are held beside.
 class csv_cells {
  public:
   // Messages name the file and the column; both must outlive this.
@@ -26,7 +27,7 @@ class csv_cells {
 
   // The column that parts make up, which are in the order of the file. Throws `invalid_argument` if
   // they do not fit each other. Leaves nothing behind.
-  static host_column join(std::vector<csv_cells> parts);
+  static host_key_part join(std::vector<csv_cells> parts);
 
  private:
   struct sighting {
@@ -40,15 +41,25 @@ class csv_cells {
   std::uint64_t number_cell(std::string_view text, std::uint64_t line) const;
   std::uint64_t text_cell(std::string_view text, std::uint64_t line, std::size_t width) const;
   std::uint64_t guessed_cell(std::string_view text, std::uint64_t line);
+  std::uint64_t string_cell(std::string_view text);
+  bool are_strings() const;
   void check_one_kind() const;
   void turn_to_floats();
+  void turn_to_short_texts();
   void learn_from(const csv_cells& later);
+  host_column join_cells(std::vector<csv_cells>& parts, const std::vector<std::uint64_t>& begins,
+                         std::vector<std::uint8_t> validity) const;
+  static host_strings join_strings(std::vector<csv_cells>& parts,
+                                   const std::vector<std::uint64_t>& begins,
+                                   std::vector<std::uint8_t> validity);
+  void drop_cells();
   key_format guessed_type() const;
 
   const std::string* file_;
   const csv_column* column_;
-  std::vector<std::uint64_t> cells_;    // the first bytes hold the cell
+  std::vector<std::uint64_t> cells_;    // the first bytes hold the cell; of `bytes_`, its end there
   std::vector<std::uint64_t> missing_;  // the numbers of those that are
+  std::string bytes_;                   // texts that may become strings, one after the other
 
   // What a column without a given type has shown so far.
   std::optional<sighting> number_;     // its first number

@@ -15,8 +15,6 @@ namespace raydex::io {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code absent;
   if (fs::equivalent(a, b, absent)) return true;
@@ -25,8 +23,6 @@ bool is_same_file(const std::string& a, const std::string& b) {
   };
   return place(a) == place(b);
 }
-
-}  // namespace
 
 void check_outputs(std::span<const file_argument> outputs, std::span<const file_argument> inputs) {
   const auto check = [](const file_argument& output, std::span<const file_argument> others) {

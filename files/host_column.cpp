@@ -10,4 +10,24 @@ column host_column::view() const {
   return cells_view;
 }
 
+string_column host_strings::view() const {
+  return {.bytes = bytes.get(),
+          .offsets = offsets.data(),
+          .wide_offsets = true,
+          .size = size,
+          .validity = validity.empty() ? nullptr : validity.data()};
+}
+
+std::string_view host_strings::at(std::uint64_t i) const {
+  return {bytes.get() + offsets[i], offsets[i + 1] - offsets[i]};
+}
+
+std::uint64_t size_of(const host_key_part& part) {
+  return std::visit([](const auto& cells) { return cells.size; }, part);
+}
+
+key_part view_of(const host_key_part& part) {
+  return std::visit([](const auto& cells) -> key_part { return cells.view(); }, part);
+}
+
 }  // namespace raydex::io

@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "raydex/column.hpp"
+#include "raydex/join.hpp"
 
 namespace raydex::io {
 
@@ -22,6 +25,27 @@ struct host_column {
   // The column as the library takes it, valid as long as this one.
   column view() const;
 };
+
+// Strings of any length as a reader returns them.
+struct host_strings {
+  std::uint64_t size = 0;
+  std::shared_ptr<const char> bytes;   // all strings, one after the other
+  std::vector<std::uint64_t> offsets;  // where each begins, and where the last one ends
+  std::vector<std::uint8_t> validity;  // Arrow bitmap; empty if no string is missing
+
+  // The column as the library takes it, valid as long as this one.
+  string_column view() const;
+  // A string; empty where it is missing.
+  std::string_view at(std::uint64_t i) const;
+};
+
+// A column of a key.
+using host_key_part = std::variant<host_column, host_strings>;
+
+// How many rows it has.
+std::uint64_t size_of(const host_key_part& part);
+// The column as the library takes it, valid as long as this one.
+key_part view_of(const host_key_part& part);
 
 // The two ends of ranges, of equal size and format.
 struct host_ranges {

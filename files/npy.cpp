@@ -115,9 +115,13 @@ npy_array read_npy(const std::string& path) {
   return read_npy(file.stream, file.size, path);
 }
 
-void begin_npy(output_file& file, key_format dtype, std::uint64_t size) {
-  const std::string preamble = npy_preamble(dtype, std::array{size});
+void begin_npy(output_file& file, key_format dtype, std::span<const std::uint64_t> shape) {
+  const std::string preamble = npy_preamble(dtype, shape);
   file.write(std::as_bytes(std::span(preamble)));
+}
+
+void begin_npy(output_file& file, key_format dtype, std::uint64_t size) {
+  begin_npy(file, dtype, std::array{size});
 }
 
 void write_npy(output_file& file, key_format dtype, std::span<const std::byte> cells) {

@@ -58,7 +58,9 @@ npy_array read_npy(const std::string& path);
 // The same from a stream of `size` bytes; messages call it `name`.
 npy_array read_npy(std::istream& stream, std::uint64_t size, const std::string& name);
 
-// Writes what precedes the `size` cells of an array of one dimension; the cells must follow.
+// Writes what precedes the cells of an array in C order; the cells must follow.
+void begin_npy(output_file& file, key_format dtype, std::span<const std::uint64_t> shape);
+// The same for `size` cells in one dimension.
 void begin_npy(output_file& file, key_format dtype, std::uint64_t size);
 
 // Writes `cells` as an array of one dimension.

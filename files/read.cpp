@@ -46,10 +46,22 @@ csv_name split(const std::string& name) {
   std::string& column = parts.column.name;
   const std::size_t last = column.rfind(':');
   if (last != std::string::npos) {
-    parts.column.type = parse_type(std::string_view(column).substr(last + 1));
-    if (parts.column.type) column.resize(last);
+    const std::string_view type = std::string_view(column).substr(last + 1);
+    parts.column.type = parse_type(type);
+    if (type == "string") parts.column.texts = csv_texts::strings;
+    if (parts.column.type || parts.column.texts == csv_texts::strings) column.resize(last);
   }
   return parts;
+}
+
+// The same of a column without strings.
+csv_name split_short(const std::string& name) {
+  csv_name parts = split(name);
+  if (parts.column.texts == csv_texts::short_only) return parts;
+  throw invalid_argument(
+      fmt::format("{}: strings of any length are keys of joins by equal keys only; here texts have "
+                  "up to 8 bytes: {}:{}:bytes8",
+                  name, parts.path, parts.column.name));
 }
 
 // Refuses a CSV file without a column name, and a column of another file.
@@ -84,6 +96,15 @@ host_column read_array(const std::string& name) {
           .validity = {}};
 }
 
+// Hands over a column that is known to be of this kind.
+template <class Column>
+void give(host_key_part read, Column& to) {
+  to = std::move(std::get<Column>(read));
+}
+void give(host_key_part read, host_key_part& to) {
+  to = std::move(read);
+}
+
 // Rows of a column, which shares its cells with them.
 host_column slice(const host_column& all, std::uint64_t begin, std::uint64_t count) {
   host_column part = all;
@@ -111,9 +132,41 @@ std::string path_of(const std::string& name) {
   return is_csv(name) ? split(name).path : name;
 }
 
+std::string column_of(const std::string& name) {
+  return split(name).column.name;
+}
+
+bool finds_type(const std::string& name) {
+  if (!is_csv(name)) return false;
+  const csv_column column = split(name).column;
+  return !column.type && column.texts == csv_texts::short_only;
+}
+
+std::vector<std::string> split_list(std::string_view option, const std::string& list) {
+  std::vector<std::string> names;
+  std::string table;  // the CSV file of the last one
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string item = list.substr(begin, end - begin);
+    begin = end + 1;
+    if (item.empty()) {
+      throw invalid_argument(
+          fmt::format("{} {}: a name in the list is empty; names are separated by single commas",
+                      option, list));
+    }
+    if (is_csv(item)) {
+      table = path_of(item);
+    } else if (item.ends_with(".npy")) {
+      table.clear();
+    }
+    names.push_back(is_csv(item) || table.empty() ? item : fmt::format("{}:{}", table, item));
+  }
+  return names;
+}
+
 void column_reading::add(const std::string& name, host_column& to) {
   if (is_csv(name)) {
-    const csv_name parts = split(name);
+    const csv_name parts = split_short(name);
     tables_[parts.path].push_back({parts.column, &to});
   } else {
     to = read_array(name);
@@ -126,7 +179,7 @@ void column_reading::add(const std::string& name, host_ranges& to) {
     to = reader.next(reader.size());
     return;
   }
-  csv_name parts = split(name);
+  csv_name parts = split_short(name);
   csv_column upper = parts.column;
   const std::size_t comma = upper.name.find(',');
   if (comma == std::string::npos) {
@@ -141,14 +194,29 @@ void column_reading::add(const std::string& name, host_ranges& to) {
   ranges_.emplace_back(name, &to);
 }
 
+void column_reading::add(const std::string& name, host_key_part& to) {
+  if (is_csv(name)) {
+    csv_name parts = split(name);
+    if (finds_type(name)) parts.column.texts = csv_texts::any_length;
+    tables_[parts.path].push_back({parts.column, &to});
+  } else {
+    to = read_array(name);
+  }
+}
+
+void column_reading::add_texts(const std::string& name, host_strings& to) {
+  const csv_name parts = split(name);
+  tables_[parts.path].push_back({{parts.column.name, std::nullopt, csv_texts::verbatim}, &to});
+}
+
 void column_reading::read() {
   for (auto& [path, wanted] : tables_) {
     std::vector<csv_column> columns;
     for (const table_column& one : wanted)
       columns.push_back(one.column);
-    std::vector<host_column> read = read_csv(path, columns);
+    std::vector<host_key_part> read = read_csv(path, columns);
     for (std::size_t i = 0; i < read.size(); ++i)
-      *wanted[i].to = std::move(read[i]);
+      std::visit([&](auto* to) { give(std::move(read[i]), *to); }, wanted[i].to);
   }
   for (const auto& [name, read] : ranges_) {
     const key_format lower = read->lower.format;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "files/csv.hpp"
@@ -25,6 +26,15 @@ std::string with_type(const std::string& name, key_format type);
 
 // The file of such a name.
 std::string path_of(const std::string& name);
+// The column of a CSV file that a name says, without its type.
+std::string column_of(const std::string& name);
+// Whether a name leaves the type to be found from the fields of a CSV file.
+bool finds_type(const std::string& name);
+
+// The names in a list, separated by commas. Behind a column of a CSV file, what is neither that nor
+// ends in .npy is a further column of that file: `t.csv:a,b:int64` names `t.csv:a` and
+// `t.csv:b:int64`. Throws `invalid_argument`, which names the option, if one is empty.
+std::vector<std::string> split_list(std::string_view option, const std::string& list);
 
 // Columns that are read together: a CSV file is read once, however many of its columns are wanted.
 // All calls throw `invalid_argument` with one line that names the file.
@@ -35,13 +45,18 @@ class column_reading {
   // Has ranges read: an n x 2 array of lower and upper ends, or two columns of a CSV file,
   // `t.csv:lower,upper`.
   void add(const std::string& name, host_ranges& to);
+  // Has a column of a key read, which may be of strings: `t.csv:column:string`, or without a type
+  // where a text is longer than 8 bytes.
+  void add(const std::string& name, host_key_part& to);
+  // Has the fields of a CSV column read as they stand.
+  void add_texts(const std::string& name, host_strings& to);
   // Reads what was added; before it, `to` holds nothing yet.
   void read();
 
  private:
   struct table_column {
     csv_column column;
-    host_column* to;
+    std::variant<host_column*, host_strings*, host_key_part*> to;
   };
   std::map<std::string, std::vector<table_column>> tables_;  // by path
   std::vector<std::pair<std::string, const host_ranges*>> ranges_;

@@ -248,6 +248,7 @@ DEFAULTS = {
     "eytzinger": "layout=row k=9",
     "pivot_tree": "layout=row search=lines nodes=auto",
     "btree": "fill=80",
+    "direct": "limit=4",
     "hash_open": "load=80 bucket=64 placement=linear repeats=allowed reading=shared",
     "hash_bucket": "occupancy=100 repeats=allowed reading=shared",
     "rx": "mode=3d bits=23/23/18 scale=auto primitive=auto points=perpendicular ranges=offset "
@@ -257,8 +258,8 @@ DEFAULTS = {
             "compact=auto build=fast parts=auto order=auto rebuild=32",
 }
 JUDGED = [("sorted_array", "cuda"), ("eytzinger", "cuda"), ("pivot_tree", "cuda"), ("btree", "cuda"),
-          ("hash_open", "cuda"), ("hash_bucket", "cuda"), ("rx", "optix"), ("cgrx", "optix"),
-          ("sorted_array", "cpu"), ("eytzinger", "cpu"), ("pivot_tree", "cpu")]
+          ("direct", "cuda"), ("hash_open", "cuda"), ("hash_bucket", "cuda"), ("rx", "optix"),
+          ("cgrx", "optix"), ("sorted_array", "cpu"), ("eytzinger", "cpu"), ("pivot_tree", "cpu")]
 
 
 def speeds():
@@ -277,7 +278,7 @@ def speeds():
             where = {"structure": structure, "backend": backend, "key_bits": key_bits,
                      "range_hits": hits, "result": "sum" if hits else "first",
                      "probe_order": "sorted" if is_sorted else "unsorted"}
-            if hits:
+            if hits or structure == "direct":
                 where["uniformity"] = 0
             found = {}
             for row in rows:

@@ -29,7 +29,7 @@ namespace raydex::cli {
 namespace {
 
 struct advise_arguments {
-  std::string keys_count, key, ranges, memory_limit;
+  std::string keys_count, key, span, ranges, memory_limit;
   std::string backend = "auto";
   bool ordered = false;
   bool sorted_probes = false;
@@ -71,7 +71,8 @@ use_case parse(const advise_arguments& given) {
           .range_hits = parse_positive("--ranges", given.ranges),
           .sorted_probes = given.sorted_probes,
           .updates = given.updates,
-          .memory_limit = parse_positive("--memory-limit", given.memory_limit)};
+          .memory_limit = parse_positive("--memory-limit", given.memory_limit),
+          .span = parse_positive("--span", given.span)};
 }
 
 // Of a backend that is not on this machine no measurements can be kept here.
@@ -129,6 +130,11 @@ void add_advise_command(CLI::App& app) {
   command->add_option("--key", given->key, "What its keys are")
       ->required()
       ->type_name(key_type_names);
+  command
+      ->add_option("--span", given->span,
+                   "Of integers: how many there are from the smallest to the largest key; without "
+                   "it, keys may lie anywhere")
+      ->type_name("N");
   command->add_option("--ranges", given->ranges, "Probes are ranges that match so many rows each")
       ->type_name("HITS");
   command->add_flag("--ordered", given->ordered,
@@ -147,6 +153,7 @@ void add_advise_command(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  raydex advise --keys-count 2^26 --key uint32\n"
+      "  raydex advise --keys-count 2^26 --key int64 --span 1e8\n"
       "  raydex advise --keys-count 50000000 --key double --ranges 100 --memory-limit 1GiB --json\n"
       "\n" +
       std::string(io::sizes_help));

@@ -29,7 +29,7 @@ std::set<std::string> structures_of(const CLI::App& command) {
     for (const capability& what : capabilities())
       names.insert(what.structure);
   }
-  if (command.get_name() != "query") {
+  if (command.get_name() != "query" && command.get_name() != "join") {
     for (const rmq_capability& what : rmq_capabilities())
       names.insert(what.structure);
   }

@@ -13,6 +13,7 @@
 
 #include "apps/cli/advise.hpp"
 #include "apps/cli/completion.hpp"
+#include "apps/cli/join.hpp"
 #include "apps/cli/query.hpp"
 #include "apps/cli/rmq.hpp"
 #include "apps/cli/structures.hpp"
@@ -77,13 +78,14 @@ std::string about_unexpected_word(const CLI::App& app) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("GPU indexes: points and ranges over columns, answered on a CPU or a GPU.",
+  CLI::App app("GPU indexes: points, ranges and joins over columns, answered on a CPU or a GPU.",
                "raydex");
   app.set_version_flag("--version", version);
   app.require_subcommand(0, 1);
   app.footer(footer);
   raydex::cli::add_structures_command(app);
   raydex::cli::add_query_command(app);
+  raydex::cli::add_join_command(app);
   raydex::cli::add_rmq_command(app);
   raydex::cli::add_advise_command(app);
   raydex::bench::add_bench_command(app);

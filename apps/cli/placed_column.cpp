@@ -44,6 +44,22 @@ probes slice(const probes& all, std::uint64_t begin, std::uint64_t count) {
   return {slice(all.lower, begin, count), slice(all.upper, begin, count), all.is_points};
 }
 
+key_parts slice(const key_parts& all, std::uint64_t begin, std::uint64_t count) {
+  key_parts parts;
+  for (const key_part& whole : all) {
+    if (const auto* const cells = std::get_if<column>(&whole)) {
+      parts.emplace_back(slice(*cells, begin, count));
+      continue;
+    }
+    string_column part = std::get<string_column>(whole);
+    part.offsets = static_cast<const std::uint64_t*>(part.offsets) + begin;
+    part.size = count;
+    if (part.validity != nullptr) part.validity += begin / 8;
+    parts.emplace_back(part);
+  }
+  return parts;
+}
+
 placed_column::placed_column(const session& on, const column& host) : view_(host) {
   if (context(on).memory.space() == memory_space::host) return;
   cells_ = on.upload(
@@ -69,6 +85,40 @@ probes placed_probes::view() const {
   pairs.lower.data = lower_.view().data;
   pairs.upper.data = static_cast<const std::byte*>(pairs.lower.data) + pairs.lower.format.width;
   return pairs;
+}
+
+placed_strings::placed_strings(const session& on, const string_column& host) : view_(host) {
+  if (context(on).memory.space() == memory_space::host) return;
+  const auto* const first = static_cast<const std::uint64_t*>(host.offsets);
+  // Of a slice only its own bytes are copied, so that they begin at 0.
+  std::vector<std::uint64_t> offsets(first, first + host.size + 1);
+  const std::uint64_t begin = offsets.front();
+  for (std::uint64_t& offset : offsets)
+    offset -= begin;
+  bytes_ = on.upload(std::span(host.bytes + begin, offsets.back()));
+  offsets_ = on.upload(offsets);
+  view_.bytes = bytes_.data();
+  view_.offsets = offsets_.data();
+  if (host.validity == nullptr) return;
+  validity_ = on.upload(std::span(host.validity, (host.size + 7) / 8));
+  view_.validity = validity_.data();
+}
+
+placed_key::placed_key(const session& on, const key_parts& host) {
+  for (const key_part& part : host) {
+    if (const auto* const cells = std::get_if<column>(&part)) {
+      parts_.emplace_back(placed_column(on, *cells));
+    } else {
+      parts_.emplace_back(placed_strings(on, std::get<string_column>(part)));
+    }
+  }
+}
+
+key_parts placed_key::view() const {
+  key_parts views;
+  for (const auto& part : parts_)
+    std::visit([&](const auto& placed) { views.emplace_back(placed.view()); }, part);
+  return views;
 }
 
 }  // namespace raydex::cli

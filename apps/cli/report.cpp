@@ -20,6 +20,17 @@ nlohmann::ordered_json options_object(const std::string& options) {
   return object;
 }
 
+const char* name_of(key_comparison keys) {
+  switch (keys) {
+    case key_comparison::packed:
+      return "packed";
+    case key_comparison::hashed:
+      return "hashed";
+    default:
+      return "column";
+  }
+}
+
 template <class Info>
 std::string report_on(const session& on, const Info& source, key_format key,
                       const query_asked& asked, const query_costs& costs) {
@@ -56,6 +67,36 @@ std::string report(const session& on, const index_info& source, const query_aske
 std::string report(const session& on, const rmq_info& source, const query_asked& asked,
                    const query_costs& costs) {
   return report_on(on, source, source.value, asked, costs);
+}
+
+std::string report(const session& on, const join_info& source, const join_asked& asked,
+                   const join_costs& costs) {
+  const device_info device = on.device();
+  const bool probe_is_indexed = asked.side == "probe";
+  nlohmann::ordered_json object{{"structure", source.structure},
+                                {"options", options_object(source.options)},
+                                {"backend", to_string(source.where)},
+                                {"device", device.name},
+                                {"rt_core_version", device.rt_core_version},
+                                {"key", asked.key},
+                                {"keys", name_of(source.keys)},
+                                {"n", probe_is_indexed ? asked.probe_rows : asked.build_rows},
+                                {"probes", probe_is_indexed ? asked.build_rows : asked.probe_rows},
+                                {"kind", asked.kind},
+                                {"side", asked.side},
+                                {"build_rows", asked.build_rows},
+                                {"probe_rows", asked.probe_rows},
+                                {"rows", asked.rows},
+                                {"build_ms", costs.build_ms},
+                                {"lookup_ms", costs.match_ms + costs.rows_ms},
+                                {"match_ms", costs.match_ms},
+                                {"rows_ms", costs.rows_ms},
+                                {"write_ms", costs.write_ms},
+                                {"resident_bytes", source.resident_bytes},
+                                {"build_peak_bytes", costs.build_peak_bytes},
+                                {"lookup_peak_bytes", costs.lookup_peak_bytes}};
+  if (asked.no_match) object["no_match"] = *asked.no_match;
+  return object.dump(2) + "\n";
 }
 
 }  // namespace raydex::cli

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "raydex/index.hpp"
+#include "raydex/join.hpp"
 #include "raydex/rmq.hpp"
 #include "raydex/session.hpp"
 
@@ -30,10 +31,33 @@ struct query_costs {
   std::optional<std::uint64_t> repairs{};            // lookups that rays did not answer rightly
 };
 
+// What a join asked for, and what came of it.
+struct join_asked {
+  std::string kind;
+  std::string side;  // the table that is indexed
+  std::string key;   // the formats of its columns
+  std::uint64_t build_rows = 0;
+  std::uint64_t probe_rows = 0;
+  std::uint64_t rows = 0;                   // of the join
+  std::optional<std::uint64_t> no_match{};  // what stands for no build row
+};
+
+// What it spent in the library, and until all was written.
+struct join_costs {
+  double build_ms = 0;
+  double match_ms = 0;  // of probe rows
+  double rows_ms = 0;   // until row numbers were there
+  double write_ms = 0;  // until they were copied and written
+  std::uint64_t build_peak_bytes = 0;
+  std::uint64_t lookup_peak_bytes = 0;
+};
+
 // A report's JSON text.
 std::string report(const session& on, const index_info& source, const query_asked& asked,
                    const query_costs& costs);
 std::string report(const session& on, const rmq_info& source, const query_asked& asked,
                    const query_costs& costs);
+std::string report(const session& on, const join_info& source, const join_asked& asked,
+                   const join_costs& costs);
 
 }  // namespace raydex::cli

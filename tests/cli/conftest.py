@@ -65,6 +65,10 @@ class Program:
         """The same for `raydex rmq`."""
         return self.load("out.npy", *rmq_arguments(**options), *flags)
 
+    def join(self, *flags, **options):
+        """The same for `raydex join`."""
+        return self.load("out.npy", *join_arguments(**options), *flags)
+
     def refuse(self, *arguments, **settings):
         """Runs it; expects one line on stderr, a failure, and no file that was not there."""
         before = sorted(self.folder.iterdir())
@@ -84,6 +88,10 @@ class Program:
         """The same for `raydex rmq`."""
         return self.refuse(*rmq_arguments(**options), *flags)
 
+    def refuse_join(self, *flags, **options):
+        """The same for `raydex join`."""
+        return self.refuse(*join_arguments(**options), *flags)
+
 
 def arguments(command, options):
     """`row_ids="I.npy"` becomes --row-ids I.npy."""
@@ -101,6 +109,11 @@ def query_arguments(**options):
 def rmq_arguments(**options):
     """The command line of `raydex rmq`."""
     return arguments("rmq", {"structure": RMQ_STRUCTURE, **options})
+
+
+def join_arguments(**options):
+    """The command line of `raydex join`."""
+    return arguments("join", options)
 
 
 @pytest.fixture

@@ -95,7 +95,9 @@ def test_version(program):
     assert re.match(r"vectors here: \w+$", vectors)
 
 
-@pytest.mark.parametrize("command", ["structures", "query", "rmq", "advise", "tune", "completion"])
+@pytest.mark.parametrize(
+    "command", ["structures", "query", "join", "rmq", "advise", "tune", "completion"]
+)
 def test_help_has_examples(program, command):
     text = output(program, command, "--help")
     assert "Examples:\n  " in text and f"raydex {command}" in text
@@ -119,6 +121,7 @@ def test_full_standard_output(program, words):
         ("nothing", "'nothing' is not a subcommand of raydex (see"),
         ("query --keyz=k.npy", "'--keyz' is not an option of raydex query; did you mean '--keys'?"),
         ("query --frobnicate 3", "'--frobnicate' is not an option of raydex query (see"),
+        ("join --probee p.npy", "'--probee' is not an option of raydex join; did you mean '--probe'?"),
         ("rmq --vlaues v.npy", "'--vlaues' is not an option of raydex rmq; did you mean '--values'?"),
         ("tune now", "'now' is not for raydex tune (see"),
         ("--verison", "'--verison' is not an option of raydex; did you mean '--version'?"),
@@ -255,6 +258,11 @@ def test_bash_completion(program):
     assert options_in_help(program, "query") <= complete(script, "raydex", "query", "--")
     results = complete(script, "raydex", "query", "--result", "")
     assert results == RESULTS
+    assert options_in_help(program, "join") <= complete(script, "raydex", "join", "--")
+    assert {"inner", "anti", "asof", "less_equal"} <= complete(script, "raydex", "join", "--kind", "")
+    assert complete(script, "raydex", "join", "--side", "") == {"auto", "build", "probe"}
+    joins = complete(script, "raydex", "join", "--structure", "")
+    assert {"auto", "pivot_tree"} <= joins and "rmq_cover" not in joins
     assert options_in_help(program, "rmq") <= complete(script, "raydex", "rmq", "--")
     assert complete(script, "raydex", "rmq", "--result", "") == {"min", "argmin"}
     backends = complete(script, "raydex", "query", "--backend", "c")

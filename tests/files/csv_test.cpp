@@ -12,6 +12,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "files/dtype.hpp"
@@ -28,8 +29,15 @@ using test::expect_error;
 // The column `a` of a file of this text.
 host_column read(const std::string& text, const char* type = "", const char* column = "a") {
   std::istringstream stream(text);
-  return std::move(
+  return std::get<host_column>(
       read_csv(stream, "t.csv", std::array{csv_column{column, parse_type(type)}}).front());
+}
+
+// The same where texts are kept in this way.
+host_key_part read_as(csv_texts texts, const std::string& text) {
+  std::istringstream stream(text);
+  return std::move(
+      read_csv(stream, "t.csv", std::array{csv_column{"a", std::nullopt, texts}}).front());
 }
 
 template <class T>
@@ -50,8 +58,18 @@ std::vector<std::string> texts(const host_column& column) {
   return values;
 }
 
+std::vector<std::string> strings_of(const host_key_part& part) {
+  std::vector<std::string> values;
+  const auto* const column = std::get_if<host_strings>(&part);
+  EXPECT_NE(column, nullptr);
+  for (std::uint64_t i = 0; column != nullptr && i < column->size; ++i)
+    values.emplace_back(column->at(i));
+  return values;
+}
+
 // One character per row: 1 for present, 0 for missing.
-std::string validity(const host_column& column) {
+template <class Column>
+std::string validity(const Column& column) {
   std::string bits;
   for (std::uint64_t i = 0; i < column.size && !column.validity.empty(); ++i)
     bits += static_cast<char>('0' + (column.validity[i / 8] >> i % 8 & 1));
@@ -130,11 +148,39 @@ TEST(Csv, SeveralColumnsInOnePass) {
   std::istringstream stream("a,b,c\n1,x,1.5\n2,y,2.5\n");
   const std::array<csv_column, 3> wanted{
       {{"c", std::nullopt}, {"a", std::nullopt}, {"a", format_of<float>}}};
-  const std::vector<host_column> columns = read_csv(stream, "t.csv", wanted);
+  const std::vector<host_key_part> columns = read_csv(stream, "t.csv", wanted);
   ASSERT_EQ(columns.size(), 3U);
-  EXPECT_EQ(cells<double>(columns[0]), (doubles{1.5, 2.5}));
-  EXPECT_EQ(cells<std::int64_t>(columns[1]), (ints{1, 2}));
-  EXPECT_EQ(cells<float>(columns[2]), (std::vector<float>{1, 2}));
+  EXPECT_EQ(cells<double>(std::get<host_column>(columns[0])), (doubles{1.5, 2.5}));
+  EXPECT_EQ(cells<std::int64_t>(std::get<host_column>(columns[1])), (ints{1, 2}));
+  EXPECT_EQ(cells<float>(std::get<host_column>(columns[2])), (std::vector<float>{1, 2}));
+}
+
+TEST(Csv, TextsOfAnyLength) {
+  const std::string table = "a,b\nlong enough,1\n,2\nNA,3\nx,4\n\"with, \"\"comma\",5\n";
+  for (const csv_texts texts : {csv_texts::any_length, csv_texts::strings}) {
+    const host_key_part part = read_as(texts, table);
+    EXPECT_EQ(strings_of(part), (strings{"long enough", "", "", "x", "with, \"comma"}));
+    EXPECT_EQ(validity(std::get<host_strings>(part)), "10011");
+    const string_column view = std::get<host_strings>(part).view();
+    EXPECT_EQ(view.size, 5U);
+    EXPECT_TRUE(view.wide_offsets);
+  }
+  const host_key_part verbatim = read_as(csv_texts::verbatim, table);
+  EXPECT_EQ(strings_of(verbatim), (strings{"long enough", "", "NA", "x", "with, \"comma"}));
+  EXPECT_EQ(validity(std::get<host_strings>(verbatim)), "");
+}
+
+TEST(Csv, TextsThatTurnOutToBeShort) {
+  const host_key_part part = read_as(csv_texts::any_length, "a,b\nN1,x\n,x\nN234,x\n");
+  const auto& column = std::get<host_column>(part);
+  EXPECT_EQ(texts(column), (strings{{'N', '1', 0, 0}, {0, 0, 0, 0}, "N234"}));
+  EXPECT_EQ(validity(column), "101");
+  EXPECT_EQ(cells<std::int64_t>(std::get<host_column>(read_as(csv_texts::any_length, "a\n1\n"))),
+            ints{1});
+  EXPECT_EQ(strings_of(read_as(csv_texts::strings, "a\n12\n0.5\n")), (strings{"12", "0.5"}));
+  EXPECT_EQ(strings_of(read_as(csv_texts::strings, "a\n")), strings{});
+  expect_error([] { read_as(csv_texts::any_length, "a\n1\nlong enough\n"); },
+               "'long enough' in column a is not a number", "t.csv:a:string");
 }
 
 // As Polars and DuckDB read it.
@@ -174,15 +220,21 @@ std::string random_table(std::mt19937_64& random, const std::vector<std::string>
 }
 
 // What reading finds: the cells of all columns, or what is wrong.
-std::string outcome(const std::string& text, std::size_t part_size) {
-  const std::array<csv_column, 2> wanted{{{"b", std::nullopt}, {"c", key_format::bytes(8)}}};
+std::string outcome(const std::array<csv_column, 2>& wanted, const std::string& text,
+                    std::size_t part_size) {
   std::istringstream stream(text);
   std::string found;
   try {
-    for (const host_column& column : read_csv(stream, "t.csv", wanted, part_size)) {
-      found += to_string(column.format) + ":" + validity(column) + ":";
-      found.append(reinterpret_cast<const char*>(column.cells.get()),
-                   column.size * column.format.width);
+    for (const host_key_part& part : read_csv(stream, "t.csv", wanted, part_size)) {
+      if (const auto* const column = std::get_if<host_column>(&part)) {
+        found += to_string(column->format) + ":" + validity(*column) + ":";
+        found.append(reinterpret_cast<const char*>(column->cells.get()),
+                     column->size * column->format.width);
+        continue;
+      }
+      found += "string:" + validity(std::get<host_strings>(part));
+      for (const std::string& string : strings_of(part))
+        found += ":" + string;
     }
   } catch (const invalid_argument& error) {
     found = error.what();
@@ -198,12 +250,17 @@ TEST(Csv, PartsDoNotShow) {
   const std::vector<std::string> texts{"x", "\"a\nb\"", "\"\"\"\"", "\"q,\r\n\"", "long text"};
   std::vector<std::string> bad = floats;
   bad.insert(bad.end(), {"text", "\"open", "x\"y", "9999999999999999999", "1,2"});
+  const std::array<csv_column, 2> with_short{{{"b", std::nullopt}, {"c", key_format::bytes(8)}}};
+  const std::array<csv_column, 2> with_strings{
+      {{"b", std::nullopt, csv_texts::any_length}, {"c", std::nullopt, csv_texts::verbatim}}};
   for (int i = 0; i < 200; ++i) {
     for (const auto& fields : {numbers, floats, texts, bad}) {
       const std::string text = random_table(random, fields);
-      const std::string expected = outcome(text, std::size_t{1} << 20);
-      for (const std::size_t part_size : {1U, 2U, 7U, 40U})
-        ASSERT_EQ(outcome(text, part_size), expected) << part_size << "\n" << text;
+      for (const auto& wanted : {with_short, with_strings}) {
+        const std::string expected = outcome(wanted, text, std::size_t{1} << 20);
+        for (const std::size_t part_size : {1U, 2U, 7U, 40U})
+          ASSERT_EQ(outcome(wanted, text, part_size), expected) << part_size << "\n" << text;
+      }
     }
   }
 }

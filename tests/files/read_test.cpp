@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "files/npy_header.hpp"
 #include "tests/files/expect_error.hpp"
@@ -129,6 +131,47 @@ TEST(Read, CsvColumns) {
   expect_error([&] { read_ranges(csv + ":a,d"); },
                "the lower ends are int64 and the upper ends are double");
   expect_error([&] { read_column(folder.path("none.csv:a")); }, "none.csv: cannot be read");
+}
+
+TEST(Read, ListsOfColumns) {
+  using names = std::vector<std::string>;
+  EXPECT_EQ(split_list("--build", "k.npy"), names{"k.npy"});
+  EXPECT_EQ(split_list("--build", "t.csv:a,b:int64,k.npy,u.csv:c:d,e"),
+            (names{"t.csv:a", "t.csv:b:int64", "k.npy", "u.csv:c:d", "u.csv:e"}));
+  EXPECT_EQ(split_list("--build", "k,t.csv:a,k.npy,l"), (names{"k", "t.csv:a", "k.npy", "l"}));
+  for (const char* const list : {"", ",", "t.csv:a,", ",t.csv:a", "t.csv:a,,b"})
+    expect_error([&] { split_list("--build", list); }, "--build", "is empty");
+  EXPECT_EQ(column_of("t.csv:b:c:int64"), "b:c");
+  EXPECT_EQ(column_of("t.csv:name:string"), "name");
+  EXPECT_TRUE(finds_type("t.csv:a"));
+  for (const char* const name : {"t.csv:a:int64", "t.csv:a:string", "k.npy"})
+    EXPECT_FALSE(finds_type(name));
+}
+
+TEST(Read, KeysMayBeStrings) {
+  const temporary_folder folder;
+  const std::string csv = folder.write("t.csv", "short,long,n\nab,NA,1\nc,a long text,2\n");
+  host_key_part short_texts;
+  host_key_part long_texts;
+  host_key_part numbers;
+  host_key_part named;
+  host_strings verbatim;
+  column_reading reading;
+  reading.add(csv + ":short", short_texts);
+  reading.add(csv + ":long", long_texts);
+  reading.add(csv + ":n", numbers);
+  reading.add(csv + ":n:string", named);
+  reading.add_texts(csv + ":long", verbatim);
+  reading.read();
+  EXPECT_EQ(std::get<host_column>(short_texts).format, key_format::bytes(2));
+  EXPECT_EQ(std::get<host_strings>(long_texts).at(1), "a long text");
+  EXPECT_EQ(std::get<host_strings>(long_texts).validity.front() & 3, 2);
+  EXPECT_EQ(std::get<host_column>(numbers).format, format_of<std::int64_t>);
+  EXPECT_EQ(std::get<host_strings>(named).at(0), "1");
+  EXPECT_EQ(verbatim.at(0), "NA");
+  EXPECT_EQ(size_of(long_texts), 2U);
+  EXPECT_TRUE(std::holds_alternative<string_column>(view_of(long_texts)));
+  expect_error([&] { read_column(csv + ":n:string"); }, "joins by equal keys only", ":n:bytes8");
 }
 
 TEST(Read, ColumnsOfOneFileAreReadTogether) {

@@ -17,7 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::array types{"", "u4", "u8", "i4", "i8", "f4", "f8", "S1", "S3", "S8"};
   if (size == 0) return 0;
   const auto type = raydex::io::parse_type(types.at(data[0] % types.size()));
-  const std::array<raydex::io::csv_column, 2> columns{{{"a", type}, {"b", type}}};
+  using raydex::io::csv_texts;
+  const std::array<raydex::io::csv_column, 3> columns{
+      {{"a", type, csv_texts::any_length}, {"b", type}, {"b", {}, csv_texts::verbatim}}};
   const std::size_t part_size = 1 + data[0] / types.size();
   std::istringstream stream(std::string(data + 1, data + size));
   try {

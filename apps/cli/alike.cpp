@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns that are compared, made alike.
+#include "apps/cli/alike.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "apps/cli/build_arguments.hpp"
+#include "files/read.hpp"
+#include "raydex/error.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+// Whether no row has a value.
+bool has_no_value(const io::host_column& cells) {
+  for (std::uint64_t i = 0; i < cells.size; ++i)
+    if (cells.validity.empty() || (cells.validity[i / 8] >> i % 8 & 1) != 0) return false;
+  return true;
+}
+
+// A column of a format and as many rows, whose cells `write(from, to)` makes of those before.
+template <class Write>
+io::host_column rewritten(const io::host_column& from, key_format format, const Write& write) {
+  const std::shared_ptr<std::byte[]> cells =
+      std::make_unique<std::byte[]>(from.size * format.width);
+  for (std::uint64_t i = 0; i < from.size; ++i)
+    write(from.cells.get() + i * from.view().step(), cells.get() + i * format.width);
+  return {.format = format,
+          .size = from.size,
+          .stride = 0,
+          .cells = {cells, cells.get()},
+          .validity = from.validity};
+}
+
+// Strings, none of which has a value.
+io::host_strings no_strings(const io::host_column& from) {
+  const std::shared_ptr<char[]> none = std::make_unique<char[]>(1);
+  return {.size = from.size,
+          .bytes = {none, none.get()},
+          .offsets = std::vector<std::uint64_t>(from.size + 1),
+          .validity = from.validity};
+}
+
+// Texts as strings, without what fills them up.
+io::host_strings as_strings(const io::host_column& from) {
+  const std::size_t width = from.format.width;
+  const std::shared_ptr<char[]> bytes = std::make_unique<char[]>(from.size * width + 1);
+  std::vector<std::uint64_t> offsets{0};
+  offsets.reserve(from.size + 1);
+  for (std::uint64_t i = 0; i < from.size; ++i) {
+    char* const to = bytes.get() + offsets.back();
+    std::memcpy(to, from.cells.get() + i * from.view().step(), width);
+    std::size_t length = width;
+    while (length != 0 && to[length - 1] == '\0')
+      --length;
+    offsets.push_back(offsets.back() + length);
+  }
+  return {.size = from.size,
+          .bytes = {bytes, bytes.get()},
+          .offsets = std::move(offsets),
+          .validity = from.validity};
+}
+
+bool are_texts(const io::host_column& cells) {
+  return cells.format.type == key_type::bytes;
+}
+
+// Whether doubles hold all of these 64-bit integers.
+bool are_exact_doubles(const io::host_column& cells) {
+  constexpr std::int64_t most = std::int64_t{1} << 53;
+  for (std::uint64_t i = 0; i < cells.size; ++i) {
+    std::int64_t cell = 0;
+    std::memcpy(&cell, cells.cells.get() + i * sizeof cell, sizeof cell);
+    if (cell < -most || cell > most) return false;
+  }
+  return true;
+}
+
+// Makes one like the other, which stays as it is, where that can be done.
+void adapt(const named_part& one, const named_part& other) {
+  auto* const cells = std::get_if<io::host_column>(&one.part);
+  if (cells == nullptr) return;
+  const auto* const others = std::get_if<io::host_column>(&other.part);
+  const bool is_found = io::finds_type(one.name);
+  if (others == nullptr) {
+    if (are_texts(*cells)) {
+      one.part = as_strings(*cells);
+    } else if (is_found && has_no_value(*cells)) {
+      one.part = no_strings(*cells);
+    }
+    return;
+  }
+  const key_format wanted = others->format;
+  if (cells->format == wanted) return;
+  if (is_found && has_no_value(*cells)) {
+    one.part = rewritten(*cells, wanted, [](const std::byte*, std::byte*) {});
+  } else if (are_texts(*cells) && are_texts(*others) && cells->format.width < wanted.width) {
+    const std::size_t width = cells->format.width;
+    one.part = rewritten(*cells, wanted, [&](const std::byte* from, std::byte* to) {
+      std::memcpy(to, from, width);
+    });
+  } else if (is_found && io::finds_type(other.name) && cells->format == format_of<std::int64_t> &&
+             wanted == format_of<double> && are_exact_doubles(*cells)) {
+    one.part = rewritten(*cells, wanted, [](const std::byte* from, std::byte* to) {
+      std::int64_t cell = 0;
+      std::memcpy(&cell, from, sizeof cell);
+      const auto number = static_cast<double>(cell);
+      std::memcpy(to, &number, sizeof number);
+    });
+  }
+}
+
+}  // namespace
+
+void make_alike(const named_part& one, const named_part& other) {
+  adapt(one, other);
+  adapt(other, one);
+  const auto* const cells = std::get_if<io::host_column>(&one.part);
+  const auto* const others = std::get_if<io::host_column>(&other.part);
+  if (cells != nullptr && others != nullptr) {
+    return check_same_type({one.what, one.name, cells->format},
+                           {other.what, other.name, others->format});
+  }
+  if (cells == nullptr && others == nullptr) return;
+  const bool first_is_text = cells == nullptr;
+  const named_part& text = first_is_text ? one : other;
+  const named_part& number = first_is_text ? other : one;
+  throw invalid_argument(fmt::format(
+      "{} {} are {}, but {} {} are strings{}", number.what, number.name,
+      to_string(first_is_text ? others->format : cells->format), text.what, text.name,
+      io::is_csv(number.name) ? fmt::format("; name the type: {}:{}:string",
+                                            io::path_of(number.name), io::column_of(number.name))
+                              : ""));
+}
+
+}  // namespace raydex::cli

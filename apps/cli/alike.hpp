@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns that are compared, made alike.
+#pragma once
+
+#include <string>
+
+#include "files/host_column.hpp"
+
+namespace raydex::cli {
+
+// A column and where it comes from, for messages.
+struct named_part {
+  const char* what;  // as `build keys`
+  const std::string& name;
+  io::host_key_part& part;
+};
+
+// Gives two columns one format where that changes no answer: texts the width of the longer ones, or
+// both become strings; a column of a CSV file without any value takes the other's type, and of two
+// columns of numbers whose types were found, integers beside fractions become double if all are
+// exact. Throws `invalid_argument` where they still differ.
+void make_alike(const named_part& one, const named_part& other);
+
+}  // namespace raydex::cli

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// `raydex join`: the rows of two tables that match, by columns in files.
+#include "apps/cli/join.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "apps/cli/build_arguments.hpp"
+#include "apps/cli/join_arguments.hpp"
+#include "apps/cli/joining.hpp"
+#include "apps/cli/report.hpp"
+#include "files/backend_choice.hpp"
+#include "files/join_writer.hpp"
+#include "files/known_words.hpp"
+#include "files/output_file.hpp"
+#include "files/progress.hpp"
+#include "raydex/index.hpp"
+#include "raydex/session.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+// The formats of a key's columns: `int64,string`.
+std::string formats_of(const std::vector<io::host_key_part>& key) {
+  std::string names;
+  for (const io::host_key_part& part : key) {
+    const auto* const cells = std::get_if<io::host_column>(&part);
+    if (!names.empty()) names += ',';
+    names += cells != nullptr ? to_string(cells->format) : "string";
+  }
+  return names;
+}
+
+// Writes the rows of a join, or what stands in them; returns the milliseconds that it takes.
+double write(io::output_file& file, joining& rows, const join_request& asked, const join_inputs& in,
+             progress& bar) {
+  const auto start = std::chrono::steady_clock::now();
+  if (in.columns.empty()) {
+    io::row_number_writer writer(file, rows.size(), asked.has_build_rows());
+    rows.rows(bar, [&](auto probe_rows, auto build_rows) { writer.write(probe_rows, build_rows); });
+  } else {
+    io::joined_row_writer writer(file, in.columns);
+    rows.rows(bar, [&](auto probe_rows, auto build_rows) { writer.write(probe_rows, build_rows); });
+  }
+  const auto end = std::chrono::steady_clock::now();
+  return std::chrono::duration<double, std::milli>(end - start).count();
+}
+
+void run(const join_arguments& given) {
+  const join_request asked = parse_join(given);
+  // What would fail late is tried early: outputs and the backend.
+  outputs files(given, asked.inputs());
+  const session on(io::choose_backend(given.backend, io::key_offers(), given.structure, false));
+  io::check_spelling(given.structure, asked.options.options);
+  progress bar;
+
+  bar.phase("read");
+  const join_inputs in = read(asked, given.columns);
+
+  bar.phase("build");
+  joining rows(on, asked, in);
+
+  const bool probe_is_indexed = rows.side() == join_side::probe;
+  bar.phase("match", probe_is_indexed ? in.build_rows() : in.probe_rows());
+  rows.match(bar);
+
+  bar.phase("write", rows.size());
+  const double write_ms = write(files.answers(), rows, asked, in, bar);
+  files.commit([&] {
+    join_asked facts{.kind = given.kind,
+                     .side = probe_is_indexed ? "probe" : "build",
+                     .key = formats_of(in.build),
+                     .build_rows = in.build_rows(),
+                     .probe_rows = in.probe_rows(),
+                     .rows = rows.size()};
+    if (!in.build_by.empty()) facts.key = formats_of(in.build_by) + "," + facts.key;
+    if (asked.may_have_none()) facts.no_match = not_found<std::uint64_t>;
+    join_costs costs = rows.costs();
+    costs.write_ms = write_ms - costs.rows_ms;
+    return report(on, rows.info(), facts, costs);
+  });
+}
+
+}  // namespace
+
+void add_join_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("join", "Find the rows of two tables that match");
+  const auto given = std::make_shared<join_arguments>();
+  const auto list = [&](const char* name, std::string& columns, const char* what) {
+    return command->add_option(name, columns, what)->type_name("FILE[,...]");
+  };
+  list("--build", given->build, "The key of the build table: its columns")->required();
+  list("--probe", given->probe, "The key of the probe table, which is compared with it")
+      ->required();
+  command->add_option("--kind", given->kind, "Which rows match, and which are written")
+      ->required()
+      ->type_name(join_kind_names);
+  add_build_options(*command, *given, "The rows: .npy, or CSV where the name ends in .csv or is -");
+  list("--columns", given->columns,
+       "Write what stands in these columns instead of row numbers, as CSV");
+  command->add_option("--side", given->side, "For inner: the table that is indexed")
+      ->type_name(side_names)
+      ->capture_default_str();
+  command->add_flag("--ordered", given->ordered, "Write rows in the order of the probe rows");
+  command->add_flag("--missing-equal", given->missing_equal,
+                    "For inner, left, semi and anti: a missing value equals another one");
+  command
+      ->add_option("--direction", given->direction,
+                   "For asof: where the closest time is looked for [backward]")
+      ->type_name(direction_names);
+  command->add_option("--tolerance", given->tolerance, "For asof: the largest distance of times")
+      ->type_name("NUMBER");
+  command->add_flag("--strict", given->strict, "For asof: leave equal times out");
+  list("--build-by", given->build_by, "For asof: a key of the build table that must be equal");
+  list("--probe-by", given->probe_by, "For asof: the columns that it equals");
+  command->add_option("--distance", given->distance, "For band: the largest distance of keys")
+      ->type_name("NUMBER");
+  add_file(*command, "--build-upper", given->build_upper,
+           "For contains: upper ends of intervals, whose lower ends are --build");
+  command->footer(
+      "Columns are .npy arrays of uint32, uint64, int32, int64, float, double or bytes1..bytes8,\n"
+      "or columns of CSV files: file.csv:column, with a type file.csv:column:int64 (also i8 or\n"
+      "<i8). A key has up to 16 columns, separated by commas; of one CSV file the others follow "
+      "by\n"
+      "name: file.csv:origin,time:int64. Texts of any length are the type `string`, which longer\n"
+      "ones get without a type, in keys that must be equal. Empty fields, NA, N/A, null and NULL\n"
+      "are missing: they match nothing. NaN equals NaN and follows all other keys, -0.0 equals "
+      "0.0.\n"
+      "\n"
+      "Kinds, and their rows:\n"
+      "  inner     each pair of a probe row and a build row whose keys are equal\n"
+      "  left      the same, and probe rows without a match, beside no build row\n"
+      "  semi, anti  the probe rows with a match, or without one; no build rows\n"
+      "  asof      each probe row and the build row with the closest time: the last one not after\n"
+      "            it, with --direction forward the first one not before it, with nearest the\n"
+      "            closer of the two, or no build row. With --build-by and --probe-by, of those\n"
+      "            whose keys are equal. Of build rows of the same time, the first\n"
+      "  band      pairs whose keys are at most --distance apart\n"
+      "  contains  pairs where the probe is in the interval from --build to --build-upper\n"
+      "  less, less_equal, greater, greater_equal  pairs where the build key compares so with the\n"
+      "            probe\n"
+      "\n"
+      "Rows count from 0. In .npy they are uint64, n x 2: probe row and build row; the largest\n"
+      "number is no build row. In CSV they are the columns probe,build, and no build row is an\n"
+      "empty field. Of semi and anti, they are the probe rows alone. Rows are in the order of the\n"
+      "probe rows, except for inner: there the smaller table is indexed, unless --ordered or\n"
+      "--side say otherwise.\n"
+      "\n"
+      "--columns names columns of these files, likewise: file.csv:column. Texts are written as\n"
+      "they stand. Where both tables are of one file, build:file.csv:column says which.\n"
+      "\n"
+      "Examples:\n"
+      "  raydex join --build planes.csv:tailnum --probe flights.csv:tailnum --kind inner \\\n"
+      "      --out pairs.npy\n"
+      "  raydex join --build weather.csv:origin,hour --probe flights.csv:origin,hour --kind left "
+      "\\\n"
+      "      --columns flights.csv:tailnum,weather.csv:temp --out -\n"
+      "  raydex join --build weather.csv:time --probe flights.csv:time --kind asof \\\n"
+      "      --build-by weather.csv:origin --probe-by flights.csv:origin --tolerance 3600 \\\n"
+      "      --out latest.csv\n"
+      "  raydex join --build spans.csv:begin --build-upper spans.csv:end --probe events.npy \\\n"
+      "      --kind contains --out pairs.npy --report report.json");
+  explain_outputs(*command);
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace raydex::cli

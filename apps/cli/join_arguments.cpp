@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `raydex join` is told.
+#include "apps/cli/join_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "files/column_writer.hpp"
+#include "files/known_words.hpp"
+#include "files/quoted.hpp"
+#include "files/read.hpp"
+#include "files/sizes.hpp"
+#include "raydex/error.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+struct kind_word {
+  std::string_view word;
+  join_method method;
+  join_kind kind = join_kind::inner;
+  comparison how = comparison::less;
+};
+
+kind_word parse_join_kind(const std::string& name) {
+  constexpr kind_word known[] = {
+      {"inner", join_method::equal},
+      {"left", join_method::equal, join_kind::left},
+      {"semi", join_method::equal, join_kind::semi},
+      {"anti", join_method::equal, join_kind::anti},
+      {"asof", join_method::asof},
+      {"band", join_method::band},
+      {"contains", join_method::contains},
+      {"less", join_method::compared, join_kind::inner, comparison::less},
+      {"less_equal", join_method::compared, join_kind::inner, comparison::less_equal},
+      {"greater", join_method::compared, join_kind::inner, comparison::greater},
+      {"greater_equal", join_method::compared, join_kind::inner, comparison::greater_equal}};
+  std::vector<std::string> words;
+  for (const kind_word& one : known) {
+    if (one.word == name) return one;
+    words.emplace_back(one.word);
+  }
+  io::refuse_word("kind", name, words);
+}
+
+asof_direction parse_direction(const std::string& name) {
+  const std::string known[] = {"backward", "forward", "nearest"};
+  io::check_word("direction", name, known);
+  if (name == known[1]) return asof_direction::forward;
+  return name == known[2] ? asof_direction::nearest : asof_direction::backward;
+}
+
+double parse_distance(const char* option, const std::string& text) {
+  double distance = 0;
+  if (io::parse_number(text, distance) && distance >= 0) return distance;
+  throw invalid_argument(
+      fmt::format("{}: {} is not a distance, a number of at least 0", option, io::quoted(text)));
+}
+
+// Refuses an option that is given without the kinds that it goes with.
+void check_goes_with(bool is_given, bool goes, const char* option, const char* kinds,
+                     const std::string& kind) {
+  if (!is_given || goes) return;
+  throw invalid_argument(fmt::format("{} goes with --kind {}, not {}", option, kinds, kind));
+}
+
+void check_needed(bool is_needed, const std::string& value, const char* option,
+                  const std::string& kind) {
+  if (is_needed && value.empty())
+    throw invalid_argument(fmt::format("--kind {} needs {}", kind, option));
+}
+
+void check_combination(const join_arguments& given, join_method method) {
+  const auto check = [&](bool is_given, join_method goes, const char* option, const char* kinds) {
+    check_goes_with(is_given, method == goes, option, kinds, given.kind);
+  };
+  check(!given.direction.empty(), join_method::asof, "--direction", "asof");
+  check(!given.tolerance.empty(), join_method::asof, "--tolerance", "asof");
+  check(given.strict, join_method::asof, "--strict", "asof");
+  check(!given.build_by.empty(), join_method::asof, "--build-by", "asof");
+  check(!given.probe_by.empty(), join_method::asof, "--probe-by", "asof");
+  check(!given.distance.empty(), join_method::band, "--distance", "band");
+  check(!given.build_upper.empty(), join_method::contains, "--build-upper", "contains");
+  check(given.missing_equal, join_method::equal, "--missing-equal", "inner, left, semi or anti");
+  check_needed(method == join_method::band, given.distance, "--distance", given.kind);
+  check_needed(method == join_method::contains, given.build_upper, "--build-upper", given.kind);
+  if (given.build_by.empty() != given.probe_by.empty())
+    throw invalid_argument("--build-by and --probe-by go together: keys of both tables");
+  // These are built over structures of their own.
+  if ((method == join_method::asof || method == join_method::contains) &&
+      (given.structure != "auto" || !given.options.empty())) {
+    throw invalid_argument(
+        fmt::format("{} does not go with --kind {}, which has a structure of its own",
+                    given.structure != "auto" ? "--structure" : "--option", given.kind));
+  }
+  if (!given.columns.empty() && !io::is_csv_output(given.out)) {
+    throw invalid_argument(
+        fmt::format("--columns is written as CSV: --out name.csv or -, not {}", given.out));
+  }
+}
+
+std::optional<join_side> parse_side(const join_arguments& given) {
+  const std::string known[] = {"auto", "build", "probe"};
+  io::check_word("side", given.side, known);
+  check_goes_with(given.side == "probe", given.kind == "inner", "--side probe", "inner",
+                  given.kind);
+  if (given.side == "probe" && given.ordered) {
+    throw invalid_argument(
+        "--ordered does not go with --side probe: then rows are in the order of build rows");
+  }
+  if (given.side == "probe") return join_side::probe;
+  if (given.side == "build" || given.ordered || given.kind != "inner") return join_side::build;
+  return std::nullopt;
+}
+
+// Columns of the two tables that are compared one by one.
+void check_counts(const std::vector<std::string>& build, const std::vector<std::string>& probe,
+                  const char* suffix) {
+  if (build.size() != probe.size()) {
+    throw invalid_argument(fmt::format("--build{0} names {1} columns, but --probe{0} {2}", suffix,
+                                       build.size(), probe.size()));
+  }
+  if (build.size() > most_key_parts) {
+    throw invalid_argument(fmt::format("--build{} names {} columns; a key has at most {}", suffix,
+                                       build.size(), most_key_parts));
+  }
+}
+
+std::vector<std::string> split_if_given(const char* option, const std::string& list) {
+  return list.empty() ? std::vector<std::string>() : io::split_list(option, list);
+}
+
+}  // namespace
+
+join_request parse_join(const join_arguments& given) {
+  const kind_word kind = parse_join_kind(given.kind);
+  check_combination(given, kind.method);
+  join_request asked{.method = kind.method, .kind = kind.kind, .how = kind.how};
+  asked.options = {.structure = given.structure,
+                   .options = parse_options(given.options),
+                   .missing_equal = given.missing_equal};
+  asked.side = parse_side(given);
+  if (!given.distance.empty()) asked.distance = parse_distance("--distance", given.distance);
+  if (!given.direction.empty()) asked.asof.direction = parse_direction(given.direction);
+  if (given.strict) asked.asof.which = closeness::strict;
+  if (!given.tolerance.empty())
+    asked.asof.tolerance = parse_distance("--tolerance", given.tolerance);
+  asked.build = io::split_list("--build", given.build);
+  asked.probe = io::split_list("--probe", given.probe);
+  asked.build_by = split_if_given("--build-by", given.build_by);
+  asked.probe_by = split_if_given("--probe-by", given.probe_by);
+  asked.build_upper = given.build_upper;
+  check_counts(asked.build, asked.probe, "");
+  check_counts(asked.build_by, asked.probe_by, "-by");
+  if (asked.method != join_method::equal && asked.build.size() != 1) {
+    throw invalid_argument(fmt::format("--kind {} is of one column, but --build names {}",
+                                       given.kind, asked.build.size()));
+  }
+  return asked;
+}
+
+std::vector<std::string> join_request::table(bool of_build) const {
+  std::vector<std::string> names = of_build ? build : probe;
+  const std::vector<std::string>& by = of_build ? build_by : probe_by;
+  names.insert(names.end(), by.begin(), by.end());
+  if (of_build && !build_upper.empty()) names.push_back(build_upper);
+  return names;
+}
+
+std::vector<io::file_argument> join_request::inputs() const {
+  std::vector<io::file_argument> files;
+  const auto add = [&](const char* option, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      files.push_back({option, name});
+  };
+  add("--build", build);
+  add("--probe", probe);
+  add("--build-by", build_by);
+  add("--probe-by", probe_by);
+  files.push_back({"--build-upper", build_upper});
+  return files;
+}
+
+}  // namespace raydex::cli

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `raydex join` is told, and the columns that it names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/cli/build_arguments.hpp"
+#include "files/file_arguments.hpp"
+#include "files/host_column.hpp"
+#include "files/join_writer.hpp"
+#include "raydex/join.hpp"
+
+namespace raydex::cli {
+
+// The command line as given; what is not given is empty.
+struct join_arguments : build_arguments {
+  std::string kind, side = "auto";
+  std::string build, probe, build_upper, build_by, probe_by;
+  std::string direction, tolerance, distance, columns;
+  bool strict = false;
+  bool ordered = false;
+  bool missing_equal = false;
+};
+
+// Their names, as type names show choices.
+inline constexpr const char* join_kind_names =
+    "inner|left|semi|anti|asof|band|contains|less|less_equal|greater|greater_equal";
+inline constexpr const char* side_names = "auto|build|probe";
+inline constexpr const char* direction_names = "backward|forward|nearest";
+
+// How build and probe rows are matched.
+enum class join_method : std::uint8_t {
+  equal,     // by equal keys
+  asof,      // by the closest time
+  band,      // by a distance
+  contains,  // by intervals
+  compared   // by a comparison
+};
+
+// What is asked, checked.
+struct join_request {
+  join_method method = join_method::equal;
+  join_kind kind = join_kind::inner;          // of all but `asof`
+  comparison how = comparison::less;          // of `compared`
+  double distance = 0;                        // of `band`
+  asof_options asof{};                        // of `asof`
+  join_options options{};                     // of the build side
+  std::optional<join_side> side{};            // nothing: the smaller table is indexed
+  std::vector<std::string> build{}, probe{};  // names of columns
+  std::vector<std::string> build_by{}, probe_by{};
+  std::string build_upper{};
+
+  // Whether a row of the join has a build row.
+  bool has_build_rows() const { return kind == join_kind::inner || kind == join_kind::left; }
+  // Whether that may be none.
+  bool may_have_none() const { return method == join_method::asof || kind == join_kind::left; }
+  // All columns of a table that are named.
+  std::vector<std::string> table(bool of_build) const;
+  // All files that are read.
+  std::vector<io::file_argument> inputs() const;
+};
+
+// Throws `invalid_argument` where something does not go with something else.
+join_request parse_join(const join_arguments& given);
+
+// The columns that are named, in host memory.
+struct join_inputs {
+  std::vector<io::host_key_part> build, probe;  // keys, times, points, or lower ends
+  std::vector<io::host_key_part> build_upper;   // one for intervals
+  std::vector<io::host_key_part> build_by, probe_by;
+  std::vector<io::output_column> columns;  // what --columns names
+
+  // How many rows the tables have.
+  std::uint64_t build_rows() const { return io::size_of(build.front()); }
+  std::uint64_t probe_rows() const { return io::size_of(probe.front()); }
+};
+
+// Reads all of them; `columns`: what --columns names.
+join_inputs read(const join_request& asked, const std::string& columns);
+
+}  // namespace raydex::cli

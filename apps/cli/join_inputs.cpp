@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns that `raydex join` names, read and made alike.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "apps/cli/alike.hpp"
+#include "apps/cli/join_arguments.hpp"
+#include "files/file_arguments.hpp"
+#include "files/quoted.hpp"
+#include "files/read.hpp"
+#include "raydex/error.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+// A column that --columns names.
+struct wanted_column {
+  std::string name;  // as read
+  bool of_build;
+  bool in_both;  // whether its file is one of both tables
+};
+
+// The file among those of a table that is the one of `name`; empty if there is none.
+std::string file_of_table(const join_request& asked, bool of_build, const std::string& name) {
+  for (const std::string& own : asked.table(of_build)) {
+    const bool may_be = io::is_csv(own) == io::is_csv(name);
+    if (may_be && io::is_same_file(io::path_of(own), io::path_of(name))) return io::path_of(own);
+  }
+  return {};
+}
+
+wanted_column find_column(const join_request& asked, std::string name) {
+  const bool says_build = name.starts_with("build:");
+  const bool says_probe = name.starts_with("probe:");
+  if (says_build || says_probe) name.erase(0, name.find(':') + 1);
+  const std::string in_build = file_of_table(asked, true, name);
+  const std::string in_probe = file_of_table(asked, false, name);
+  const bool in_both = !in_build.empty() && !in_probe.empty();
+  if (in_both && !says_build && !says_probe) {
+    throw invalid_argument(fmt::format(
+        "--columns {0}: its file is of both tables; say which: build:{0} or probe:{0}", name));
+  }
+  const bool of_build = says_build || (!says_probe && !in_build.empty());
+  const std::string& file = of_build ? in_build : in_probe;
+  if (file.empty()) {
+    const char* const tables = says_build   ? "--build"
+                               : says_probe ? "--probe"
+                                            : "--build or --probe";
+    throw invalid_argument(
+        fmt::format("--columns {}: its file is not one that {} names", name, tables));
+  }
+  if (of_build && !asked.has_build_rows()) {
+    throw invalid_argument(
+        fmt::format("--columns {}: --kind {} has no build rows, so no columns of theirs", name,
+                    to_string(asked.kind)));
+  }
+  // Under one path, so that the file is read once.
+  return {io::is_csv(name) ? fmt::format("{}:{}", file, io::column_of(name)) : file, of_build,
+          in_both};
+}
+
+// The name of a column in the output, with its file or table before it where `level` is not 0.
+std::string title_of(const wanted_column& column, int level) {
+  const std::string stem = std::filesystem::path(io::path_of(column.name)).stem().string();
+  const std::string own = io::is_csv(column.name) ? io::column_of(column.name) : stem;
+  const char* const table = column.of_build ? "build" : "probe";
+  if (level == 0) return own;
+  const bool by_table = column.in_both || !io::is_csv(column.name);
+  if (level == 1) return fmt::format("{}.{}", by_table ? table : stem, own);
+  return fmt::format("{}.{}.{}", table, stem, own);
+}
+
+std::vector<std::string> titles_of(const std::vector<wanted_column>& columns) {
+  std::vector<std::string> titles(columns.size());
+  std::vector<int> levels(columns.size(), 0);
+  constexpr int last_level = 2;
+  for (int level = 0; level <= last_level; ++level) {
+    std::map<std::string, int> uses;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      titles[i] = title_of(columns[i], levels[i]);
+      ++uses[titles[i]];
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (uses[titles[i]] == 1) continue;
+      if (level == last_level) {
+        throw invalid_argument(
+            fmt::format("--columns: two columns are called {}", io::quoted(titles[i])));
+      }
+      ++levels[i];
+    }
+  }
+  return titles;
+}
+
+// Has the columns read that --columns names.
+std::vector<io::output_column> add_columns(io::column_reading& reading, const join_request& asked,
+                                           const std::string& list) {
+  std::vector<wanted_column> wanted;
+  for (const std::string& name : io::split_list("--columns", list))
+    wanted.push_back(find_column(asked, name));
+  const std::vector<std::string> titles = titles_of(wanted);
+  std::vector<io::output_column> columns;
+  columns.reserve(wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    io::output_column& to = columns.emplace_back(
+        io::output_column{.name = titles[i], .of_build = wanted[i].of_build, .cells = {}});
+    if (io::is_csv(wanted[i].name)) {
+      reading.add_texts(wanted[i].name, to.cells.emplace<io::host_strings>());
+    } else {
+      reading.add(wanted[i].name, to.cells);
+    }
+  }
+  return columns;
+}
+
+// Columns of one table have as many rows.
+void check_rows(const char* table, const std::vector<std::string>& names,
+                const std::vector<std::uint64_t>& rows) {
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    if (rows[i] == rows[0]) continue;
+    throw invalid_argument(fmt::format("{} {}: it has {} rows, but {} has {}", table, names[i],
+                                       rows[i], names[0], rows[0]));
+  }
+}
+
+void check_rows(const char* table, const std::vector<std::string>& names,
+                const std::vector<io::host_key_part>& keys,
+                const std::vector<io::host_key_part>& by,
+                const std::vector<io::host_key_part>& upper) {
+  std::vector<std::uint64_t> rows;
+  for (const std::vector<io::host_key_part>* parts : {&keys, &by, &upper})
+    for (const io::host_key_part& part : *parts)
+      rows.push_back(io::size_of(part));
+  check_rows(table, names, rows);
+}
+
+}  // namespace
+
+join_inputs read(const join_request& asked, const std::string& columns) {
+  join_inputs in;
+  io::column_reading reading;
+  const auto add = [&](const std::vector<std::string>& names,
+                       std::vector<io::host_key_part>& parts) {
+    parts.resize(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i)
+      reading.add(names[i], parts[i]);
+  };
+  // What is not looked up by equal keys has no strings.
+  const auto add_column = [&](const std::string& name, std::vector<io::host_key_part>& parts) {
+    reading.add(name, std::get<io::host_column>(parts.emplace_back()));
+  };
+  if (asked.method == join_method::equal) {
+    add(asked.build, in.build);
+    add(asked.probe, in.probe);
+  } else {
+    add_column(asked.build.front(), in.build);
+    add_column(asked.probe.front(), in.probe);
+  }
+  add(asked.build_by, in.build_by);
+  add(asked.probe_by, in.probe_by);
+  if (!asked.build_upper.empty()) add_column(asked.build_upper, in.build_upper);
+  if (!columns.empty()) in.columns = add_columns(reading, asked, columns);
+  reading.read();
+
+  check_rows("build", asked.table(true), in.build, in.build_by, in.build_upper);
+  check_rows("probe", asked.table(false), in.probe, in.probe_by, {});
+  const auto alike = [&](const char* what, std::size_t i) {
+    make_alike({"probe keys", asked.probe[i], in.probe[i]}, {what, asked.build[i], in.build[i]});
+  };
+  for (std::size_t i = 0; i < asked.build.size(); ++i) {
+    if (in.build_upper.empty()) {
+      alike("build keys", i);
+      continue;
+    }
+    const named_part lower{"lower ends", asked.build[i], in.build[i]};
+    const named_part upper{"upper ends", asked.build_upper, in.build_upper.front()};
+    make_alike(upper, lower);
+    alike("lower ends", i);
+    // The lower ends may have become like the probes.
+    make_alike(upper, lower);
+  }
+  for (std::size_t i = 0; i < asked.build_by.size(); ++i) {
+    make_alike({"probe keys", asked.probe_by[i], in.probe_by[i]},
+               {"build keys", asked.build_by[i], in.build_by[i]});
+  }
+  return in;
+}
+
+}  // namespace raydex::cli

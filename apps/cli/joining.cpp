@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// A join of two tables in host memory.
+#include "apps/cli/joining.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <variant>
+
+#include "apps/cli/batches.hpp"
+#include "files/csv_lines.hpp"
+#include "files/wall_clock.hpp"
+#include "raydex/index.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+// Rows of the join that are in the backend's memory at a time.
+constexpr std::uint64_t stretch_size = std::uint64_t{1} << 22;
+
+key_parts views_of(const std::vector<io::host_key_part>& parts) {
+  key_parts views;
+  for (const io::host_key_part& part : parts)
+    views.push_back(io::view_of(part));
+  return views;
+}
+
+// The column of a key that has no other, and is of no strings.
+column only_column(const key_parts& key) {
+  return std::get<column>(key.front());
+}
+
+join_side side_of(const join_request& asked, const join_inputs& in) {
+  if (asked.side) return *asked.side;
+  return in.probe_rows() < in.build_rows() ? join_side::probe : join_side::build;
+}
+
+}  // namespace
+
+joining::joining(const session& on, const join_request& asked, const join_inputs& in)
+    : on_(on),
+      asked_(asked),
+      in_(in),
+      side_(side_of(asked, in)),
+      build_memory_(context(on).memory),
+      lookup_memory_(context(on).memory),
+      builds_{build_memory_, context(on).stream},
+      lookups_{lookup_memory_, context(on).stream},
+      probe_(views_of(side_ == join_side::probe ? in.build : in.probe)),
+      probe_by_(views_of(in.probe_by)) {
+  key_.emplace(on, views_of(side_ == join_side::probe ? in.probe : in.build));
+  by_.emplace(on, views_of(in.build_by));
+  costs_.build_ms = io::wall_milliseconds(on, [&] { build(); });
+  costs_.build_peak_bytes = build_memory_.peak();
+  // Only hashed keys are compared with the columns later.
+  if (intervals_ || (equal_ && equal_->info().keys != key_comparison::hashed)) key_.reset();
+}
+
+void joining::build() {
+  const key_parts key = key_->view();
+  switch (asked_.method) {
+    case join_method::asof:
+      closest_ = build_asof_join(on_.where(), builds_, only_column(key), by_->view());
+      break;
+    case join_method::contains: {
+      const placed_key upper(on_, views_of(in_.build_upper));
+      intervals_ =
+          build_interval_join(on_.where(), builds_, only_column(key), only_column(upper.view()));
+      break;
+    }
+    default:
+      equal_ = build_join(on_.where(), builds_, key, asked_.options);
+  }
+}
+
+const join_info& joining::info() const {
+  if (closest_) return closest_->info();
+  return intervals_ ? intervals_->info() : equal_->info();
+}
+
+join_costs joining::costs() const {
+  join_costs all = costs_;
+  all.lookup_peak_bytes = lookup_memory_.peak();
+  return all;
+}
+
+std::unique_ptr<joined> joining::match_batch(std::uint64_t first, std::uint64_t count) {
+  const placed_key placed(on_, slice(probe_, first, count));
+  const key_parts probe = placed.view();
+  std::unique_ptr<joined> found;
+  costs_.match_ms += io::wall_milliseconds(on_, [&] {
+    switch (asked_.method) {
+      case join_method::contains:
+        found = intervals_->match(lookups_, only_column(probe), asked_.kind);
+        break;
+      case join_method::band:
+        found = equal_->match_band(lookups_, only_column(probe), asked_.distance, asked_.kind);
+        break;
+      case join_method::compared:
+        found = equal_->match_compared(lookups_, only_column(probe), asked_.how, asked_.kind);
+        break;
+      default:
+        found = equal_->match(lookups_, probe, asked_.kind);
+    }
+  });
+  return found;
+}
+
+void joining::match(progress& bar) {
+  if (closest_) return match_closest(bar);
+  const std::uint64_t probes = side_ == join_side::probe ? in_.build_rows() : in_.probe_rows();
+  for_each_batch(probes, bar, [&](std::uint64_t first, std::uint64_t count) {
+    found_.push_back(match_batch(first, count));
+    size_ += found_.back()->size();
+  });
+}
+
+void joining::match_closest(progress& bar) {
+  size_ = in_.probe_rows();
+  closest_rows_.reserve(size_);
+  const bool is_narrow = in_.build_rows() < not_found<std::uint32_t>;
+  const row_id_type type = is_narrow ? row_id_type::uint32 : row_id_type::uint64;
+  const key_format cell = is_narrow ? format_of<std::uint32_t> : format_of<std::uint64_t>;
+  for_each_batch(size_, bar, [&](std::uint64_t first, std::uint64_t count) {
+    const placed_key times(on_, slice(probe_, first, count));
+    const placed_key by(on_, slice(probe_by_, first, count));
+    buffer<std::byte> out(on_, count * cell.width);
+    costs_.match_ms += io::wall_milliseconds(on_, [&] {
+      closest_->match(lookups_, only_column(times.view()), by.view(), asked_.asof,
+                      {type, out.data(), count});
+    });
+    const std::vector<std::byte> cells = on_.download(out);
+    io::for_each_cell(cell, cells, [&]<class T>(T row) {
+      closest_rows_.push_back(row == not_found<T> ? not_found<std::uint64_t>
+                                                  : static_cast<std::uint64_t>(row));
+    });
+  });
+}
+
+void joining::rows(progress& bar, const row_taker& take) {
+  if (closest_) return closest_rows(bar, take);
+  std::uint64_t first_probe = 0;
+  for (const std::unique_ptr<joined>& found : found_) {
+    rows_of(*found, first_probe, bar, take);
+    first_probe += found->probes();
+  }
+}
+
+void joining::rows_of(const joined& found, std::uint64_t first_probe, progress& bar,
+                      const row_taker& take) {
+  for (std::uint64_t first = 0; first < found.size(); first += stretch_size) {
+    const std::uint64_t count = std::min(stretch_size, found.size() - first);
+    buffer<std::uint64_t> probe_rows(on_, count);
+    buffer<std::uint64_t> build_rows(on_, asked_.has_build_rows() ? count : 0);
+    costs_.rows_ms += io::wall_milliseconds(on_, [&] {
+      found.rows(lookups_, first,
+                 {row_id_type::uint64, probe_rows.data(), build_rows.data(), count});
+    });
+    std::vector<std::uint64_t> looked_up = on_.download(probe_rows);
+    for (std::uint64_t& row : looked_up)
+      row += first_probe;
+    const std::vector<std::uint64_t> matched = on_.download(build_rows);
+    if (side_ == join_side::probe) {
+      take(matched, looked_up);
+    } else {
+      take(looked_up, matched);
+    }
+    bar.advance(count);
+  }
+}
+
+void joining::closest_rows(progress& bar, const row_taker& take) const {
+  for (std::uint64_t first = 0; first < size_; first += stretch_size) {
+    const std::uint64_t count = std::min(stretch_size, size_ - first);
+    std::vector<std::uint64_t> probe_rows(count);
+    std::iota(probe_rows.begin(), probe_rows.end(), first);
+    take(probe_rows, std::span(closest_rows_).subspan(first, count));
+    bar.advance(count);
+  }
+}
+
+}  // namespace raydex::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a join as an .npy or a CSV file, written in parts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "files/csv_lines.hpp"
+#include "files/host_column.hpp"
+#include "files/output_file.hpp"
+
+namespace raydex::io {
+
+// Writes row numbers: as .npy an n x 2 array of probe and build rows, as CSV the columns
+// `probe,build`, where no build row is an empty field; or without build rows one column.
+class row_number_writer {
+ public:
+  // `size`: how many rows the join has. `pairs`: whether they have build rows.
+  row_number_writer(output_file& file, std::uint64_t size, bool pairs);
+
+  // Appends rows; `not_found<std::uint64_t>` is no build row.
+  void write(std::span<const std::uint64_t> probe_rows, std::span<const std::uint64_t> build_rows);
+
+ private:
+  output_file& file_;
+  bool pairs_;
+  bool is_csv_;
+};
+
+// A column of one table of a join, and its name in the output.
+struct output_column {
+  std::string name;
+  bool of_build;        // of which table
+  host_key_part cells;  // none is missing
+};
+
+// Writes what stands in the rows as CSV: texts as they are, numbers as `column_writer` does, and
+// nothing where there is no build row. The first line has the names.
+class joined_row_writer {
+ public:
+  // The columns must outlive it.
+  joined_row_writer(output_file& file, std::span<const output_column> columns);
+
+  // Appends rows; `not_found<std::uint64_t>` is no build row.
+  void write(std::span<const std::uint64_t> probe_rows, std::span<const std::uint64_t> build_rows);
+
+ private:
+  output_file& file_;
+  std::span<const output_column> columns_;
+};
+
+}  // namespace raydex::io
