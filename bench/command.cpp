@@ -267,7 +267,9 @@ void add_bench_command(CLI::App& app) {
   for (const axis_option& option : axis_options())
     list(option.name, s->given.*option.values, option.help, option.type);
   list("--result", s->results,
-       "first, count, sum, rows or rank [first]; minima: min or argmin [min]", "RESULT[,...]");
+       "first, count, sum, rows, rank, or pairs: the rows of an inner join of the keys with the "
+       "probes [first]; minima: min or argmin [min]",
+       "RESULT[,...]");
   list("--structure", s->structures,
        "structures to measure [auto], those named rmq_ for minima; of an experiment's only these "
        "[all]",
@@ -296,6 +298,7 @@ void add_bench_command(CLI::App& app) {
       "  raydex bench --probes 2^22 --range-hits 1,16,256,1024 --result sum\n"
       "  raydex bench --probes 2^20 --range-hits 16 --range-lengths even,zipf --result sum,rows\n"
       "  raydex bench --batches 10000 --probes 1e6 --threads 1,8\n"
+      "  raydex bench --structure hash_open,pivot_tree --probes 2^26 --result pairs\n"
       "  raydex bench --structure rmq_scan --keys 2^24 --ranges small --result min,argmin\n"
       "  raydex bench --structure cgrx --key-bits 64 --waves 8 --growth 2.2\n"
       "  raydex bench --experiment lightweight/20 --json lightweight-20.json\n"

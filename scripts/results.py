@@ -48,6 +48,10 @@ DERIVED = {
     "build_ratio": lambda row: row["build_ms"] / row.get("sort_floor_ms", row.get("read_floor_ms")),
     "bytes_per_value": lambda row: row["read_floor_ms"] and row["resident_bytes"] / row["n"],
     "correct": lambda row: row["wrong"] == 0,
+    "join_ms": lambda row: row["build_ms"] + row["join_build_ms"] + row["lookup_ms"],
+    "join_floor_ms": lambda row: row["join_build_ms"] and (
+        row["sort_floor_ms"] + row["probes"] / row["floor_per_s"] * 1e3),
+    "output_rows_per_s": lambda row: row["join_build_ms"] and row["matches"] / row["lookup_ms"] * 1e3,
     "std_lower_bound_ratio": lambda row: row["lookups_per_s"] / row["std_lower_bound_per_s"],
 }
 

@@ -163,8 +163,8 @@ inputs read(const query_arguments& given) {
   return in;
 }
 
-// How many keys a column has, missing ones left out, and how many places there are from the smallest
-// to the largest one; 0 where these are not integers, or are as many as their type has.
+// How many keys a column has, missing ones left out, and how many places there are from the
+// smallest to the largest one; 0 where these are not integers, or are as many as their type has.
 struct key_places {
   std::uint64_t keys;
   std::uint64_t span;
@@ -188,7 +188,8 @@ key_places places_of(const column& keys) {
   return found;
 }
 
-// What `auto` goes by; of other structures, and of an index that will be edited, nothing is measured.
+// What `auto` goes by; of other structures, and of an index that will be edited, nothing is
+// measured.
 key_places places_of(const query_arguments& given, const column& keys) {
   const key_type type = keys.format.type;
   if (given.structure == "auto" && !given.has_edits()) {

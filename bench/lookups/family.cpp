@@ -90,6 +90,35 @@ void add_comparisons(const reference_times& references, report_row& row) {
   }
 }
 
+// Of a join, the build of its index included.
+void add_join(const measurement& found, const reference_times& references, report_row& row) {
+  if (!found.join_build_ms) return;
+  const double join_ms = row.build_ms + *found.join_build_ms + row.lookup_ms;
+  const double rows_per_s = ratio(static_cast<double>(found.matches) * 1e3, row.lookup_ms);
+  row.more.insert(row.more.end(),
+                  {{"join_build_ms", *found.join_build_ms},
+                   {"join_bytes", found.join_bytes},
+                   {"join_ms", join_ms},
+                   {"join_floor_ms", join_floor_ms(references, row.floor, row.probes)},
+                   {"output_rows_per_s", rows_per_s}});
+  row.changes_text += fmt::format("; join {:.3f} ms; {:.1f} M rows/s", join_ms, rows_per_s / 1e6);
+}
+
+// Refuses what a workload has no expected answers for, or no meaning.
+void check_asked(result asked, const workload& what, bool is_dense) {
+  if (asked == result::rank && (what.range_hits != 0 || !is_dense)) {
+    throw invalid_argument("--result rank: expected ranks need points and --uniformity 0");
+  }
+  if ((asked == result::rank || asked == result::pairs) && what.aggregate != 0) {
+    throw invalid_argument(fmt::format("--result {}: aggregates have none", to_string(asked)));
+  }
+  if (asked == result::pairs && (what.waves != 0 || what.updated_from)) {
+    throw invalid_argument(
+        "--result pairs: joins are of an index as it was built, without --waves and "
+        "--updated-from");
+  }
+}
+
 }  // namespace
 
 std::vector<workload> lookup_family::sweep(const axes& given) {
@@ -165,12 +194,15 @@ std::size_t lookup_family::rows_each(const workload& what) {
 }
 
 use_case lookup_family::use_of(const workload& what, backend where) {
+  const key_set keys = make_key_set(what);
+  const std::uint64_t distinct = keys.is_dense() ? keys.distinct : 0;
   return {.n = what.keys,
           .key = key_of(what),
           .where = where,
           .range_hits = what.range_hits,
           .sorted_probes = what.probe_order == order::sorted,
-          .updates = what.waves != 0};
+          .updates = what.waves != 0,
+          .span = distinct == 0 ? 0 : (distinct - 1) * keys.stride + 1};
 }
 
 lookup_family::lookup_family(const workload& what, machine& here, floors& all)
@@ -185,12 +217,7 @@ void lookup_family::measure_floors() {
 std::vector<report_row> lookup_family::measure(result asked, const io::structure_choice& who,
                                                int repetitions) {
   const workload& asked_of = data_.description();
-  if (asked == result::rank && (asked_of.range_hits != 0 || !data_.set().is_dense())) {
-    throw invalid_argument("--result rank: expected ranks need points and --uniformity 0");
-  }
-  if (asked == result::rank && asked_of.aggregate != 0) {
-    throw invalid_argument("--result rank: aggregates have none");
-  }
+  check_asked(asked, asked_of, data_.set().is_dense());
   std::vector<measurement> all;
   if (asked_of.waves != 0) {
     all = measure_waves(*machine_, data_, asked, who.structure, who.options, repetitions);
@@ -222,6 +249,7 @@ report_row lookup_family::row_of(const measurement& found, result asked) {
   }
   add_calls(what, row);
   add_changes(found, row);
+  add_join(found, references_, row);
   add_comparisons(references_, row);
   return row;
 }

@@ -17,6 +17,7 @@
 #include "bench/workloads/keys/key_span.hpp"
 #include "files/wall_clock.hpp"
 #include "raydex/aggregate.hpp"
+#include "raydex/join.hpp"
 #include "raydex/rx.hpp"
 
 namespace raydex::bench {
@@ -92,13 +93,27 @@ class interview {
     std::uint64_t begin = 0;
     for (std::uint64_t i = 0; i < what.batches; ++i) {
       const std::uint64_t size = what.probes / what.batches + (i < what.probes % what.batches);
-      batches_.push_back({begin, size, 0, 0});
+      batches_.push_back({.begin = begin, .size = size});
       begin += size;
     }
     const context memory = here.on();
-    if (asked == result::rows) {
-      // Each batch has its own offsets, one more than probes; how many rows they lead to is learnt
-      // beforehand, so that the timed runs need no allocation.
+    // How many rows the answers are is learnt beforehand, so that memory for them is there when
+    // runs are timed.
+    if (asked == result::pairs) {
+      join_build_ms_ = median_of(1, [&] {
+        join_.reset();
+        return io::wall_milliseconds(here.on(), [&] { join_ = build_join(memory, who); });
+      });
+      std::uint64_t total = 0;
+      for (batch& b : batches_) {
+        b.rows = join_->match(memory, probes_of(b), join_kind::inner)->size();
+        b.first_row = total;
+        total += b.rows;
+      }
+      values_ = buffer<std::byte>(memory, saturated_product(total, row_bytes()));
+      probe_rows_ = buffer<std::byte>(memory, values_.size());
+    } else if (asked == result::rows) {
+      // Each batch has its own offsets, one more than probes.
       offsets_ = buffer<std::uint64_t>(memory, what.probes + what.batches);
       std::uint64_t total = 0;
       for (std::uint64_t i = 0; i < batches_.size(); ++i) {
@@ -114,11 +129,14 @@ class interview {
     }
     here.poison(values_.data(), values_.bytes());
     here.poison(offsets_.data(), offsets_.bytes());
+    here.poison(probe_rows_.data(), probe_rows_.bytes());
   }
 
   // Asks all batches; how long it takes from the first call until all are answered. On a device
   // that is the time between two events around all calls on a stream, launches included.
   double milliseconds() {
+    for (batch& b : batches_)
+      b.found.reset();
     const std::uint64_t threads = data_->description().threads;
     if (threads == 0) {
       const context work{memory_, context(machine_->on()).stream};
@@ -134,6 +152,10 @@ class interview {
   std::uint64_t aggregate_bytes() const {
     return aggregate_ == nullptr ? 0 : aggregate_->info().resident_bytes;
   }
+
+  // How long a join over the index took to make, and what it holds; if there is one.
+  const std::optional<double>& join_build_ms() const { return join_build_ms_; }
+  std::uint64_t join_bytes() const { return join_ == nullptr ? 0 : join_->info().resident_bytes; }
 
   // The most memory that the index took for it at once.
   std::uint64_t peak_bytes() const { return memory_.peak() + crew_.peak_bytes(); }
@@ -154,6 +176,14 @@ class interview {
       answered.values = values_of(b);
       if (asked_ == result::rows) answered.offsets = offsets_of(i).data();
       answered.total = b.rows;
+      buffer<std::uint64_t> begins;
+      if (asked_ == result::pairs) {
+        const std::vector<std::uint64_t> offsets = offsets_by_counts(b);
+        if (offsets.back() != b.rows) ++wrong;
+        begins = machine_->on().upload(offsets);
+        answered.offsets = begins.data();
+        answered.probe_rows = probe_rows_of(b);
+      }
       wrong += machine_->count_wrong(data_->set(), answered);
     }
     return wrong;
@@ -163,8 +193,9 @@ class interview {
   struct batch {
     std::uint64_t begin;
     std::uint64_t size;
-    std::uint64_t first_row;
-    std::uint64_t rows;
+    std::uint64_t first_row = 0;
+    std::uint64_t rows = 0;
+    std::unique_ptr<joined> found = {};  // of `pairs`, the last time
   };
 
   // Over row ids as values: their sums are what sums without values are.
@@ -187,7 +218,7 @@ class interview {
   // Queues every `step`-th batch.
   void queue(std::uint64_t first, std::uint64_t step, const context& work) {
     for (std::uint64_t i = first; i < batches_.size(); i += step) {
-      const batch& b = batches_[i];
+      batch& b = batches_[i];
       const probes asked = probes_of(b);
       if (aggregate_ != nullptr && asked_ != result::rows) {
         ask_aggregate(work, asked, b);
@@ -199,6 +230,9 @@ class interview {
         index_->rank(work, asked, numbers_of(b));
       } else if (asked_ == result::sum) {
         index_->sum(work, asked, numbers_of(b));
+      } else if (asked_ == result::pairs) {
+        b.found = join_->match(work, asked, join_kind::inner);
+        b.found->rows(work, {row_type(), probe_rows_of(b), values_of(b), b.rows});
       } else {
         index_->offsets(work, asked, offsets_of(i));
         index_->rows(work, asked, offsets_of(i), {index_->info().row_ids, values_of(b), b.rows});
@@ -216,17 +250,36 @@ class interview {
     }
   }
 
-  std::uint64_t row_bytes() const { return index_->info().row_ids == row_id_type::uint32 ? 4 : 8; }
+  // Where the rows of each probe of a join begin, and where the last ones end, as it counts them.
+  std::vector<std::uint64_t> offsets_by_counts(const batch& b) const {
+    const session& on = machine_->on();
+    buffer<std::uint64_t> counts(on, b.size);
+    b.found->counts(on, {counts.data(), b.size});
+    const std::vector<std::uint64_t> each = on.download(counts);
+    std::vector<std::uint64_t> offsets(b.size + 1);
+    std::inclusive_scan(each.begin(), each.end(), offsets.begin() + 1);
+    return offsets;
+  }
+
+  // Of row ids that are written, and of probe rows; the first batch is the largest.
+  row_id_type row_type() const {
+    const bool wide = asked_ == result::pairs && batches_.front().size >= not_found<std::uint32_t>;
+    return wide ? row_id_type::uint64 : index_->info().row_ids;
+  }
+  std::uint64_t row_bytes() const { return row_type() == row_id_type::uint32 ? 4 : 8; }
   std::uint64_t value_bytes() const {
-    return asked_ == result::first || asked_ == result::rows ? row_bytes() : 8;
+    return asked_ == result::first || has_lists(asked_) ? row_bytes() : 8;
   }
   probes probes_of(const batch& b) const { return data_->batch(b.begin, b.size); }
   std::span<std::uint64_t> offsets_of(std::uint64_t i) {
     return {offsets_.data() + batches_[i].begin + i, batches_[i].size + 1};
   }
   void* values_of(const batch& b) {
-    const std::uint64_t at = asked_ == result::rows ? b.first_row : b.begin;
+    const std::uint64_t at = has_lists(asked_) ? b.first_row : b.begin;
     return at == 0 ? values_.data() : values_.data() + at * value_bytes();
+  }
+  void* probe_rows_of(const batch& b) {
+    return b.first_row == 0 ? probe_rows_.data() : probe_rows_.data() + b.first_row * row_bytes();
   }
   std::span<std::uint64_t> numbers_of(const batch& b) {
     return {static_cast<std::uint64_t*>(values_of(b)), b.size};
@@ -238,16 +291,21 @@ class interview {
   const index* index_;
   std::unique_ptr<aggregate> aggregate_;  // that answers instead; null: none
   std::optional<double> aggregate_ms_;
+  std::unique_ptr<join> join_;  // that answers `pairs`
+  std::optional<double> join_build_ms_;
   tracking_resource memory_;  // of lookups
   crew crew_;
   std::vector<batch> batches_;
   buffer<std::uint64_t> offsets_;
   buffer<std::byte> values_;
+  buffer<std::byte> probe_rows_;
 };
 
 struct answered {
   std::optional<double> aggregate_ms;
   std::uint64_t aggregate_bytes;
+  std::optional<double> join_build_ms;
+  std::uint64_t join_bytes;
   double ms;
   std::uint64_t peak_bytes;
   std::uint64_t repairs;
@@ -260,8 +318,14 @@ answered ask(machine& here, const generated& data, result asked, const index& wh
   const std::uint64_t repaired = who.repairs(stream);
   interview talk(here, data, asked, who);
   const double ms = median_call_of(repetitions, [&] { return talk.milliseconds(); });
-  return {talk.aggregate_ms(), talk.aggregate_bytes(),         ms,
-          talk.peak_bytes(),   who.repairs(stream) - repaired, talk.count_wrong()};
+  return {.aggregate_ms = talk.aggregate_ms(),
+          .aggregate_bytes = talk.aggregate_bytes(),
+          .join_build_ms = talk.join_build_ms(),
+          .join_bytes = talk.join_bytes(),
+          .ms = ms,
+          .peak_bytes = talk.peak_bytes(),
+          .repairs = who.repairs(stream) - repaired,
+          .wrong = talk.count_wrong()};
 }
 
 // Inserts what a wave brings, or erases it by pair; returns the milliseconds.
@@ -312,6 +376,8 @@ measurement measure(machine& here, const generated& data, result asked,
   const answered lookups = ask(here, data, asked, *built, repetitions);
   found.aggregate_ms = lookups.aggregate_ms;
   found.aggregate_bytes = lookups.aggregate_bytes;
+  found.join_build_ms = lookups.join_build_ms;
+  found.join_bytes = lookups.join_bytes;
   found.lookup_ms = lookups.ms;
   found.lookup_peak_bytes = lookups.peak_bytes;
   found.matches = data.matches();

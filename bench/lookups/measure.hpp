@@ -29,18 +29,21 @@ struct measurement {
   double build_ms = 0;                ///< its build, allocations included, until the device is idle
   std::optional<double> update_ms{};  ///< its update, likewise, where the workload has one
   std::optional<wave_times> wave{};   ///< the wave that led to it, if any
-  std::optional<double> aggregate_ms{};  ///< the build of an aggregate, where one answers
-  std::uint64_t aggregate_bytes = 0;     ///< what it holds
-  double lookup_ms = 0;                  ///< all batches, from the first call to the last answer
-  std::uint64_t lookup_peak_bytes = 0;   ///< most bytes that lookups took at once
-  std::uint64_t matches = 0;             ///< rows that all probes match
-  std::uint64_t repairs = 0;             ///< lookups of all runs that rays did not answer rightly
+  std::optional<double> aggregate_ms{};   ///< the build of an aggregate, where one answers
+  std::uint64_t aggregate_bytes = 0;      ///< what it holds
+  std::optional<double> join_build_ms{};  ///< the making of a join over the index, for `pairs`
+  std::uint64_t join_bytes = 0;           ///< what it holds
+  double lookup_ms = 0;                   ///< all batches, from the first call to the last answer
+  std::uint64_t lookup_peak_bytes = 0;    ///< most bytes that lookups took at once
+  std::uint64_t matches = 0;              ///< rows that all probes match
+  std::uint64_t repairs = 0;              ///< lookups of all runs that rays did not answer rightly
   std::uint64_t wrong = 0;  ///< answers of the last run that differ from the expected ones
 };
 
 /// Builds `structure` over the data, or over the keys before and updates it to the data, and asks
-/// it all batches, each `repetitions` times after one more to warm up (short ones more often, see
-/// `median_call_of`), and checks every answer. A workload with an update is for `rx` alone.
+/// it all batches, of `pairs` inner joins with what both tables are gathered by, each `repetitions`
+/// times after one more to warm up (short ones more often, see `median_call_of`), and checks every
+/// answer. A workload with an update is for `rx` alone.
 measurement measure(machine& here, const generated& data, result asked,
                     const std::string& structure, const option_map& options, int repetitions);
 

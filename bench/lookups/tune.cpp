@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -141,18 +142,27 @@ measured_speed measure_one(machine& here, const generated& data, const contender
               static_cast<double>(found.info.resident_bytes) / static_cast<double>(what.keys)};
 }
 
-// All who can answer a workload; `step` is what is under way.
+// All who can answer a workload, those that take dense keys alone on such; `step` is what is under
+// way.
 std::vector<measured_speed> measure_all(machine& here, const workload& what,
                                         const std::vector<contender>& contenders,
                                         const std::string& device, int repetitions,
                                         std::string& step) try {
-  step = "its data";
-  const generated data(what, here);
   std::vector<measured_speed> measured;
-  for (const contender& one : contenders) {
-    if (!can_answer(one, what)) continue;
-    step = name(one);
-    measured.push_back(measure_one(here, data, one, device, repetitions));
+  for (const bool sparse : {true, false}) {
+    workload asked = what;
+    if (!sparse) asked.uniformity = 0;
+    std::vector<contender> able;
+    std::ranges::copy_if(contenders, std::back_inserter(able), [&](const contender& one) {
+      return one.able.sparse == sparse && can_answer(one, asked);
+    });
+    if (able.empty()) continue;
+    step = "its data";
+    const generated data(asked, here);
+    for (const contender& one : able) {
+      step = name(one);
+      measured.push_back(measure_one(here, data, one, device, repetitions));
+    }
   }
   return measured;
 } catch (...) {

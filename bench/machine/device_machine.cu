@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(block_threads)
   for (unsigned at = 0; at < long_count; ++at) {
     const std::uint64_t one = i - threadIdx.x + long_ones[at];
     const bool has_list =
-        batch.asked == result::rows && has_rows(batch, one, count_for(keys, batch, one));
+        has_lists(batch.asked) && has_rows(batch, one, count_for(keys, batch, one));
     if (threadIdx.x == 0) {
       wanted.clear();
       found.clear();
@@ -130,8 +130,8 @@ __global__ void __launch_bounds__(block_threads)
     if (has_list) found.add(written_for(batch, one, threadIdx.x, block_threads));
     __syncthreads();
     if (threadIdx.x == 0) {
-      const bool right = batch.asked == result::rows ? has_list && found.get() == wanted.get()
-                                                     : has_value(batch, one, wanted.get());
+      const bool right = has_lists(batch.asked) ? has_list && found.get() == wanted.get()
+                                                : has_value(batch, one, wanted.get());
       if (!right) atomicAdd(wrong, 1ull);
     }
   }

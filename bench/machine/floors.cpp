@@ -22,7 +22,24 @@ double per_second(std::uint64_t things, double ms) {
   return static_cast<double>(things) / ms * 1e3;
 }
 
+// Bytes of row ids that are read and written for all probes together, apart from the gather. Equal
+// keys may stand in the order of their rows, so that the first of them is the answer.
+std::uint64_t moved_bytes(const workload& what, std::uint64_t matches, result asked) {
+  const std::uint64_t row_bytes = row_ids_of(what) == row_id_type::uint32 ? 4 : 8;
+  const bool reads_all =
+      asked == result::sum || has_lists(asked) || (asked == result::first && what.range_hits != 0);
+  const std::uint64_t read = reads_all && matches > what.probes ? row_bytes : 0;
+  if (asked == result::pairs) return matches * (2 * row_bytes + read);
+  return matches * (asked == result::rows ? 2 * read : read);
+}
+
 }  // namespace
+
+double join_floor_ms(const reference_times& references, const lookup_floor& of_probes,
+                     std::uint64_t probes) {
+  return references.sort_ms +
+         (probes == 0 ? 0 : static_cast<double>(probes) / of_probes.per_s * 1e3);
+}
 
 double floors::copy_bytes_per_s() {
   if (copy_bytes_per_s_ == 0) {
@@ -72,14 +89,11 @@ lookup_floor floors::lookups(const workload& what, std::uint64_t matches, result
   found.copy_bytes_per_s = copy_bytes_per_s();
   found.per_s = gather_per_s(what.keys * (key_bytes(what) + row_bytes), what.probes, ordered);
 
-  // Equal keys may stand in the order of their rows, so that the first of them is the answer.
-  const bool reads_all = asked == result::sum || asked == result::rows ||
-                         (asked == result::first && what.range_hits != 0);
-  if (reads_all && matches > what.probes && found.per_s != 0) {
-    const double moved = static_cast<double>(matches) / static_cast<double>(what.probes) *
-                         static_cast<double>(row_bytes * (asked == result::rows ? 2 : 1));
+  const std::uint64_t moved = moved_bytes(what, matches, asked);
+  if (moved != 0 && found.per_s != 0) {
+    const double moved_each = static_cast<double>(moved) / static_cast<double>(what.probes);
     found.name += " and copy";
-    found.per_s = 1 / (1 / found.per_s + moved / found.copy_bytes_per_s);
+    found.per_s = 1 / (1 / found.per_s + moved_each / found.copy_bytes_per_s);
   }
   return found;
 }

@@ -30,6 +30,11 @@ struct reference_times {
   std::optional<double> lower_bound_ms;  ///< CPU, points: std::lower_bound in parallel
 };
 
+/// The floor of a join of all probes, the build of its index included: the sort of the keys with
+/// their row ids, and the floor of the probes.
+double join_floor_ms(const reference_times& references, const lookup_floor& of_probes,
+                     std::uint64_t probes);
+
 /// Measures floors.
 class floors {
  public:
@@ -38,8 +43,10 @@ class floors {
   /// The floor of lookups. For points: the streamed gather from a table as large as keys and row
   /// ids, in order where the probes are. Where probes match more than one row on average, the
   /// reading of the row ids (for `rows` also their writing) at copy bandwidth is added, unless the
-  /// rows are only counted or the first of a point is asked for. Each gather and the copy are
-  /// measured once and remembered.
+  /// rows are only counted or the first of a point is asked for. For `pairs` it is the same gather
+  /// and the writing of two row numbers for each row of the join, and reading its row id where
+  /// probes match more than one on average. Each gather and the copy are measured once and
+  /// remembered.
   lookup_floor lookups(const workload& what, std::uint64_t matches, result asked);
 
   /// The floor of minima over an array of so many bytes: the streamed gather from a table as large.

@@ -25,6 +25,8 @@ const texts decompositions = each(
 
 const char* const dense_note = "dense keys";
 const char* const counters_note = "the counters come from a profiler, see docs/results";
+// The thesis's points are those of joins; its figures measure the lookups alone.
+const char* const join_note = "gather maps are written, and the build is measured with them";
 const char* const sorted_note = "lookups come sorted, but the default rx sorts them again";
 
 // The thesis's keys and lookups, but for what is given.
@@ -199,6 +201,37 @@ std::vector<experiment> rx() {
        .title = "ranges by the number of hits",
        .note = sorted_note,
        .trials = {{thesis_methods, in_thesis({.range_hits = hits_of_ranges}), {"sum"}}}},
+      {.name = "thesis/join-14",
+       .title = "joins: the scene over either table (with 5.14)",
+       .note = join_note,
+       .trials = {{inverses, {.keys = {"2^21"}, .probes = {"2^23"}}, {"pairs"}},
+                  {inverses, {.keys = {"2^23"}, .probes = {"2^21"}}, {"pairs"}}}},
+      {.name = "thesis/join-15",
+       .title = "joins by the size of the build side (with 5.15)",
+       .note = join_note,
+       .trials = {{thesis_methods, in_thesis({.keys = thesis_sizes}), {"pairs"}}}},
+      {.name = "thesis/join-19",
+       .title = "joins by the number of probes (with 5.19)",
+       .note = join_note,
+       .trials = {{thesis_methods, in_thesis({.probes = thesis_probe_counts}), {"pairs"}}}},
+      {.name = "thesis/join-20",
+       .title = "joins by the multiplicity of keys (with 5.20)",
+       .note = "2^20 lookups; " + std::string(join_note),
+       .trials = {{thesis_methods,
+                   in_thesis({.probes = {"2^20"}, .multiplicity = multiplicities}),
+                   {"pairs"}}}},
+      {.name = "thesis/join-22",
+       .title = "joins by the share of hits (with 5.22)",
+       .note = join_note,
+       .trials = {{thesis_methods,
+                   in_thesis({.value_bits = {"31"}, .hit_rate = {"100", "90", "50", "10", "0"}}),
+                   {"pairs"}}}},
+      {.name = "thesis/join-23",
+       .title = "joins of skewed lookups (with 5.23)",
+       .note = join_note,
+       .trials = {{thesis_methods,
+                   in_thesis({.zipf = {"0", "0.75", "1", "1.5", "2", "5"}}),
+                   {"pairs"}}}},
   };
 }
 

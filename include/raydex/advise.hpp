@@ -26,8 +26,8 @@ struct use_case {
   bool sorted_probes = false;    ///< whether probes come in ascending order
   bool updates = false;          ///< whether keys are inserted or deleted after the build
   std::uint64_t memory_limit = 0;  ///< bytes that the index may hold; 0: no limit
-  std::uint64_t span = 0;          ///< of integers: places from the smallest to the largest key, both
-                                   ///< included; 0: not known
+  std::uint64_t span = 0;  ///< of integers: places from the smallest to the largest key, both
+                           ///< included; 0: not known
 };
 
 /// The structure for a use case.
@@ -43,9 +43,9 @@ struct advice {
 /// Names the structure for a use case: of those that can do what is needed and fit the memory limit
 /// the fastest one, as measured; of several within 5 % of it the one that holds the fewest bytes.
 ///
-/// Structures for dense keys alone, `direct`, are among them where the span of integers is known, is
-/// at most 4 times `n` (the usual `limit` of `direct`), and stays so, as there are no updates. The
-/// `auto` of `build` takes none of them: an index may be edited later.
+/// Structures for dense keys alone, `direct`, are among them where the span of integers is known,
+/// is at most 4 times `n` (the usual `limit` of `direct`), and stays so, as there are no updates.
+/// The `auto` of `build` takes none of them: an index may be edited later.
 ///
 /// The rules of thumb of the lightweight paper (section 6.1) are the outcome of that, not its
 /// method: keys in a search tree for points or for the smallest memory, sorted entries for small

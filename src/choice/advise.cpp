@@ -143,7 +143,7 @@ std::optional<double> seconds_of(const speed_table& measured, const candidate& o
   return seconds;
 }
 
-// Whether keys lie so close together that a structure with a place for each key takes them, and will.
+// Whether keys lie close enough for a structure with a place for each of them, and stay so.
 bool are_dense(const use_case& what) {
   return std::ranges::find(integer_keys, what.key.type) != integer_keys.end() && what.span != 0 &&
          what.span <= saturated_product(what.n, direct_options{}.limit) && !what.updates;
@@ -163,8 +163,14 @@ void estimate_speed(const speed_table& measured, std::uint64_t n, const question
   }
 }
 
-// Bytes that an index holds: in proportion to keys and row ids, as measured. Of places more than
-// was measured where keys repeat or have gaps: the rank of each as well, and a row id an entry.
+// Bytes of a place for each key: a row id, and where keys repeat or have gaps also the rank of each
+// place and a row id an entry.
+double bytes_of_places(const use_case& what, int row_id_bytes) {
+  const auto n = static_cast<double>(what.n);
+  return row_id_bytes * (what.span == what.n ? n : 2 * static_cast<double>(what.span) + n);
+}
+
+// Bytes that an index holds: in proportion to keys and row ids, as measured.
 std::uint64_t resident_bytes(const use_case& what, const speed_table& measured,
                              const candidate& of) {
   const int bits = what.key.encoded_bits();
@@ -179,10 +185,9 @@ std::uint64_t resident_bytes(const use_case& what, const speed_table& measured,
     factor = over_n.value().value_or(factor);
   }
   const int row_id_bytes = what.n < not_found<std::uint32_t> ? 4 : 8;
-  const auto n = static_cast<double>(what.n);
-  const double bytes = of.sparse || what.span == what.n
-                           ? std::round(factor * (bits / 8. + row_id_bytes) * n)
-                           : row_id_bytes * (2 * static_cast<double>(what.span) + n);
+  const double bytes =
+      of.sparse ? std::round(factor * (bits / 8. + row_id_bytes) * static_cast<double>(what.n))
+                : bytes_of_places(what, row_id_bytes);
   return bytes < 0x1p64 ? static_cast<std::uint64_t>(bytes)
                         : std::numeric_limits<std::uint64_t>::max();
 }
@@ -195,8 +200,9 @@ std::string needs(const use_case& what) {
 }
 
 bool can_do(const capability& one, const use_case& what) {
-  return one.duplicates && (one.sparse || are_dense(what)) && (one.points || what.range_hits != 0) &&
-         (one.ranges || !needs_ranges(what)) && (one.updates || !what.updates) &&
+  return one.duplicates && (one.sparse || are_dense(what)) &&
+         (one.points || what.range_hits != 0) && (one.ranges || !needs_ranges(what)) &&
+         (one.updates || !what.updates) &&
          std::ranges::find(one.keys, what.key.type) != one.keys.end();
 }
 

@@ -216,5 +216,51 @@ TEST(advise, prefers_no_structure_that_cannot_do_it) {
   EXPECT_TRUE(mentions(advised, "only one measured that takes uint32 keys and updates"));
 }
 
+// --- Structures with a place for each key.
+
+class advise_dense : public testing::Test {
+ protected:
+  advise_dense() { offered[1].sparse = false; }
+  advice ask(const use_case& what) const { return advise(what, table, offered); }
+
+  std::vector<capability> offered = both;
+  speed_table table = table_of({row("a", 1000, 100), row("b", 1000, 200, 4)});
+};
+
+TEST_F(advise_dense, takes_them_where_the_keys_fit) {
+  for (const std::uint64_t span : {1u, 999u, 1000u, 1001u, 4000u}) {
+    for (const key_format key : {format_of<std::uint32_t>, format_of<std::int32_t>,
+                                 format_of<std::uint64_t>, format_of<std::int64_t>}) {
+      EXPECT_EQ(ask({.n = 1000, .key = key, .span = span}).structure, "b") << span;
+    }
+  }
+  EXPECT_TRUE(mentions(ask({.n = 1000, .span = 1000}), "fastest of 2, 2.00 times a"));
+  EXPECT_EQ(ask({.n = two_to(63), .span = ~std::uint64_t{0}}).structure, "b");
+}
+
+TEST_F(advise_dense, leaves_them_out_where_keys_lie_apart_or_may_come_to) {
+  EXPECT_EQ(ask({.n = 1000}).structure, "a");  // nobody knows
+  EXPECT_EQ(ask({.n = 1000, .span = 4001}).structure, "a");
+  EXPECT_EQ(ask({.n = 1000, .span = ~std::uint64_t{0}}).structure, "a");
+  EXPECT_EQ(ask({.n = 0, .span = 1}).structure, "a");
+  EXPECT_EQ(ask({.n = 1000, .key = format_of<float>, .span = 1000}).structure, "a");
+  EXPECT_EQ(ask({.n = 1000, .key = format_of<double>, .span = 1000}).structure, "a");
+  EXPECT_EQ(ask({.n = 1000, .key = key_format::bytes(2), .span = 1000}).structure, "a");
+  offered[0].updates = offered[1].updates = true;
+  EXPECT_EQ(ask({.n = 1000, .span = 1000}).structure, "b");
+  EXPECT_EQ(ask({.n = 1000, .updates = true, .span = 1000}).structure, "a");
+}
+
+TEST_F(advise_dense, counts_the_places) {
+  EXPECT_EQ(ask({.n = 1000, .span = 1000}).resident_bytes, 4000);
+  EXPECT_EQ(ask({.n = 1000, .key = format_of<std::int64_t>, .span = 1000}).resident_bytes, 4000);
+  EXPECT_EQ(ask({.n = 1000, .span = 3000}).resident_bytes, 28'000);
+  EXPECT_EQ(ask({.n = 1000, .memory_limit = 27'999, .span = 3000}).structure, "a");
+  // A lookup among as many places takes as long as one among as many keys.
+  table.add(row("b", 4000, 50, 4));
+  EXPECT_EQ(ask({.n = 1000, .span = 1000}).structure, "b");
+  EXPECT_EQ(ask({.n = 1000, .span = 4000}).structure, "a");
+}
+
 }  // namespace
 }  // namespace raydex

@@ -87,6 +87,18 @@ TEST_F(advised_structures, of_the_built_in_table_have_their_options) {
   }
 }
 
+TEST_F(advised_structures, of_the_built_in_table_have_places_where_keys_are_dense) {
+  const std::vector<capability> all = capabilities();
+  const auto advised = [&](use_case what) {
+    what.where = backend::cuda;
+    return advise(what, speed_table::built_in(), all).structure;
+  };
+  EXPECT_EQ(advised({.n = 1 << 26, .span = 1 << 26}), "direct");
+  EXPECT_EQ(advised({.n = 1 << 26, .range_hits = 16, .span = 1 << 26}), "direct");
+  EXPECT_NE(advised({.n = 1 << 26, .span = (1 << 28) + 1}), "direct");
+  EXPECT_NE(advised({.n = 1 << 26, .updates = true, .span = 1 << 26}), "direct");
+}
+
 TEST_F(advised_structures, are_what_auto_builds) {
   const key_format key = format_of<std::uint32_t>;
   const advice advised = advise({.n = 4, .key = key, .ordered = true});

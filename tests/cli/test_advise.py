@@ -62,6 +62,13 @@ def fresh_cache(tmp_path_factory, tuned):
             self.content["rows"] += [{**best, "range_hits": hits} for hits in (0, 16)]
             self.write()
 
+        def prefer_direct(self):
+            """Measurements by which direct is the best."""
+            self.prefer()
+            for row in self.content["rows"][-2:]:
+                row.update(structure="direct", bytes_per_key=4)
+            self.write()
+
     return Cache()
 
 
@@ -209,6 +216,79 @@ def test_query_and_bench_take_what_is_measured_best(program, cache):
         assert f"--structure sorted_array --backend {BACKEND}" in row["command"]
         assert f"--option layout={layout}" in row["command"]
         cache.content["rows"] = cache.content["rows"][:-2]
+
+
+def answer(program, env, **options):
+    """What `raydex query` finds by `auto`, and the structure that it took."""
+    done = program.run(*query_arguments(structure="auto", report="r.json", **options), env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads((program.folder / "r.json").read_text())
+    return np.load(program.folder / "out.npy"), report["structure"]
+
+
+NO_DIRECT = pytest.mark.skipif(BACKEND == "optix", reason="direct is on cpu and cuda")
+
+
+@NO_DIRECT
+def test_dense_keys_are_advised_places(program, cache):
+    cache.prefer_direct()
+    keys = ["--keys-count", "1000", "--backend", BACKEND]
+    for key in ("uint32", "int64"):
+        dense = advise(program, cache.env, *keys, "--key", key, "--span", "4k")
+        assert dense["structure"] == "direct"
+        for more in ([], ["--span", "4001"], ["--span", "4000", "--updates"]):
+            assert advise(program, cache.env, *keys, "--key", key, *more)["structure"] != "direct"
+    others = advise(program, cache.env, *keys, "--key", "double", "--span", "1000")
+    assert others["structure"] != "direct"
+    line = program.refuse("advise", *keys, "--key", "uint32", "--span", "0", env=cache.env)
+    assert "--span" in line and "at least 1" in line
+
+
+@NO_DIRECT
+@pytest.mark.parametrize("dtype", ["<u4", "<i4", "<u8", "<i8"])
+def test_queries_of_dense_keys_take_places(program, cache, rng, dtype):
+    cache.prefer_direct()
+    offset = 10 if dtype[1] == "u" else -1500
+    values = rng.permutation(3000)[:1000] + offset
+    values[:2] = [offset, offset + 3999]
+    keys = program.file("K.npy", values.astype(dtype))
+    points = np.concatenate([values, rng.integers(5000, 6000, 100)]).astype(dtype)
+    files = {"keys": keys, "points": program.file("P.npy", points), "result": "first"}
+    found, taken = answer(program, cache.env, **files)
+    first = {int(key): row for row, key in reversed(list(enumerate(values)))}
+    assert found.tolist() == [first.get(int(point), 2**32 - 1) for point in points]
+    assert taken == "direct"
+    wide = program.file("W.npy", np.append(values[2:], [offset, offset + 4000]).astype(dtype))
+    assert answer(program, cache.env, **{**files, "keys": wide})[1] != "direct"
+    new = program.file("N.npy", points[:1])
+    one = program.file("I.npy", np.array([1000], "<u4"))
+    assert answer(program, cache.env, insert=new, insert_rows=one, **files)[1] != "direct"
+
+
+@NO_DIRECT
+def test_missing_keys_have_no_places(program, cache):
+    cache.prefer_direct()
+    probes = program.file("P.npy", np.array([7, 0, 39], "<i8"))
+    for present, taken in ((range(0, 40, 4), True), (range(0, 50, 5), False)):
+        rows = [str(key) for key in present] + ["NA"] * 90
+        table = program.file("t.csv", "key\n" + "\n".join(rows) + "\n")
+        column = f"{table}:key:i8"
+        found, one = answer(program, cache.env, keys=column, points=probes, result="count")
+        assert found.tolist() == [0, 1, 0]
+        assert (one == "direct") == taken
+
+
+@NO_DIRECT
+def test_benchmarks_of_dense_keys_take_places(program, cache):
+    cache.prefer_direct()
+    for more, taken in ([], False), (["--uniformity", "0"], True), (["--range-hits", "16"], True):
+        done = program.run(
+            "bench", "--structure", "auto", "--backend", BACKEND, "--keys", "1000", "--probes",
+            "100", "--repetitions", "1", "--json", "b.json", *more, env=cache.env,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        (row,) = json.loads((program.folder / "b.json").read_text())
+        assert (row["structure"] == "direct") == taken
 
 
 def test_options_beside_auto(program, cache):

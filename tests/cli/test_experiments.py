@@ -136,6 +136,29 @@ def test_distributions(program):
     }
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--key-bits", "32,64", "--multiplicity", "1,5", "--hit-rate", "100,30"],
+        ["--heavy-key", "50", "--zipf", "0,1"],
+        ["--range-hits", "4"],
+        ["--batches", "7", "--threads", "0,2"],
+    ],
+)
+def test_joins(program, arguments):
+    structure = "cgrx" if BACKEND == "optix" else "pivot_tree,sorted_array"
+    rows = bench(
+        program, "--structure", structure, "--keys", "10007", "--probes", "5003", "--result",
+        "pairs", *arguments,
+    )
+    assert {row["result"] for row in rows} == {"pairs"}
+    for row in rows:
+        assert row["join_ms"] == pytest.approx(
+            row["build_ms"] + row["join_build_ms"] + row["lookup_ms"])
+        assert row["join_floor_ms"] > row["sort_floor_ms"]
+        assert row["output_rows_per_s"] == pytest.approx(row["matches"] / row["lookup_ms"] * 1e3)
+
+
 @pytest.mark.skipif(BACKEND == "cuda", reason="rx is on cpu and optix")
 def test_updates(program):
     rows = bench(
@@ -222,6 +245,10 @@ def test_waves_on_auto(program, backend):
         ["--updated-from", "uniform"],
         ["--updated-from", "uniform", "--structure", "sorted_array"],
         ["--updated-from", "normal", "--structure", "rx"],
+        ["--structure", "cgrx", "--keys", "100", "--probes", "10", "--result", "pairs", "--option",
+         "bucket=4", "--option", "node=8"],
+        ["--structure", "hash_open", "--result", "pairs", "--range-hits", "2"],
+        ["--structure", "rmq_scan", "--result", "pairs"],
         ["--waves", "2", "--structure", "cgrx", "--growth", "0.5"],
         ["--waves", "2", "--structure", "cgrx", "--multiplicity", "2"],
         ["--waves", "2", "--structure", "cgrx", "--distribution", "steps"],

@@ -143,6 +143,7 @@ def test_misspelt_words(program, words, line):
 
 def test_misspelt_words_of_queries(program):
     column = program.file("K.npy", np.arange(3, dtype="<u4"))
+    apart = program.file("A.npy", np.array([0, 10**6], "<u4"))
     ranges = program.file("R.npy", np.zeros((1, 2), "<u4"))
     query = {"keys": column, "points": column, "result": "count", "structure": "pivot_tree"}
     rmq = {"values": column, "ranges": ranges, "result": "min", "structure": "rmq_cover"}
@@ -152,7 +153,8 @@ def test_misspelt_words_of_queries(program):
         ({**query, "backend": "cup"}, program.refuse_query, "cpu"),
         ({**query, "option": "zearch=lines"}, program.refuse_query, "search"),
         ({**query, "option": "search=liens"}, program.refuse_query, "lines"),
-        ({**query, "structure": "auto", "option": "layuot=row"}, program.refuse_query, "layout"),
+        ({**query, "keys": apart, "structure": "auto", "option": "layuot=row"}, program.refuse_query,
+         "layout"),
         ({**rmq, "result": "agrmin"}, program.refuse_rmq, "argmin"),
         ({**rmq, "structure": "rmq_cver"}, program.refuse_rmq, "rmq_cover"),
         ({**rmq, "option": "memory=smail"}, program.refuse_rmq, "small"),

@@ -28,7 +28,9 @@ def fixture_measured(tmp_path_factory, program):
                   "--option", "bucket=4", "--option", "node=8"],
                  ["--structure", "pivot_tree", *keys, "--range-hits", "8", "--range-lengths", "even,zipf",
                   "--giant-range", "25", "--heavy-key", "10", "--batches", "4", "--threads", "0,2"],
-                 ["--structure", "rmq_cover", *keys, "--ranges", "small", "--result", "min,argmin"]):
+                 ["--structure", "rmq_cover", *keys, "--ranges", "small", "--result", "min,argmin"],
+                 ["--structure", "pivot_tree", *keys, "--multiplicity", "3", "--result", "count,pairs"],
+                 ["--structure", "hash_open", *keys, "--result", "pairs"]):
         subprocess.run(command + more, check=True, stdout=subprocess.DEVNULL)
         rows.append(json.loads(path.read_text(encoding="utf-8")))
     return rows

@@ -321,6 +321,48 @@ TEST(bench_command, calls_from_threads) {
   }
 }
 
+TEST(bench_command, joins) {
+  const folder here;
+  const auto path = here / "out.json";
+  const std::string out = " --repetitions 1 --result pairs --json " + path.string();
+  for (const char* asked :
+       {"--structure sorted_array,pivot_tree,eytzinger,btree,hash_open,hash_bucket,rx,cgrx --keys "
+        "1,1000 --probes 0,1,700 --key-bits 32,64",
+        "--structure pivot_tree,hash_open,rx,cgrx --keys 1000 --probes 700 --multiplicity 7,1000",
+        "--structure pivot_tree,hash_open --keys 1000 --probes 700 --heavy-key 50 --zipf 1",
+        "--structure direct --keys 1000 --probes 700 --uniformity 0 --multiplicity 1,3",
+        "--structure pivot_tree,hash_open --keys 1000 --probes 700 --hit-rate 0,1,50",
+        "--structure pivot_tree,hash_open --keys 1000 --probes 700 --batches 9 --threads 0,1,8",
+        "--structure sorted_array,direct,rx,cgrx --keys 1000 --probes 70 --range-hits 1,16",
+        "--structure pivot_tree --keys 1000 --probes 70 --range-hits 16 --giant-range 50",
+        "--structure rx --keys 1000 --probes 700 --multiplicity 1,3 --option inverse=on,off"}) {
+    SCOPED_TRACE(asked);
+    run(asked + out);
+    const auto rows = nlohmann::json::parse(std::ifstream(path));
+    ASSERT_FALSE(rows.empty());
+    for (const auto& row : rows) {
+      EXPECT_EQ(row["result"], "pairs");
+      EXPECT_EQ(row["correct"], true);
+      const double build_ms = row["build_ms"].get<double>() + row["join_build_ms"].get<double>();
+      EXPECT_NEAR(row["join_ms"], build_ms + row["lookup_ms"].get<double>(), 1e-9);
+      EXPECT_GE(row["join_floor_ms"], row["sort_floor_ms"]);
+      EXPECT_GE(row["join_bytes"], 0);
+      EXPECT_EQ(row["output_rows_per_s"] > 0, row["matches"] > 0);
+    }
+  }
+}
+
+TEST(bench_command, joins_that_are_none) {
+  const std::string some = "--keys 10 --probes 10 --result pairs ";
+  EXPECT_THROW(run(some + "--structure cgrx --option bucket=4 --option node=8"), unsupported);
+  EXPECT_THROW(run(some + "--structure hash_open --range-hits 2"), unsupported);
+  for (const char* other : {"--structure pivot_tree --aggregate 1", "--structure cgrx --waves 1",
+                            "--structure rx --updated-from uniform"}) {
+    EXPECT_THROW(run(some + other), invalid_argument) << other;
+  }
+  EXPECT_THROW(run("--structure rmq_scan --keys 10 --probes 10 --result pairs"), invalid_argument);
+}
+
 TEST(bench_command, bad_arguments_leave_no_file) {
   const folder here;
   const std::string out = " --json " + (here / "out.json").string();

@@ -31,6 +31,48 @@ class device : public testing::Test {
   }
 };
 
+// Judges the rows of a join, right ones and with one that stands beside another probe.
+void expect_pairs_judged(const session& gpu, machine& machine, const generated& data,
+                         const generated& ours) {
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint64_t> rows;
+  std::vector<std::uint64_t> probe_rows;
+  const key_set& keys = ours.set();
+  for (std::uint64_t i = 0; i < ours.lower().size; ++i) {
+    const auto found = keys.find(number_at(ours.lower().data, ours.lower().bits, i),
+                                 number_at(ours.upper().data, ours.upper().bits, i));
+    for (std::uint64_t slot = 0; slot < keys.n; ++slot) {
+      const std::uint64_t index =
+          slot < keys.n - keys.heavy ? slot % keys.distinct : keys.heavy_index;
+      if (found.begin <= index && index < found.end) rows.push_back(keys.row(slot));
+    }
+    probe_rows.resize(rows.size(), i);
+    offsets.push_back(rows.size());
+  }
+  const auto begins = gpu.upload(offsets);
+  const auto uploaded = gpu.upload(rows);
+  const auto wrong = [&] {
+    const auto beside = gpu.upload(probe_rows);
+    answered_batch batch;
+    batch.asked = result::pairs;
+    batch.row_id_bits = 64;
+    batch.size = ours.lower().size;
+    batch.lower = data.lower().data;
+    batch.upper = data.upper().data;
+    batch.values = uploaded.data();
+    batch.probe_rows = beside.data();
+    batch.offsets = begins.data();
+    batch.total = rows.size();
+    return machine.count_wrong(data.set(), batch);
+  };
+  EXPECT_EQ(wrong(), 0u);
+  for (const std::size_t at : {std::size_t{0}, rows.size() / 2, rows.size() - 1}) {
+    ++probe_rows[at];
+    EXPECT_EQ(wrong(), 1u);
+    --probe_rows[at];
+  }
+}
+
 TEST_F(device, generates_what_the_host_generates) {
   const session cpu(backend::cpu);
   const session gpu(backend::cuda);
@@ -130,7 +172,9 @@ TEST_F(device, judges_long_answers_as_the_host_does) {
     ++firsts[longest];
     EXPECT_EQ(wrong(result::sum, sums), 1u);
     EXPECT_EQ(wrong(result::first, firsts), 1u);
-    for (const result asked : {result::first, result::count, result::sum, result::rows})
+    expect_pairs_judged(gpu, *machine, data, ours);
+    for (const result asked :
+         {result::first, result::count, result::sum, result::rows, result::pairs})
       EXPECT_EQ(measure(*machine, data, asked, "sorted_array", {}, 1).wrong, 0u);
   };
   check();
@@ -150,7 +194,7 @@ TEST_F(device, threads_share_an_index) {
   for (const std::uint64_t threads : {1u, 3u, 8u}) {
     what.threads = threads;
     const generated data(what, *machine);
-    for (const result asked : {result::first, result::rows})
+    for (const result asked : {result::first, result::rows, result::pairs})
       EXPECT_EQ(measure(*machine, data, asked, "pivot_tree", {}, 1).wrong, 0u);
   }
 }
@@ -193,7 +237,8 @@ TEST_F(device, gathers_the_slots_of_its_probes) {
 TEST_F(device, measures_a_structure) {
   const session gpu(backend::cuda);
   const auto machine = make_machine(gpu);
-  for (const result asked : {result::first, result::count, result::sum, result::rows}) {
+  for (const result asked :
+       {result::first, result::count, result::sum, result::rows, result::pairs}) {
     workload what = test::sized(5001, 1003);
     what.batches = 3;
     what.multiplicity = 2;

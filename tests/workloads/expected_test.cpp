@@ -160,6 +160,7 @@ TEST(expected, arbitrary_ranges_on_dense_keys) {
 template <class RowId>
 struct written {
   std::vector<RowId> rows;
+  std::vector<RowId> probe_rows;  // beside them
   std::vector<std::uint64_t> offsets{0};
   std::vector<RowId> first;
   std::vector<std::uint64_t> count;
@@ -171,6 +172,7 @@ struct written {
       const auto found = scan(keys, lower[i], upper[i]);
       for (const std::uint64_t row : found)
         rows.push_back(static_cast<RowId>(row));
+      probe_rows.resize(rows.size(), static_cast<RowId>(i));
       offsets.push_back(rows.size());
       const answer all = summary(found);
       first.push_back(static_cast<RowId>(all.first));
@@ -196,6 +198,7 @@ void test_judge(const workload& what) {
     batch.lower = data.lower().data;
     batch.upper = data.upper().data;
     batch.values = values;
+    batch.probe_rows = right.probe_rows.data();
     batch.offsets = right.offsets.data();
     batch.total = right.rows.size();
     return host->count_wrong(data.set(), batch);
@@ -214,6 +217,13 @@ void test_judge(const workload& what) {
   expect_caught(result::count, right.count);
   expect_caught(result::sum, right.sum);
   expect_caught(result::rows, right.rows);
+  expect_caught(result::pairs, right.rows);
+  for (const std::size_t at : {std::size_t{0}, right.rows.size() - 1}) {
+    ++right.probe_rows[at];
+    EXPECT_EQ(judge(result::pairs, right.rows.data()), 1u);
+    EXPECT_EQ(judge(result::rows, right.rows.data()), 0u);
+    --right.probe_rows[at];
+  }
   for (const std::size_t at : {std::size_t{0}, right.offsets.size() - 1}) {
     ++right.offsets[at];
     EXPECT_GE(judge(result::rows, right.rows.data()), 1u);

@@ -76,6 +76,15 @@ TEST(experiments, every_figure_of_the_thesis_is_found) {
   }
 }
 
+TEST(experiments, joins_of_the_thesis_give_pairs) {
+  const std::vector<experiment> joins = find_experiments({"thesis/join-*"});
+  EXPECT_EQ(joins.size(), 6u);
+  for (const auto& here : plan<lookup_family>(joins)) {
+    for (const auto& next : here.tasks)
+      EXPECT_EQ(next.asked, result::pairs);
+  }
+}
+
 TEST(experiments, have_something_to_measure) {
   for (const experiment& e : experiments()) {
     SCOPED_TRACE(e.name);

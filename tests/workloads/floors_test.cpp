@@ -38,6 +38,21 @@ TEST(floors, of_points) {
   EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::first).per_s, copies.per_s);
 
   what.range_hits = 0;
+  // Of a join every row is written; where most probes have one, no row id is read besides.
+  const lookup_floor few = all.lookups(what, what.probes / 2, result::pairs);
+  const lookup_floor single = all.lookups(what, what.probes, result::pairs);
+  EXPECT_EQ(few.name, "streamed gather and copy");
+  EXPECT_GT(plain.per_s, few.per_s);
+  EXPECT_GT(few.per_s, single.per_s);
+  EXPECT_NEAR(1 / single.per_s - 1 / plain.per_s, 8 / plain.copy_bytes_per_s, 1e-6 / plain.per_s);
+  EXPECT_NEAR(1 / all.lookups(what, 2 * what.probes, result::pairs).per_s - 1 / plain.per_s,
+              2 * 12 / plain.copy_bytes_per_s, 1e-6 / plain.per_s);
+  EXPECT_EQ(all.lookups(what, 0, result::pairs).name, "streamed gather");
+  reference_times references;
+  references.sort_ms = 3;
+  EXPECT_NEAR(join_floor_ms(references, {.name = "x", .per_s = 1000}, 2000), 2003, 1e-9);
+  EXPECT_EQ(join_floor_ms(references, {}, 0), 3);
+
   what.probe_order = order::sorted;
   EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::count).name,
             "streamed gather, sorted");

@@ -11,10 +11,15 @@
 
 namespace raydex::bench {
 
-/// What is asked of an index.
-enum class result : std::uint8_t { first, count, sum, rows, rank };
+/// What is asked of an index; `pairs`: the rows of a join of its keys with the probes.
+enum class result : std::uint8_t { first, count, sum, rows, rank, pairs };
 constexpr auto names_of(result) {
-  return std::array{"first", "count", "sum", "rows", "rank"};
+  return std::array{"first", "count", "sum", "rows", "rank", "pairs"};
+}
+
+/// Whether the answer to a probe is a list of rows.
+RAYDEX_HD constexpr bool has_lists(result asked) {
+  return asked == result::rows || asked == result::pairs;
 }
 
 /// A batch with its answers, in the backend's memory.
@@ -25,9 +30,10 @@ struct answered_batch {
   std::uint64_t size = 0;                  ///< number of probes
   const void* lower = nullptr;             ///< points, or lower keys of ranges
   const void* upper = nullptr;             ///< upper keys; `lower` again for points
-  const void* values = nullptr;            ///< one result a probe, or the row ids of `rows`
-  const std::uint64_t* offsets = nullptr;  ///< `rows` only: size + 1 offsets into `values`
-  std::uint64_t total = 0;                 ///< `rows` only: how many row ids there are
+  const void* values = nullptr;            ///< one result a probe, or the row ids of lists
+  const void* probe_rows = nullptr;        ///< `pairs` only: a probe beside each row id, likewise
+  const std::uint64_t* offsets = nullptr;  ///< lists only: size + 1 offsets into `values`
+  std::uint64_t total = 0;                 ///< lists only: how many row ids there are
 };
 
 /// Reads element i of an array of 32- or 64-bit numbers.
@@ -51,24 +57,28 @@ RAYDEX_HD inline answer answer_for(const key_set& keys, const answered_batch& ba
                        number_at(batch.upper, batch.key_bits, i), share, shares);
 }
 
-/// `rows` only: whether what was written for probe i is so many row ids, all of them there.
+/// Lists only: whether what was written for probe i is so many row ids, all of them there.
 RAYDEX_HD inline bool has_rows(const answered_batch& batch, std::uint64_t i, std::uint64_t count) {
   const std::uint64_t begin = batch.offsets[i];
   const std::uint64_t end = batch.offsets[i + 1];
   return end - begin == count && end <= batch.total && (i != 0 || begin == 0);
 }
 
-/// `rows` only: the row ids that were written for probe i, or share `share` of `shares`.
-/// Precondition: they are there.
+/// Lists only: the row ids that were written for probe i, or share `share` of `shares`; those
+/// beside another probe are none. Precondition: they are there.
 RAYDEX_HD inline answer written_for(const answered_batch& batch, std::uint64_t i,
                                     std::uint64_t share = 0, std::uint64_t shares = 1) {
   answer found;
-  for (std::uint64_t at = batch.offsets[i] + share; at < batch.offsets[i + 1]; at += shares)
+  for (std::uint64_t at = batch.offsets[i] + share; at < batch.offsets[i + 1]; at += shares) {
+    if (batch.asked == result::pairs && number_at(batch.probe_rows, batch.row_id_bits, at) != i) {
+      continue;
+    }
     found.add(number_at(batch.values, batch.row_id_bits, at));
+  }
   return found;
 }
 
-/// Whether probe i has the value that is wanted. Not for `rows`.
+/// Whether probe i has the value that is wanted. Not for lists.
 RAYDEX_HD inline bool has_value(const answered_batch& batch, std::uint64_t i,
                                 const answer& wanted) {
   if (batch.asked == result::count) return number_at(batch.values, 64, i) == wanted.count;
@@ -90,7 +100,7 @@ RAYDEX_HD inline bool is_right(const key_set& keys, const answered_batch& batch,
     return number_at(batch.values, 64, i) == keys.rank(point);
   }
   const answer wanted = answer_for(keys, batch, i);
-  if (batch.asked != result::rows) return has_value(batch, i, wanted);
+  if (!has_lists(batch.asked)) return has_value(batch, i, wanted);
   return has_rows(batch, i, wanted.count) && written_for(batch, i) == wanted;
 }
 

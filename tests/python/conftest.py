@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the Python package share. They run against an installed `raydex`, or one that
+PYTHONPATH names."""
+
+import os
+
+import hypothesis
+import numpy as np
+import pytest
+
+hypothesis.settings.register_profile("ci", deadline=None, max_examples=int(os.environ.get("RAYDEX_EXAMPLES", 200)))
+hypothesis.settings.load_profile("ci")
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(20131)
