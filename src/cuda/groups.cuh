@@ -75,8 +75,24 @@ struct block_group {
   __device__ static unsigned lane() { return threadIdx.x; }
   __device__ static constexpr unsigned lanes() { return Threads; }
   __device__ static void sync() { __syncthreads(); }
+
+  __device__ static std::uint64_t sum_before(std::uint64_t x, std::uint64_t* scratch) {
+    std::uint64_t sum = x;
+    RAYDEX_UNROLL
+    for (unsigned distance = 1; distance < warp; distance *= 2) {
+      const std::uint64_t more = exchange_words(
+          sum, [&](std::uint32_t word) { return __shfl_up_sync(all_lanes, word, distance); });
+      if (lane_of_warp() >= distance) sum += more;
+    }
+    if (lane_of_warp() == warp - 1) scratch[threadIdx.x / warp] = sum;
+    sync();
+    for (unsigned before = 0; before < threadIdx.x / warp; ++before)
+      sum += scratch[before];
+    sync();
+    return sum - x;
+  }
 };
-static_assert(core::group<block_group<256>>, "blocks must make tables together");
+static_assert(core::summing_group<block_group<256>>, "blocks must make tables and joins together");
 
 template <class Function>
 __global__ void __launch_bounds__(group_policy::threads)

@@ -33,6 +33,13 @@ concept reducing_group = group<G> &&
   { g.reduce(x, combine) } -> std::same_as<std::uint64_t>;
 };
 
+/// Groups that add up numbers of their threads.
+template <class G>
+concept summing_group = group<G> && requires(const G& g, std::uint64_t x, std::uint64_t* scratch) {
+  // The sum of what the threads before this one have; `scratch` is the group's, of 8 numbers.
+  { g.sum_before(x, scratch) } -> std::same_as<std::uint64_t>;
+};
+
 /// A group of one.
 struct group_of_one {
   /// The only thread.
@@ -46,13 +53,18 @@ struct group_of_one {
     total = flag ? 1 : 0;
     return 0;
   }
+  /// None is before it.
+  RAYDEX_HD static std::uint64_t sum_before(std::uint64_t /*x*/, std::uint64_t* /*scratch*/) {
+    return 0;
+  }
   /// There is nothing to combine.
   template <class T, class Combine>
   RAYDEX_HD static T reduce(const T& x, const Combine& /*combine*/) {
     return x;
   }
 };
-static_assert(merging_group<group_of_one> && reducing_group<group_of_one>,
+static_assert(merging_group<group_of_one> && reducing_group<group_of_one> &&
+                  summing_group<group_of_one>,
               "a group of one serves wherever groups do");
 
 }  // namespace raydex::core

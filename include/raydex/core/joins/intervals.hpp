@@ -161,7 +161,7 @@ struct write_contained_rows {
   RAYDEX_HD static std::size_t scratch_bytes() { return most_scratch_bytes; }
 
   /// Writes those of a tile.
-  template <group Group>
+  template <summing_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t tile) const {
     const std::uint64_t first_row = tile == 0 ? 0 : load(ends + tile - 1);
     if (load(ends + tile) <= stretch.begin || first_row >= stretch.end) return;

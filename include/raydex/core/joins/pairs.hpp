@@ -52,12 +52,16 @@ struct located_probes {
 
   /// How many matches a probe has.
   RAYDEX_HD std::uint64_t matches(std::uint64_t probe) const {
-    if (counts != nullptr) return load_once(counts + probe);
-    return load_once(begins + probe) == none ? 0 : 1;
+    if (counts != nullptr) return load(counts + probe);
+    return load(begins + probe) == none ? 0 : 1;
   }
   /// How many rows of the join.
   RAYDEX_HD std::uint64_t rows(std::uint64_t probe) const {
     return rows_of_join(kind, matches(probe));
+  }
+  /// Whether no probe has more than one.
+  RAYDEX_HD bool one_each() const {
+    return counts == nullptr || kind == joining::once_if_any || kind == joining::once_if_none;
   }
   /// The build row of the k-th of them; `none` where there is none.
   RAYDEX_HD RowId build_row(std::uint64_t probe, std::uint64_t k) const {
@@ -81,34 +85,29 @@ inline constexpr std::uint64_t rows_at_once = std::uint64_t{1} << 14;
 /// Where the rows of a tile's probes end, counted from its first one, in a group's scratch.
 class tile_ends {
  public:
-  /// Bytes of scratch for groups of up to 256 threads.
-  static constexpr std::size_t scratch_bytes = (tile_probes + 256) * sizeof(std::uint64_t);
+  /// Bytes of scratch.
+  static constexpr std::size_t scratch_bytes = (tile_probes + 8) * sizeof(std::uint64_t);
 
   /// In this scratch.
   RAYDEX_HD explicit tile_ends(std::byte* scratch)
       : ends_(reinterpret_cast<std::uint64_t*>(scratch)) {}
 
   /// Adds up `rows(i)` of the tile's probes, of which there may be fewer in the last tile.
-  template <class Group, class Rows>
+  template <summing_group Group, class Rows>
   RAYDEX_HD void add_up(const Group& group, unsigned probes, const Rows& rows) const {
-    for (unsigned i = group.lane(); i < tile_probes; i += group.lanes())
-      ends_[i] = i < probes ? rows(i) : 0;
-    group.sync();
     const unsigned each = tile_probes / group.lanes();
-    std::uint64_t* const own = ends_ + group.lane() * each;
+    const unsigned first = group.lane() * each;
     std::uint64_t sum = 0;
-    for (unsigned i = 0; i < each; ++i) {
-      sum += own[i];
-      own[i] = sum;
+    for (unsigned i = first; i < first + each; ++i)
+      sum += i < probes ? rows(i) : 0;
+    std::uint64_t end = group.sum_before(sum, ends_ + tile_probes);
+    for (unsigned i = first; i < first + each; ++i) {
+      end += i < probes ? rows(i) : 0;
+      ends_[i] = end;
     }
-    const std::uint64_t before = sum_before(group, sum);
-    for (unsigned i = 0; i < each; ++i)
-      own[i] += before;
     group.sync();
   }
 
-  /// Rows of the whole tile.
-  RAYDEX_HD std::uint64_t all() const { return ends_[tile_probes - 1]; }
   /// Where the rows of a probe begin.
   RAYDEX_HD std::uint64_t begin(unsigned probe) const { return probe == 0 ? 0 : ends_[probe - 1]; }
 
@@ -134,23 +133,6 @@ class tile_ends {
   }
 
  private:
-  // What the threads before this one have.
-  template <class Group>
-  RAYDEX_HD std::uint64_t sum_before(const Group& group, std::uint64_t own) const {
-    const unsigned lane = group.lane();
-    if (group.lanes() == 1) return 0;
-    std::uint64_t* const sums = ends_ + tile_probes;
-    sums[lane] = own;
-    group.sync();
-    for (unsigned distance = 1; distance < group.lanes(); distance *= 2) {
-      const std::uint64_t more = lane >= distance ? sums[lane - distance] : 0;
-      group.sync();
-      sums[lane] += more;
-      group.sync();
-    }
-    return sums[lane] - own;
-  }
-
   std::uint64_t* ends_;
 };
 
@@ -163,7 +145,7 @@ RAYDEX_HD constexpr unsigned probes_of_tile(std::uint64_t tile, std::uint64_t pr
 /// Writes how many rows each tile has.
 template <class Located>
 struct count_tile_rows {
-  static constexpr std::size_t most_scratch_bytes = tile_ends::scratch_bytes;  ///< of a group
+  static constexpr std::size_t most_scratch_bytes = 8 * sizeof(std::uint64_t);  ///< of a group
 
   Located found;        ///< the probes
   std::uint64_t* rows;  ///< a number a tile
@@ -172,12 +154,14 @@ struct count_tile_rows {
   RAYDEX_HD static std::size_t scratch_bytes() { return most_scratch_bytes; }
 
   /// Counts those of one.
-  template <group Group>
+  template <summing_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t tile) const {
-    const tile_ends ends(scratch);
-    ends.add_up(group, probes_of_tile(tile, found.size),
-                [&](unsigned i) { return found.rows(tile * tile_probes + i); });
-    if (group.lane() == 0) rows[tile] = ends.all();
+    const unsigned probes = probes_of_tile(tile, found.size);
+    std::uint64_t sum = 0;
+    for (unsigned i = group.lane(); i < probes; i += group.lanes())
+      sum += found.rows(tile * tile_probes + i);
+    const std::uint64_t before = group.sum_before(sum, reinterpret_cast<std::uint64_t*>(scratch));
+    if (group.lane() == group.lanes() - 1) rows[tile] = before + sum;
   }
 };
 
@@ -248,6 +232,36 @@ class row_writer {
   RAYDEX_HD std::uint64_t tiles() const { return (found_.size + tile_probes - 1) / tile_probes; }
 
  private:
+  // The same where no probe has more than one row: nobody has to look for the probe of a row.
+  template <class Group>
+  RAYDEX_HD void write_one_each(const Group& group, std::byte* scratch, std::uint64_t tile,
+                                std::uint64_t begin, std::uint64_t end) const {
+    const std::uint64_t first_probe = tile * tile_probes;
+    const unsigned probes = probes_of_tile(tile, found_.size);
+    const unsigned each = tile_probes / group.lanes();
+    const unsigned first = group.lane() * each;
+    std::uint64_t sum = 0;
+    for (unsigned i = first; i < first + each; ++i)
+      sum += i < probes ? found_.rows(first_probe + i) : 0;
+    std::uint64_t row =
+        begin_of(tile) + group.sum_before(sum, reinterpret_cast<std::uint64_t*>(scratch));
+    for (unsigned i = first; i < first + each && i < probes; ++i) {
+      if (found_.rows(first_probe + i) == 0) continue;
+      if (row >= begin && row < end) put(row, first_probe + i, 0);
+      ++row;
+    }
+  }
+
+  // Writes a row, the k-th one of its probe.
+  RAYDEX_HD void put(std::uint64_t row, std::uint64_t probe, std::uint64_t k) const {
+    const std::uint64_t at = row - stretch_.begin;
+    store_once(stretch_.probe_rows + at, static_cast<Out>(probe));
+    if (stretch_.build_rows == nullptr) return;
+    const auto build = found_.build_row(probe, k);
+    store_once(stretch_.build_rows + at,
+               build == Located::none ? std::numeric_limits<Out>::max() : static_cast<Out>(build));
+  }
+
   RAYDEX_HD static std::uint64_t latest(std::uint64_t a, std::uint64_t b) { return a < b ? b : a; }
   RAYDEX_HD static std::uint64_t earliest(std::uint64_t a, std::uint64_t b) {
     return a < b ? a : b;
@@ -264,7 +278,7 @@ struct write_tile_rows : row_writer<Located, Out> {
   using row_writer<Located, Out>::row_writer;
 
   /// Writes those of one.
-  template <group Group>
+  template <summing_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t tile) const {
     if (!this->is_heavy(tile)) this->write(group, scratch, tile, 0, ~std::uint64_t{0});
   }
@@ -277,7 +291,7 @@ struct write_heavy_rows : row_writer<Located, Out> {
 
   /// Writes part `i`. A heavy tile has more rows than a part, so that it has the first row of it or
   /// the last one.
-  template <group Group>
+  template <summing_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t i) const {
     const std::uint64_t begin = this->stretch().begin + i * rows_at_once;
     const std::uint64_t left = this->stretch().end - begin;
