@@ -119,23 +119,23 @@ TEST_P(failing_equal_joins, match) {
   const pairs expected = find([](std::int64_t a, std::int64_t b) { return a == b; });
   for (const std::size_t columns : {std::size_t{1}, std::size_t{2}}) {
     if (columns == 2 && GetParam() == "direct") continue;
+    // Made here, where nothing fails.
+    const key_parts build_key(columns, column(build_));
+    const key_parts probe_key(columns, column(probe_));
+    const join_options options{.structure = GetParam()};
     check(
         std::to_string(columns) + " columns",
-        [&] {
-          return build_join(tested_backend(), metered(), key_parts(columns, column(build_)),
-                            {.structure = GetParam()});
-        },
-        [&](const join& built) {
-          return built.match(metered(), key_parts(columns, column(probe_)), join_kind::inner);
-        },
+        [&] { return build_join(tested_backend(), metered(), build_key, options); },
+        [&](const join& built) { return built.match(metered(), probe_key, join_kind::inner); },
         expected);
     if (HasFailure()) return;
   }
 }
 
 TEST_F(failing_joins, by_distance) {
+  const key_parts build_key{column(build_)};
   check(
-      "band", [&] { return build_join(tested_backend(), metered(), {column(build_)}); },
+      "band", [&] { return build_join(tested_backend(), metered(), build_key); },
       [&](const join& built) {
         return built.match_band(metered(), column(probe_), 2, join_kind::inner);
       },
@@ -155,8 +155,10 @@ TEST_F(failing_joins, of_intervals) {
 }
 
 TEST_F(failing_joins, of_closest_times) {
+  const key_parts build_key{column(build_)};
+  const key_parts probe_key{column(probe_)};
   const auto build = [&] {
-    return build_asof_join(tested_backend(), metered(), column(build_), {column(build_)});
+    return build_asof_join(tested_backend(), metered(), column(build_), build_key);
   };
   std::vector<row> expected;
   for (const std::int64_t key : probe_keys_) {
@@ -166,8 +168,7 @@ TEST_F(failing_joins, of_closest_times) {
   }
   buffer<row> out(at(), expected.size());
   const auto match = [&](const asof_join& built) {
-    built.match(metered(), column(probe_), {column(probe_)}, {.direction = asof_direction::nearest},
-                out);
+    built.match(metered(), column(probe_), probe_key, {.direction = asof_direction::nearest}, out);
   };
   std::unique_ptr<asof_join> built;
   fail_in_turn(

@@ -8,7 +8,8 @@ import hypothesis
 import numpy as np
 import pytest
 
-hypothesis.settings.register_profile("ci", deadline=None, max_examples=int(os.environ.get("RAYDEX_EXAMPLES", 200)))
+hypothesis.settings.register_profile(
+    "ci", deadline=None, database=None, max_examples=int(os.environ.get("RAYDEX_EXAMPLES", 200)))
 hypothesis.settings.load_profile("ci")
 
 

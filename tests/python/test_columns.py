@@ -141,6 +141,10 @@ def test_dlpack_on_the_cpu():
         raydex.build(torch.ones(3, dtype=torch.bfloat16))
     with pytest.raises(ValueError, match="2 dimensions"):
         raydex.build(torch.ones(3, 2))
+    with pytest.raises(TypeError, match="on no device that DLPack knows"):
+        raydex.build(torch.ones(3, device="meta"))
+    with pytest.raises(ValueError, match="does not give its memory"):
+        raydex.build(torch.ones(3).to_sparse())
 
 
 class WithDlpack:

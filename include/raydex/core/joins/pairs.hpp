@@ -73,7 +73,8 @@ struct located_probes {
   }
 };
 
-/// Probes of a tile: what a group of threads turns into rows at a time.
+/// Probes of a tile: what a group of threads turns into rows at a time. Groups have 256 threads, or
+/// one.
 inline constexpr unsigned tile_probes = 1024;
 
 /// A tile of more rows than `heavy_rows` is left to many groups, each of which writes
@@ -238,17 +239,35 @@ class row_writer {
                                 std::uint64_t begin, std::uint64_t end) const {
     const std::uint64_t first_probe = tile * tile_probes;
     const unsigned probes = probes_of_tile(tile, found_.size);
-    const unsigned each = tile_probes / group.lanes();
-    const unsigned first = group.lane() * each;
-    std::uint64_t sum = 0;
-    for (unsigned i = first; i < first + each; ++i)
-      sum += i < probes ? found_.rows(first_probe + i) : 0;
-    std::uint64_t row =
-        begin_of(tile) + group.sum_before(sum, reinterpret_cast<std::uint64_t*>(scratch));
-    for (unsigned i = first; i < first + each && i < probes; ++i) {
-      if (found_.rows(first_probe + i) == 0) continue;
-      if (row >= begin && row < end) put(row, first_probe + i, 0);
-      ++row;
+    std::uint64_t row = begin_of(tile);
+    if (group.lanes() == 1) {
+      for (unsigned i = 0; i < probes; ++i) {
+        if (found_.rows(first_probe + i) == 0) continue;
+        if (row >= begin && row < end) put(row, first_probe + i, 0);
+        ++row;
+      }
+      return;
+    }
+    // Neighbours take neighbours, in rounds, whose counts are 16 bits each of one number.
+    constexpr unsigned rounds = 4;
+    std::uint64_t own = 0;
+    RAYDEX_UNROLL
+    for (unsigned r = 0; r < rounds; ++r) {
+      const unsigned i = r * group.lanes() + group.lane();
+      if (i < probes && found_.rows(first_probe + i) != 0) own |= std::uint64_t{1} << (16 * r);
+    }
+    auto* const sums = reinterpret_cast<std::uint64_t*>(scratch);
+    const std::uint64_t before = group.sum_before(own, sums);
+    if (group.lane() == group.lanes() - 1) sums[0] = before + own;
+    group.sync();
+    const std::uint64_t all = sums[0];
+    RAYDEX_UNROLL
+    for (unsigned r = 0; r < rounds; ++r) {
+      const std::uint64_t at = row + (before >> (16 * r) & 0xffff);
+      const bool has_row = (own >> (16 * r) & 1) != 0;
+      if (has_row && at >= begin && at < end)
+        put(at, first_probe + r * group.lanes() + group.lane(), 0);
+      row += all >> (16 * r) & 0xffff;
     }
   }
 

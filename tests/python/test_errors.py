@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refusals, and exceptions as kinds of Python's own."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import raydex
+
+
+def test_the_hierarchy():
+    kinds = {
+        "InvalidArgument": ValueError, "InvalidType": TypeError, "Unsupported": NotImplementedError,
+        "Unavailable": RuntimeError, "OutOfMemory": MemoryError, "CudaError": RuntimeError,
+        "OptixError": RuntimeError,
+    }
+    for name, base in kinds.items():
+        kind = getattr(raydex, name)
+        assert issubclass(kind, raydex.Error) and issubclass(kind, base) and kind.__module__ == "raydex"
+    assert issubclass(raydex.InvalidType, ValueError)
+
+
+def test_errors_of_the_library_arrive():
+    with pytest.raises(raydex.InvalidArgument, match="structure: 'tree' is not one of auto"):
+        raydex.build([1], "tree")
+    with pytest.raises(raydex.InvalidArgument, match="bucket"):
+        raydex.build([1], "cgrx", bucket=1)
+    with pytest.raises(raydex.InvalidArgument, match="color"):
+        raydex.build([1], color="red")
+    with pytest.raises(raydex.Unsupported):
+        raydex.build(np.array([1.5]), "direct")
+    with pytest.raises(raydex.Unsupported, match="does not know|ranges|rank"):
+        raydex.build([1], "hash_open").rank([1])
+    with pytest.raises(raydex.InvalidArgument, match="values: 1 cells, but the largest row id is 1"):
+        raydex.build([1, 2]).sum([1], values=[5])
+    with pytest.raises(raydex.InvalidArgument, match="lower ends|they must agree"):
+        raydex.build([1, 2]).count([1, 2, 3], [1, 2])
+    with pytest.raises(raydex.InvalidArgument, match="row ids"):
+        raydex.build([1, 2], rows=[1])
+
+
+def test_out_of_memory():
+    memory = raydex._raydex
+    session = memory.Session("cpu")
+    with pytest.raises(MemoryError) as refused:
+        memory.Bytes(session, 0, 1 << 62)
+    assert isinstance(refused.value, raydex.OutOfMemory) and refused.value.asked == 1 << 62
+
+
+@pytest.mark.parametrize("column,match", [
+    (np.zeros((2, 3)), r"2 dimensions, \(2, 3\); a column has one"),
+    ([[1, 2]], "2 dimensions"),
+    (5, "column: 5 is a single number"),
+    (np.array([1j]), "complex numbers have no order"),
+    (np.array(["a"]), r"x.astype\('S8'\)"),
+    (np.array([b"123456789"]), "byte strings of up to 8 bytes"),
+    (np.array([object()]), "cells of object are no keys"),
+    (np.zeros(2, np.longdouble), "convert them"),
+    (np.zeros(2, [("a", "i4")]), "give one field of it"),
+    (None, "builtins.NoneType is no column"),
+    ({1, 2}, "builtins.set is no column"),
+    (object(), "builtins.object is no column"),
+    ([1, "a", None], "no keys|no array"),
+    (np.arange(6)[::-1], "its cells run backwards"),
+    (np.broadcast_to(np.array(3), (5,)), "its cells are one cell, repeated"),
+    (np.arange(3).astype(">i8"), "its bytes are swapped"),
+    (np.frombuffer(bytes(17), "u1")[1:].view("i8"), "not aligned"),
+])
+def test_columns_that_are_none(column, match):
+    with pytest.raises(raydex.InvalidArgument, match=match):
+        raydex.build(column)
+    with pytest.raises(ValueError):
+        raydex.build([1]).first(column if not isinstance(column, int) else "x" * 9)
+
+
+def test_strings_and_other_types_of_arrow():
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(TypeError, match="strings of any length are keys of raydex.join only"):
+        raydex.build(pa.array(["a", "b"]))
+    with pytest.raises(TypeError, match="dictionary-encoded; decode it first"):
+        raydex.build(pa.array(["a", "b"]).dictionary_encode())
+    for kind in (pa.decimal128(5), pa.list_(pa.int32()), pa.null(), pa.binary(9)):
+        with pytest.raises(TypeError, match="is no key"):
+            raydex.build(pa.array([None], kind))
+
+
+def test_probes_of_another_dtype():
+    index = raydex.build(np.array([1, 2], "int32"))
+    with pytest.raises(TypeError, match=r"points: they are int64, but int32 are asked for; convert them, with "
+                                        r"x.astype\('int32'\)"):
+        index.first(np.array([1]))
+    with pytest.raises(TypeError, match="float64, but int32"):
+        index.count(np.array([1.0]), np.array([2.0]))
+    with pytest.raises(ValueError, match="points: 1.5 is no int32"):
+        index.first([1, 1.5])
+    with pytest.raises(ValueError, match="points: 4294967296 is no int32"):
+        index.first(1 << 32)
+    with pytest.raises(TypeError, match="they are S1, but int32"):
+        index.first([b"a"])
+    with pytest.raises(ValueError):
+        index.first(1 << 70)
+    wide = raydex.build(np.array([1, 2]))
+    with pytest.raises(TypeError, match="uint64, but int64"):
+        wide.first(np.array([1], "uint64"))
+
+
+def test_rows_that_are_none():
+    index = raydex.build([1, 2])
+    with pytest.raises(ValueError, match="rows: they go from -1 to -1"):
+        index.insert([3], [-1])
+    with pytest.raises(ValueError, match="4294967295"):
+        index.insert([3], [2**32 - 1])
+    with pytest.raises(TypeError, match="row ids are integers"):
+        index.insert([3], [0.5])
+    with pytest.raises(ValueError, match="there are 2, but 1 keys"):
+        index.insert([3], [1, 2])
+    with pytest.raises(ValueError):
+        raydex.build([1], rows=[-1])
+
+
+def test_devices_and_streams():
+    for device in ("gpu", "cuda:x", "tpu:0", True, ""):
+        with pytest.raises(ValueError, match="device"):
+            raydex.build([1], device=device)
+    assert raydex.build([1], device="cpu").info.device == "cpu"
+    with pytest.raises(ValueError, match="the column is in host memory; copy it there first, with torch"):
+        raydex.build([1], device="cuda:0")
+    with pytest.raises(ValueError, match="in host memory have none"):
+        raydex.build([1], stream=3)
+    with pytest.raises(ValueError, match="in host memory have none"):
+        raydex.build([1]).first([1], stream=3)
+
+
+class OnAnotherDevice:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __dlpack_device__(self):
+        return (self.kind, 0)
+
+    def __dlpack__(self, **_):
+        raise BufferError("it cannot be exported")
+
+
+def test_devices_that_are_unknown():
+    with pytest.raises(TypeError, match="DLPack's kind 10; copy it to the CPU or to CUDA"):
+        raydex.build(OnAnotherDevice(10))
+    with pytest.raises(ValueError, match="does not give its memory: it cannot be exported"):
+        raydex.build(OnAnotherDevice(1))
+
+
+def test_a_device_array_without_a_driver():
+    if any(one.backend == "cuda" and one.available for one in raydex.structures()):
+        pytest.skip("there is a GPU")
+    class DeviceMemory:
+        __cuda_array_interface__ = {"shape": (2,), "typestr": "<i4", "data": (1 << 20, False), "version": 3}
+
+    with pytest.raises(raydex.Unavailable, match="no NVIDIA driver"):
+        raydex.build(DeviceMemory())
+
+
+def test_closed_indexes():
+    index = raydex.build([1, 2])
+    index.close()
+    index.close()
+    assert repr(index) == "raydex.Index(closed)"
+    calls = (lambda: index.first([1]), lambda: index.count([1], [2]), lambda: index.rows([1]), lambda: len(index),
+             lambda: index.info, lambda: index.insert([1], [1]), lambda: index.erase([1]), lambda: index.rank([1]),
+             lambda: index.sum([1]), lambda: index.contains([1]), lambda: index.successor([1]))
+    for call in calls:
+        with pytest.raises(raydex.InvalidArgument, match="index: it is closed; build another one"):
+            call()
+
+
+def test_a_capsule_that_was_used():
+    pa = pytest.importorskip("pyarrow")
+    capsules = pa.array([1, 2]).__arrow_c_array__()
+
+    class Twice:
+        def __arrow_c_array__(self):
+            return capsules
+
+    assert len(raydex.build(Twice())) == 2
+    with pytest.raises(raydex.InvalidArgument, match="was taken by somebody else"):
+        raydex.build(Twice())
+
+
+def test_a_stream_that_fails():
+    pa = pytest.importorskip("pyarrow")
+
+    def batches():
+        yield pa.record_batch({"a": [1]})
+        raise RuntimeError("the disk is gone")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), batches())
+    with pytest.raises(raydex.InvalidArgument, match="its Arrow stream failed: .*the disk is gone"):
+        raydex.build(reader)
+
+
+def test_the_end_of_the_interpreter():
+    """Indexes that are alive at the end, and names that nobody freed, leave no trace."""
+    code = "import raydex, numpy; i = raydex.build(numpy.arange(9)); r = raydex.rmq(numpy.arange(9)); i.first([1])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "")

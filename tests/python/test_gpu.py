@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of PyTorch, CuPy and others on a GPU: answers, types of results, streams, several devices.
+
+Skipped without a GPU, or without one of the libraries."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import raydex
+
+if not any(one.backend == "cuda" and one.available for one in raydex.structures()):
+    pytest.skip("no GPU, or a raydex without CUDA", allow_module_level=True)
+
+DTYPES = ["int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64", "bool"]
+
+
+class Torch:
+    name = "torch"
+
+    def __init__(self):
+        self.library = pytest.importorskip("torch")
+        if not self.library.cuda.is_available():
+            pytest.skip("PyTorch has no CUDA")
+
+    def put(self, array, device=0):
+        return self.library.as_tensor(np.ascontiguousarray(array), device=f"cuda:{device}")
+
+    def get(self, array):
+        assert isinstance(array, self.library.Tensor) and array.is_cuda
+        return array.cpu().numpy()
+
+    def synchronize(self):
+        self.library.cuda.synchronize()
+
+    def stream(self):
+        return self.library.cuda.Stream()
+
+    def on(self, stream):
+        return self.library.cuda.stream(stream)
+
+
+class Cupy:
+    name = "cupy"
+
+    def __init__(self):
+        self.library = pytest.importorskip("cupy")
+
+    def put(self, array, device=0):
+        with self.library.cuda.Device(device):
+            return self.library.asarray(array)
+
+    def get(self, array):
+        assert isinstance(array, self.library.ndarray)
+        return self.library.asnumpy(array)
+
+    def synchronize(self):
+        self.library.cuda.Device().synchronize()
+
+    def stream(self):
+        return self.library.cuda.Stream(non_blocking=True)
+
+    def on(self, stream):
+        return stream
+
+
+@pytest.fixture(params=[Torch, Cupy], ids=["torch", "cupy"])
+def gpu(request):
+    return request.param()
+
+
+def same(gpu, found, expected, dtype=None):
+    host = gpu.get(found)
+    np.testing.assert_array_equal(host, np.asarray(expected))
+    assert dtype is None or host.dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype(gpu, dtype, random):
+    keys = random.integers(0, 2 if dtype == "bool" else 100, 3000).astype(dtype)
+    points = random.integers(0, 2 if dtype == "bool" else 120, 700).astype(dtype)
+    on_host = raydex.build(keys)
+    index = raydex.build(gpu.put(keys))
+    assert index.info.device == "cuda:0" and len(index) == 3000
+    given = gpu.put(points)
+    same(gpu, index.first(given), on_host.first(points), "int64")
+    same(gpu, index.count(given), on_host.count(points), "int64")
+    same(gpu, index.sum(given), on_host.sum(points), "uint64")
+    same(gpu, index.contains(given), on_host.contains(points), "bool")
+    same(gpu, index.isin(given, invert=True), on_host.isin(points, invert=True), "bool")
+    for side in ("left", "right"):
+        same(gpu, index.rank(given, side), on_host.rank(points, side), "int64")
+    for strict in (False, True):
+        same(gpu, index.predecessor(given, strict), on_host.predecessor(points, strict), "int64")
+        same(gpu, index.successor(given, strict), on_host.successor(points, strict), "int64")
+    offsets, rows = index.rows(given)
+    expected = on_host.rows(points)
+    same(gpu, offsets, expected.offsets, "int64")
+    same(gpu, rows, expected.rows, "int64")
+
+
+@pytest.mark.parametrize("structure", [one.name for one in raydex.structures()
+                                       if one.points and one.backend == "cuda" and one.available])
+def test_every_structure(gpu, structure, random):
+    keys = random.permutation(20_000).astype("int32")[:10_000]
+    points = random.integers(0, 20_000, 3_000).astype("int32")
+    where = np.full(20_000, -1)
+    where[keys] = np.arange(10_000)
+    with raydex.build(gpu.put(keys), structure) as index:
+        same(gpu, index.first(gpu.put(points)), where[points])
+        index.insert(gpu.put(np.array([20_500], "int32")), gpu.put(np.array([77_777])))
+        same(gpu, index.first(gpu.put(np.array([20_500, 20_501], "int32"))), [77_777, -1])
+        index.erase(gpu.put(keys))
+        same(gpu, index.count(gpu.put(points)), np.zeros(3_000))
+
+
+@pytest.mark.parametrize("structure", ["rx", "cgrx"])
+def test_optix(gpu, structure, random):
+    [one] = [one for one in raydex.structures() if (one.name, one.backend) == (structure, "optix")]
+    if not one.available:
+        pytest.skip(one.reason)
+    keys = random.permutation(5_000).astype("int32")
+    index = raydex.build(gpu.put(keys), structure)
+    assert index.info.device == "optix:0"
+    same(gpu, index.first(gpu.put(keys)), np.arange(5_000))
+    assert raydex.build(gpu.put(keys), structure, device="optix").info.backend == "optix"
+
+
+def test_ranges_and_sums(gpu, random):
+    keys, values = random.integers(0, 500, 5_000), random.integers(-9, 9, 5_000)
+    lower = random.integers(0, 500, 400)
+    upper = lower + random.integers(-3, 30, 400)
+    on_host, index = raydex.build(keys), raydex.build(gpu.put(keys))
+    ends = gpu.put(lower), gpu.put(upper)
+    same(gpu, index.count(*ends), on_host.count(lower, upper))
+    same(gpu, index.rows(*ends).rows, on_host.rows(lower, upper).rows)
+    for dtype in ("int64", "float32", "int16"):
+        cells = values.astype(dtype)
+        expected = on_host.sum(lower, upper, values=cells)
+        same(gpu, index.sum(*ends, values=gpu.put(cells)), expected, expected.dtype)
+
+
+def test_columns_that_are_not_contiguous(gpu, random):
+    table = gpu.put(random.integers(0, 100, (4_000, 3)))
+    host = gpu.get(table)
+    index = raydex.build(table[:, 1])
+    same(gpu, index.count(table[::2, 2]), raydex.build(host[:, 1]).count(host[::2, 2]))
+    with pytest.raises(raydex.InvalidArgument, match="2 dimensions"):
+        raydex.build(table)
+    with pytest.raises(raydex.InvalidArgument, match="one cell, repeated"):
+        raydex.build(gpu.library.broadcast_to(table[:1, 0], (5,)))
+
+
+def test_single_numbers_and_empty_batches(gpu):
+    index = raydex.build(gpu.put(np.array([5, 6, 7])))
+    one = gpu.put(np.array([6]))[0]
+    found = index.first(one)
+    assert found.ndim == 0 and int(found) == 1
+    nothing = gpu.put(np.empty(0, "int64"))
+    assert len(index.first(nothing)) == 0 and len(index.rows(nothing).rows) == 0
+    empty = raydex.build(nothing)
+    same(gpu, empty.first(gpu.put(np.array([1]))), [-1])
+
+
+def test_explicit_rows(gpu):
+    keys = gpu.put(np.array([5, 6]))
+    wide = raydex.build(keys, rows=gpu.put(np.array([1 << 40, 3])))
+    same(gpu, wide.first(gpu.put(np.array([5, 6, 7]))), [1 << 40, 3, -1])
+    narrow = raydex.build(keys, rows=gpu.put(np.array([9, 3], "int32")))
+    same(gpu, narrow.first(keys), [9, 3])
+    with pytest.raises(raydex.InvalidArgument, match="rows: some are not within 0 to"):
+        narrow.insert(keys, gpu.put(np.array([-1, 3])))
+
+
+def test_large_row_ids_of_32_bits():
+    gpu = Cupy()
+    rows = np.array([3_000_000_000, 2], "uint32")
+    index = raydex.build(gpu.put(np.array([5, 6])), rows=gpu.put(rows))
+    same(gpu, index.first(gpu.put(np.array([5, 6, 7]))), [3_000_000_000, 2, -1])
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+def test_streams(gpu, explicit, random):
+    """Work on another stream sees what was queued there before, and nothing waits for the default one."""
+    keys = random.permutation(1 << 20)
+    points = random.integers(0, 1 << 20, 1 << 20)
+    expected = raydex.build(keys).first(points)
+    for _ in range(5):
+        stream = gpu.stream()
+        with gpu.on(stream):
+            given, asked = gpu.put(keys), gpu.put(points)
+            for _ in range(20):  # what has to be done before
+                asked = asked + 1
+            asked = asked - 20
+        if explicit:
+            index = raydex.build(given, stream=stream)
+            found = index.first(asked, stream=stream)
+            handle = getattr(stream, "cuda_stream", None) or stream.ptr
+            again = index.first(asked, stream=handle)
+        else:
+            with gpu.on(stream):
+                index = raydex.build(given)
+                found, again = index.first(asked), index.first(asked)
+        stream.synchronize()
+        same(gpu, found, expected)
+        same(gpu, again, expected)
+        index.close()
+
+
+def test_an_index_is_closed_after_other_streams(gpu, random):
+    keys = gpu.put(random.permutation(1 << 20))
+    gpu.synchronize()
+    expected = None
+    for _ in range(5):
+        index = raydex.build(keys)
+        gpu.synchronize()
+        streams = [gpu.stream() for _ in range(3)]
+        found = []
+        for stream in streams:
+            with gpu.on(stream):
+                found.append(index.first(keys))
+        del index
+        gc.collect()
+        filler = raydex.build(keys)  # may take the memory
+        gpu.synchronize()
+        expected = np.arange(1 << 20)[np.argsort(gpu.get(keys))][gpu.get(keys)] if expected is None else expected
+        for one in found:
+            same(gpu, one, expected)
+        filler.close()
+
+
+def test_joins(gpu, random):
+    build, probe = random.integers(0, 900, 1_000), random.integers(0, 1_000, 2_000)
+    more = random.integers(0, 3, 1_000).astype("float32"), random.integers(0, 3, 2_000).astype("float32")
+    for how in ("inner", "left", "semi", "anti"):
+        for sides, given in [
+            ((build, probe), (gpu.put(build), gpu.put(probe))),
+            (([build, more[0]], [probe, more[1]]),
+             ([gpu.put(build), gpu.put(more[0])], [gpu.put(probe), gpu.put(more[1])])),
+        ]:
+            expected, found = raydex.join(*sides, how), raydex.join(*given, how)
+            same(gpu, found.probe, expected.probe, "int64")
+            if expected.build is None:
+                assert found.build is None
+            else:
+                same(gpu, found.build, expected.build, "int64")
+    index = raydex.build(gpu.put(build))
+    same(gpu, raydex.join(index, gpu.put(probe)).build, raydex.join(build, probe).build)
+    for direction in ("backward", "forward", "nearest"):
+        same(gpu, raydex.join_asof(gpu.put(build), gpu.put(probe), direction=direction),
+             raydex.join_asof(build, probe, direction=direction), "int64")
+        by = (more[0], more[1])
+        same(gpu, raydex.join_asof(gpu.put(build), gpu.put(probe), by=tuple(map(gpu.put, by)), direction=direction),
+             raydex.join_asof(build, probe, by=by, direction=direction))
+    for how in ({"distance": 2}, {"compare": "<"}):
+        same(gpu, raydex.join_range(gpu.put(build[:200]), gpu.put(probe[:200]), **how).build,
+             raydex.join_range(build[:200], probe[:200], **how).build)
+    found = raydex.join_range(gpu.put(build), gpu.put(probe), build_upper=gpu.put(build + 5))
+    same(gpu, found.build, raydex.join_range(build, probe, build_upper=build + 5).build)
+
+
+@pytest.mark.parametrize("types", [("int64", "int64"), ("float32", "float32"), ("int64", "float64"),
+                                   ("int32", "int64"), ("int64", "float32")])
+def test_searchsorted_and_isin(gpu, types, random):
+    a = np.sort(random.integers(0, 1 << 20, 100_000)).astype(types[0])
+    v = random.integers(0, 1 << 20, 200_000).astype(types[1])
+    for values in (a, v):
+        if values.dtype.kind == "f":
+            values[-5:] = np.nan
+    for side in ("left", "right"):
+        same(gpu, raydex.searchsorted(gpu.put(a), gpu.put(v), side=side), np.searchsorted(a, v, side=side), "int64")
+    order = random.permutation(len(a))
+    sorter = np.argsort(a[order], kind="stable")
+    found = raydex.searchsorted(gpu.put(a[order]), gpu.put(v), sorter=gpu.put(sorter))
+    same(gpu, found, np.searchsorted(a[order], v, sorter=sorter))
+    for invert in (False, True):
+        same(gpu, raydex.isin(gpu.put(v), gpu.put(a), invert=invert), np.isin(v, a, invert=invert), "bool")
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64", "int8"])
+def test_minima(gpu, dtype, random):
+    values = random.integers(-100, 100, 10_000).astype(dtype)
+    low = random.integers(0, 10_000, 2_000)
+    high = low + random.integers(-2, 400, 2_000)
+    on_host, of = raydex.rmq(values), raydex.rmq(gpu.put(values))
+    same(gpu, of.min(gpu.put(low), gpu.put(high)), on_host.min(low, high))
+    same(gpu, of.argmin(gpu.put(low), gpu.put(high)), on_host.argmin(low, high), "int64")
+    array = gpu.put(values.astype("int64"))
+    kept = raydex.rmq(array)
+    array[77] = -1_000
+    kept.refresh(gpu.put(np.array([77])))
+    same(gpu, kept.argmin(gpu.put(np.array([0])), gpu.put(np.array([9_999]))), [77])
+    del array
+    gc.collect()
+    same(gpu, kept.min(gpu.put(np.array([0])), gpu.put(np.array([9_999]))), [-1_000])
+
+
+class Bare:
+    """An array of a library that raydex does not know."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+def test_arrays_of_strangers(random):
+    gpu = Cupy()
+    keys = random.permutation(1_000)
+    index = raydex.build(Bare(gpu.put(keys)))
+    found = index.first(Bare(gpu.put(np.array([5, 1_001]))))
+    assert isinstance(found, raydex.DeviceArray) and len(found) == 2 and found.device == "cuda:0"
+    assert repr(found) == "raydex.DeviceArray(2 of int32 on cuda:0)"
+    expected = [np.flatnonzero(keys == 5)[0], -1]
+    same(gpu, gpu.library.asarray(found), expected)
+    same(gpu, gpu.library.from_dlpack(found), expected)
+    torch = pytest.importorskip("torch")
+    taken = torch.from_dlpack(found)
+    del found, index
+    gc.collect()
+    assert taken.cpu().tolist() == expected
+    again = raydex.build(Bare(gpu.put(keys)))
+    offsets, rows = again.rows(Bare(gpu.put(np.array([5, 6]))))
+    same(gpu, gpu.library.asarray(offsets), [0, 1, 2])
+    assert len(rows) == 2
+    with pytest.raises(raydex.Unsupported, match="need PyTorch or CuPy"):
+        again.contains(Bare(gpu.put(keys)))
+    with pytest.raises(TypeError, match="widened to uint32, for which PyTorch or CuPy is needed"):
+        raydex.build(Bare(gpu.put(keys.astype("uint8"))))
+
+
+def test_numba():
+    cuda = pytest.importorskip("numba.cuda")
+    try:
+        keys = cuda.to_device(np.array([4, 9, 2]))
+    except Exception as error:  # noqa: BLE001, of a driver or toolkit that it does not know
+        pytest.skip(str(error))
+    found = raydex.build(keys).first(keys)
+    np.testing.assert_array_equal(cuda.as_cuda_array(found).copy_to_host(), [0, 1, 2])
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    try:
+        keys = jax.device_put(np.array([4, 9, 2], "int32"), jax.devices("gpu")[0])
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    found = raydex.build(keys).first(keys)
+    np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(found)), [0, 1, 2])
+
+
+def test_mixed_devices(gpu):
+    keys = np.arange(10)
+    index = raydex.build(gpu.put(keys))
+    with pytest.raises(raydex.InvalidArgument, match="in host memory, but the index is on cuda:0; copy it there first"):
+        index.first(keys)
+    with pytest.raises(raydex.InvalidArgument, match="in host memory"):
+        index.first(5)
+    with pytest.raises(raydex.InvalidArgument, match="in cuda:0, but the index is on cpu; copy it"):
+        raydex.build(keys).first(gpu.put(keys))
+    with pytest.raises(raydex.InvalidArgument, match="in cuda:0"):
+        raydex.build(gpu.put(keys), device="cpu")
+    with pytest.raises(raydex.InvalidArgument, match="probe: it is in host memory, but build in cuda:0"):
+        raydex.join_range(gpu.put(keys), keys, distance=1)
+    with pytest.raises(raydex.InvalidArgument, match="host memory"):
+        raydex.searchsorted(gpu.put(keys), keys)
+    assert raydex.build(gpu.put(keys), device="cuda:0").info.device == "cuda:0"
+    with pytest.raises(raydex.InvalidType, match="stream: 'fast' is none"):
+        index.first(gpu.put(keys), stream="fast")
+
+
+def test_tensors_that_need_gradients():
+    gpu = Torch()
+    with pytest.raises(raydex.InvalidArgument, match=r"give x.detach\(\)"):
+        raydex.build(gpu.library.ones(3, device="cuda", requires_grad=True))
+    with pytest.raises(TypeError, match="bfloat16"):
+        raydex.build(gpu.library.ones(3, device="cuda", dtype=gpu.library.bfloat16))
+
+
+def test_several_devices(gpu, random):
+    count = gpu.library.cuda.device_count() if gpu.name == "torch" else gpu.library.cuda.runtime.getDeviceCount()
+    if count < 2:
+        pytest.skip("one GPU")
+    keys = random.permutation(1_000)
+    indexes = [raydex.build(gpu.put(keys, device)) for device in range(2)]
+    for device, index in enumerate(indexes):
+        assert index.info.device == f"cuda:{device}"
+        same(gpu, index.first(gpu.put(keys, device)), np.arange(1_000))
+    with pytest.raises(raydex.InvalidArgument, match="in cuda:1, but the index is on cuda:0; copy it there first"):
+        indexes[0].first(gpu.put(keys, 1))
+
+
+def test_threads(gpu, random):
+    keys = random.permutation(100_000)
+    index = raydex.build(gpu.put(keys))
+    gpu.synchronize()
+    failures = []
+
+    def ask():
+        try:
+            stream = gpu.stream()
+            with gpu.on(stream):
+                given = gpu.put(keys)
+                for _ in range(20):
+                    found = index.first(given)
+            stream.synchronize()
+            same(gpu, found, np.arange(100_000))
+        except BaseException as error:  # noqa: BLE001, what a thread raises is shown
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert failures == []
+
+
+def test_a_captured_graph(random):
+    gpu = Torch()
+    torch = gpu.library
+    keys = gpu.put(random.permutation(10_000))
+    index = raydex.build(keys)
+    points = keys.clone()
+    index.first(points)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = index.first(points)
+    points.copy_(keys.flip(0))
+    graph.replay()
+    torch.cuda.synchronize()
+    same(gpu, found, np.arange(10_000)[::-1])
+
+
+def test_a_forked_process():
+    """In a process of its own, so that this one may have used CUDA or not."""
+    code = """
+import os, sys
+import numpy as np, cupy, raydex
+index = raydex.build(cupy.arange(10))
+points = cupy.arange(3)
+child = os.fork()
+if child == 0:
+    try:
+        index.first(points)
+    except raydex.Unavailable as error:
+        assert "does not survive that" in str(error), error
+        assert raydex.build(np.arange(5)).first([3])[0] == 3
+        del index
+        os._exit(0)
+    os._exit(1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    pytest.importorskip("cupy")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_the_end_of_the_interpreter(library):
+    pytest.importorskip(library)
+    made = {"torch": "torch.arange(9, device='cuda')", "cupy": "cupy.arange(9)"}[library]
+    code = f"import raydex, {library}; k = {made}; i = raydex.build(k); r = raydex.rmq(k); i.first(k)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "nanobind" not in done.stderr and "CUDA" not in done.stderr

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins against pandas and DuckDB."""
+
+import datetime
+
+import numpy as np
+import pytest
+import raydex
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+duckdb = pytest.importorskip("duckdb")
+
+KINDS = ("inner", "left", "semi", "anti")
+
+
+def pairs(found):
+    build = np.full(len(found.probe), -2) if found.build is None else found.build
+    assert np.asarray(found.probe).dtype == np.int64
+    return sorted(zip(np.asarray(found.probe).tolist(), np.asarray(build).tolist()))
+
+
+def by_duckdb(build, probe, how, condition):
+    """The same pairs, of tables that pandas or Arrow holds."""
+    con = duckdb.connect()
+    con.register("build_table", build)
+    con.register("probe_table", probe)
+    con.execute("create table b as select *, row_number() over () - 1 as br from build_table")
+    con.execute("create table p as select *, row_number() over () - 1 as pr from probe_table")
+    if how in ("semi", "anti"):
+        rows = con.execute(f"select pr, -2 from p {how} join b on {condition}").fetchall()
+    else:
+        rows = con.execute(f"select pr, coalesce(br, -1) from p {how} join b on {condition}").fetchall()
+    return sorted(rows)
+
+
+@pytest.fixture
+def tables(random):
+    def table(rows):
+        holes = random.random(rows) < 0.1
+        return pa.table({
+            "i": pa.array(random.integers(0, 60, rows), pa.int64(), mask=holes),
+            "n": pa.array(random.integers(0, 8, rows).astype("int32")),
+            "f": pa.array(random.integers(0, 20, rows) / 2.0),
+            "d": pa.array(random.integers(0, 30, rows).astype("int32")).cast(pa.date32()),
+            "s": pa.array([f"{i:05d} of many" if i % 3 else "x" * (i % 5) for i in random.integers(0, 40, rows)],
+                          mask=holes),
+        })
+
+    return table(300), table(400)
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("names", ["i", "f", "d", "s", "i,n", "n,f", "s,n", "n,s,i", "d,n,f"])
+def test_equal_keys(tables, how, names):
+    build, probe = tables
+    names = names.split(",")
+    expected = by_duckdb(build, probe, how, " and ".join(f"b.{name} = p.{name}" for name in names))
+    if len(names) == 1:
+        assert pairs(raydex.join(build[names[0]], probe[names[0]], how)) == expected
+    assert pairs(raydex.join(build.select(names), probe.select(names), how)) == expected
+    assert pairs(raydex.join([build[name] for name in names], tuple(probe[name] for name in names), how)) == expected
+    backwards = {name: probe[name] for name in reversed(names)}
+    assert pairs(raydex.join({name: build[name] for name in names}, backwards, how)) == expected
+    polars = [pl.from_arrow(table.select(names)) for table in tables]
+    assert pairs(raydex.join(*polars, how)) == expected
+
+
+@pytest.mark.parametrize("how", KINDS)
+def test_missing_values_that_are_equal(tables, how):
+    build, probe = tables
+    expected = by_duckdb(build, probe, how, "b.i is not distinct from p.i and b.s is not distinct from p.s")
+    found = raydex.join(build.select(["i", "s"]), probe.select(["i", "s"]), how, missing_equal=True)
+    assert pairs(found) == expected
+
+
+def test_inner_joins_as_in_pandas(random):
+    build = pd.DataFrame({"k": random.integers(0, 50, 200), "v": random.integers(0, 3, 200).astype("float64")})
+    probe = pd.DataFrame({"k": random.integers(0, 50, 300), "v": random.integers(0, 3, 300).astype("float64")})
+    build.loc[3, "v"] = probe.loc[5, "v"] = np.nan  # which pandas joins
+    found = raydex.join(build, probe)
+    merged = probe.reset_index().merge(build.reset_index(), on=["k", "v"], suffixes=("_probe", "_build"))
+    assert pairs(found) == sorted(zip(merged["index_probe"], merged["index_build"]))
+    assert list(found.probe) == sorted(found.probe)
+
+
+@pytest.mark.parametrize("types", [("int8", "int64"), ("uint32", "int64"), ("int32", "uint32"), ("int32", "float64"),
+                                   ("float32", "float64"), ("uint8", "int16"), ("bool", "int32"),
+                                   ("datetime64[s]", "datetime64[ms]"), ("S3", "S5")])
+def test_columns_of_two_dtypes(types):
+    if types[0].startswith("S"):
+        values = [b"abc", b"x", b"ab"]
+    elif types[0].startswith("d"):
+        values = np.array([5, 1, 9], types[0])
+    else:
+        values = [1, 0, 1]
+    build, probe = np.array(values, types[0]), np.array(values, types[0]).astype(types[1])
+    expected = sorted((p, b) for p in range(3) for b in range(3) if values[p] == values[b])
+    assert pairs(raydex.join(build, probe)) == expected
+    assert pairs(raydex.join(probe, build)) == expected
+
+
+def test_columns_that_have_no_type_in_common():
+    with pytest.raises(TypeError, match="no key type has the values of both"):
+        raydex.join(np.array([1], "int64"), np.array([1], "uint64"))
+    with pytest.raises(TypeError, match="it is of strings, but build of int64"):
+        raydex.join(np.array([1]), pa.array(["a"]))
+    with pytest.raises(ValueError, match="probe: 2 columns, but the key of the build side has 1"):
+        raydex.join(np.array([1]), [np.array([1]), np.array([1])])
+    with pytest.raises(ValueError, match="its columns are b, but those of the build side a"):
+        raydex.join({"a": np.array([1])}, {"b": np.array([1])})
+    with pytest.raises(ValueError, match="how: 'outer' is none of inner, left, semi, anti"):
+        raydex.join(np.array([1]), np.array([1]), "outer")
+    with pytest.raises(ValueError, match="columns of"):
+        raydex.join([np.array([1]), np.array([1, 2])], [np.array([1]), np.array([1])])
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("structure", ["auto", "pivot_tree", "hash_open", "rx"])
+def test_structures_and_indexes(random, how, structure):
+    build, probe = random.integers(0, 60, 200), random.integers(0, 80, 300)
+    expected = by_duckdb(pd.DataFrame({"k": build}), pd.DataFrame({"k": probe}), how, "b.k = p.k")
+    assert pairs(raydex.join(build, probe, how, structure=structure)) == expected
+    index = raydex.build(build, structure)
+    assert pairs(raydex.join(index, probe, how)) == expected
+    index.erase(build)
+    assert all(row < 0 for _, row in pairs(raydex.join(index, probe, "left")))
+    index.close()
+    with pytest.raises(ValueError, match="it is closed"):
+        raydex.join(index, probe)
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view"])
+def test_every_layout_of_strings(random, kind):
+    letters = [None if random.random() < 0.2 else "abcdefghijklmnopqrst"[: random.integers(0, 20)] for _ in range(90)]
+    build = pa.array(letters).cast(kind)
+    for probe in (build.slice(3, 50), pa.chunked_array([build.slice(5, 9), build.slice(40)])):
+        values = probe.to_pylist()
+        expected = sorted(
+            (p, b) for p, value in enumerate(values) for b, other in enumerate(build.to_pylist())
+            if value is not None and value == other)
+        assert pairs(raydex.join(build, probe)) == expected
+    same = raydex.join(build, build.slice(7), "left", missing_equal=True)
+    assert (same.build >= 0).all()
+
+
+def test_empty_tables():
+    nothing, some = np.empty(0, "int64"), np.array([1, 2])
+    assert pairs(raydex.join(nothing, some)) == [] == pairs(raydex.join(some, nothing))
+    assert pairs(raydex.join(nothing, some, "left")) == [(0, -1), (1, -1)]
+    assert pairs(raydex.join(pa.array([], pa.string()), pa.array(["a"]), "anti")) == [(0, -2)]
+
+
+@pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("tolerance", [None, 7])
+@pytest.mark.parametrize("keyed", [False, True])
+def test_as_of(random, direction, exact, tolerance, keyed):
+    # Without equal times, of which pandas takes the last row and raydex the first.
+    build = pd.DataFrame({"t": np.sort(random.permutation(900)[:200]), "g": random.integers(0, 4, 200)})
+    probe = pd.DataFrame({"t": np.sort(random.integers(0, 900, 300)), "g": random.integers(0, 4, 300)})
+    merged = pd.merge_asof(
+        probe, build.assign(row=np.arange(200)), on="t", by="g" if keyed else None, direction=direction,
+        allow_exact_matches=exact, tolerance=tolerance)
+    by = (build["g"], probe["g"]) if keyed else None
+    found = raydex.join_asof(build["t"], probe["t"], by=by, direction=direction, allow_exact_matches=exact,
+                             tolerance=tolerance)
+    assert found.dtype == np.int64
+    if direction == "nearest":  # equally close rows: the distance decides
+        distance = np.where(found >= 0, abs(build["t"].to_numpy()[found] - probe["t"]), -1)
+        rows = merged["row"].fillna(-1).astype("int64")
+        expected = np.where(rows >= 0, abs(build["t"].to_numpy()[rows] - probe["t"]), -1)
+        np.testing.assert_array_equal(distance, expected)
+    else:
+        np.testing.assert_array_equal(found, merged["row"].fillna(-1))
+
+
+def test_as_of_times_and_strings():
+    quotes = pa.table({"t": pa.array([1, 5, 3], pa.timestamp("ms")), "s": ["ab", "ab", "long name of one"]})
+    trades = pa.table({"t": pa.array([4, 4, 9], pa.timestamp("ms")), "s": ["ab", "long name of one", "none"]})
+    by = (quotes["s"], trades["s"])
+    assert raydex.join_asof(quotes["t"], trades["t"], by=by).tolist() == [0, 2, -1]
+    found = raydex.join_asof(quotes["t"], trades["t"], build_by=by[0], probe_by=by[1],
+                             tolerance=datetime.timedelta(milliseconds=2))
+    assert found.tolist() == [-1, 2, -1]
+    unsorted = raydex.join_asof(np.array([5.0, 1.0]), np.array([2.0, 7.0]), direction="forward")
+    assert unsorted.tolist() == [0, -1]
+    with pytest.raises(ValueError, match="direction: 'back' is none of backward, forward, nearest"):
+        raydex.join_asof([1], [1], direction="back")
+    with pytest.raises(TypeError, match="tolerance: 'far' is no distance of int64"):
+        raydex.join_asof([1], [1], tolerance="far")
+    with pytest.raises(ValueError, match="build_by: it is given with probe_by"):
+        raydex.join_asof([1], [1], build_by=[1])
+
+
+@pytest.mark.parametrize("how", KINDS)
+def test_ranges(random, how):
+    low, point = random.integers(0, 90, 80), random.integers(0, 100, 90)
+    build = pd.DataFrame({"k": low, "u": low + random.integers(-2, 6, 80)})
+    probe = pd.DataFrame({"k": point, "u": point + random.integers(-2, 6, 90)})
+
+    def check(found, condition):
+        assert pairs(found) == by_duckdb(build, probe, how, condition)
+
+    check(raydex.join_range(build["k"], probe["k"], how, distance=3), "abs(b.k - p.k) <= 3")
+    halves = [table["k"].astype("float64") for table in (build, probe)]
+    check(raydex.join_range(*halves, how, distance=2.5), "abs(b.k - p.k) <= 2.5")
+    for sign in ("<", "<=", ">", ">="):
+        check(raydex.join_range(build["k"], probe["k"], how, compare=sign), f"b.k {sign} p.k")
+    check(raydex.join_range(build["k"], probe["k"], how, build_upper=build["u"]), "p.k between b.k and b.u")
+    check(raydex.join_range(build["k"], probe["k"], how, probe_upper=probe["u"]), "b.k between p.k and p.u")
+
+
+def test_ranges_of_times():
+    times = np.array(["2020-01-01", "2020-01-05"], "datetime64[s]")
+    found = raydex.join_range(times, times[:1], distance=datetime.timedelta(days=4))
+    assert pairs(found) == [(0, 0), (0, 1)]
+
+
+def test_refusals_of_ranges():
+    with pytest.raises(ValueError, match="nothing is given; give one of distance"):
+        raydex.join_range([1], [1])
+    with pytest.raises(ValueError, match="distance, compare is given"):
+        raydex.join_range([1], [1], distance=1, compare="<")
+    with pytest.raises(ValueError, match="compare: '!=' is none of"):
+        raydex.join_range([1], [1], compare="!=")
+    with pytest.raises(ValueError, match="distance: -1"):
+        raydex.join_range([1], [1], distance=-1)
+    with pytest.raises(TypeError, match="strings of any length have no order here"):
+        raydex.join_range(pa.array(["a"]), pa.array(["b"]), compare="<")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Range minima against NumPy."""
+
+import gc
+
+import numpy as np
+import pytest
+import raydex
+
+STRUCTURES = [one.name for one in raydex.structures() if one.minima and one.backend == "cpu"]
+
+
+@pytest.mark.parametrize("structure", ["auto", *STRUCTURES])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64", "float32", "float64", "int8", "uint16",
+                                   "float16", "bool", "datetime64[s]"])
+def test_minima(structure, dtype, random):
+    values = random.integers(0, 100, 500).astype("int64")
+    values = (values % 2 if dtype == "bool" else values).astype(dtype)
+    low = random.integers(0, 500, 200)
+    high = np.minimum(low + random.integers(0, 90, 200), 499)
+    of = raydex.rmq(values, structure)
+    expected = np.array([values[a:b + 1].min() for a, b in zip(low, high)])
+    found = of.min(low, high)
+    np.testing.assert_array_equal(found, expected.astype(found.dtype))
+    assert found.dtype == raydex._columns.natural("array", values.dtype)
+    where = np.array([a + values[a:b + 1].argmin() for a, b in zip(low, high)])
+    np.testing.assert_array_equal(of.argmin(low, high), where)
+    np.testing.assert_array_equal(of.argmin(low.astype("uint16"), high.astype("int32")), where)
+
+
+def test_ends_and_empty_ranges():
+    of = raydex.rmq(np.array([3.0, np.nan, 1.0]))
+    np.testing.assert_array_equal(of.min([0, -5, 1, 2], [1, 99, 1, 1]), [3, 1, np.nan, np.nan])
+    np.testing.assert_array_equal(of.argmin([0, -5, 1, 2], [1, 99, 1, 1]), [0, 2, 1, -1])
+    assert of.min(0, 2) == 1 and of.argmin(0, 2) == 2
+    assert len(of.min([], [])) == 0
+    ties = raydex.rmq(np.array([1, 1]), ties="rightmost")
+    assert ties.argmin(0, 1) == 1 and ties.info.options["ties"] == "rightmost"
+
+
+def test_the_array_is_kept_and_may_change():
+    values = np.arange(10_000)[::-1].copy()
+    of = raydex.rmq(values)
+    values[5] = -1
+    of.refresh([5])
+    assert of.argmin(0, 9999) == 5
+    del values
+    gc.collect()
+    assert of.min(0, 9999) == -1
+    of.close()
+    of.close()
+    assert repr(of) == "raydex.Rmq(closed)"
+    with pytest.raises(ValueError, match="rmq: it is closed"):
+        of.min(0, 1)
+    with raydex.rmq(np.arange(3)) as other:
+        assert len(other) == 3 and other.info.n == 3 and "rmq_cover" in repr(other)
+
+
+def test_refusals():
+    with pytest.raises(TypeError, match="minima are of numbers"):
+        raydex.rmq(np.array([b"a"]))
+    with pytest.raises(ValueError, match="some are missing"):
+        raydex.rmq(np.ma.array([1, 2], mask=[0, 1]))
+    with pytest.raises(ValueError, match="they must be adjacent"):
+        raydex.rmq(np.arange(10)[::2])
+    with pytest.raises(TypeError, match="positions are integers"):
+        raydex.rmq(np.arange(3)).min([0.5], [1.0])
+    with pytest.raises(ValueError, match="structure"):
+        raydex.rmq(np.arange(3), "pivot_tree")
+    with pytest.raises(ValueError, match="widened copy"):
+        raydex.rmq(np.arange(3, dtype="int8")).refresh([1])

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`searchsorted` and `isin` against NumPy's: drawn dtypes, values, sides and sorters."""
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+import raydex
+import raydex._searching
+from hypothesis import given
+from hypothesis import strategies as st
+
+NUMBERS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+           "float64"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def always_an_index():
+    """NumPy's own search, which answers small calls, would be compared with itself."""
+    before = raydex._searching._least_cells, raydex._searching._rows_a_probe
+    raydex._searching._least_cells, raydex._searching._rows_a_probe = 0, 1 << 60
+    yield
+    raydex._searching._least_cells, raydex._searching._rows_a_probe = before
+
+
+def cells(dtype):
+    kind = np.dtype(dtype).kind
+    if kind == "f":
+        few = st.sampled_from([0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan])
+        return st.one_of(few, hnp.from_dtype(np.dtype(dtype)))
+    if kind in "iu":
+        info = np.iinfo(dtype)
+        few = [x for x in (0, 1, 2, 127, -1, -128, 255, 1 << 24, (1 << 53) + 1, 1 << 53, info.min, info.max)
+               if info.min <= x <= info.max]
+        return st.one_of(st.sampled_from(few), hnp.from_dtype(np.dtype(dtype)))
+    return hnp.from_dtype(np.dtype(dtype))
+
+
+def arrays(dtype, dimensions=1):
+    shapes = hnp.array_shapes(min_dims=1, max_dims=dimensions, min_side=0, max_side=30)
+    return hnp.arrays(np.dtype(dtype), shapes, elements=cells(dtype))
+
+
+def check_search(a, v, side, sorter=None):
+    expected = np.searchsorted(a, v, side=side, sorter=sorter)
+    found = raydex.searchsorted(a, v, side=side, sorter=sorter)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype and type(found) is type(expected) and np.shape(found) == np.shape(expected)
+
+
+sides = st.sampled_from(["left", "right"])
+numbers = st.sampled_from(NUMBERS)
+
+
+@given(st.data(), numbers, numbers, sides)
+def test_searchsorted_of_two_dtypes(data, one, other, side):
+    a = np.sort(data.draw(arrays(one)))
+    if np.promote_types(one, other) != np.dtype(one):  # sorted still where the promotion rounds
+        a = np.sort(a.astype(np.promote_types(one, other))).astype(a.dtype) if np.dtype(one).kind == "f" else a
+    check_search(a, data.draw(arrays(other, 3)), side)
+
+
+@given(st.data(), numbers, sides)
+def test_searchsorted_with_a_sorter(data, dtype, side):
+    a = data.draw(arrays(dtype))
+    check_search(a, data.draw(arrays(dtype)), side, np.argsort(a, kind="stable"))
+
+
+@given(st.data(), st.sampled_from(["datetime64[D]", "datetime64[ns]", "timedelta64[s]"]), sides)
+def test_searchsorted_of_times(data, dtype, side):
+    whole = st.one_of(st.just(np.iinfo("int64").min), st.integers(-40, 40),
+                      st.sampled_from([np.iinfo("int64").min + 1, np.iinfo("int64").max]))
+    draw = lambda: np.array(data.draw(st.lists(whole, max_size=30)), "int64").view(dtype)  # noqa: E731
+    check_search(np.sort(draw()), draw(), side)
+
+
+@given(st.data(), st.sampled_from(["S1", "S3", "S8"]), st.sampled_from(["S1", "S4"]), sides)
+def test_searchsorted_of_strings(data, one, other, side):
+    check_search(np.sort(data.draw(arrays(one))), data.draw(arrays(other)), side)
+
+
+@given(st.data(), numbers, sides, st.one_of(st.integers(-(1 << 62), 1 << 62), st.floats(), st.booleans()))
+def test_searchsorted_of_a_number(data, dtype, side, number):
+    check_search(np.sort(data.draw(arrays(dtype))), number, side)
+
+
+@given(st.lists(st.integers(-5, 5)), st.lists(st.one_of(st.integers(-5, 5), st.floats())), sides)
+def test_searchsorted_of_lists(a, v, side):
+    check_search(sorted(a), v, side)
+
+
+@given(st.data(), numbers, numbers, st.booleans())
+def test_isin_of_two_dtypes(data, one, other, invert):
+    element, tests = data.draw(arrays(one, 3)), data.draw(arrays(other, 2))
+    kinds = np.dtype(one).kind + np.dtype(other).kind
+    if set(kinds) == {"i", "u"} and "uint64" in (one, other):  # NumPy rounds on one of its ways
+        expected = np.array([any(int(x) == int(y) for y in tests.flat) for x in element.flat], bool) ^ invert
+        expected = expected.reshape(element.shape)
+    elif "f" in kinds and kinds != "ff":  # and takes integers that are rounded to one number for equal ones
+        both = np.promote_types(one, other)
+        equal = element.astype(both)[..., None] == tests.astype(both).reshape(-1)
+        expected = equal.any(axis=-1) ^ invert
+    else:
+        expected = np.isin(element, tests, invert=invert)
+    found = raydex.isin(element, tests, invert=invert)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == bool and found.shape == expected.shape
+
+
+@given(st.data(), st.sampled_from(["datetime64[ns]", "timedelta64[s]", "S3"]), st.booleans())
+def test_isin_of_times_and_strings(data, dtype, invert):
+    element, tests = data.draw(arrays(dtype)), data.draw(arrays(dtype))
+    np.testing.assert_array_equal(
+        raydex.isin(element, tests, invert=invert), np.isin(element, tests, invert=invert))
+
+
+def test_isin_of_numbers_and_lists():
+    for element in (3, [3, 4], np.float32(2)):
+        expected = np.isin(element, [3, 2, 2])
+        found = raydex.isin(element, [3, 2, 2])
+        np.testing.assert_array_equal(found, expected)
+        assert type(found) is type(expected) and found.shape == expected.shape
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_larger_columns(random, side):
+    a = np.sort(random.integers(0, 1 << 40, 200_000))
+    v = np.concatenate([random.integers(0, 1 << 40, 50_000), a[::7]])
+    check_search(a, v, side)
+    np.testing.assert_array_equal(raydex.isin(v, a), np.isin(v, a))
+    check_search(a[::-1][::-1], v[::-1], side)
+    check_search(a.astype(">i8"), v, side)
+
+
+def test_small_calls_are_answered_as_well(random, monkeypatch):
+    monkeypatch.setattr(raydex._searching, "_least_cells", 1 << 12)
+    monkeypatch.setattr(raydex._searching, "_rows_a_probe", 8)
+    a = np.sort(random.integers(0, 100, 50))
+    check_search(a, a + 1, "left")
+    check_search(np.arange(100_000), np.array([5, 7]), "right")
+    check_search(np.arange(100_000), np.arange(0, 100_000, 3), "right")
+
+
+def test_pytorch_on_the_cpu():
+    torch = pytest.importorskip("torch")
+    a, v = torch.tensor([1.0, 2.0, 2.0, 5.0]), torch.tensor([2, 9])
+    found = raydex.searchsorted(a, v, side="right")
+    assert isinstance(found, torch.Tensor) and found.dtype == torch.int64 and found.tolist() == [3, 4]
+    assert torch.equal(found, torch.searchsorted(a, v.to(a.dtype), right=True))
+    assert raydex.isin(v, a).tolist() == [True, False] and raydex.isin(v, a).dtype == torch.bool
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="side: 'middle' is neither 'left' nor 'right'"):
+        raydex.searchsorted([1], [1], side="middle")
+    with pytest.raises(ValueError, match="a: it has 2 dimensions"):
+        raydex.searchsorted([[1]], [1])
+    with pytest.raises(ValueError, match=r"sorter: it has the shape \(2,\), but there are 1 elements"):
+        raydex.searchsorted([1], [1], sorter=[0, 1])
+    with pytest.raises(TypeError, match="sorter: it is of float64"):
+        raydex.searchsorted([1], [1], sorter=[0.0])
+    with pytest.raises(ValueError, match="sorter: it goes from 7 to 7"):
+        raydex.searchsorted([1], [1], sorter=[7])
+    with pytest.raises(TypeError, match="complex numbers have no order"):
+        raydex.searchsorted([1j], [1])
+    with pytest.raises(TypeError, match="are not compared; convert one of them"):
+        raydex.searchsorted(np.array([1], "datetime64[s]"), np.array([1.5]))
+    with pytest.raises(ValueError, match="some cells are missing"):
+        raydex.searchsorted(np.ma.array([1, 2], mask=[0, 1]), [1])
