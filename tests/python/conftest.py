@@ -3,10 +3,14 @@
 PYTHONPATH names."""
 
 import os
+import tempfile
 
 import hypothesis
 import numpy as np
 import pytest
+from hypothesis.configuration import set_hypothesis_home_dir
+
+set_hypothesis_home_dir(os.path.join(tempfile.gettempdir(), "raydex-hypothesis"))  # not in the repository
 
 hypothesis.settings.register_profile(
     "ci", deadline=None, database=None, max_examples=int(os.environ.get("RAYDEX_EXAMPLES", 200)))

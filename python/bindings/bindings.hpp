@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the extension share. It takes plain numbers: Python makes columns of what users
+// have, chooses the device and the stream, and allocates what is written.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "raydex/raydex.hpp"
+
+namespace raydex::python {
+
+namespace nb = nanobind;
+
+// Addresses and streams, as Python has them.
+using address = std::uintptr_t;
+
+// No call of the library holds the lock of the interpreter.
+using without_gil = nb::call_guard<nb::gil_scoped_release>;
+
+template <class T>
+T* pointer(address to) {
+  return reinterpret_cast<T*>(to);  // NOLINT(performance-no-int-to-ptr): Python has numbers
+}
+
+inline context context_of(const session& of, address stream) {
+  return {static_cast<context>(of).memory, pointer<CUstream_st>(stream)};
+}
+
+// Points, or ranges where there is an upper end.
+inline probes probes_of(const column& lower, const std::optional<column>& upper) {
+  return upper ? ranges(lower, *upper) : points(lower);
+}
+
+template <class T>
+std::span<T> span_at(address first, std::uint64_t size) {
+  return {pointer<T>(first), size};
+}
+
+// The numbers of the second half of an array become the array: -1 where there is no row.
+inline void widen_row_ids(address array, std::uint64_t size) {
+  auto* const wide = pointer<std::int64_t>(array);
+  const auto* const narrow = pointer<const char>(array) + size * sizeof(std::uint32_t);
+  for (std::uint64_t i = 0; i < size; ++i) {
+    std::uint32_t id = 0;
+    __builtin_memcpy(&id, narrow + i * sizeof id, sizeof id);
+    wide[i] = id == not_found<std::uint32_t> ? -1 : static_cast<std::int64_t>(id);
+  }
+}
+
+// Has row ids written to an array of 64-bit numbers of the host, which narrow ones are widened in.
+template <class Write>
+void write_row_ids(row_id_type type, address array, std::uint64_t size, bool widened,
+                   const Write& write) {
+  const bool narrow = type == row_id_type::uint32;
+  const address first = widened && narrow ? array + size * sizeof(std::uint32_t) : array;
+  write(row_id_span(type, pointer<void>(first), size));
+  if (widened && narrow) widen_row_ids(array, size);
+}
+
+// An index or the like that Python owns. Several threads may ask it; what changes it waits for
+// them, and they for that. In a process that was forked from the one that made it, CUDA is gone,
+// and an object with device memory is left alone.
+template <class T>
+class handle {
+ public:
+  handle(std::unique_ptr<T> made, const char* name, backend where)
+      : object_(std::move(made)), name_(name), where_(where) {}
+  handle(const handle&) = delete;
+  handle& operator=(const handle&) = delete;
+  ~handle() {
+    if (where_ != backend::cpu && getpid() != process_) static_cast<void>(object_.release());
+  }
+
+  // Calls `ask` with the object, beside other threads that do.
+  template <class Ask>
+  auto shared(const Ask& ask) const {
+    const std::shared_lock lock(mutex_);
+    return ask(static_cast<const T&>(checked()));
+  }
+  // Calls `change` with the object while no other thread uses it.
+  template <class Change>
+  auto alone(const Change& change) {
+    const std::unique_lock lock(mutex_);
+    return change(checked());
+  }
+  void close() {
+    const std::unique_lock lock(mutex_);
+    object_.reset();
+  }
+
+ private:
+  T& checked() const {
+    if (object_ == nullptr)
+      throw invalid_argument(std::string(name_) + ": it is closed; build another one");
+    return *object_;
+  }
+
+  std::unique_ptr<T> object_;
+  const char* name_;
+  backend where_;
+  pid_t process_ = getpid();
+  mutable std::shared_mutex mutex_;
+};
+
+using index_handle = handle<index>;
+using join_handle = handle<join>;
+
+// Each adds what one file has.
+void bind_errors(nb::module_& to);
+void bind_columns(nb::module_& to);
+void bind_arrow(nb::module_& to);
+void bind_index(nb::module_& to);
+void bind_joins(nb::module_& to);
+void bind_minima(nb::module_& to);
+
+}  // namespace raydex::python

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <string_view>
+
+#include "bindings.hpp"
+
+namespace raydex::python {
+
+namespace {
+
+key_format parse_format(const std::string& name) {
+  for (const key_type type : {key_type::uint32, key_type::uint64, key_type::int32, key_type::int64,
+                              key_type::float32, key_type::float64}) {
+    if (to_string(key_format(type)) == name) return key_format(type);
+  }
+  constexpr std::string_view bytes = "bytes";
+  if (name.size() == bytes.size() + 1 && name.starts_with(bytes)) {
+    const auto format = key_format::bytes(static_cast<std::uint8_t>(name.back() - '0'));
+    if (format.is_legal()) return format;
+  }
+  throw invalid_argument(
+      "format: '" + name +
+      "' is none of uint32, uint64, int32, int64, float, double, bytes1 to bytes8");
+}
+
+void make_column(column* self, const key_format& format, address data, std::uint64_t size,
+                 std::uint64_t stride, address validity) {
+  new (self) column(format, pointer<const void>(data), size, pointer<const std::uint8_t>(validity));
+  self->stride = stride;
+}
+
+void make_strings(string_column* self, address bytes, address offsets, bool wide,
+                  std::uint64_t size, address validity) {
+  new (self) string_column{pointer<const char>(bytes), pointer<const void>(offsets), wide, size,
+                           pointer<const std::uint8_t>(validity)};
+}
+
+// An array that arrived in a DLPack capsule, which it keeps.
+class tensor {
+ public:
+  explicit tensor(nb::ndarray<nb::ro> array) : array_(std::move(array)) {}
+
+  address data() const { return reinterpret_cast<address>(array_.data()); }
+  std::vector<std::int64_t> shape() const {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t i = 0; i < array_.ndim(); ++i)
+      sizes.push_back(static_cast<std::int64_t>(array_.shape(i)));
+    return sizes;
+  }
+  // In cells.
+  std::vector<std::int64_t> strides() const {
+    std::vector<std::int64_t> steps;
+    for (std::size_t i = 0; i < array_.ndim(); ++i)
+      steps.push_back(array_.stride(i));
+    return steps;
+  }
+  nb::tuple type() const {
+    const nb::dlpack::dtype type = array_.dtype();
+    return nb::make_tuple(static_cast<int>(type.code), static_cast<int>(type.bits),
+                          static_cast<int>(type.lanes));
+  }
+
+ private:
+  nb::ndarray<nb::ro> array_;
+};
+
+// An array of device memory that other libraries take over through `__dlpack__`.
+nb::ndarray<nb::array_api> exported(address data, std::uint64_t size, const std::string& type, int bits,
+                       int device, nb::handle owner) {
+  using code = nb::dlpack::dtype_code;
+  const code kind = type == "i" ? code::Int : type == "u" ? code::UInt : code::Float;
+  const std::size_t shape[] = {size};
+  return nb::ndarray<nb::array_api>(
+      pointer<void>(data), 1, shape, owner, nullptr,
+      nb::dlpack::dtype{static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(bits), 1},
+      nb::device::cuda::value, device);
+}
+
+using bytes = buffer<std::byte>;
+
+}  // namespace
+
+void bind_columns(nb::module_& to) {
+  nb::class_<key_format>(to, "Format")
+      .def("__init__", [](key_format* self,
+                          const std::string& name) { new (self) key_format(parse_format(name)); })
+      .def("__str__", [](const key_format& self) { return to_string(self); });
+
+  nb::class_<column>(to, "Column")
+      .def("__init__", make_column, nb::arg("format"), nb::arg("data"), nb::arg("size"),
+           nb::arg("stride") = 0, nb::arg("validity") = 0)
+      .def_prop_ro("size", [](const column& self) { return self.size; });
+  nb::class_<string_column>(to, "Strings")
+      .def("__init__", make_strings, nb::arg("bytes"), nb::arg("offsets"), nb::arg("wide"),
+           nb::arg("size"), nb::arg("validity") = 0)
+      .def_prop_ro("size", [](const string_column& self) { return self.size; });
+
+  nb::class_<tensor>(to, "Tensor")
+      .def(nb::init<nb::ndarray<nb::ro>>(), nb::arg("capsule"),
+           nb::sig("def __init__(self, capsule: object) -> None"))
+      .def_prop_ro("data", &tensor::data)
+      .def_prop_ro("shape", &tensor::shape)
+      .def_prop_ro("strides", &tensor::strides)
+      .def_prop_ro("type", &tensor::type, nb::sig("def type(self) -> tuple[int, int, int]"));
+
+  nb::class_<bytes>(to, "Bytes")
+      .def(
+          "__init__",
+          [](bytes* self, const session& from, address stream, std::uint64_t size) {
+            new (self) bytes(context_of(from, stream), size);
+          },
+          nb::arg("session"), nb::arg("stream"), nb::arg("size"), without_gil())
+      .def_prop_ro("data", [](const bytes& self) { return reinterpret_cast<address>(self.data()); })
+      .def_prop_ro("size", [](const bytes& self) { return self.size(); });
+  to.def("exported", exported, nb::arg("data"), nb::arg("size"), nb::arg("type"), nb::arg("bits"),
+         nb::arg("device"), nb::arg("owner"),
+         nb::sig(
+             "def exported(data: int, size: int, type: str, bits: int, device: int, owner: object) "
+             "-> object"));
+}
+
+}  // namespace raydex::python

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "bindings.hpp"
+
+namespace raydex::python {
+
+namespace {
+
+using optional_column = std::optional<column>;
+
+void build_index(index_handle* self, const std::string& structure, const std::string& where,
+                 const session& from, address stream, const column& keys,
+                 const optional_column& row_ids, const option_map& options) {
+  const backend on = parse_backend(where);
+  new (self) index_handle(build(structure, on, context_of(from, stream), keys, row_ids, options),
+                          "index", on);
+}
+
+nb::tuple info(const index_handle& self) {
+  const index_info of = [&] {
+    const nb::gil_scoped_release unlocked;  // an edit may be under way
+    return self.shared([](const index& one) { return one.info(); });
+  }();
+  return nb::make_tuple(of.structure, to_string(of.where), to_string(of.key),
+                        of.row_ids == row_id_type::uint32 ? 32 : 64, of.n, of.entries,
+                        of.max_row_id, of.options, of.resident_bytes, of.build_peak_bytes);
+}
+
+void first(const index_handle& self, const session& from, address stream, const column& lower,
+           const optional_column& upper, address out, std::uint64_t size, bool widened) {
+  self.shared([&](const index& one) {
+    write_row_ids(one.info().row_ids, out, size, widened, [&](const row_id_span& to) {
+      one.first(context_of(from, stream), probes_of(lower, upper), to);
+    });
+  });
+}
+
+void count(const index_handle& self, const session& from, address stream, const column& lower,
+           const optional_column& upper, address out, std::uint64_t size) {
+  self.shared([&](const index& one) {
+    one.count(context_of(from, stream), probes_of(lower, upper), span_at<std::uint64_t>(out, size));
+  });
+}
+
+// `kind`: of the sums, as NumPy has it: u, i or f.
+void sum(const index_handle& self, const session& from, address stream, const column& lower,
+         const optional_column& upper, const optional_column& values, const std::string& kind,
+         address out, std::uint64_t size) {
+  const context on = context_of(from, stream);
+  const probes batch = probes_of(lower, upper);
+  self.shared([&](const index& one) {
+    if (!values) {
+      one.sum(on, batch, span_at<std::uint64_t>(out, size));
+    } else if (kind == "u") {
+      one.sum(on, batch, *values, span_at<std::uint64_t>(out, size));
+    } else if (kind == "i") {
+      one.sum(on, batch, *values, span_at<std::int64_t>(out, size));
+    } else {
+      one.sum(on, batch, *values, span_at<double>(out, size));
+    }
+  });
+}
+
+void offsets(const index_handle& self, const session& from, address stream, const column& lower,
+             const optional_column& upper, address out, std::uint64_t size) {
+  self.shared([&](const index& one) {
+    one.offsets(context_of(from, stream), probes_of(lower, upper),
+                span_at<std::uint64_t>(out, size));
+  });
+}
+
+void rows(const index_handle& self, const session& from, address stream, const column& lower,
+          const optional_column& upper, address begins, address out, std::uint64_t size,
+          bool widened) {
+  self.shared([&](const index& one) {
+    write_row_ids(one.info().row_ids, out, size, widened, [&](const row_id_span& to) {
+      one.rows(context_of(from, stream), probes_of(lower, upper),
+               span_at<const std::uint64_t>(begins, lower.size + 1), to);
+    });
+  });
+}
+
+void rank(const index_handle& self, const session& from, address stream, const column& points_of,
+          bool right, address out, std::uint64_t size) {
+  const context on = context_of(from, stream);
+  const auto ranks = span_at<std::uint64_t>(out, size);
+  self.shared([&](const index& one) {
+    right ? one.rank_right(on, points(points_of), ranks) : one.rank(on, points(points_of), ranks);
+  });
+}
+
+void closest(const index_handle& self, const session& from, address stream, const column& points_of,
+             bool before, bool strict, address out, std::uint64_t size, bool widened) {
+  const context on = context_of(from, stream);
+  const closeness which = strict ? closeness::strict : closeness::or_equal;
+  self.shared([&](const index& one) {
+    write_row_ids(one.info().row_ids, out, size, widened, [&](const row_id_span& to) {
+      before ? one.predecessor(on, points(points_of), to, which)
+             : one.successor(on, points(points_of), to, which);
+    });
+  });
+}
+
+void edit(index_handle& self, address stream, const column& insert, const column& insert_rows,
+          const column& erase, const optional_column& erase_rows) {
+  self.alone([&](index& one) {
+    one.edit(
+        pointer<CUstream_st>(stream),
+        {.insert = insert, .insert_rows = insert_rows, .erase = erase, .erase_rows = erase_rows});
+  });
+}
+
+}  // namespace
+
+void bind_index(nb::module_& to) {
+  using nb::arg;
+  nb::class_<index_handle>(to, "Index")
+      .def("__init__", build_index, arg("structure"), arg("backend"), arg("session"), arg("stream"),
+           arg("keys"), arg("row_ids").none(), arg("options"), without_gil())
+      .def("info", info,
+           nb::sig("def info(self) -> tuple[str, str, str, int, int, int, int, str, int, int]"))
+      .def("first", first, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
+           arg("out"), arg("size"), arg("widened"), without_gil())
+      .def("count", count, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
+           arg("out"), arg("size"), without_gil())
+      .def("sum", sum, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
+           arg("values").none(), arg("kind"), arg("out"), arg("size"), without_gil())
+      .def("offsets", offsets, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
+           arg("out"), arg("size"), without_gil())
+      .def("rows", rows, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
+           arg("offsets"), arg("out"), arg("size"), arg("widened"), without_gil())
+      .def("rank", rank, arg("session"), arg("stream"), arg("points"), arg("right"), arg("out"),
+           arg("size"), without_gil())
+      .def("closest", closest, arg("session"), arg("stream"), arg("points"), arg("before"),
+           arg("strict"), arg("out"), arg("size"), arg("widened"), without_gil())
+      .def("edit", edit, arg("stream"), arg("insert"), arg("insert_rows"), arg("erase"),
+           arg("erase_rows").none(), without_gil())
+      .def("close", &index_handle::close, without_gil());
+}
+
+}  // namespace raydex::python

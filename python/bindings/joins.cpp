@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "bindings.hpp"
+
+namespace raydex::python {
+
+namespace {
+
+// The value at the name's place among the names of an enumeration.
+template <class Enum, std::size_t N>
+Enum named(const char* argument, const std::string& name, const std::array<const char*, N>& names) {
+  std::string legal;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (name == names[i]) return static_cast<Enum>(i);
+    legal += (i == 0 ? "" : ", ") + std::string(names[i]);
+  }
+  throw invalid_argument(std::string(argument) + ": '" + name + "' is none of " + legal);
+}
+
+join_kind kind_of(const std::string& how) {
+  return named<join_kind>("how", how, std::array{"inner", "left", "semi", "anti"});
+}
+
+// What was found of a batch keeps the locks of nothing: Python asks it before anybody else sees it.
+using found = std::unique_ptr<joined>;
+
+void build_keys(join_handle* self, const std::string& where, const session& from, address stream,
+                const key_parts& keys, const std::string& structure, const option_map& options,
+                bool missing_equal) {
+  const backend on = parse_backend(where);
+  new (self) join_handle(
+      build_join(on, context_of(from, stream), keys, {structure, options, missing_equal}), "join",
+      on);
+}
+
+std::unique_ptr<join_handle> over_index(const session& from, address stream,
+                                        const index_handle& over) {
+  return over.shared([&](const index& one) {
+    return std::make_unique<join_handle>(build_join(context_of(from, stream), one), "join",
+                                         one.info().where);
+  });
+}
+
+found match_keys(const join_handle& self, const session& from, address stream,
+                 const key_parts& probe, const std::string& how) {
+  return self.shared(
+      [&](const join& one) { return one.match(context_of(from, stream), probe, kind_of(how)); });
+}
+
+found match_ranges(const join_handle& self, const session& from, address stream,
+                   const column& lower, const column& upper, const std::string& how) {
+  return self.shared([&](const join& one) {
+    return one.match(context_of(from, stream), ranges(lower, upper), kind_of(how));
+  });
+}
+
+found match_band(const join_handle& self, const session& from, address stream, const column& probe,
+                 double distance, const std::string& how) {
+  return self.shared([&](const join& one) {
+    return one.match_band(context_of(from, stream), probe, distance, kind_of(how));
+  });
+}
+
+found match_compared(const join_handle& self, const session& from, address stream,
+                     const column& probe, const std::string& comparison_name,
+                     const std::string& how) {
+  const auto compared = named<comparison>(
+      "comparison", comparison_name, std::array{"less", "less_equal", "greater", "greater_equal"});
+  return self.shared([&](const join& one) {
+    return one.match_compared(context_of(from, stream), probe, compared, kind_of(how));
+  });
+}
+
+using interval_handle = handle<interval_join>;
+
+void build_intervals(interval_handle* self, const std::string& where, const session& from,
+                     address stream, const column& lower, const column& upper) {
+  const backend on = parse_backend(where);
+  new (self)
+      interval_handle(build_interval_join(on, context_of(from, stream), lower, upper), "join", on);
+}
+
+found match_intervals(const interval_handle& self, const session& from, address stream,
+                      const column& probe, const std::string& how) {
+  return self.shared([&](const interval_join& one) {
+    return one.match(context_of(from, stream), probe, kind_of(how));
+  });
+}
+
+void write_rows(const joined& self, const session& from, address stream, std::uint64_t first,
+                address probe_rows, address build_rows, std::uint64_t size) {
+  self.rows(
+      context_of(from, stream), first,
+      gather_maps(row_id_type::uint64, pointer<void>(probe_rows), pointer<void>(build_rows), size));
+}
+
+using asof_handle = handle<asof_join>;
+
+void build_asof(asof_handle* self, const std::string& where, const session& from, address stream,
+                const column& times, const key_parts& by) {
+  const backend on = parse_backend(where);
+  new (self) asof_handle(build_asof_join(on, context_of(from, stream), times, by), "join", on);
+}
+
+// `row_id_bits`: of the build side's rows.
+void match_asof(const asof_handle& self, const session& from, address stream, const column& times,
+                const key_parts& by, const std::string& direction, bool strict,
+                std::optional<double> tolerance, int row_id_bits, address out, std::uint64_t size,
+                bool widened) {
+  const asof_options how{.direction = named<asof_direction>(
+                             "direction", direction, std::array{"backward", "forward", "nearest"}),
+                         .which = strict ? closeness::strict : closeness::or_equal,
+                         .tolerance = tolerance};
+  const auto type = row_id_bits == 32 ? row_id_type::uint32 : row_id_type::uint64;
+  self.shared([&](const asof_join& one) {
+    write_row_ids(type, out, size, widened, [&](const row_id_span& to) {
+      one.match(context_of(from, stream), times, by, how, to);
+    });
+  });
+}
+
+}  // namespace
+
+void bind_joins(nb::module_& to) {
+  using nb::arg;
+  nb::class_<joined>(to, "Joined")
+      .def_prop_ro("size", &joined::size)
+      .def("rows", write_rows, arg("session"), arg("stream"), arg("first"), arg("probe_rows"),
+           arg("build_rows"), arg("size"), without_gil());
+  nb::class_<join_handle>(to, "Join")
+      .def("__init__", build_keys, arg("backend"), arg("session"), arg("stream"), arg("keys"),
+           arg("structure"), arg("options"), arg("missing_equal"), without_gil())
+      // A join refers to its index; a batch that was found, to its join.
+      .def_static("over", over_index, arg("session"), arg("stream"), arg("index"),
+                  nb::keep_alive<0, 3>(), without_gil())
+      .def("match", match_keys, arg("session"), arg("stream"), arg("probe"), arg("how"),
+           nb::keep_alive<0, 1>(), without_gil())
+      .def("match_ranges", match_ranges, arg("session"), arg("stream"), arg("lower"), arg("upper"),
+           arg("how"), nb::keep_alive<0, 1>(), without_gil())
+      .def("match_band", match_band, arg("session"), arg("stream"), arg("probe"), arg("distance"),
+           arg("how"), nb::keep_alive<0, 1>(), without_gil())
+      .def("match_compared", match_compared, arg("session"), arg("stream"), arg("probe"),
+           arg("comparison"), arg("how"), nb::keep_alive<0, 1>(), without_gil());
+  nb::class_<interval_handle>(to, "IntervalJoin")
+      .def("__init__", build_intervals, arg("backend"), arg("session"), arg("stream"), arg("lower"),
+           arg("upper"), without_gil())
+      .def("match", match_intervals, arg("session"), arg("stream"), arg("probe"), arg("how"),
+           nb::keep_alive<0, 1>(), without_gil());
+  nb::class_<asof_handle>(to, "AsofJoin")
+      .def("__init__", build_asof, arg("backend"), arg("session"), arg("stream"), arg("times"),
+           arg("by"), without_gil())
+      .def("match", match_asof, arg("session"), arg("stream"), arg("times"), arg("by"),
+           arg("direction"), arg("strict"), arg("tolerance").none(), arg("row_id_bits"), arg("out"),
+           arg("size"), arg("widened"), without_gil());
+}
+
+}  // namespace raydex::python

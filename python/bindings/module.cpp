@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "bindings.hpp"
+
+namespace raydex::python {
+
+namespace {
+
+// The exceptions of raydex._errors. They stay for good: errors may arrive until the process ends.
+struct error_classes {
+  nb::object error, invalid_argument, unsupported, unavailable, out_of_memory, cuda, optix;
+};
+
+void raise(const nb::object& type, const std::exception& error) {
+  PyErr_SetString(type.ptr(), error.what());
+}
+
+void translate(const std::exception_ptr& thrown, void* payload) {
+  const auto& to = *static_cast<const error_classes*>(payload);
+  const auto raise_with = [](const nb::object& type, const std::exception& error, auto... numbers) {
+    try {
+      PyErr_SetObject(type.ptr(), type(error.what(), numbers...).ptr());
+    } catch (nb::python_error& failed) {
+      failed.restore();
+    }
+  };
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const invalid_argument& error) {
+    raise(to.invalid_argument, error);
+  } catch (const unsupported& error) {
+    raise(to.unsupported, error);
+  } catch (const unavailable& error) {
+    raise(to.unavailable, error);
+  } catch (const out_of_memory& error) {
+    raise_with(to.out_of_memory, error, error.asked(), error.free());
+  } catch (const cuda_error& error) {
+    raise_with(to.cuda, error, error.code());
+  } catch (const optix_error& error) {
+    raise_with(to.optix, error, error.code());
+  } catch (const error& error) {
+    raise(to.error, error);
+  }
+}
+
+std::vector<std::string> names_of(const std::vector<key_type>& keys) {
+  std::vector<std::string> names;
+  for (const key_type key : keys)
+    names.push_back(key == key_type::bytes ? "bytes" : to_string(key_format(key)));
+  return names;
+}
+
+nb::list structures() {
+  nb::list all;
+  for (const capability& one : capabilities()) {
+    all.append(nb::make_tuple(one.structure, to_string(one.where), one.available, one.reason,
+                              one.points, one.ranges, false, one.duplicates, one.updates,
+                              names_of(one.keys)));
+  }
+  for (const rmq_capability& one : rmq_capabilities()) {
+    all.append(nb::make_tuple(one.structure, to_string(one.where), one.available, one.reason, false,
+                              false, true, true, one.updates, names_of(one.values)));
+  }
+  return all;
+}
+
+nb::list options(const std::string& structure) {
+  nb::list all;
+  for (const option_info& one : options_of(structure)) {
+    all.append(
+        nb::make_tuple(one.name, one.values, one.usual, one.meaning, one.with, one.of_a_paper));
+  }
+  return all;
+}
+
+// The structure that answers points alone the fastest.
+nb::tuple advise_points(std::uint64_t n, const key_format& key, const std::string& where) {
+  const advice best = advise({.n = n, .key = key, .where = parse_backend(where)});
+  return nb::make_tuple(best.structure, best.options);
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& to) {
+  const nb::module_ errors = nb::module_::import_("raydex._errors");
+  auto* const classes = new error_classes{
+      errors.attr("Error"),       errors.attr("InvalidArgument"), errors.attr("Unsupported"),
+      errors.attr("Unavailable"), errors.attr("OutOfMemory"),     errors.attr("CudaError"),
+      errors.attr("OptixError")};
+  nb::register_exception_translator(translate, classes);
+
+  to.def("version", [] { return RAYDEX_VERSION; });
+  to.def("why_unavailable",
+         [](const std::string& where) { return why_unavailable(parse_backend(where)); });
+  to.def(
+      "structures", structures,
+      nb::sig("def structures() -> list[tuple[str, str, bool, str, bool, bool, bool, bool, bool, "
+              "list[str]]]"));
+  to.def("options", options, nb::arg("structure"),
+         nb::sig("def options(structure: str) -> list[tuple[str, str, str, str, str, bool]]"));
+  to.def("advise_points", advise_points, nb::arg("n"), nb::arg("format"), nb::arg("backend"),
+         nb::sig("def advise_points(n: int, format: Format, backend: str) -> tuple[str, dict[str, "
+                 "str]]"));
+
+  nb::class_<session>(to, "Session")
+      .def(
+          "__init__",
+          [](session* self, const std::string& where) { new (self) session(parse_backend(where)); },
+          nb::arg("backend"), without_gil())
+      .def(
+          "device_name", [](const session& self) { return self.device().name; }, without_gil());
+}
+
+}  // namespace raydex::python
+
+NB_MODULE(_raydex, module) {
+  using namespace raydex::python;
+  bind_errors(module);
+  bind_columns(module);
+  bind_arrow(module);
+  bind_index(module);
+  bind_joins(module);
+  bind_minima(module);
+}

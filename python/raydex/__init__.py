@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexes over columns on GPUs and CPUs: batches of point and range lookups, joins, range minima.
+
+    >>> import numpy as np, raydex
+    >>> index = raydex.build(np.array([50, 20, 40, 20, 30]))
+    >>> index.count([20, 35], [20, 50])
+    array([2, 2])
+    >>> index.first([20, 60])
+    array([ 1, -1])
+
+Columns stay where they are: NumPy arrays, PyTorch and CuPy tensors, Arrow columns of pyarrow, Polars, pandas
+and DuckDB. Results are arrays of the same library, on the same device.
+"""
+
+from raydex import _raydex
+from raydex._errors import (
+    CudaError,
+    Error,
+    InvalidArgument,
+    InvalidType,
+    OptixError,
+    OutOfMemory,
+    Unavailable,
+    Unsupported,
+)
+from raydex._index import Index, IndexInfo, Matches, build, not_found
+from raydex._joins import JoinRows, join, join_asof, join_range
+from raydex._minima import Rmq, RmqInfo, rmq
+from raydex._searching import isin, searchsorted
+from raydex._structures import Option, Structure, structures
+from raydex._worlds import DeviceArray
+
+__version__: str = _raydex.version()
+
+__all__ = [
+    "CudaError",
+    "DeviceArray",
+    "Error",
+    "Index",
+    "IndexInfo",
+    "InvalidArgument",
+    "InvalidType",
+    "JoinRows",
+    "Matches",
+    "OptixError",
+    "Option",
+    "OutOfMemory",
+    "Rmq",
+    "RmqInfo",
+    "Structure",
+    "Unavailable",
+    "Unsupported",
+    "build",
+    "isin",
+    "join",
+    "join_asof",
+    "join_range",
+    "not_found",
+    "rmq",
+    "searchsorted",
+    "structures",
+]

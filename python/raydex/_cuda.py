@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the CUDA driver is asked beside the library: which device is current, and how streams wait.
+
+Libraries such as PyTorch and CuPy share the primary context of a device, so that what the driver
+holds to be current is so for all of them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from types import TracebackType
+from typing import Any
+
+from raydex._errors import CudaError, Unavailable
+
+# Of cuda.h, which never change.
+_DEVICE_ORDINAL = 9
+_DISABLE_TIMING = 2
+
+
+class _Driver:
+    def __init__(self) -> None:
+        try:
+            self._library = ctypes.CDLL("libcuda.so.1")
+        except OSError as error:
+            raise Unavailable(f"CUDA: there is no NVIDIA driver on this machine ({error})") from None
+        self.call("cuInit", 0)
+        self._contexts: dict[int, tuple[int, ctypes.c_void_p]] = {}
+        self._lock = threading.Lock()
+
+    def call(self, name: str, *arguments: Any) -> None:
+        code = getattr(self._library, name)(*arguments)
+        if code != 0:
+            text = ctypes.c_char_p()
+            self._library.cuGetErrorString(code, ctypes.byref(text))
+            why = (text.value or b"unknown error").decode()
+            raise CudaError(f"{name} failed with {code}: {why}", code)
+
+    def current_device(self) -> int | None:
+        """The handle of the current context's device."""
+        device = ctypes.c_int()
+        if self._library.cuCtxGetDevice(ctypes.byref(device)) != 0:
+            return None
+        return device.value
+
+    def context(self, ordinal: int) -> tuple[int, ctypes.c_void_p]:
+        """A device's handle and its primary context, which is kept from then on."""
+        with self._lock:
+            if ordinal not in self._contexts:
+                device = ctypes.c_int()
+                self.call("cuDeviceGet", ctypes.byref(device), ordinal)
+                context = ctypes.c_void_p()
+                self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+                self._contexts[ordinal] = (device.value, context)
+            return self._contexts[ordinal]
+
+
+_driver: _Driver | None = None
+_forked = False
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = _driver is not None
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def refuse_fork() -> None:
+    """Throws where CUDA was in use before a fork."""
+    if _forked:
+        raise Unavailable(
+            "CUDA: this process was forked from one that had used CUDA, which does not survive that; "
+            "start processes with multiprocessing's 'spawn' or 'forkserver'"
+        )
+
+
+def driver() -> _Driver:
+    global _driver
+    refuse_fork()
+    if _driver is None:
+        _driver = _Driver()
+    return _driver
+
+
+class current:
+    """Makes a device the current one for what stands in a `with`."""
+
+    __slots__ = ("_ordinal", "_pushed")
+
+    def __init__(self, ordinal: int) -> None:
+        self._ordinal = ordinal
+        self._pushed = False
+
+    def __enter__(self) -> None:
+        of = driver()
+        device, context = of.context(self._ordinal)
+        if of.current_device() != device:
+            of.call("cuCtxPushCurrent_v2", context)
+            self._pushed = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pushed:
+            driver().call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
+
+
+def device_of(address: int) -> int:
+    """The number of the device that an address is on."""
+    of = driver()
+    ordinal = ctypes.c_int()
+    with current(0):
+        of.call(
+            "cuPointerGetAttribute", ctypes.byref(ordinal), _DEVICE_ORDINAL, ctypes.c_uint64(address)
+        )
+    return ordinal.value
+
+
+def wait(waiting: int, working: int, device: int) -> None:
+    """Makes one stream wait for what is queued on another one."""
+    if waiting == working:
+        return
+    of = driver()
+    event = ctypes.c_void_p()
+    with current(device):
+        of.call("cuEventCreate", ctypes.byref(event), _DISABLE_TIMING)
+        try:
+            of.call("cuEventRecord", event, ctypes.c_void_p(working))
+            of.call("cuStreamWaitEvent", ctypes.c_void_p(waiting), event, 0)
+        finally:
+            of.call("cuEventDestroy_v2", event)
+
+
+def read_number(address: int, stream: int, device: int) -> int:
+    """A number of 64 bits in device memory, once the stream is done."""
+    of = driver()
+    number = ctypes.c_uint64()
+    with current(device):
+        of.call(
+            "cuMemcpyDtoHAsync_v2",
+            ctypes.byref(number),
+            ctypes.c_uint64(address),
+            ctypes.c_size_t(8),
+            ctypes.c_void_p(stream),
+        )
+        of.call("cuStreamSynchronize", ctypes.c_void_p(stream))
+    return number.value

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exceptions of raydex: those of the library, as kinds of Python's own."""
+
+from __future__ import annotations
+
+__all__ = [
+    "CudaError",
+    "Error",
+    "InvalidArgument",
+    "InvalidType",
+    "OptixError",
+    "OutOfMemory",
+    "Unavailable",
+    "Unsupported",
+]
+
+
+class Error(Exception):
+    """The root of all errors of raydex."""
+
+    __module__ = "raydex"
+
+
+class InvalidArgument(Error, ValueError):
+    """An argument is not legal; the message names it, its value and what would be legal."""
+
+    __module__ = "raydex"
+
+
+class InvalidType(InvalidArgument, TypeError):
+    """An argument is of a type or dtype that raydex does not take; the message says what to call."""
+
+    __module__ = "raydex"
+
+
+class Unsupported(Error, NotImplementedError):
+    """This structure cannot do that; the message names one that can."""
+
+    __module__ = "raydex"
+
+
+class Unavailable(Error, RuntimeError):
+    """This backend is not on this machine, or not in this process; the message says why."""
+
+    __module__ = "raydex"
+
+
+class OutOfMemory(Error, MemoryError):
+    """Memory could not be had. `asked` and `free` are bytes, 0 where they are not known."""
+
+    __module__ = "raydex"
+
+    def __init__(self, message: str, asked: int = 0, free: int = 0) -> None:
+        super().__init__(message)
+        self.asked = asked
+        self.free = free
+
+
+class CudaError(Error, RuntimeError):
+    """CUDA reported an error, of number `code`."""
+
+    __module__ = "raydex"
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class OptixError(Error, RuntimeError):
+    """The driver's OptiX reported an error, of number `code`."""
+
+    __module__ = "raydex"
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code

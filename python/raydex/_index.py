@@ -1,0 +1,552 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexes over columns."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+from raydex import _cuda, _raydex
+from raydex._arrow import HostCells
+from raydex._columns import Column, Key, Source, column, dtype_of, look, refuse_strings, same_place, stream_of
+from raydex._errors import Error, InvalidArgument, InvalidType
+from raydex._places import Place, place_for
+from raydex._structures import known
+from raydex._worlds import HOST, World
+
+not_found = -1
+"""What stands for no row in results, which are int64.
+
+The library's own mark is the largest number of the row ids' type. In int64, -1 is what pandas'
+`Index.get_indexer` and `factorize` say, what `DataFrame.take(..., allow_fill)` understands, and what
+is told from rows by `>= 0`, whatever the width of row ids was."""
+
+
+class Matches(NamedTuple):
+    """All matching rows of a batch: probe i matches `rows[offsets[i]:offsets[i + 1]]`."""
+
+    offsets: Any
+    """int64, one more than probes."""
+    rows: Any
+    """int64, `offsets[-1]` of them."""
+
+
+@dataclass(frozen=True)
+class IndexInfo:
+    """What an index is and what it holds."""
+
+    structure: str
+    backend: str
+    device: str
+    key: str
+    row_id_bits: int
+    n: int
+    entries: int
+    max_row_id: int
+    options: dict[str, str]
+    resident_bytes: int
+    build_peak_bytes: int
+
+
+def bytes_as_text(count: int) -> str:
+    size = float(count)
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.4g} {unit}"
+        size /= 1024
+    return f"{size:.4g} GiB"
+
+
+def option_texts(options: dict[str, Any]) -> dict[str, str]:
+    """Options as the library reads them."""
+    return {
+        name: ("on" if value else "off") if isinstance(value, bool) else str(value)
+        for name, value in options.items()
+    }
+
+
+def options_of(text: str) -> dict[str, str]:
+    pairs = (one.partition("=") for one in text.split())
+    return {name: value for name, _, value in pairs}
+
+
+def row_ids_in(source: Source, stream: int, bits: int) -> Column:
+    """Row ids as the library takes them: unsigned, of 32 or 64 bits; a copy unless they are so."""
+    end = 2**bits - 1
+    dtype = dtype_of(source, stream)
+    want = Key(np.dtype(f"u{bits // 8}"))
+    if dtype == want.dtype:
+        return column(source, stream, copies=True)
+    if dtype.kind not in "iu" and not (source.loose and source.cells is not None and source.shape == (0,)):
+        raise InvalidType(f"{source.argument}: row ids are integers, and these are {dtype}")
+    if isinstance(source.cells, HostCells):
+        array = np.asarray(source.cells.array)
+        if array.size and source.world.any_outside(array, end, stream):
+            raise InvalidArgument(
+                f"{source.argument}: they go from {array.min()} to {array.max()}; row ids are 0 to {end - 1}"
+            )
+        cast = HostCells(array.astype(want.dtype), source.cells.validity, kept=source.cells.kept)
+        plain = Source(source.argument, source.given, source.world, cast, source.scalar)
+        return column(plain, stream, copies=True)
+    array = source.given
+    if source.world.any_outside(array, end, stream):
+        raise InvalidArgument(f"{source.argument}: some are not within 0 to {end - 1}")
+    copy = source.world.cast(array, f"int{bits}", stream)
+    address = source.world.address(copy)
+    native = _raydex.Column(_raydex.Format(f"uint{bits}"), address, len(copy))
+    return Column(native, len(copy), want, source, copy)
+
+
+class Index:
+    """An index over a column, made by `raydex.build`: answers batches of points and ranges.
+
+    *Probes* are a column of the keys' dtype in the memory of the index; narrower ones (int32 for keys
+    of int64) are converted by a copy. Where one column is given, its cells are points; where there is
+    an upper one, too, they are ranges, both ends included. A single number, or a list of them, is taken
+    in the keys' type; of a single one the answer is a single one, too.
+
+    *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
+    the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for
+    its arrays, else a `raydex.DeviceArray`. Rows are int64, -1 (`raydex.not_found`) where there is
+    none; in a `DeviceArray` they have the width of the index's own row ids.
+
+    *Missing* probes (of a NumPy mask, an Arrow bitmap, or NaT) match nothing. NaN equals NaN, -0.0
+    equals 0.0.
+
+    *Streams*: on a GPU, work goes to `stream` (a handle, or a stream of PyTorch, CuPy or Numba), by
+    default the current one of the probes' library, and calls return before it is done; only `rows`,
+    `insert` and `erase` wait for it. *Threads*: several may ask; `insert` and `erase` wait for them.
+    The lock of the interpreter is not held.
+
+    *Errors*: `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `OutOfMemory`, `CudaError`.
+    """
+
+    __module__ = "raydex"
+
+    def __init__(self, native: _raydex.Index, place: Place, key: Key, kept: Any, stream: int) -> None:
+        self._native = native
+        self._place = place
+        self._key = key
+        self._stream = stream  # of its memory
+        self._streams = {stream: kept}  # all that worked with it, and what keeps them
+        self._closed = False
+        self._edits = threading.Lock()  # joins over the index must not meet an edit
+        self._bits = 0
+        self._max_row_id = 0
+        self._learn()
+
+    def _learn(self) -> None:
+        info = self.info
+        self._bits = info.row_id_bits
+        self._max_row_id = info.max_row_id
+
+    # What it is
+
+    @property
+    def info(self) -> IndexInfo:
+        """Structure, backend, options, rows, and bytes as measured."""
+        (structure, backend, key, bits, n, entries, most, options, resident, peak) = self._native.info()
+        return IndexInfo(
+            structure, backend, str(self._place), key if not self._key.unit else self._key.unit, bits, n,
+            entries, most, options_of(options), resident, peak,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        """Entries: rows that are not missing, and what edits have added."""
+        return int(self.info.entries)
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "raydex.Index(closed)"
+        of = self.info
+        return (
+            f"raydex.Index({of.structure} on {of.device}: {of.entries} rows of {self._key}, "
+            f"{bytes_as_text(of.resident_bytes)})"
+        )
+
+    def close(self) -> None:
+        """Frees its memory now. Later calls raise `raydex.InvalidArgument`."""
+        with self._edits:
+            if self._closed:
+                return
+            self._closed = True
+            self._place.run(self._free)
+
+    def _free(self) -> None:
+        # It is freed in the order of its own stream, after what other streams still read.
+        if self._place.device is not None:
+            for stream in self._streams:
+                _cuda.wait(self._stream, stream, self._place.device)
+        self._native.close()
+        self._streams.clear()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except (Error, AttributeError, TypeError):
+            pass  # of a device that is gone, an index half made, or an interpreter that ends
+
+    # Probes
+
+    def _column(self, source: Source, stream: int) -> Column:
+        return column(source, stream, self._key)
+
+    def _batch(self, lower: Any, upper: Any, stream: Any) -> _Batch:
+        """The probes of a call, checked and where the index is."""
+        name = "points" if upper is None else "lower"
+        return _Batch(self, lower if isinstance(lower, Source) else look(name, lower), upper, stream)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InvalidArgument("index: it is closed; build another one")
+
+    # Queries
+
+    def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+        """The smallest matching row of each probe, -1 where none matches.
+
+        Cost: a search a probe, and for ranges a look at the rows in it."""
+        batch = self._batch(lower, upper, stream)
+        return batch.row_ids(
+            lambda out, widened: self._native.first(*batch.arguments, out, batch.size, widened)
+        )
+
+    def count(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+        """How many rows match each probe, int64. Cost: a search or two a probe."""
+        batch = self._batch(lower, upper, stream)
+        return batch.numbers(
+            "int64", lambda out: self._native.count(*batch.arguments, out, batch.size)
+        )
+
+    def sum(
+        self, lower: Any, upper: Any = None, *, values: Any = None, stream: Any = None
+    ) -> Any:
+        """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
+
+        `values`: a column with a cell for each row. The sum is int64 for signed values, uint64 for
+        unsigned ones and for rows, both modulo 2^64, float64 for floating ones, and 0 where nothing
+        matches. A missing value adds nothing. Cost: a search, and a read for each matching row."""
+        batch = self._batch(lower, upper, stream)
+        kind, cells = "u", None
+        if values is not None:
+            source = look("values", values)
+            same_place(batch.source, source)
+            of = refuse_strings(column(source, batch.stream))
+            if of.key.unit or of.key.dtype is None or of.key.dtype.kind not in "iuf":
+                raise InvalidType(f"values: they are {of.key}; sums are of numbers")
+            kind, cells = of.key.dtype.kind, of.native
+        dtype = {"u": "uint64", "i": "int64", "f": "float64"}[kind]
+        return batch.numbers(
+            dtype,
+            lambda out: self._native.sum(*batch.arguments, cells, kind, out, batch.size),
+        )
+
+    def rows(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Matches:
+        """All matching rows of each probe, as offsets and rows.
+
+        Those of a probe are ordered by key, then by row, on ordered structures. Waits for the stream
+        once, to learn how many there are. Cost: two searches, and a write for each matching row."""
+        batch = self._batch(lower, upper, stream)
+        world, number = batch.source.world, batch.stream
+        offsets = world.empty(batch.size + 1, "int64", number)
+        begins = world.address(offsets)
+        batch.run(self._native.offsets, *batch.arguments, begins, batch.size + 1)
+        if world.device is None:
+            total = int(offsets[-1])
+        else:
+            total = _cuda.read_number(begins + 8 * batch.size, number, world.device)
+        found = batch.row_id_array(
+            total,
+            lambda out, widened: self._native.rows(*batch.arguments, begins, out, total, widened),
+        )
+        return Matches(offsets, found)
+
+    def contains(self, points: Any, *, stream: Any = None) -> Any:
+        """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
+        batch = self._batch(points, None, stream)
+        found = batch.row_id_array(
+            batch.size,
+            lambda out, widened: self._native.first(*batch.arguments, out, batch.size, widened),
+        )
+        return batch.finish(batch.source.world.differs(found, -1, batch.stream))
+
+    def isin(self, points: Any, invert: bool = False, *, stream: Any = None) -> Any:
+        """`numpy.isin(points, column, invert=invert)`, of the column of the index: as `contains`, but
+        NaN is in nothing, and with `invert` the opposite. Points may have any number of dimensions."""
+        source = look("points", points)
+        shape = source.shape
+        array = source.cells.array if isinstance(source.cells, HostCells) else points
+        if isinstance(source.cells, HostCells) and array.ndim != 1:
+            array = source.cells.array = array.reshape(-1)
+            source.scalar = False
+        found = self.contains(source, stream=stream)
+        world = source.world
+        floating = self._key.dtype is not None and self._key.dtype.kind == "f"
+        if world is HOST:
+            array = np.asarray(array)  # of a masked one, too
+        number, _ = stream_of(source, stream)
+        found = world.membership(found, array if floating else None, invert, number)
+        return found.reshape(shape) if world is HOST and shape is not None else found
+
+    def rank(self, points: Any, side: str = "left", *, stream: Any = None) -> Any:
+        """How many keys are less than each point, or with `side="right"` not greater; int64.
+
+        That is `numpy.searchsorted` of the sorted column. -1 for missing points. Of ordered structures
+        only. Cost: a search a point."""
+        if side not in ("left", "right"):
+            raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
+        batch = self._batch(points, None, stream)
+        return batch.numbers(
+            "int64",
+            lambda out: self._native.rank(*batch.points, side == "right", out, batch.size),
+        )
+
+    def predecessor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
+        """The smallest row of the largest key that is not greater than each point, or with `strict`
+        less than it; -1 where there is none. Of ordered structures only. Cost: a search or two."""
+        return self._closest(points, True, strict, stream)
+
+    def successor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
+        """The same for the smallest key that is not less than the point, or greater than it."""
+        return self._closest(points, False, strict, stream)
+
+    def _closest(self, points: Any, before: bool, strict: bool, stream: Any) -> Any:
+        batch = self._batch(points, None, stream)
+        return batch.row_ids(
+            lambda out, widened: self._native.closest(
+                *batch.points, before, strict, out, batch.size, widened
+            )
+        )
+
+    # Edits
+
+    def insert(self, keys: Any, rows: Any, *, stream: Any = None) -> None:
+        """Inserts entries: keys and their rows, integers that the index's row ids have room for.
+
+        Missing keys are passed over. Waits for queries of other threads, and for the stream. Cost: see
+        the structure; most sort the batch and merge."""
+        self._edit(keys, rows, None, None, stream)
+
+    def erase(self, keys: Any, rows: Any = None, *, stream: Any = None) -> None:
+        """Erases all entries of these keys, or with `rows` those of each pair of a key and a row. What
+        is erased need not be there. Waits and costs as `insert`."""
+        self._edit(None, None, keys, rows, stream)
+
+    def _edit(self, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> None:
+        self._check_open()
+        source = look("keys", erase if insert is None else insert)
+        self._check_place(source)
+        number, kept = stream_of(source, stream)
+        keys = self._column(source, number)
+        given = erase_rows if insert is None else insert_rows
+        rows = None
+        if given is not None:
+            row_source = look("rows", given)
+            same_place(source, row_source)
+            rows = self._run(row_ids_in, row_source, number, self._bits)
+        nothing = _raydex.Column(_raydex.Format(str(self._native.info()[2])), 0, 0)
+        no_rows = _raydex.Column(_raydex.Format(f"uint{self._bits}"), 0, 0)
+        with self._edits:
+            self._check_open()
+            if insert is not None:
+                assert rows is not None
+                self._run(self._native.edit, number, keys.native, rows.native, nothing, None)
+            else:
+                self._run(
+                    self._native.edit, number, nothing, no_rows, keys.native, rows and rows.native
+                )
+            self._stream = number
+            self._streams[number] = kept
+            self._learn()
+
+    def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        return self._place.run(call, *arguments)
+
+    def _check_place(self, source: Source) -> None:
+        if source.world.device != self._place.device:
+            to = self._place.device
+            raise InvalidArgument(
+                f"{source.argument}: in {source.world.where()}, but the index is on {self._place}; "
+                f"{source.world.copy_hint(to)}"
+            )
+
+
+class _Batch:
+    """The probes of one call, and where its answers go."""
+
+    def __init__(self, index: Index, source: Source, upper: Any, stream: Any) -> None:
+        index._check_open()
+        index._check_place(source)
+        self.index = index
+        self.source = source
+        self.stream, kept = stream_of(source, stream)
+        index._streams[self.stream] = kept
+        of = source
+        if upper is not None:
+            other = look("upper", upper)
+            index._check_place(other)
+            source, other = _as_long(source, other)
+            self._upper: Column | None = index._column(other, self.stream)
+        else:
+            self._upper = None
+        self._lower = index._column(source, self.stream)
+        self._scalar = source.scalar and of.scalar
+        self.size = self._lower.size
+
+    @property
+    def points(self) -> tuple[_raydex.Session, int, Any]:
+        return (self.index._place.session(), self.stream, self._lower.native)
+
+    @property
+    def arguments(self) -> tuple[_raydex.Session, int, Any, Any]:
+        return (*self.points, None if self._upper is None else self._upper.native)
+
+    def run(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        return self.index._place.run(call, *arguments)
+
+    def finish(self, found: Any) -> Any:
+        return found[0] if self._scalar else found
+
+    def numbers(self, dtype: str, call: Callable[[int], None]) -> Any:
+        world = self.source.world
+        out = world.empty(self.size, dtype, self.stream)
+        self.run(call, world.address(out))
+        return self.finish(out)
+
+    def row_ids(self, call: Callable[[int, bool], None]) -> Any:
+        return self.finish(self.row_id_array(self.size, call))
+
+    def row_id_array(self, size: int, call: Callable[[int, bool], None]) -> Any:
+        return row_id_array(
+            self.source.world, self.run, size, self.index._bits, self.index._max_row_id, self.stream, call
+        )
+
+
+def row_id_array(
+    world: World,
+    run: Callable[..., Any],
+    size: int,
+    bits: int,
+    max_row_id: int,
+    stream: int,
+    call: Callable[[int, bool], None],
+) -> Any:
+    """An array of int64 for row ids of `bits` bits, which `call` writes."""
+    if world.device is None or bits == 64:
+        out = world.empty(size, "int64", stream)
+        run(call, world.address(out), world.device is None)
+        return out
+    narrow = world.empty(size, "int32", stream)
+    run(call, world.address(narrow), False)
+    return world.widened(narrow, max_row_id >= 2**31, stream)
+
+
+def _as_long(lower: Source, upper: Source) -> tuple[Source, Source]:
+    """Ends of ranges: where one is a single number, it is the end of each range."""
+    if lower.scalar == upper.scalar:
+        return (lower, upper)
+    if not (isinstance(lower.cells, HostCells) and isinstance(upper.cells, HostCells)):
+        raise InvalidArgument("upper: one end is a single number; give two columns of equal size")
+
+    def repeated(one: Source, like: Source) -> Source:
+        if not one.scalar:
+            return one
+        assert isinstance(one.cells, HostCells) and isinstance(like.cells, HostCells)
+        array = np.full(like.cells.array.shape, one.cells.array)
+        return Source(one.argument, one.given, one.world, HostCells(array), loose=one.loose)
+
+    return (repeated(lower, upper), repeated(upper, lower))
+
+
+def build(
+    column_of: Any,
+    structure: str = "auto",
+    device: Any = None,
+    stream: Any = None,
+    *,
+    rows: Any = None,
+    **options: Any,
+) -> Index:
+    """Builds an index over a column.
+
+    Parameters
+    ----------
+    column_of
+        One-dimensional: a NumPy array, strided or masked; what has `__dlpack__` (PyTorch, CuPy, JAX),
+        `__cuda_array_interface__` (Numba, cuDF), or Arrow's `__arrow_c_array__` or
+        `__arrow_c_stream__` (pyarrow, Polars, pandas, DuckDB); or a list. Cells are integers, floating
+        numbers, bool, datetime64, timedelta64, Arrow's dates and times, or byte strings of up to 8
+        bytes. They are read where they are. Those of int8, int16, uint8, uint16, float16 and bool are
+        widened to 32 bits by a copy on the same device; Arrow's chunks are joined by a copy.
+    structure
+        A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
+        points and ranges.
+    device
+        Where the index is. By default where the column is, on which nothing else is possible: nothing
+        is copied between devices. `"optix"` has rays traced on a GPU; else a GPU's backend is `cuda`
+        for all structures that have it.
+    stream
+        Of a GPU: the stream of the build, a handle or a stream of PyTorch, CuPy or Numba; by default
+        the current one of the column's library. The index frees its memory there.
+    rows
+        Explicit row ids, as many as cells; by default the positions of cells.
+    options
+        Of the structure, by name; `raydex.structures()` has them.
+
+    Returns
+    -------
+    Index
+        The column may be freed or changed afterwards.
+
+    Cost: a radix sort of the column, and what the structure lays out; see the structure's own header.
+    Missing cells are never matched. Raises `raydex.InvalidArgument`, `InvalidType`, `Unsupported`,
+    `Unavailable`, `OutOfMemory`, `CudaError`.
+    """
+    source = look("column", column_of)
+    if source.scalar:
+        raise InvalidArgument(f"column: {column_of!r} is a single number; give a column, as [x]")
+    place = place_for(source.world, device, structure, known)
+    number, kept = stream_of(source, stream)
+    keys = refuse_strings(column(source, number))
+    row_ids = None
+    if rows is not None:
+        row_source = look("rows", rows)
+        same_place(source, row_source)
+        bits = 32 if keys.size < 2**32 - 1 and _fit_32_bits(row_source, number) else 64
+        row_ids = place.run(row_ids_in, row_source, number, bits)
+    native = place.run(
+        _raydex.Index,
+        structure,
+        place.backend,
+        place.session(),
+        number,
+        keys.native,
+        None if row_ids is None else row_ids.native,
+        option_texts(options),
+    )
+    return Index(native, place, keys.key, kept, number)
+
+
+def _fit_32_bits(rows: Source, stream: int) -> bool:
+    dtype = dtype_of(rows, stream)
+    if dtype.itemsize <= 4 and dtype.kind != "f":
+        return True
+    if isinstance(rows.cells, HostCells):
+        array = np.asarray(rows.cells.array)
+        return array.size == 0 or bool(array.max() < 2**32 - 1)
+    return False

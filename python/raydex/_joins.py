@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins: the pairs of rows of two tables whose keys match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from raydex import _raydex
+from raydex._arrow import StringCells, Table, is_arrow, take_arrow
+from raydex._columns import (
+    Column,
+    Key,
+    Source,
+    column,
+    converts,
+    dtype_of,
+    key_of,
+    look,
+    refuse_strings,
+    same_place,
+    stream_of,
+)
+from raydex._errors import InvalidArgument, InvalidType
+from raydex._index import Index, option_texts, row_id_array
+from raydex._places import Place, place_for
+from raydex._structures import known
+from raydex._worlds import HOST, World, is_of
+
+_KINDS = ("inner", "left", "semi", "anti")
+_COMPARISONS = {
+    "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal",
+    "less": "less", "less_equal": "less_equal", "greater": "greater", "greater_equal": "greater_equal",
+}  # fmt: skip
+
+
+class JoinRows(NamedTuple):
+    """The rows of a join, which gather the rows of the two tables; int64."""
+
+    probe: Any
+    """A probe row for each row of the join."""
+    build: Any
+    """Its build row, -1 where a left join has none; None for semi and anti joins."""
+
+
+def _is_column(x: Any) -> bool:
+    return not isinstance(x, (bool, int, float, bytes, str, np.generic)) and x is not None
+
+
+def _parts(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
+    """The columns of a key, with names where they have some."""
+    if is_of("pandas", x, "DataFrame"):
+        x = {str(name): x[name] for name in x.columns}
+    if isinstance(x, Mapping):
+        return ([str(name) for name in x], [look(f"{argument}[{name!r}]", one) for name, one in x.items()])
+    if isinstance(x, (list, tuple)) and x and all(_is_column(one) for one in x):
+        return (None, [look(f"{argument}[{i}]", one) for i, one in enumerate(x)])
+    of_pandas = is_of("pandas", x, "Series") or is_of("pandas", x, "Index")
+    if is_arrow(x) and not of_pandas and not hasattr(x, "__cuda_array_interface__"):
+        taken = take_arrow(argument, x)
+        if isinstance(taken, Table):
+            sources = [
+                Source(f"{argument}[{name!r}]", x, HOST, cells)
+                for name, cells in zip(taken.names, taken.columns)
+            ]
+            return (taken.names, sources)
+        return (None, [Source(argument, x, HOST, taken)])
+    return (None, [look(argument, x)])
+
+
+def _pair(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
+    """The columns of both sides, in one order."""
+    names, built = _parts("build", build)
+    other_names, probed = _parts("probe", probe)
+    if not built or not probed:
+        raise InvalidArgument("build: no columns; a key has 1 to 16")
+    if len(built) != len(probed):
+        raise InvalidArgument(
+            f"probe: {len(probed)} columns, but the key of the build side has {len(built)}"
+        )
+    if names is not None and other_names is not None:
+        if set(names) != set(other_names):
+            raise InvalidArgument(
+                f"probe: its columns are {', '.join(other_names)}, but those of the build side "
+                f"{', '.join(names)}; give lists of columns to join them by their places"
+            )
+        by_name = dict(zip(other_names, probed))
+        probed = [by_name[name] for name in names]
+    same_place(*built, *probed)
+    return (built, probed)
+
+
+def _common(build: Source, probe: Source, stream: int) -> Key:
+    """The type that both columns are compared in, which has all values of both."""
+    left, right = key_of(build, stream), key_of(probe, stream)
+    if left == right:
+        return left
+    if left.dtype is None or right.dtype is None or left.unit or right.unit:
+        raise InvalidType(
+            f"{probe.argument}: it is of {right}, but {build.argument} of {left}; convert one of them"
+        )
+    own, other = dtype_of(build, stream), dtype_of(probe, stream)
+    if converts(own, right.dtype):
+        return right
+    if converts(other, left.dtype):
+        return left
+    try:
+        both = np.promote_types(own, other)
+    except TypeError:
+        both = np.dtype("O")
+    if both.kind in "OV" or not (converts(own, both) and converts(other, both)):
+        raise InvalidType(
+            f"{probe.argument}: it is of {right}, but {build.argument} of {left}, and no key type has the "
+            "values of both; convert one of them"
+        )
+    return Key(both)
+
+
+def _both(built: list[Source], probed: list[Source], stream: int) -> tuple[list[Column], list[Column]]:
+    keys = [_common(one, other, stream) for one, other in zip(built, probed)]
+    return (
+        [column(one, stream, key) for one, key in zip(built, keys)],
+        [column(one, stream, key) for one, key in zip(probed, keys)],
+    )
+
+
+def _natives(columns: list[Column]) -> list[Any]:
+    return [one.native for one in columns]
+
+
+def _check_how(how: str) -> None:
+    if how not in _KINDS:
+        raise InvalidArgument(f"how: {how!r} is none of {', '.join(_KINDS)}")
+
+
+class _Call:
+    """Where a join runs, and on which stream."""
+
+    def __init__(self, source: Source, device: Any, stream: Any, structure: str = "auto") -> None:
+        self.world: World = source.world
+        self.place: Place = place_for(source.world, device, structure, known)
+        self.stream, self._kept = stream_of(source, stream)
+
+    @property
+    def on(self) -> tuple[Any, int]:
+        return (self.place.session(), self.stream)
+
+    def rows(self, found: _raydex.Joined, how: str) -> JoinRows:
+        size = found.size
+        probe = self.world.empty(size, "int64", self.stream)
+        build = self.world.empty(size, "int64", self.stream) if how in ("inner", "left") else None
+        at = 0 if build is None else self.world.address(build)
+        self.place.run(found.rows, *self.on, 0, self.world.address(probe), at, size)
+        return JoinRows(probe, build)
+
+
+def join(
+    build: Any,
+    probe: Any,
+    how: str = "inner",
+    *,
+    structure: str = "auto",
+    missing_equal: bool = False,
+    device: Any = None,
+    stream: Any = None,
+    **options: Any,
+) -> JoinRows:
+    """Joins two tables by equal keys.
+
+    Parameters
+    ----------
+    build, probe
+        A column each (see `raydex.build`), or up to 16 of them as a tuple, a list, a dict or a data frame;
+        where both sides have names, columns are matched by these. Strings of any length are taken, as
+        Arrow has them. Dtypes of a pair need not be equal if one type has the values of both. `build`
+        is indexed; it may be an `Index`, which is used as it is.
+    how
+        `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1.
+        `semi`: probe rows with a match, once each. `anti`: probe rows without one.
+    missing_equal
+        Whether a missing value equals another one; else it matches nothing. NaN equals NaN.
+    structure, device, stream, options
+        As of `raydex.build`.
+
+    Returns
+    -------
+    JoinRows
+        `probe` and `build`, int64, in the order of the probe rows; see `Index` for their library.
+
+    Cost: the build of an index, one lookup a probe row, a write a row of the result. Waits for the stream:
+    sizes are known when it returns. Raises as `raydex.build`.
+    """
+    _check_how(how)
+    if isinstance(build, Index):
+        return _join_index(build, probe, how, stream)
+    built, probed = _pair(build, probe)
+    call = _Call(built[0], device, stream, structure)
+    build_key, probe_key = _both(built, probed, call.stream)
+    side = call.place.run(
+        _raydex.Join, call.place.backend, *call.on, _natives(build_key), structure, option_texts(options),
+        missing_equal,
+    )  # fmt: skip
+    return call.rows(call.place.run(side.match, *call.on, _natives(probe_key), how), how)
+
+
+def _join_index(index: Index, probe: Any, how: str, stream: Any) -> JoinRows:
+    source = look("probe", probe)
+    index._check_open()
+    index._check_place(source)
+    call = _Call(source, str(index._place), stream)
+    key = column(source, call.stream, index._key)
+    with index._edits:
+        index._check_open()
+        side = call.place.run(_raydex.Join.over, *call.on, index._native)
+        return call.rows(call.place.run(side.match, *call.on, [key.native], how), how)
+
+
+def _reach(argument: str, given: Any, key: Key) -> float | None:
+    """A distance as the library takes it: a number of the times' own units."""
+    if given is None:
+        return None
+    try:
+        if key.dtype is not None and key.dtype.kind in "mM":
+            unit = np.datetime_data(key.dtype)[0]
+            return float(np.asarray(given, f"timedelta64[{unit}]").astype("int64"))
+        return float(given)
+    except (TypeError, ValueError):
+        raise InvalidType(f"{argument}: {given!r} is no distance of {key}") from None
+
+
+def join_asof(
+    build: Any,
+    probe: Any,
+    *,
+    by: Any = None,
+    build_by: Any = None,
+    probe_by: Any = None,
+    direction: str = "backward",
+    allow_exact_matches: bool = True,
+    tolerance: Any = None,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """For each probe row the build row with the closest time.
+
+    Parameters
+    ----------
+    build, probe
+        Columns of times, or of other numbers; neither need be sorted.
+    build_by, probe_by
+        Columns of a key, as of `join`, which has to be equal; or `by`, a pair of both.
+    direction
+        `backward`: the last time that is not after the probe's. `forward`: the first that is not before
+        it. `nearest`: the closer one of the two, of equally close ones that before.
+    allow_exact_matches
+        Whether a row of the same time is taken, as in `pandas.merge_asof`.
+    tolerance
+        The largest distance: a number, or for times a `timedelta`.
+
+    Returns
+    -------
+    array of int64
+        A build row for each probe row, the first one of those with that time; -1 where there is none.
+
+    Cost: the build of an index, one or two searches a probe row, with a key two more.
+    """
+    if by is not None:
+        if build_by is not None or probe_by is not None or not isinstance(by, tuple) or len(by) != 2:
+            raise InvalidArgument("by: give (build_by, probe_by), or these two by name")
+        build_by, probe_by = by
+    if (build_by is None) != (probe_by is None):
+        raise InvalidArgument("build_by: it is given with probe_by, or neither is")
+    times, probe_times = look("build", build), look("probe", probe)
+    same_place(times, probe_times)
+    call = _Call(times, device, stream)
+    [build_time], [probe_time] = _both([times], [probe_times], call.stream)
+    refuse_strings(build_time)
+    build_key: list[Column] = []
+    probe_key: list[Column] = []
+    if build_by is not None:
+        built, probed = _pair(build_by, probe_by)
+        same_place(times, *built)
+        build_key, probe_key = _both(built, probed, call.stream)
+    distance = _reach("tolerance", tolerance, build_time.key)
+    side = call.place.run(
+        _raydex.AsofJoin, call.place.backend, *call.on, build_time.native, _natives(build_key)
+    )
+    bits = 32 if build_time.size < 2**32 - 1 else 64
+    size = probe_time.size
+    return row_id_array(
+        call.world, call.place.run, size, bits, build_time.size, call.stream,
+        lambda out, widened: side.match(
+            *call.on, probe_time.native, _natives(probe_key), direction, not allow_exact_matches, distance,
+            bits, out, size, widened,
+        ),
+    )  # fmt: skip
+
+
+def join_range(
+    build: Any,
+    probe: Any,
+    how: str = "inner",
+    *,
+    distance: Any = None,
+    compare: str | None = None,
+    build_upper: Any = None,
+    probe_upper: Any = None,
+    structure: str = "auto",
+    device: Any = None,
+    stream: Any = None,
+    **options: Any,
+) -> JoinRows:
+    """Joins two tables by order: one of these says how.
+
+    Parameters
+    ----------
+    distance
+        Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta`.
+    compare
+        `"<"`, `"<="`, `">"` or `">="`: how the build key compares with the probe, as in
+        `build < probe`.
+    build_upper
+        Build rows are intervals `[build, build_upper]`, both ends included, that contain the probe.
+    probe_upper
+        Probe rows are intervals `[probe, probe_upper]` that contain the build key.
+    build, probe, how, structure, device, stream, options
+        As of `join`, of one column each.
+
+    Returns
+    -------
+    JoinRows
+        In the order of the probe rows; those of one by build key, then by build row.
+
+    Cost: the build of an index (two with `build_upper`), two searches a probe row, a write a row of the
+    result, which may be far larger than both tables.
+    """
+    _check_how(how)
+    said = [
+        name
+        for name, value in (
+            ("distance", distance), ("compare", compare), ("build_upper", build_upper),
+            ("probe_upper", probe_upper),
+        )
+        if value is not None
+    ]  # fmt: skip
+    if len(said) != 1:
+        raise InvalidArgument(
+            f"join_range: {', '.join(said) or 'nothing'} is given; give one of distance, compare, build_upper "
+            "and probe_upper"
+        )
+    if compare is not None and compare not in _COMPARISONS:
+        raise InvalidArgument(f"compare: {compare!r} is none of {', '.join(_COMPARISONS)}")
+    sources = [look("build", build), look("probe", probe)]
+    if build_upper is not None:
+        sources.append(look("build_upper", build_upper))
+    if probe_upper is not None:
+        sources.append(look("probe_upper", probe_upper))
+    same_place(*sources)
+    call = _Call(sources[0], device, stream, structure)
+    on, run = call.on, call.place.run
+    if any(isinstance(one.cells, StringCells) for one in sources):
+        raise InvalidType("build: strings of any length have no order here; give ones of up to 8 bytes")
+    if len(sources) == 3:
+        # All three are compared: the third says nothing of a type of its own.
+        key = _common(sources[0], sources[1], call.stream)
+        columns = [column(one, call.stream, key) for one in sources]
+    else:
+        [one], [other] = _both(sources[:1], sources[1:], call.stream)
+        columns = [one, other]
+    natives = _natives(columns)
+    if build_upper is not None:
+        if structure != "auto" or options:
+            raise InvalidArgument("structure: intervals have one of their own; leave it and options out")
+        intervals = run(_raydex.IntervalJoin, call.place.backend, *on, natives[0], natives[2])
+        return call.rows(run(intervals.match, *on, natives[1], how), how)
+    side = run(
+        _raydex.Join, call.place.backend, *on, natives[:1], structure, option_texts(options), False
+    )
+    if probe_upper is not None:
+        found = run(side.match_ranges, *on, natives[1], natives[2], how)
+    elif distance is not None:
+        reach = _reach("distance", distance, columns[0].key)
+        found = run(side.match_band, *on, natives[1], reach, how)
+    else:
+        assert compare is not None
+        found = run(side.match_compared, *on, natives[1], _COMPARISONS[compare], how)
+    return call.rows(found, how)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's `searchsorted` and `isin`, by an index that is built for the call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex import _raydex
+from raydex._arrow import HostCells
+from raydex._columns import Column, Key, Source, column, dtype_of, look, natural, same_place, stream_of
+from raydex._errors import InvalidArgument, InvalidType
+from raydex._index import Index
+from raydex._places import place_for
+from raydex._structures import known
+from raydex._worlds import HOST
+
+# Where no build pays: calls of fewer cells in all, and searches for so few in so many rows, since NumPy need
+# not read these. Measured on two cores of an AMD EPYC.
+_least_cells = 1 << 12
+_rows_a_probe = 8
+
+
+def _host_array(source: Source) -> npt.NDArray[Any] | None:
+    """The array of an argument in host memory without missing cells; None of a device's."""
+    if source.world.device is not None:
+        return None
+    dtype_of(source)  # asks DLPack
+    if not isinstance(source.cells, HostCells):
+        raise InvalidType(f"{source.argument}: strings of any length have no place here")
+    if source.cells.validity is not None or np.ma.is_masked(source.cells.array):
+        raise InvalidArgument(f"{source.argument}: some cells are missing; drop or fill them first")
+    return np.asarray(source.cells.array)
+
+
+def _order(of: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Times as numbers of their order in NumPy, where NaT comes last."""
+    return of.view("u8") + np.uint64(2**63 - 1)
+
+
+def _source(argument: str, array: npt.NDArray[Any]) -> Source:
+    return Source(argument, array, HOST, HostCells(array), shape=array.shape)
+
+
+def _promoted_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that NumPy compares two in, if there are keys of it."""
+    try:
+        both: np.dtype[Any] = np.promote_types(one, other)
+    except TypeError:
+        raise InvalidType(f"{one} and {other} are not compared; convert one of them") from None
+    natural(f"{one} and {other}", both)
+    return both
+
+
+def _in_one_type(
+    a: npt.NDArray[Any], b: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Both in the dtype that NumPy compares them in, if there are keys of it."""
+    both = _promoted_dtype(a.dtype, b.dtype)
+    return (a.astype(both, copy=False), b.astype(both, copy=False))
+
+
+def _index_over(of: Column, structure: str, options: dict[str, str], stream: int) -> Index:
+    place = place_for(of.source.world, None, structure, known)
+    native = place.run(
+        _raydex.Index, structure, place.backend, place.session(), stream, of.native, None, options
+    )
+    return Index(native, place, of.key, None, stream)
+
+
+def searchsorted(
+    a: Any, v: Any, side: str = "left", sorter: Any = None, *, stream: Any = None
+) -> Any:
+    """`numpy.searchsorted`: where to insert the elements of `v` into the sorted `a`.
+
+    Parameters
+    ----------
+    a
+        A sorted column, or with `sorter` one that it sorts. As of `raydex.build`, also on a GPU.
+    v
+        Values, of any shape in host memory, else of one dimension.
+    side
+        `left`: before equal elements of `a`; `right`: behind them.
+    sorter
+        Positions that sort `a`, as of `numpy.argsort`; `a[sorter]` is a copy.
+
+    Returns
+    -------
+    array of int64, of the shape of `v`
+        In the library of `v`; a number for a number.
+
+    Answers, dtypes and errors are NumPy's: values of two dtypes are compared in the one that NumPy
+    promotes them to, NaN and NaT come last. Cost: a build over `a`, where there are too few values for
+    that to pay NumPy's own search; for many calls with one `a`, `raydex.build(a).rank(v)`.
+    """
+    if side not in ("left", "right"):
+        raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
+    first, probes = look("a", a), look("v", v)
+    same_place(first, probes)
+    rows, values = _host_array(first), _host_array(probes)
+    if rows is None or values is None:
+        return _search_on_device(first, probes, side, sorter, stream)
+    if stream is not None:
+        stream_of(first, stream)
+    if rows.ndim != 1:
+        raise InvalidArgument(f"a: it has {rows.ndim} dimensions, {rows.shape}; it must have one")
+    if sorter is not None:
+        rows = rows[_checked_sorter(sorter, len(rows))]
+    rows, values = _in_one_type(rows, values)
+    if len(rows) + values.size < _least_cells or values.size * _rows_a_probe < len(rows):
+        found = np.searchsorted(rows, values, side=side)  # type: ignore[call-overload]
+    else:
+        shape = values.shape
+        if rows.dtype.kind in "mM" and (np.isnat(rows).any() or np.isnat(values).any()):
+            rows, values = _order(np.ascontiguousarray(rows)), _order(np.ascontiguousarray(values))
+        of = column(_source("a", rows), 0, copies=True)
+        points = np.ascontiguousarray(values).reshape(-1)
+        with _index_over(of, "auto", {}, 0) as index:
+            found = index.rank(points, side).reshape(shape)
+        found = found[()] if not shape else found
+    return _as_given(probes, found)
+
+
+def _as_given(source: Source, found: Any) -> Any:
+    """A result of NumPy in the library of the argument."""
+    if source.world.name == "torch":
+        return source.world._torch.as_tensor(found)  # type: ignore[attr-defined]
+    return found
+
+
+def _checked_sorter(sorter: Any, size: int) -> npt.NDArray[Any]:
+    order = np.asarray(sorter)
+    if order.dtype.kind not in "iu":
+        raise InvalidType(f"sorter: it is of {order.dtype}; it must be of integers")
+    if order.shape != (size,):
+        raise InvalidArgument(f"sorter: it has the shape {order.shape}, but there are {size} elements")
+    if size and (int(order.min()) < 0 or int(order.max()) >= size):
+        raise InvalidArgument(f"sorter: it goes from {order.min()} to {order.max()}, but there are {size} elements")
+    return order
+
+
+def _common_on_device(first: Source, second: Source, stream: int) -> Key:
+    both = _promoted_dtype(dtype_of(first, stream), dtype_of(second, stream))
+    return Key(natural(first.argument, both))
+
+
+def _promoted(source: Source, stream: int, key: Key) -> Column:
+    """As `column`, also where NumPy's promotion rounds, as of int64 to float64."""
+    assert key.dtype is not None
+    own = dtype_of(source, stream)
+    if own.kind in "iu" and key.dtype.kind == "f":
+        rounded = source.world.cast(source.given, key.dtype, stream)
+        return column(look(source.argument, rounded), stream, key)
+    return column(source, stream, key)
+
+
+def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any) -> Any:
+    number, _ = stream_of(v, stream)
+    if sorter is not None:
+        a = look("a", a.given[sorter])
+    key = _common_on_device(a, v, number)
+    with _index_over(_promoted(a, number, key), "auto", {}, number) as index:
+        points = _promoted(v, number, key)
+        out = v.world.empty(points.size, "int64", number)
+        index._run(
+            index._native.rank, index._place.session(), number, points.native, side == "right",
+            v.world.address(out), points.size,
+        )  # fmt: skip
+    return out[0] if v.scalar else out
+
+
+def isin(element: Any, test_elements: Any, invert: bool = False, *, stream: Any = None) -> Any:
+    """`numpy.isin`: whether each element is one of `test_elements`, or with `invert` none of them.
+
+    Parameters
+    ----------
+    element
+        Values, of any shape in host memory, else of one dimension.
+    test_elements
+        Values to look for, of any shape in host memory; on the device of `element`.
+
+    Returns
+    -------
+    array of bool, of the shape of `element`
+        In its library.
+
+    Answers are NumPy's: two dtypes are compared in the one that NumPy promotes them to, int64 and uint64
+    exactly, NaN and NaT are in nothing. (Where integers of 64 bits meet floating numbers, `numpy.isin` finds
+    some that are in nothing, since it takes two elements that round to one number for a pair; raydex does
+    not.) Cost: a hash table or the like over `test_elements`, a lookup an
+    element; of a few cells, NumPy's own way.
+    """
+    elements, tests = look("element", element), look("test_elements", test_elements)
+    same_place(elements, tests)
+    values, rows = _host_array(elements), _host_array(tests)
+    if values is None or rows is None:
+        return _isin_on_device(elements, tests, invert, stream)
+    if stream is not None:
+        stream_of(elements, stream)
+    shape = values.shape
+    values, rows = values.reshape(-1), rows.reshape(-1)
+    kinds = {values.dtype.str[1:], rows.dtype.str[1:]}
+    if kinds == {"i8", "u8"} or (kinds & {"u8"} and {values.dtype.kind, rows.dtype.kind} == {"i", "u"}):
+        found = _isin_signed_and_unsigned(values, rows)
+    else:
+        values, rows = _in_one_type(values, rows)
+        found = _found(values, rows)
+    found = found.reshape(shape)
+    return _as_given(elements, ~found if invert else found)
+
+
+def _found(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if len(rows) + len(values) < _least_cells:
+        return np.isin(values, rows)
+    of = column(_source("test_elements", rows), 0, copies=True)
+    structure, options = _raydex.advise_points(of.size, _raydex.Format(of.format), "cpu")
+    with _index_over(of, structure, options, 0) as index:
+        found: npt.NDArray[np.bool_] = index.contains(np.ascontiguousarray(values))
+    if values.dtype.kind == "f" and np.isnan(rows).any():
+        found &= ~np.isnan(values)
+    return found
+
+
+def _isin_signed_and_unsigned(
+    values: npt.NDArray[Any], rows: npt.NDArray[Any]
+) -> npt.NDArray[np.bool_]:
+    """Neither type has the values of both; those that are not negative are the same in uint64."""
+    rows = rows[rows >= 0].astype("u8")
+    return np.asarray((values >= 0) & _found(values.astype("u8"), rows), np.bool_)
+
+
+def _isin_on_device(element: Source, tests: Source, invert: bool, stream: Any) -> Any:
+    number, _ = stream_of(element, stream)
+    key = _common_on_device(tests, element, number)
+    of = _promoted(tests, number, key)
+    place = place_for(element.world, None, "auto", known)
+    structure, options = _raydex.advise_points(of.size, _raydex.Format(of.format), place.backend)
+    with _index_over(of, structure, options, number) as index:
+        points = _promoted(element, number, key)
+        world = element.world
+        out = world.empty(points.size, "int64", number)
+        index._run(
+            index._native.count, index._place.session(), number, points.native, None, world.address(out),
+            points.size,
+        )  # fmt: skip
+        found = world.differs(out, 0, number)
+    floating = key.dtype is not None and key.dtype.kind == "f"
+    found = world.membership(found, element.given if floating else None, invert, number)
+    return found[0] if element.scalar else found

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The libraries that users' arrays are of: results are made there, on the same device."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex import _cuda, _raydex
+from raydex._errors import InvalidArgument, InvalidType, Unsupported
+
+
+class World:
+    """NumPy, and what all worlds are asked."""
+
+    name = "numpy"
+    device: int | None = None  # of its arrays: None for host memory
+
+    def current_stream(self) -> Any:
+        """The stream that the library's own work goes to now: a number, or an object that has one."""
+        return 0
+
+    def on(self, stream: int) -> Any:
+        """Has the library compute on a stream, and allocate for it, within a `with`."""
+        return contextlib.nullcontext()
+
+    def empty(self, size: int, dtype: str, stream: int) -> Any:
+        return np.empty(size, dtype)
+
+    def address(self, array: Any) -> int:
+        return int(array.__array_interface__["data"][0])
+
+    def cast(self, array: Any, dtype: npt.DTypeLike, stream: int) -> Any:
+        """A copy in another type, on the same device."""
+        with self.on(stream):
+            return array.astype(dtype)
+
+    def widened(self, narrow: Any, whole_range: bool, stream: int) -> Any:
+        """Row ids of 32 bits, read as int32, as int64; -1 where there is none."""
+        wide = self.cast(narrow, "int64", stream)
+        if not whole_range:
+            return wide
+        with self.on(stream):
+            return wide + (wide < -1) * (1 << 32)
+
+    def differs(self, array: Any, value: int, stream: int) -> Any:
+        """Whether each number is another one than `value`."""
+        with self.on(stream):
+            return array != value
+
+    def membership(self, found: Any, array: Any, invert: bool, stream: int) -> Any:
+        """Which points were found, where `array` has floating ones: NaN is not. Or which were not."""
+        with self.on(stream):
+            if array is not None:
+                found = found & (array == array)
+            return ~found if invert else found
+
+    def any_outside(self, array: Any, end: int, stream: int) -> bool:
+        """Whether a number is less than 0, or not less than `end`. Synchronises."""
+        with self.on(stream):
+            outside = array < 0
+            # PyTorch compares with a number that the type does not have as with another one.
+            if int(np.iinfo(str(array.dtype).rpartition(".")[2]).max) >= end:
+                outside = outside | (array >= end)
+            return bool(outside.any())
+
+    def where(self) -> str:
+        return "host memory" if self.device is None else f"cuda:{self.device}"
+
+    def copy_hint(self, device: int | None) -> str:
+        """How to bring an array of this world to another device."""
+        if device is None:
+            return "copy it to the host first"
+        return f"copy it there first, with torch.as_tensor(x, device='cuda:{device}') or cupy.asarray(x)"
+
+
+class TorchWorld(World):
+    name = "torch"
+
+    def __init__(self, device: int | None) -> None:
+        self.device = device
+        self._torch: Any = sys.modules["torch"]
+        self._place = "cpu" if device is None else f"cuda:{device}"
+
+    def current_stream(self) -> Any:
+        return 0 if self.device is None else self._torch.cuda.current_stream(self.device)
+
+    def on(self, stream: int) -> Any:
+        if self.device is None:
+            return contextlib.nullcontext()
+        cuda = self._torch.cuda
+        if cuda.current_stream(self.device).cuda_stream == stream:
+            return contextlib.nullcontext()
+        return cuda.stream(cuda.ExternalStream(stream, device=self.device))
+
+    def empty(self, size: int, dtype: str, stream: int) -> Any:
+        with self.on(stream):
+            return self._torch.empty(size, dtype=getattr(self._torch, dtype), device=self._place)
+
+    def address(self, array: Any) -> int:
+        return int(array.data_ptr())
+
+    def cast(self, array: Any, dtype: npt.DTypeLike, stream: int) -> Any:
+        with self.on(stream):
+            return array.to(getattr(self._torch, np.dtype(dtype).name))
+
+    def copy_hint(self, device: int | None) -> str:
+        return f"copy it there first, with x.to({'cpu' if device is None else f'cuda:{device}'!r})"
+
+
+class CupyWorld(World):
+    name = "cupy"
+
+    def __init__(self, device: int) -> None:
+        self.device: int = device
+        self._cupy: Any = sys.modules["cupy"]
+
+    def current_stream(self) -> Any:
+        with self._cupy.cuda.Device(self.device):
+            return self._cupy.cuda.get_current_stream()
+
+    @contextlib.contextmanager
+    def on(self, stream: int) -> Any:
+        cuda = self._cupy.cuda
+        with cuda.Device(self.device):
+            if cuda.get_current_stream().ptr == stream:
+                yield
+            else:
+                with cuda.ExternalStream(stream, device_id=self.device):
+                    yield
+
+    def empty(self, size: int, dtype: str, stream: int) -> Any:
+        with self.on(stream):
+            return self._cupy.empty(size, dtype)
+
+    def address(self, array: Any) -> int:
+        return int(array.data.ptr)
+
+    def copy_hint(self, device: int | None) -> str:
+        if device is None:
+            return "copy it there first, with cupy.asnumpy(x)"
+        return f"copy it there first, within cupy.cuda.Device({device})"
+
+
+class DeviceArray:
+    """A one-dimensional array in the memory of a GPU, made by raydex where the input belongs to no
+    library that it knows. Other libraries take it over without a copy: `cupy.asarray(x)`,
+    `torch.from_dlpack(x)`, `numba.cuda.as_cuda_array(x)`.
+    """
+
+    __module__ = "raydex"
+
+    def __init__(
+        self, memory: _raydex.Bytes, size: int, dtype: npt.DTypeLike, device: int, stream: int
+    ) -> None:
+        self._memory = memory
+        self.dtype = np.dtype(dtype)
+        self.shape = (size,)
+        self.device = f"cuda:{device}"
+        self._device = device
+        self._stream = stream
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"raydex.DeviceArray({len(self)} of {self.dtype} on {self.device})"
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self._memory.data, False),
+            "strides": None,
+            "version": 3,
+            "stream": self._stream or 1,  # 1: the legacy default stream
+        }
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, self._device)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if dl_device not in (None, self.__dlpack_device__()) or copy:
+            raise BufferError(f"it is on {self.device}, and is not copied")
+        if stream != -1:  # the consumer asks for no order then
+            _cuda.wait(0 if stream in (None, 1) else int(stream or 0), self._stream, self._device)
+        array: Any = _raydex.exported(
+            self._memory.data,
+            len(self),
+            self.dtype.kind,
+            8 * self.dtype.itemsize,
+            self._device,
+            self._memory,
+        )
+        return array.__dlpack__(max_version=max_version)
+
+
+class BareWorld(World):
+    """Device memory of no library that raydex knows: arrays are allocated by raydex, and nothing
+    computes with them."""
+
+    name = "raydex"
+
+    def __init__(self, device: int) -> None:
+        self.device: int = device
+
+    def empty(self, size: int, dtype: str, stream: int) -> Any:
+        from raydex._places import Place
+
+        bytes_of = size * np.dtype(dtype).itemsize
+        place = Place("cuda", self.device)
+        memory = place.run(_raydex.Bytes, place.session(), stream, bytes_of)
+        return DeviceArray(memory, size, dtype, self.device, stream)
+
+    def address(self, array: Any) -> int:
+        return int(array._memory.data)
+
+    def cast(self, array: Any, dtype: npt.DTypeLike, stream: int) -> Any:
+        raise InvalidType(
+            f"its cells are to be widened to {np.dtype(dtype)}, for which PyTorch or CuPy is needed: "
+            "pass torch.as_tensor(x) or cupy.asarray(x)"
+        )
+
+    def widened(self, narrow: Any, whole_range: bool, stream: int) -> Any:
+        if whole_range:
+            raise Unsupported(
+                "row ids of 2^31 and more need PyTorch or CuPy: pass torch.as_tensor(x) or "
+                "cupy.asarray(x)"
+            )
+        return narrow  # as int32, in which -1 is -1
+
+    def differs(self, array: Any, value: int, stream: int) -> Any:
+        raise Unsupported(
+            "booleans on a device need PyTorch or CuPy: pass torch.as_tensor(x) or cupy.asarray(x), "
+            "or ask `first`, which is -1 where there is none"
+        )
+
+    def any_outside(self, array: Any, end: int, stream: int) -> bool:
+        raise InvalidArgument(
+            "row ids on a device must be uint32 or uint64 as the index has them, or of PyTorch or CuPy"
+        )
+
+
+HOST = World()
+
+
+def is_of(library: str, x: Any, name: str) -> bool:
+    """Whether `x` is an instance of a class of a library, which is not imported for that."""
+    module = sys.modules.get(library)
+    kind = getattr(module, name, None)
+    return kind is not None and isinstance(x, kind)
+
+
+_torch_world = functools.lru_cache(maxsize=None)(TorchWorld)
+_cupy_world = functools.lru_cache(maxsize=None)(CupyWorld)
+
+
+def world_of(x: Any, device: int | None) -> World:
+    """The world that results for an array are made in."""
+    if is_of("torch", x, "Tensor"):
+        return _torch_world(device)
+    if device is None:
+        return HOST
+    return _cupy_world(device) if is_of("cupy", x, "ndarray") else BareWorld(device)
