@@ -69,7 +69,7 @@ wanted_column find_column(const join_request& asked, std::string name) {
 // The name of a column in the output, with its file or table before it where `level` is not 0.
 std::string title_of(const wanted_column& column, int level) {
   const std::string stem = std::filesystem::path(io::path_of(column.name)).stem().string();
-  const std::string own = io::is_csv(column.name) ? io::column_of(column.name) : stem;
+  std::string own = io::is_csv(column.name) ? io::column_of(column.name) : stem;
   const char* const table = column.of_build ? "build" : "probe";
   if (level == 0) return own;
   const bool by_table = column.in_both || !io::is_csv(column.name);

@@ -39,10 +39,11 @@ struct band_about {
     }
     if (code == most) return empty_range<Key>();  // NaN
     const auto at = decode<floating>(code);
-    const floating lower = at - real;
-    const floating upper = at + real;
+    // Of infinities the difference may be NaN: then the range has no end there.
+    const Key lower = encode(at - real);
+    const Key upper = encode(at + real);
     constexpr floating infinity = std::numeric_limits<floating>::infinity();
-    return {encode(lower == lower ? lower : -infinity), encode(upper == upper ? upper : infinity)};
+    return {lower == most ? encode(-infinity) : lower, upper == most ? encode(infinity) : upper};
   }
 };
 
