@@ -16,10 +16,6 @@ index_maker maker_of(backend where, const join_options& options) {
   };
 }
 
-std::uint64_t rows_of(const char* argument, const key_parts& keys) {
-  return check_key(argument, keys);
-}
-
 }  // namespace
 
 std::unique_ptr<join> build_join(backend where, const context& on, const key_parts& keys,
@@ -51,8 +47,8 @@ std::unique_ptr<asof_join> build_asof_join(backend where, const context& on, con
 join_rows join_tables(backend where, const context& on, const key_parts& build,
                       const key_parts& probe, join_kind kind, join_side side,
                       const join_options& options) try {
-  const std::uint64_t build_rows = rows_of("build", build);
-  const std::uint64_t probe_rows = rows_of("probe", probe);
+  const std::uint64_t build_rows = check_key("build", build);
+  const std::uint64_t probe_rows = check_key("probe", probe);
   if (side == join_side::probe && kind != join_kind::inner) {
     throw invalid_argument("side: the probe side is indexed for inner joins only");
   }

@@ -63,6 +63,7 @@ inline core::key_cells key_cells_of(const string_column& strings) {
           strings.wide_offsets,
           true};
 }
+static_assert(core::composite_cells::most == most_key_parts, "a key has as many columns there");
 inline core::composite_cells composite_of(const key_parts& parts, bool missing_equal) {
   core::composite_cells all;
   for (const key_part& part : parts)
