@@ -69,8 +69,8 @@ class tensor {
 };
 
 // An array of device memory that other libraries take over through `__dlpack__`.
-nb::ndarray<nb::array_api> exported(address data, std::uint64_t size, const std::string& type, int bits,
-                       int device, nb::handle owner) {
+nb::ndarray<nb::array_api> exported(address data, std::uint64_t size, const std::string& type,
+                                    int bits, int device, nb::handle owner) {
   using code = nb::dlpack::dtype_code;
   const code kind = type == "i" ? code::Int : type == "u" ? code::UInt : code::Float;
   const std::size_t shape[] = {size};
