@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `raydex rmq`: minima of ranges of an array in a file, and where they are.
+// `raydex rmq`: minima or maxima of ranges of an array in a file, and where they are.
 #include "apps/cli/rmq.hpp"
 
 #include <fmt/format.h>
@@ -54,11 +54,34 @@ struct rmq_inputs {
   io::host_ranges ranges;  // of a CSV file
 };
 
-bool asks_for_position(const rmq_arguments& given) {
-  if (given.result == "min") return false;
-  if (given.result == "argmin") return true;
-  const std::string known[] = {"min", "argmin"};
+// What `--result` asks for.
+struct asked_extreme {
+  const char* word;
+  rmq_extreme extreme;
+  bool position;  // or its value
+};
+constexpr asked_extreme results[] = {{"min", rmq_extreme::minimum, false},
+                                     {"argmin", rmq_extreme::minimum, true},
+                                     {"max", rmq_extreme::maximum, false},
+                                     {"argmax", rmq_extreme::maximum, true}};
+
+asked_extreme asked_of(const rmq_arguments& given) {
+  std::vector<std::string> known;
+  for (const asked_extreme& one : results) {
+    if (given.result == one.word) return one;
+    known.emplace_back(one.word);
+  }
   io::refuse_word("result", given.result, known);
+}
+
+option_map options_for(const rmq_arguments& given, const asked_extreme& asked) {
+  option_map options = parse_options(given.options);
+  if (options.contains("extreme")) {
+    throw invalid_argument(
+        "option extreme: --result tells which it is: min, argmin, max or argmax; leave it out");
+  }
+  if (asked.extreme == rmq_extreme::maximum) options["extreme"] = "maximum";
+  return options;
 }
 
 void check(const rmq_arguments& given) {
@@ -166,8 +189,8 @@ double set_values(const session& on, const rmq_inputs& in, std::byte* cells, pla
 }
 
 void run(const rmq_arguments& given) {
-  const bool wants_position = asks_for_position(given);
-  const option_map options = parse_options(given.options);
+  const asked_extreme asked = asked_of(given);
+  const option_map options = options_for(given, asked);
   check(given);
   // What would fail late is tried early: outputs and the backend.
   outputs files(given, given.inputs());
@@ -200,9 +223,9 @@ void run(const rmq_arguments& given) {
   }
 
   bar.phase("lookup", all_ranges.size());
-  const key_format cell = wants_position ? format_of<std::uint64_t> : in.values.format;
+  const key_format cell = asked.position ? format_of<std::uint64_t> : in.values.format;
   std::optional<std::uint64_t> none;
-  if (wants_position) none = no_position;
+  if (asked.position) none = no_position;
   io::column_writer writer(files.answers(), given.result, cell, all_ranges.size(), none);
   for_each_batch(all_ranges.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
     const io::host_ranges host = all_ranges.next(count);
@@ -211,8 +234,10 @@ void run(const rmq_arguments& given) {
     if (given.check) built->check(on, part, first);
     buffer<std::byte> answers(on, count * cell.width);
     costs.lookup_ms += io::wall_milliseconds(on, [&] {
-      if (wants_position) {
+      if (asked.position) {
         built->position(on, part, {reinterpret_cast<std::uint64_t*>(answers.data()), count});
+      } else if (asked.extreme == rmq_extreme::maximum) {
+        built->maximum(on, part, {cell, answers.data(), count});
       } else {
         built->minimum(on, part, {cell, answers.data(), count});
       }
@@ -223,16 +248,16 @@ void run(const rmq_arguments& given) {
   costs.repairs = built->repairs(context(on).stream);
 
   bar.phase("write");
-  query_asked asked{given.result, all_ranges.size()};
-  if (wants_position) asked.no_match = no_position;
-  files.commit([&] { return report(on, built->info(), asked, costs); });
+  query_asked query{given.result, all_ranges.size()};
+  if (asked.position) query.no_match = no_position;
+  files.commit([&] { return report(on, built->info(), query, costs); });
 }
 
 }  // namespace
 
 void add_rmq_command(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("rmq", "Find the minima of ranges of an array, or where they are");
+  CLI::App* command = app.add_subcommand(
+      "rmq", "Find the minima or maxima of ranges of an array, or where they are");
   const auto given = std::make_shared<rmq_arguments>();
   const auto file = [&](const char* name, std::string& path, const char* what) {
     return add_file(*command, name, path, what);
@@ -243,9 +268,9 @@ void add_rmq_command(CLI::App& app) {
       ->required();
   command
       ->add_option("--result", given->result,
-                   "The smallest value of each range, or its leftmost position")
+                   "The smallest or largest value of each range, or its leftmost position")
       ->required()
-      ->type_name("min|argmin");
+      ->type_name("min|argmin|max|argmax");
   add_build_options(*command, *given,
                     "The answers: .npy, or CSV where the name ends in .csv or is -");
   command->add_flag("--check", given->check,
@@ -262,9 +287,10 @@ void add_rmq_command(CLI::App& app) {
       "A range is cut to the array on both sides: of 3 values, [-4, 1] has the first two. Without\n"
       "--check, a range of which nothing is left, whose lower end is greater than the upper one, "
       "or\n"
-      "an end of which is missing, has the last value in the order, NaN or the largest integer, "
-      "and\n"
-      "the position 2^64 - 1. The ranges of an .npy file may be larger than memory.\n"
+      "an end of which is missing, has NaN as its value, or of integers the largest one (with max "
+      "the\n"
+      "smallest one), and the position 2^64 - 1. The ranges of an .npy file may be larger than\n"
+      "memory.\n"
       "\n"
       "Examples:\n"
       "  raydex rmq --values lcp.npy --ranges pairs.npy --result min --check --out lce.npy\n"

@@ -91,6 +91,11 @@ std::vector<rmq_result> minima_family::parse_results(const std::vector<std::stri
 
 void minima_family::check_able(const io::structure_choice& who, backend where,
                                const rmq_workload& what) {
+  const auto extreme = who.options.find("extreme");
+  if (extreme != who.options.end() && extreme->second != "minimum") {
+    throw unsupported(
+        fmt::format("--option extreme={}: answers are checked as minima", extreme->second));
+  }
   const auto ties = who.options.find("ties");
   if (ties != who.options.end() && ties->second != "leftmost") {
     throw unsupported(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Range-minimum queries: the smallest value, or where it is, between two positions of an array.
+/// Range-minimum queries: the smallest value, or the largest one, between two positions of an
+/// array, or where it is.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,12 @@ enum class rmq_ties : std::uint8_t {
   rightmost  ///< the largest
 };
 
+/// Which value of a range is asked for.
+enum class rmq_extreme : std::uint8_t {
+  minimum,  ///< the smallest
+  maximum   ///< the largest; NaN, where there is one
+};
+
 /// The position of the minimum of an empty range.
 inline constexpr std::uint64_t no_position = ~std::uint64_t{0};
 
@@ -51,16 +58,18 @@ struct value_span {
 
 /// What a structure is and what it holds.
 struct rmq_info {
-  std::string structure;             ///< the structure's name
-  backend where;                     ///< the backend
-  key_format value;                  ///< of the array's values
-  std::uint64_t n = 0;               ///< values in the array
+  std::string structure;                       ///< the structure's name
+  backend where;                               ///< the backend
+  key_format value;                            ///< of the array's values
+  rmq_extreme extreme = rmq_extreme::minimum;  ///< what it was built for
+  std::uint64_t n = 0;                         ///< values in the array
   std::string options;               ///< the options in force, as `name=value` separated by spaces
   std::uint64_t resident_bytes = 0;  ///< bytes held beside the array, measured
   std::uint64_t build_peak_bytes = 0;  ///< most bytes allocated at once during the build, measured
 };
 
-/// Answers batches of range-minimum queries over an array.
+/// Answers batches of range-minimum queries over an array, or of range-maximum queries where the
+/// build was told `extreme=maximum`. What is said of minima holds for maxima in the opposite order.
 ///
 /// The array stays where it is: it is read by the build and by queries, and must outlive the
 /// structure. Its values are ordered as keys are: -0.0 equals 0.0, NaN comes after everything and
@@ -70,8 +79,9 @@ struct rmq_info {
 /// uint32, uint64, int32 or int64. A range is cut to the array on both sides: of 3 values, [-4, 1]
 /// has the first two and [1, 9] the last two. A range of which nothing is left has no minimum, nor
 /// one whose lower end is greater than the upper one, such as [0, -1], or one that is missing: its
-/// value is the last one in the order (NaN, or the largest of the type), its position
-/// `no_position`. `check` refuses ranges that are not wholly in the array.
+/// value is the last one in the order (NaN, or the largest of the type; of maxima NaN, or the
+/// smallest of the type), its position `no_position`. `check` refuses ranges that are not wholly in
+/// the array.
 ///
 /// *Streams*: work is queued on the stream of the context; on `cuda` and `optix` a call returns
 /// before it is done and never synchronises, unless its comment says so. On `cpu` a call returns
@@ -92,11 +102,15 @@ class RAYDEX_EXPORT rmq {
   const rmq_info& info() const noexcept { return info_; }
 
   /// Writes the smallest value of each range; a zero is 0.0, never -0.0. `out`: a value a range, of
-  /// the array's format.
+  /// the array's format. Throws `unsupported` if the structure was built for maxima.
   void minimum(const context& on, const probes& ranges, const value_span& out) const;
 
-  /// Writes where each range has its smallest value; of equal ones the leftmost or rightmost, as
-  /// the build was told.
+  /// Writes the largest value of each range, as `minimum` does the smallest one. Throws
+  /// `unsupported` if the structure was not built for maxima.
+  void maximum(const context& on, const probes& ranges, const value_span& out) const;
+
+  /// Writes where each range has its smallest value, or the largest one if it was built for these;
+  /// of equal ones the leftmost or rightmost, as the build was told.
   void position(const context& on, const probes& ranges, std::span<std::uint64_t> out) const;
 
   /// Refuses ranges whose lower end is greater than the upper one, or an end of which is not in the
@@ -126,8 +140,8 @@ class RAYDEX_EXPORT rmq {
   /// @name What an implementation provides. Arguments are checked, batches are not empty.
   /// @{
 
-  /// Answers `minimum`.
-  virtual void do_minimum(const context& on, const probes& ranges, void* out) const = 0;
+  /// Answers `minimum`, or `maximum` if it is of maxima.
+  virtual void do_extreme(const context& on, const probes& ranges, void* out) const = 0;
   /// Answers `position`.
   virtual void do_position(const context& on, const probes& ranges, std::uint64_t* out) const = 0;
   /// The number of the first range that `check` refuses, or `no_position`; synchronises.
@@ -140,7 +154,7 @@ class RAYDEX_EXPORT rmq {
   virtual std::uint64_t do_repairs(stream_t stream) const;
   /// @}
 
-  /// Checks the types of values and places that a view is asked for.
+  /// Checks the types of values and places that a view is asked for, and that it is of minima.
   void check_view(key_format value, std::size_t place_bytes) const;
 
   /// The counted resource: an implementation's memory comes from here.
@@ -154,6 +168,8 @@ class RAYDEX_EXPORT rmq {
 
  private:
   void check_batch(const context& on, const probes& ranges, std::uint64_t out_size) const;
+  void values(rmq_extreme asked, const context& on, const probes& ranges,
+              const value_span& out) const;
 
   tracking_resource memory_;
 };

@@ -57,6 +57,8 @@ struct rmq_hierarchy_options {
   hierarchy_assign assign = hierarchy_assign::queue;
   /// Of equal values, whose position counts.
   rmq_ties ties = rmq_ties::leftmost;
+  /// What ranges are asked for.
+  rmq_extreme extreme = rmq_extreme::minimum;
 };
 
 /// Levels of chunk minima and their positions over the array (GPU-RMQ paper, sections 4.1 to 4.4):

@@ -13,7 +13,8 @@ namespace raydex {
 
 /// Options of `rmq_rx`; by name as `options_of` and `raydex structures rmq_rx` list them.
 struct rmq_rx_options {
-  rmq_ties ties = rmq_ties::leftmost;  ///< of equal values, whose position counts
+  rmq_ties ties = rmq_ties::leftmost;          ///< of equal values, whose position counts
+  rmq_extreme extreme = rmq_extreme::minimum;  ///< what ranges are asked for
   unsigned block = 1024;  ///< values, or minima of blocks, that one ray chooses from: a power of 2
                           ///< from 32 to 4096
   std::optional<bool> compact = {};  ///< as for `rx`

@@ -8,6 +8,7 @@
 #include "raydex/column.hpp"
 #include "raydex/core/minima/rmq.hpp"
 #include "raydex/index.hpp"
+#include "raydex/rmq.hpp"
 
 namespace raydex {
 
@@ -30,25 +31,20 @@ inline bool has_narrow_places(std::uint64_t size) {
 }
 
 // Calls `make.template operator()<Value, Place>()` for an array: unsigned values are compared as
-// signed ones.
+// signed ones, and floating ones by integers where maxima are asked for.
 template <class Make>
-auto dispatch_values(const column& values, Make&& make) {
+auto dispatch_values(const column& values, rmq_extreme extreme, Make&& make) {
   const bool narrow = has_narrow_places(values.size);
   const auto with_place = [&]<class Value>() {
     return narrow ? make.template operator()<Value, std::uint32_t>()
                   : make.template operator()<Value, std::uint64_t>();
   };
-  switch (values.format.type) {
-    case key_type::float32:
-      return with_place.template operator()<float>();
-    case key_type::float64:
-      return with_place.template operator()<double>();
-    case key_type::int32:
-    case key_type::uint32:
-      return with_place.template operator()<std::int32_t>();
-    default:
-      return with_place.template operator()<std::int64_t>();
+  if (extreme == rmq_extreme::minimum) {
+    if (values.format.type == key_type::float32) return with_place.template operator()<float>();
+    if (values.format.type == key_type::float64) return with_place.template operator()<double>();
   }
+  return values.format.width == 4 ? with_place.template operator()<std::int32_t>()
+                                  : with_place.template operator()<std::int64_t>();
 }
 
 }  // namespace raydex

@@ -67,6 +67,8 @@ void rmq::check_batch(const context& on, const probes& ranges, std::uint64_t out
 }
 
 void rmq::check_view(key_format value, std::size_t place_bytes) const {
+  if (info_.extreme != rmq_extreme::minimum)
+    throw unsupported("view: this structure is of maxima; views are of minima");
   const std::size_t own_bytes = has_narrow_places(info_.n) ? 4 : 8;
   if (value != info_.value || place_bytes != own_bytes) {
     throw invalid_argument(fmt::format("view: this structure has values {} and places of {} bits",
@@ -74,14 +76,30 @@ void rmq::check_view(key_format value, std::size_t place_bytes) const {
   }
 }
 
-void rmq::minimum(const context& on, const probes& ranges, const value_span& out) const try {
+void rmq::values(rmq_extreme asked, const context& on, const probes& ranges,
+                 const value_span& out) const {
+  if (asked != info_.extreme) {
+    throw unsupported(asked == rmq_extreme::maximum
+                          ? "maximum: this structure is of minima; build one with extreme=maximum"
+                          : "minimum: this structure is of maxima; build one with extreme=minimum");
+  }
   check_batch(on, ranges, out.size);
   if (out.format != info_.value) {
     throw invalid_argument(fmt::format("out: its values are {}, but those of the array are {}",
                                        to_string(out.format), to_string(info_.value)));
   }
   check_array("out", out.data, out.size, out.format.width);
-  if (ranges.size() != 0) do_minimum(on, ranges, out.data);
+  if (ranges.size() != 0) do_extreme(on, ranges, out.data);
+}
+
+void rmq::minimum(const context& on, const probes& ranges, const value_span& out) const try {
+  values(rmq_extreme::minimum, on, ranges, out);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void rmq::maximum(const context& on, const probes& ranges, const value_span& out) const try {
+  values(rmq_extreme::maximum, on, ranges, out);
 } catch (...) {
   rethrow_as_error();
 }

@@ -15,9 +15,8 @@
 namespace raydex {
 
 template <class Value>
-core::value_array<Value> array_of(const column& values) {
-  const key_type type = values.format.type;
-  return {values.data, values.size, type == key_type::uint32 || type == key_type::uint64};
+core::value_array<Value> array_of(const column& values, rmq_extreme extreme) {
+  return {values.data, values.size, values.format.type, extreme == rmq_extreme::maximum};
 }
 
 inline core::cells cells_of(const column& from) {
@@ -27,7 +26,7 @@ inline core::range_source source_of(const probes& ranges) {
   return {cells_of(ranges.lower), cells_of(ranges.upper)};
 }
 
-// What is asked of ranges: their minima.
+// What is asked of ranges: their minima, in the order of the array.
 template <class Value, class Place>
 struct asked_minimum {
   using found = Value;   // what a search finds
@@ -138,7 +137,7 @@ class built_rmq : public executed_rmq<Executor, Base> {
   const View& view() const { return view_; }
   void set_view(const View& view) { view_ = view; }
 
-  void do_minimum(const context& on, const probes& ranges, void* out) const override {
+  void do_extreme(const context& on, const probes& ranges, void* out) const override {
     answer<asked_minimum<value, place>>(on, ranges, static_cast<value*>(out));
   }
   void do_position(const context& on, const probes& ranges, std::uint64_t* out) const override {

@@ -86,7 +86,7 @@ class built_rmq_cover final
       : built_rmq_cover::built_rmq(info, on.memory) {
     const context own{this->memory(), on.stream};
     view_type view;
-    view.array = array_of<Value>(values);
+    view.array = array_of<Value>(values, options.extreme);
     view.rightmost = options.ties == rmq_ties::rightmost;
     const rmq_cover_plan<Value, Place> plan(view.array.end(), options.memory);
     view.layout = plan.levels;
@@ -193,9 +193,10 @@ class built_rmq_cover final
 template <class Executor>
 std::unique_ptr<rmq_cover> make_rmq_cover(const rmq_info& info, const context& on,
                                           const column& values, const rmq_cover_options& options) {
-  return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_cover> {
-    return std::make_unique<built_rmq_cover<Value, Place, Executor>>(info, on, values, options);
-  });
+  return dispatch_values(
+      values, options.extreme, [&]<class Value, class Place>() -> std::unique_ptr<rmq_cover> {
+        return std::make_unique<built_rmq_cover<Value, Place, Executor>>(info, on, values, options);
+      });
 }
 
 }  // namespace raydex

@@ -44,7 +44,7 @@ class built_rmq_hierarchy final
                       const rmq_hierarchy_options& options)
       : built_rmq_hierarchy::built_rmq(info, on.memory) {
     planned_hierarchy<Value, Place> view;
-    view.array = array_of<Value>(values);
+    view.array = array_of<Value>(values, options.extreme);
     view.rightmost = options.ties == rmq_ties::rightmost;
     view.levels = {view.array.size() == 0 ? 0 : view.array.end(), bits(*options.chunk),
                    *options.cutoff};
@@ -105,9 +105,11 @@ template <class Executor>
 std::unique_ptr<rmq_hierarchy> make_rmq_hierarchy(const rmq_info& info, const context& on,
                                                   const column& values,
                                                   const rmq_hierarchy_options& options) {
-  return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_hierarchy> {
-    return std::make_unique<built_rmq_hierarchy<Value, Place, Executor>>(info, on, values, options);
-  });
+  return dispatch_values(values, options.extreme,
+                         [&]<class Value, class Place>() -> std::unique_ptr<rmq_hierarchy> {
+                           return std::make_unique<built_rmq_hierarchy<Value, Place, Executor>>(
+                               info, on, values, options);
+                         });
 }
 
 }  // namespace raydex

@@ -57,7 +57,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
                    const rmq_hierarchy_options& options, build_levels* build)
       : built_rmq_hybrid::executed_rmq(info, on.memory),
         values_(values),
-        ties_(options.ties),
+        asked_{.ties = options.ties, .extreme = options.extreme},
         levels_(build(info, {this->memory(), on.stream}, values, options)),
         repairs_({this->memory(), on.stream}) {
     place_top(on.stream);
@@ -70,17 +70,19 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     return rmq_hierarchy::view_of_core(*levels_);
   }
 
-  // The last level as rays see it: the array itself, if it is the only one.
-  column top() const {
-    const unsigned level = view().levels.count;
-    if (level == 0) return values_;
-    return {format_of<Value>, view().minima + view().levels.begins[level],
-            view().levels.size(level)};
-  }
+  // The last level as rays see it: the array itself, if it is the only one; else its minima, which
+  // have the order of the array.
   void place_top(stream_t stream) {
     rays_.reset();  // so that queries scan, if it cannot be placed
-    rays_.emplace(context{this->memory(), stream}, this->memory(), top(),
-                  rmq_rx_options{.ties = ties_}, repairs_.number());
+    const unsigned level = view().levels.count;
+    column top = values_;
+    rmq_rx_options options = asked_;
+    if (level != 0) {
+      top = {format_of<Value>, view().minima + view().levels.begins[level],
+             view().levels.size(level)};
+      options.extreme = rmq_extreme::minimum;
+    }
+    rays_.emplace(context{this->memory(), stream}, this->memory(), top, options, repairs_.number());
   }
 
   // Has a batch answered, a stretch of it at a time.
@@ -110,12 +112,14 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     }
   }
 
-  void do_minimum(const context& on, const probes& ranges, void* out) const override {
+  void do_extreme(const context& on, const probes& ranges, void* out) const override {
     if (rays_) {
       answer<asked_minimum<Value, Place>>(on, ranges, static_cast<Value*>(out));
     } else {
       repairs_.add(on, ranges.size());
-      levels_->minimum(on, ranges, value_span(this->info_.value, out, ranges.size()));
+      const value_span to(this->info_.value, out, ranges.size());
+      this->info_.extreme == rmq_extreme::minimum ? levels_->minimum(on, ranges, to)
+                                                  : levels_->maximum(on, ranges, to);
     }
   }
   void do_position(const context& on, const probes& ranges, std::uint64_t* out) const override {
@@ -133,7 +137,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   std::uint64_t do_repairs(stream_t stream) const override { return repairs_.read(stream); }
 
   column values_;
-  rmq_ties ties_;
+  rmq_rx_options asked_;
   std::unique_ptr<rmq_hierarchy> levels_;
   repair_counter<executor> repairs_;
   std::optional<rays> rays_;
@@ -144,10 +148,11 @@ std::unique_ptr<rmq_hierarchy> make_rmq_hybrid(const rmq_info& info, const conte
                                                const column& values,
                                                const rmq_hierarchy_options& options,
                                                build_levels* build) {
-  return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_hierarchy> {
-    return std::make_unique<built_rmq_hybrid<Value, Place, Engine>>(info, on, values, options,
-                                                                    build);
-  });
+  return dispatch_values(values, options.extreme,
+                         [&]<class Value, class Place>() -> std::unique_ptr<rmq_hierarchy> {
+                           return std::make_unique<built_rmq_hybrid<Value, Place, Engine>>(
+                               info, on, values, options, build);
+                         });
 }
 
 }  // namespace raydex

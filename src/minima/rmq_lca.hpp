@@ -54,7 +54,7 @@ class built_rmq_lca final : public built_rmq<core::rmq_lca_view<Value, Place>, E
       : built_rmq_lca::built_rmq(info, on.memory),
         ascendants_({this->memory(), on.stream}, values.size),
         head_parents_({this->memory(), on.stream}, values.size) {
-    const core::value_array<Value> array = array_of<Value>(values);
+    const core::value_array<Value> array = array_of<Value>(values, options.extreme);
     const bool rightmost = options.ties == rmq_ties::rightmost;
     run_lca_steps<Executor>(on, core::lca_build<Value, Place>{array, rightmost, ascendants_.data(),
                                                               head_parents_.data()});
@@ -70,9 +70,10 @@ class built_rmq_lca final : public built_rmq<core::rmq_lca_view<Value, Place>, E
 template <class Executor>
 std::unique_ptr<rmq> make_rmq_lca(const rmq_info& info, const context& on, const column& values,
                                   const rmq_lca_options& options) {
-  return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq> {
-    return std::make_unique<built_rmq_lca<Value, Place, Executor>>(info, on, values, options);
-  });
+  return dispatch_values(
+      values, options.extreme, [&]<class Value, class Place>() -> std::unique_ptr<rmq> {
+        return std::make_unique<built_rmq_lca<Value, Place, Executor>>(info, on, values, options);
+      });
 }
 
 }  // namespace raydex

@@ -91,6 +91,7 @@ class minima_by_rays {
     plan.fast_build = options.build == rx_build::fast;
     plan.scene.values = cells_of(values);
     plan.scene.rightmost = options.ties == rmq_ties::rightmost;
+    plan.scene.reversed = options.extreme == rmq_extreme::maximum;
     plan.scene.block_bits = core::floor_log2(options.block);
     plan.part_begins = {0};
     buffer<std::uint64_t> chunks;
@@ -181,17 +182,18 @@ class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
     rays_.trace(on, job(ranges, 0, ranges.size(), out));
   }
 
-  void do_minimum(const context& on, const probes& ranges, void* out) const override {
+  void do_extreme(const context& on, const probes& ranges, void* out) const override {
     const std::uint64_t all = ranges.size();
     buffer<std::uint64_t> positions(on, std::min(rays::most_at_once, all));
     for (std::uint64_t begin = 0; begin < all; begin += positions.size()) {
       const std::uint64_t size = std::min(positions.size(), all - begin);
       rays_.trace(on, job(ranges, begin, size, positions.data()));
-      dispatch_values(values_, [&]<class Value, class Place>() {
-        executor::for_each_alone(on,
-                                 put_value<Value>{array_of<Value>(values_), positions.data(),
-                                                  static_cast<Value*>(out) + begin},
-                                 size);
+      dispatch_values(values_, this->info_.extreme, [&]<class Value, class Place>() {
+        executor::for_each_alone(
+            on,
+            put_value<Value>{array_of<Value>(values_, this->info_.extreme), positions.data(),
+                             static_cast<Value*>(out) + begin},
+            size);
       });
     }
   }

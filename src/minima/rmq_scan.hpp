@@ -16,7 +16,7 @@ class built_rmq_scan final : public built_rmq<core::rmq_scan_view<Value, Place>,
   built_rmq_scan(const rmq_info& info, const context& on, const column& values,
                  const rmq_scan_options& options)
       : built_rmq_scan::built_rmq(info, on.memory) {
-    this->set_view({array_of<Value>(values), options.ties == rmq_ties::rightmost});
+    this->set_view({array_of<Value>(values, options.extreme), options.ties == rmq_ties::rightmost});
     this->measure();
   }
 
@@ -27,9 +27,10 @@ class built_rmq_scan final : public built_rmq<core::rmq_scan_view<Value, Place>,
 template <class Executor>
 std::unique_ptr<rmq> make_rmq_scan(const rmq_info& info, const context& on, const column& values,
                                    const rmq_scan_options& options) {
-  return dispatch_values(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq> {
-    return std::make_unique<built_rmq_scan<Value, Place, Executor>>(info, on, values, options);
-  });
+  return dispatch_values(
+      values, options.extreme, [&]<class Value, class Place>() -> std::unique_ptr<rmq> {
+        return std::make_unique<built_rmq_scan<Value, Place, Executor>>(info, on, values, options);
+      });
 }
 
 }  // namespace raydex

@@ -15,6 +15,7 @@ auto checked(const option_table<Options, N>& table, const Options& options, back
   check_build(table.facts, where, on, arguments...);
   check(table, options);
   auto info = info_of(table.facts, where, arguments...);
+  if constexpr (requires { info.extreme; }) info.extreme = options.extreme;
   info.options = describe(table, options);
   return info;
 }

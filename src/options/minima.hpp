@@ -15,17 +15,22 @@
 
 namespace raydex {
 
+// What all of them have.
 template <class Options>
-inline constexpr std::array ties_option{choice<&Options::ties>(
-    "ties", {{"leftmost", rmq_ties::leftmost}, {"rightmost", rmq_ties::rightmost}},
-    "which of equal values counts")};
+inline constexpr std::array asked_options{
+    choice<&Options::ties>("ties",
+                           {{"leftmost", rmq_ties::leftmost}, {"rightmost", rmq_ties::rightmost}},
+                           "which of equal values counts"),
+    choice<&Options::extreme>(
+        "extreme", {{"minimum", rmq_extreme::minimum}, {"maximum", rmq_extreme::maximum}},
+        "which value of a range is asked for")};
 
 inline constexpr auto rmq_cover_table = table_of<rmq_cover_options>(
     {"rmq_cover", searching_backends, true},
     std::array{choice<&rmq_cover_options::memory>(
         "memory", {{"fast", rmq_memory::fast}, {"small", rmq_memory::small}},
         "at most a quarter of the array's bytes, or a twenty-fifth")},
-    ties_option<rmq_cover_options>);
+    asked_options<rmq_cover_options>);
 
 inline constexpr auto rmq_hierarchy_table = table_of<rmq_hierarchy_options>(
     {"rmq_hierarchy", all_backends, true},
@@ -50,18 +55,18 @@ inline constexpr auto rmq_hierarchy_table = table_of<rmq_hierarchy_options>(
         of_a_paper(choice<&rmq_hierarchy_options::assign>(
             "assign", {{"queue", hierarchy_assign::queue}, {"multi", hierarchy_assign::multi}},
             "how groups come by ranges"))},
-    ties_option<rmq_hierarchy_options>);
+    asked_options<rmq_hierarchy_options>);
 
 inline constexpr auto rmq_lca_table =
-    table_of<rmq_lca_options>({"rmq_lca", searching_backends}, ties_option<rmq_lca_options>);
+    table_of<rmq_lca_options>({"rmq_lca", searching_backends}, asked_options<rmq_lca_options>);
 
 inline constexpr auto rmq_rx_table = table_of<rmq_rx_options>(
-    {"rmq_rx", tracing_backends}, ties_option<rmq_rx_options>,
+    {"rmq_rx", tracing_backends}, asked_options<rmq_rx_options>,
     std::array{number<&rmq_rx_options::block>(
         "block", {32, 4096, true}, "values, or minima of blocks, that a ray chooses from")},
     scene_build_options<rmq_rx_options>);
 
 inline constexpr auto rmq_scan_table = table_of<rmq_scan_options>(
-    {"rmq_scan", searching_backends, true}, ties_option<rmq_scan_options>);
+    {"rmq_scan", searching_backends, true}, asked_options<rmq_scan_options>);
 
 }  // namespace raydex

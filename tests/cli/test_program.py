@@ -266,7 +266,7 @@ def test_bash_completion(program):
     joins = complete(script, "raydex", "join", "--structure", "")
     assert {"auto", "pivot_tree"} <= joins and "rmq_cover" not in joins
     assert options_in_help(program, "rmq") <= complete(script, "raydex", "rmq", "--")
-    assert complete(script, "raydex", "rmq", "--result", "") == {"min", "argmin"}
+    assert complete(script, "raydex", "rmq", "--result", "") == {"min", "argmin", "max", "argmax"}
     backends = complete(script, "raydex", "query", "--backend", "c")
     assert backends == {"cpu", "cuda"}
     # No completions, so that bash falls back to files.

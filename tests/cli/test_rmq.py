@@ -39,15 +39,17 @@ def updatable(offers):
     return sorted({entry["structure"] for entry in offers if entry["updates"]})
 
 
-def last_value(dtype):
-    """The last value in the order."""
-    return np.nan if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+def value_of_none(dtype, largest):
+    """What an empty range has."""
+    if np.dtype(dtype).kind == "f":
+        return np.nan
+    return np.iinfo(dtype).min if largest else np.iinfo(dtype).max
 
 
-def minima(values, ranges, rightmost=False):
-    """The smallest value of each range, and its position."""
+def extremes_of(values, ranges, largest=False, rightmost=False):
+    """The smallest or largest value of each range, and its position. NaN is larger than all."""
     nan = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-    smallest = np.full(len(ranges), last_value(values.dtype), values.dtype)
+    found = np.full(len(ranges), value_of_none(values.dtype, largest), values.dtype)
     positions = np.full(len(ranges), NO_POSITION, "<u8")
     for i, (lower, upper) in enumerate(ranges.tolist()):
         if lower > upper:
@@ -56,11 +58,15 @@ def minima(values, ranges, rightmost=False):
         if len(at) == 0:
             continue
         numbers = at[~nan[at]]
-        if len(numbers) != 0:
-            at = numbers[values[numbers] == values[numbers].min()]
-            smallest[i] = values[at[0]] + values.dtype.type(0)
+        if largest and len(numbers) != len(at):
+            at = at[nan[at]]
+            found[i] = np.nan
+        elif len(numbers) != 0:
+            best = values[numbers].max() if largest else values[numbers].min()
+            at = numbers[values[numbers] == best]
+            found[i] = values[at[0]] + values.dtype.type(0)
         positions[i] = at[-1] if rightmost else at[0]
-    return smallest, positions
+    return found, positions
 
 
 def random_ranges(rng, dtype, n, count):
@@ -77,15 +83,16 @@ def random_ranges(rng, dtype, n, count):
 
 
 def check_both_results(program, array, pairs, rightmost=False, **options):
-    """Asks for both results and compares them."""
-    smallest, positions = minima(array, pairs, rightmost)
+    """Asks for minima and for maxima, and where they are, and compares them."""
     if rightmost:
         options["option"] = "ties=rightmost"
-    answer = program.rmq(result="min", **options)
-    assert_equal(answer, smallest)
-    if array.dtype.kind == "f":
-        assert not np.signbit(answer[answer == 0]).any()
-    assert_equal(program.rmq(result="argmin", **options), positions)
+    for result in ("min", "max"):
+        values, positions = extremes_of(array, pairs, result == "max", rightmost)
+        answer = program.rmq(result=result, **options)
+        assert_equal(answer, values)
+        if array.dtype.kind == "f":
+            assert not np.signbit(answer[answer == 0]).any()
+        assert_equal(program.rmq(result=f"arg{result}", **options), positions)
 
 
 @pytest.mark.parametrize("position_type", POSITION_TYPES)
@@ -123,6 +130,10 @@ def test_nan_and_negative_zero(program):
     assert positions.tolist() == [1, 0, 4, 2, 3]
     rightmost = program.rmq(values=values, ranges=ranges, result="argmin", option="ties=rightmost")
     assert rightmost.tolist() == [2, 0, 5, 2, 3]
+    largest = program.rmq(values=values, ranges=ranges, result="max")
+    assert_equal(largest, np.array([np.nan, np.nan, np.nan, 1, np.nan], "<f8"))
+    positions = program.rmq(values=values, ranges=ranges, result="argmax")
+    assert positions.tolist() == [0, 0, 4, 3, 4]
 
 
 @pytest.mark.parametrize("dtype", ["<i4", "<i8"])
@@ -138,6 +149,9 @@ def test_ranges_are_cut_on_both_sides(program, offers, dtype):
         last = 2**31 - 1
         answer = program.rmq(result="min", structure=structure, **files)
         assert answer.tolist() == [3, last, last, last, 3, 3, last, last, 5]
+        answer = program.rmq(result="max", structure=structure, **files)
+        first = -(2**31)
+        assert answer.tolist() == [5, first, first, first, 9, 9, first, first, 5]
 
 
 def test_csv_columns(program):
@@ -166,7 +180,7 @@ def test_values_that_change(program, rng, offers, dtype, position_type, result):
     changed = values.copy()
     for position, value in zip(positions.tolist(), new):  # of equal positions the last counts
         changed[position] = value
-    assert_equal(answer, minima(changed, ranges)[result == "argmin"])
+    assert_equal(answer, extremes_of(changed, ranges)[result == "argmin"])
     assert json.loads((program.folder / "report.json").read_text())["edit_ms"] > 0
 
 
@@ -317,13 +331,14 @@ def write_files(program):
         ({"ranges": "text2.npy"}, ["ranges text2.npy are bytes1; positions are integers; in NumPy: "]),
         ({"ranges": "t.csv:a"}, ["lower,upper"]),
         ({"ranges": "t.csv:a,c"}, ["the lower ends are int64 and the upper ends are double"]),
-        ({"result": "max"}, ["result: 'max' is not one of min, argmin"]),
+        ({"result": "mean"}, ["result: 'mean' is not one of min, argmin, max, argmax"]),
         ({"structure": "rmq_rays"}, ["rmq_rays", "auto, ", "rmq_scan"]),
         ({"structure": "sorted_array"}, ["sorted_array", "auto, ", "rmq_scan"]),
         ({"backend": "tpu"}, ["tpu", "auto, cpu, cuda, optix"]),
         ({"structure": "rmq_scan", "option": "colour=red"}, ["colour", "ties=leftmost|rightmost"]),
         ({"option": "ties=red"}, ["red", "leftmost, rightmost"]),
         ({"option": "ties"}, ["name=value"]),
+        ({"option": "extreme=maximum"}, ["extreme", "argmax"]),
         ({"out": "x.npy", "report": "x.npy"}, ["same file"]),
         ({"out": "none/o.npy"}, ["none/o.npy: cannot be written"]),
         ({"set": "P.npy"}, ["--set and --set-values go together"]),

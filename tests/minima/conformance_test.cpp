@@ -23,8 +23,8 @@ bool sparse() {
   return tested_by_emulation() || small_scale();
 }
 
-// The options that each structure is tested with, in addition to its defaults. Both kinds of ties
-// are always tested.
+// The options that each structure is tested with, in addition to its defaults. Each is tested as it
+// is, and with other ties, for maxima, or both.
 const std::map<std::string, std::vector<option_map>>& tested_options() {
   static const std::map<std::string, std::vector<option_map>> all{
       {"rmq_cover", {{{"memory", "small"}}}},
@@ -175,7 +175,9 @@ class rmq_conformance : public backend_test {
     const auto ends = at().upload(host_ends);
     buffer<T> minima(at(), wanted.size());
     buffer<std::uint64_t> positions(at(), wanted.size());
-    built.minimum(at(), pairs(ends), value_span(minima));
+    const bool largest = built.info().extreme == rmq_extreme::maximum;
+    largest ? built.maximum(at(), pairs(ends), value_span(minima))
+            : built.minimum(at(), pairs(ends), value_span(minima));
     built.position(at(), pairs(ends), std::span(positions.data(), positions.size()));
     ASSERT_EQ(built.repairs(context(at()).stream), 0);
     const auto found_values = at().download(minima);
@@ -188,7 +190,8 @@ class rmq_conformance : public backend_test {
         if constexpr (std::is_floating_point_v<T>) {
           ASSERT_TRUE(std::isnan(found));
         } else {
-          ASSERT_EQ(found, std::numeric_limits<T>::max());
+          using limits = std::numeric_limits<T>;
+          ASSERT_EQ(found, largest ? limits::lowest() : limits::max());
         }
         continue;
       }
@@ -217,9 +220,9 @@ class rmq_conformance : public backend_test {
     const auto built = build_rmq(structure, tested_backend(), at(), cells, options);
     SCOPED_TRACE(testing::Message() << structure << to_text(options) << ", "
                                     << to_string(format_of<T>) << " x " << values.size());
-    const auto ties = options.find("ties");
-    const bool rightmost = ties != options.end() && ties->second == "rightmost";
-    const rmq_oracle<T> oracle(values, rightmost ? rmq_ties::rightmost : rmq_ties::leftmost);
+    const rmq_oracle<T> oracle(
+        values, options.contains("ties") ? rmq_ties::rightmost : rmq_ties::leftmost,
+        options.contains("extreme") ? rmq_extreme::maximum : rmq_extreme::minimum);
     const std::vector<range> wanted = make_ranges(values.size(), random);
     switch (below(random, 4)) {
       case 0:
@@ -235,7 +238,7 @@ class rmq_conformance : public backend_test {
 
   // All structures and options that this backend has.
   template <class Function>
-  void for_each_structure(const Function& f) const {
+  void for_each_structure(std::mt19937_64& random, const Function& f) const {
     for (const rmq_capability& able : rmq_capabilities()) {
       if (able.where != tested_backend()) continue;
       std::vector<option_map> sets{{}};
@@ -245,7 +248,9 @@ class rmq_conformance : public backend_test {
       for (option_map& options : sets) {
         if (options.contains("top") && tested_backend() == backend::cuda) continue;
         f(able.structure, options);
-        options["ties"] = "rightmost";
+        const std::uint64_t changed = below(random, 3);
+        if (changed != 0) options["ties"] = "rightmost";
+        if (changed != 1) options["extreme"] = "maximum";
         f(able.structure, options);
       }
     }
@@ -267,7 +272,7 @@ class rmq_conformance : public backend_test {
         if (size > 1000 && below(random, 3) != 0 && sparse()) continue;
         const std::vector<T> values = make_values<T>(what, size, random);
         const std::size_t misaligned = below(random, 16 / sizeof(T));
-        for_each_structure([&](const std::string& structure, const option_map& options) {
+        for_each_structure(random, [&](const std::string& structure, const option_map& options) {
           check(structure, options, values, misaligned, random);
         });
         if (HasFatalFailure()) return;

@@ -30,8 +30,9 @@ TEST_F(rmq_cover_on_backend, tells_its_options) {
   const auto options = [&](const option_map& given) {
     return build_rmq("rmq_cover", at().where(), at(), column(values), given)->info().options;
   };
-  EXPECT_EQ(options({}), "memory=fast ties=leftmost");
-  EXPECT_EQ(options({{"memory", "small"}, {"ties", "rightmost"}}), "memory=small ties=rightmost");
+  EXPECT_EQ(options({}), "memory=fast ties=leftmost extreme=minimum");
+  EXPECT_EQ(options({{"memory", "small"}, {"ties", "rightmost"}}),
+            "memory=small ties=rightmost extreme=minimum");
   test::expect_error<invalid_argument>(
       [&] {
         options({{"memory", "all"}});

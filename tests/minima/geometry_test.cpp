@@ -41,13 +41,15 @@ template <class Function>
 void for_each_array(const Function& f) {
   for (const std::uint64_t size : sizes()) {
     for (const key_format format : formats) {
-      dispatch_values(column(format, nullptr, size), [&]<class Value, class Place>() {
-        for (std::uint64_t first = 0; first < 16 / sizeof(Value); ++first) {
-          SCOPED_TRACE(testing::Message() << size << " values of " << to_string(format) << " from "
-                                          << first << ", places of " << 8 * sizeof(Place));
-          f.template operator()<Value, Place>(size, first);
-        }
-      });
+      dispatch_values(column(format, nullptr, size), rmq_extreme::minimum,
+                      [&]<class Value, class Place>() {
+                        for (std::uint64_t first = 0; first < 16 / sizeof(Value); ++first) {
+                          SCOPED_TRACE(testing::Message()
+                                       << size << " values of " << to_string(format) << " from "
+                                       << first << ", places of " << 8 * sizeof(Place));
+                          f.template operator()<Value, Place>(size, first);
+                        }
+                      });
     }
   }
 }
@@ -179,7 +181,7 @@ TEST(rmq_geometry, numbers_of_nodes) {
   host_memory_resource memory;
   for_each_array([&]<class Value, class Place>(std::uint64_t size, std::uint64_t first) {
     const core::value_array<Value> array(reinterpret_cast<const void*>(first * sizeof(Value)), size,
-                                         false);
+                                         format_of<Value>.type, false);
     ASSERT_EQ(array.first(), first);
     run_lca_steps<looking_executor>({memory},
                                     core::lca_build<Value, Place>{array, false, nullptr, nullptr});
@@ -193,7 +195,7 @@ TEST(rmq_geometry, numbers_of_nodes) {
 TEST(rmq_geometry, ranges_as_places) {
   for_each_array([]<class Value, class Place>(std::uint64_t size, std::uint64_t first) {
     const core::value_array<Value> array(reinterpret_cast<const void*>(first * sizeof(Value)), size,
-                                         false);
+                                         format_of<Value>.type, false);
     const auto check = [&]<class Position>(std::uint64_t lower, std::uint64_t upper) {
       if (upper > std::numeric_limits<Position>::max()) return;
       alignas(8)

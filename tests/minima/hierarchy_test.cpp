@@ -40,21 +40,27 @@ class rmq_hierarchy_arguments : public testing::Test {
 };
 
 TEST_F(rmq_hierarchy_arguments, defaults_are_told) {
-  EXPECT_EQ(built({})->info().options,
-            "chunk=16 cutoff=32 top=scan load=vector group=1 assign=queue ties=leftmost");
+  EXPECT_EQ(
+      built({})->info().options,
+      "chunk=16 cutoff=32 top=scan load=vector group=1 assign=queue ties=leftmost extreme=minimum");
   EXPECT_EQ(built({{"load", "coalesced"}})->info().options,
-            "chunk=32 cutoff=64 top=scan load=coalesced group=16 assign=queue ties=leftmost");
+            "chunk=32 cutoff=64 top=scan load=coalesced group=16 assign=queue ties=leftmost "
+            "extreme=minimum");
   EXPECT_EQ(built({{"group", "8"}, {"chunk", "auto"}})->info().options,
-            "chunk=32 cutoff=64 top=scan load=coalesced group=8 assign=queue ties=leftmost");
-  EXPECT_EQ(built({{"chunk", "8"}, {"group", "auto"}})->info().options,
-            "chunk=8 cutoff=16 top=scan load=vector group=1 assign=queue ties=leftmost");
+            "chunk=32 cutoff=64 top=scan load=coalesced group=8 assign=queue ties=leftmost "
+            "extreme=minimum");
+  EXPECT_EQ(
+      built({{"chunk", "8"}, {"group", "auto"}})->info().options,
+      "chunk=8 cutoff=16 top=scan load=vector group=1 assign=queue ties=leftmost extreme=minimum");
 }
 
 TEST_F(rmq_hierarchy_arguments, every_choice_is_told_again) {
-  const option_map all{{"chunk", "64"}, {"cutoff", "1000"},  {"load", "coalesced"},
-                       {"group", "4"},  {"assign", "multi"}, {"ties", "rightmost"}};
+  const option_map all{{"chunk", "64"},       {"cutoff", "1000"},  {"load", "coalesced"},
+                       {"group", "4"},        {"assign", "multi"}, {"ties", "rightmost"},
+                       {"extreme", "maximum"}};
   EXPECT_EQ(built(all)->info().options,
-            "chunk=64 cutoff=1000 top=scan load=coalesced group=4 assign=multi ties=rightmost");
+            "chunk=64 cutoff=1000 top=scan load=coalesced group=4 assign=multi ties=rightmost "
+            "extreme=maximum");
 }
 
 TEST_F(rmq_hierarchy_arguments, chunks_and_groups_are_powers_of_2) {
@@ -133,7 +139,7 @@ TEST(rmq_hierarchy_view, wide_places) {
   for (const unsigned chunk_bits : {1U, 3U, 4U}) {
     const std::vector<double> values = random_values<double>(700, random);
     core::rmq_hierarchy_view<double, std::uint64_t> view;
-    view.array = {values.data(), values.size(), false};
+    view.array = {values.data(), values.size(), key_type::float64, false};
     view.levels = {view.array.end(), chunk_bits, 4};
     std::vector<core::value_pack<double>> minima(view.levels.entries() / 2);
     std::vector<std::uint64_t> positions(view.levels.entries());

@@ -77,13 +77,14 @@ TEST_F(lca, takes_ties_and_no_other_option) {
   const auto built = [&](const option_map& options) {
     return build_rmq("rmq_lca", at().where(), at(), column(cells), options);
   };
-  EXPECT_EQ(built({})->info().options, "ties=leftmost");
-  EXPECT_EQ(built({{"ties", "rightmost"}})->info().options, "ties=rightmost");
+  EXPECT_EQ(built({})->info().options, "ties=leftmost extreme=minimum");
+  EXPECT_EQ(built({{"ties", "rightmost"}, {"extreme", "maximum"}})->info().options,
+            "ties=rightmost extreme=maximum");
   expect_error<invalid_argument>(
       [&] {
         built({{"chunk", "16"}});
       },
-      {"'chunk'", "rmq_lca", "ties=leftmost|rightmost"});
+      {"'chunk'", "rmq_lca", "ties=leftmost|rightmost", "extreme=minimum|maximum"});
   expect_error<invalid_argument>(
       [&] {
         built({{"ties", "any"}});
@@ -163,7 +164,7 @@ TEST(lca_core, places_of_64_bits) {
     for (double& value : values)
       value = static_cast<double>(below(random, n));
     const rmq_oracle<double> oracle(values, rmq_ties::rightmost);
-    const core::value_array<double> array(values.data(), n, false);
+    const core::value_array<double> array(values.data(), n, key_type::float64, false);
     std::vector<std::uint64_t> ascendants(n);
     std::vector<core::lca_node<double, std::uint64_t>> head_parents(n);
     run_lca_steps<serial>({memory}, core::lca_build<double, std::uint64_t>{

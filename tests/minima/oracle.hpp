@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minima by an algorithm that shares nothing with raydex: a sparse table over std::vector.
+// Minima and maxima by an algorithm that shares nothing with raydex: a sparse table over
+// std::vector.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,9 @@ namespace raydex::test {
 template <class T>
 class rmq_oracle {
  public:
-  rmq_oracle(const std::vector<T>& values, rmq_ties ties) : values_(values), ties_(ties) {
+  rmq_oracle(const std::vector<T>& values, rmq_ties ties,
+             rmq_extreme extreme = rmq_extreme::minimum)
+      : values_(values), ties_(ties), extreme_(extreme) {
     std::vector<std::uint64_t> row(values.size());
     std::iota(row.begin(), row.end(), 0);
     while (!row.empty()) {
@@ -30,7 +33,7 @@ class rmq_oracle {
     }
   }
 
-  // The position of the minimum in [lower, upper], or nothing if there is none.
+  // The position of the minimum or maximum in [lower, upper], or nothing if there is none.
   std::optional<std::uint64_t> position(std::uint64_t lower, std::uint64_t upper) const {
     if (values_.empty()) return std::nullopt;
     upper = std::min<std::uint64_t>(upper, values_.size() - 1);
@@ -42,13 +45,15 @@ class rmq_oracle {
 
  private:
   std::uint64_t better(std::uint64_t a, std::uint64_t b) const {
-    if (key_less{}(values_[a], values_[b])) return a;
-    if (key_less{}(values_[b], values_[a])) return b;
+    const bool largest = extreme_ == rmq_extreme::maximum;
+    if (key_less{}(values_[a], values_[b])) return largest ? b : a;
+    if (key_less{}(values_[b], values_[a])) return largest ? a : b;
     return ties_ == rmq_ties::leftmost ? std::min(a, b) : std::max(a, b);
   }
 
   const std::vector<T>& values_;
   rmq_ties ties_;
+  rmq_extreme extreme_;
   std::vector<std::vector<std::uint64_t>> rows_;
 };
 

@@ -180,5 +180,26 @@ TEST_F(rmq_ranges, of_an_empty_array_have_no_minimum) {
   });
 }
 
+TEST(rmq_extremes, a_structure_answers_those_that_it_was_built_for) {
+  const session cpu(backend::cpu);
+  const std::vector<std::int32_t> values{5, 3, 4};
+  const std::vector<std::uint32_t> lower{0};
+  const std::vector<std::uint32_t> upper{2};
+  const probes all = ranges(column(lower), column(upper));
+  std::vector<std::int32_t> found(1);
+  const auto smallest = build_rmq_cover(backend::cpu, cpu, column(values));
+  const auto largest =
+      build_rmq_cover(backend::cpu, cpu, column(values), {.extreme = rmq_extreme::maximum});
+  smallest->minimum(cpu, all, value_span(found));
+  EXPECT_EQ(found[0], 3);
+  largest->maximum(cpu, all, value_span(found));
+  EXPECT_EQ(found[0], 5);
+  test::expect_error<unsupported>([&] { smallest->maximum(cpu, all, value_span(found)); },
+                                  {"maximum", "extreme=maximum"});
+  test::expect_error<unsupported>([&] { largest->minimum(cpu, all, value_span(found)); },
+                                  {"minimum", "extreme=minimum"});
+  test::expect_error<unsupported>([&] { largest->view<std::int32_t>(); }, {"view", "minima"});
+}
+
 }  // namespace
 }  // namespace raydex

@@ -54,21 +54,22 @@ class rmq_refresh : public test::backend_test {
       at().copy_in(array.data(), host.data(), array.bytes());
       const auto changed = at().upload(positions);
       built->refresh(context(at()).stream, column(changed));
-      const bool rightmost = options.contains("ties");
-      check_answers(*built, host, rightmost ? rmq_ties::rightmost : rmq_ties::leftmost, random);
+      const test::rmq_oracle<T> oracle(
+          host, options.contains("ties") ? rmq_ties::rightmost : rmq_ties::leftmost,
+          options.contains("extreme") ? rmq_extreme::maximum : rmq_extreme::minimum);
+      check_answers(*built, host.size(), oracle, random);
     }
   }
 
  private:
   template <class T>
-  void check_answers(const rmq& built, const std::vector<T>& host, rmq_ties ties,
+  void check_answers(const rmq& built, std::size_t size, const test::rmq_oracle<T>& oracle,
                      std::mt19937_64& random) const {
-    const test::rmq_oracle<T> oracle(host, ties);
     std::vector<std::uint32_t> lower;
     std::vector<std::uint32_t> upper;
     for (int i = 0; i < 500; ++i) {
-      const std::size_t length = 1 + test::below(random, i % 2 == 0 ? host.size() : 200);
-      lower.push_back(static_cast<std::uint32_t>(test::below(random, host.size() - length + 1)));
+      const std::size_t length = 1 + test::below(random, i % 2 == 0 ? size : 200);
+      lower.push_back(static_cast<std::uint32_t>(test::below(random, size - length + 1)));
       upper.push_back(static_cast<std::uint32_t>(lower.back() + length - 1));
     }
     const auto lower_ends = at().upload(lower);
@@ -87,13 +88,14 @@ TEST_F(rmq_refresh, takes_changed_values) {
     check<float, std::uint32_t>(structure, {});
     check<double, std::int64_t>(structure, {{"ties", "rightmost"}});
     check<std::uint32_t, std::uint64_t>(structure, {});
+    check<float, std::uint64_t>(structure, {{"extreme", "maximum"}});
     check<std::int64_t, std::int32_t>(structure, {});
   });
 }
 
 TEST_F(rmq_refresh, with_options) {
   for (const auto& [structure, options] : std::vector<std::pair<std::string, option_map>>{
-           {"rmq_cover", {{"memory", "small"}}},
+           {"rmq_cover", {{"memory", "small"}, {"extreme", "maximum"}}},
            {"rmq_hierarchy", {{"chunk", "2"}, {"cutoff", "2"}}},
            {"rmq_hierarchy", {{"chunk", "128"}, {"ties", "rightmost"}}},
            {"rmq_hierarchy", {{"load", "coalesced"}}}}) {

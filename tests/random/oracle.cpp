@@ -86,8 +86,8 @@ cell value_at(key_type type, std::uint64_t row, bool masked) {
   return made;
 }
 
-std::optional<std::uint64_t> minimum_of(const std::vector<number>& values, key_format position,
-                                        const range& wanted, bool rightmost) {
+std::optional<std::uint64_t> extreme_of(const std::vector<number>& values, key_format position,
+                                        const range& wanted, bool rightmost, bool largest) {
   if (wanted.lower.missing || wanted.upper.missing || values.empty()) return std::nullopt;
   const number lower = std::max(number_of(position, wanted.lower.bits), number{0});
   const number upper =
@@ -95,9 +95,10 @@ std::optional<std::uint64_t> minimum_of(const std::vector<number>& values, key_f
   if (lower > upper) return std::nullopt;
   auto best = static_cast<std::uint64_t>(lower);
   for (std::uint64_t i = best; i <= static_cast<std::uint64_t>(upper); ++i) {
-    const bool better =
-        rightmost ? !is_less(values[best], values[i]) : is_less(values[i], values[best]);
-    if (better) best = i;
+    const auto comes_before = [&](std::uint64_t a, std::uint64_t b) {
+      return largest ? is_less(values[b], values[a]) : is_less(values[a], values[b]);
+    };
+    if (rightmost ? !comes_before(best, i) : comes_before(i, best)) best = i;
   }
   return best;
 }

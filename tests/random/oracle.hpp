@@ -39,9 +39,9 @@ class held_keys {
 // integers, any bits, which are added modulo 2^64.
 cell value_at(key_type type, std::uint64_t row, bool masked);
 
-// The position of the minimum in a range; nothing if the range is empty.
-std::optional<std::uint64_t> minimum_of(const std::vector<number>& values, key_format position,
-                                        const range& wanted, bool rightmost);
+// The position of the minimum in a range, or of the maximum; nothing if the range is empty.
+std::optional<std::uint64_t> extreme_of(const std::vector<number>& values, key_format position,
+                                        const range& wanted, bool rightmost, bool largest);
 // Whether a range is wholly in the array, or missing.
 bool is_within(std::uint64_t size, key_format position, const range& wanted);
 

@@ -12,7 +12,7 @@ namespace raydex::test {
 
 namespace {
 
-// A batch in the backend's memory, and the positions of its minima.
+// A batch in the backend's memory, and the positions of its minima, or maxima.
 struct asked_batch {
   const fault& fails;
   const probes& view;
@@ -30,8 +30,12 @@ class minima_trial {
         array_(where.at(), tried.key, tried.keys, tried.key_cells, false) {
     for (const cell& one : cells_)
       values_.push_back(number_of(tried.key, one.bits));
-    const auto ties = tried.options.find("ties");
-    rightmost_ = ties != tried.options.end() && ties->second == "rightmost";
+    const auto says = [&](const char* option, const char* word) {
+      const auto given = tried.options.find(option);
+      return given != tried.options.end() && given->second == word;
+    };
+    rightmost_ = says("ties", "rightmost");
+    largest_ = says("extreme", "maximum");
   }
 
   void run() {
@@ -90,7 +94,7 @@ class minima_trial {
     ranges.resize(std::min(ranges.size(), most / (cells_.size() + 1) + 1));
     std::vector<std::optional<std::uint64_t>> expected;
     for (const range& wanted : ranges)
-      expected.push_back(minimum_of(values_, case_.position, wanted, rightmost_));
+      expected.push_back(extreme_of(values_, case_.position, wanted, rightmost_, largest_));
     const placed_ranges placed(where_.at(), case_, ranges, false);
     const asked_batch batch{one.fails, placed.view(), ranges, expected};
     const auto answer_all = [&](unsigned thread) {
@@ -122,10 +126,17 @@ class minima_trial {
     const std::size_t width = case_.key.width;
     buffer<std::byte> out(at, ranges.size() * width);
     const value_span span(case_.key, out.data(), ranges.size());
-    query(memory_, batch.fails, [&] { built_->minimum(with(thread), batch.view, span); });
+    query(memory_, batch.fails, [&] {
+      largest_ ? built_->maximum(with(thread), batch.view, span)
+               : built_->minimum(with(thread), batch.view, span);
+    });
     const auto bytes = at.download(out);
-    // An empty range gives the last value in the order.
-    const number last = number_of(case_.key, extremes_of(case_.key).back());
+    // An empty range gives the last value in the order; of maxima the smallest, but NaN if it can
+    // be.
+    const auto extremes = extremes_of(case_.key);
+    const number largest = number_of(case_.key, extremes.back());
+    const bool is_first = largest_ && !std::isnan(largest);
+    const number last = is_first ? number_of(case_.key, extremes.front()) : largest;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, bytes.data() + i * width, width);
@@ -133,7 +144,7 @@ class minima_trial {
       const number wanted = batch.expected[i] ? values_[*batch.expected[i]] : last;
       if (is_equal(got, wanted) && !(got == 0 && std::signbit(got))) continue;
       throw disagreement(
-          fmt::format("minimum of {}: {}, expected {}", to_text(ranges[i]), got, wanted));
+          fmt::format("extreme of {}: {}, expected {}", to_text(ranges[i]), got, wanted));
     }
   }
 
@@ -147,7 +158,7 @@ class minima_trial {
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       const std::uint64_t wanted = batch.expected[i].value_or(no_position);
       if (got[i] == wanted) continue;
-      throw disagreement(fmt::format("position of the minimum of {}: {}, expected {}",
+      throw disagreement(fmt::format("position of the extreme of {}: {}, expected {}",
                                      to_text(ranges[i]), got[i], wanted));
     }
   }
@@ -177,6 +188,7 @@ class minima_trial {
   std::vector<number> values_;
   placed_column array_;
   bool rightmost_ = false;
+  bool largest_ = false;
   std::unique_ptr<rmq> built_;
 };
 

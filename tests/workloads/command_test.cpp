@@ -387,6 +387,7 @@ TEST(bench_command, bad_arguments_leave_no_file) {
   EXPECT_THROW(run("--structure rmq_scan --keys 10 --probes 10 --zipf 1" + out), invalid_argument);
   EXPECT_THROW(run("--structure rmq_scan --result sum" + out), invalid_argument);
   EXPECT_THROW(run("--structure rmq_scan --option ties=rightmost" + out), unsupported);
+  EXPECT_THROW(run("--structure rmq_scan --option extreme=maximum" + out), unsupported);
   EXPECT_THROW(run("--structure sorted_array --array few" + out), invalid_argument);
   EXPECT_TRUE(here.empty());
   EXPECT_THROW(run("--json " + (here / "missing" / "out.json").string()), invalid_argument);

@@ -22,7 +22,8 @@ using ordered_as = typename std::conditional_t<std::is_integral_v<T>, std::make_
                                                std::type_identity<T>>::type;
 
 /// @name The order of values: `float`, `double`, `std::int32_t` or `std::int64_t`. NaN comes after
-/// everything. Unsigned integers are compared as signed ones, their top bit flipped.
+/// everything. Unsigned integers are compared as signed ones, their top bit flipped. For maxima all
+/// are integers in the opposite order, floating numbers by their codes, so that NaN comes first.
 /// @{
 
 /// Nothing comes after it, so that a minimum of nothing can start from it.
@@ -67,6 +68,35 @@ RAYDEX_HD inline Value smaller(Value a, Value b) {
 inline constexpr std::uint64_t most_narrow_values =
     (std::uint64_t{1} << 32) - (std::uint64_t{1} << 23);
 
+/// @name Floating numbers of 32 or 64 bits, `Word`, as signed integers of the same order. Zeros are
+/// one, NaN the largest integer.
+/// @{
+
+/// The bits of infinity.
+template <class Word>
+inline constexpr Word infinity_bits = sizeof(Word) == 4 ? static_cast<Word>(0x7f80'0000)
+                                                        : static_cast<Word>(0x7ff0'0000'0000'0000);
+/// The bit that only negative numbers have.
+template <class Word>
+inline constexpr Word sign_bit = Word{1} << (8 * sizeof(Word) - 1);
+
+/// The integer of a number.
+template <class Word>
+RAYDEX_HD constexpr Word order_of_bits(Word bits) {
+  const Word size = bits & ~sign_bit<Word>;
+  if (size > infinity_bits<Word>) return ~sign_bit<Word>;
+  return (bits & sign_bit<Word>) != 0 ? Word{0} - size : size;
+}
+/// The number of an integer; of those that no number has, NaN.
+template <class Word>
+RAYDEX_HD constexpr Word bits_of_order(Word order) {
+  const bool is_negative = (order & sign_bit<Word>) != 0;
+  const Word size = is_negative ? Word{0} - order : order;
+  if (size > infinity_bits<Word>) return infinity_bits<Word> | (infinity_bits<Word> >> 1);
+  return is_negative ? size | sign_bit<Word> : size;
+}
+/// @}
+
 /// A minimum and its place.
 template <class Value, class Place>
 struct placed_minimum {
@@ -107,9 +137,13 @@ class value_array {
 
   /// No values.
   value_array() = default;
-  /// `size` values at `values`, unsigned ones or not.
-  value_array(const void* values, std::uint64_t size, bool is_unsigned)
-      : flip_(is_unsigned ? word{1} << (8 * sizeof(word) - 1) : 0) {
+  /// `size` values at `values` of this type; in the opposite order if `is_reversed`, which only
+  /// integers are.
+  value_array(const void* values, std::uint64_t size, key_type type, bool is_reversed)
+      : coded_(std::is_integral_v<Value> &&
+               (type == key_type::float32 || type == key_type::float64)) {
+    if (type == key_type::uint32 || type == key_type::uint64) flip_ ^= sign_bit<word>;
+    if (is_reversed) flip_ ^= ~word{0};
     const auto address = reinterpret_cast<std::uintptr_t>(values);
     first_ = address % 16 / sizeof(Value);
     end_ = first_ + size;
@@ -163,7 +197,8 @@ class value_array {
   /// A value of the array as the order takes it.
   RAYDEX_HD Value ordered(Value value) const {
     if constexpr (std::is_integral_v<Value>) {
-      return static_cast<Value>(static_cast<word>(value) ^ flip_);
+      const auto bits = static_cast<word>(value);
+      return static_cast<Value>((coded_ ? order_of_bits(bits) : bits) ^ flip_);
     } else {
       return value;
     }
@@ -171,7 +206,8 @@ class value_array {
   /// The value of the array that `ordered` made this one of; zeros and NaN become one each.
   RAYDEX_HD Value original(Value value) const {
     if constexpr (std::is_integral_v<Value>) {
-      return ordered(value);
+      const word bits = static_cast<word>(value) ^ flip_;
+      return static_cast<Value>(coded_ ? bits_of_order(bits) : bits);
     } else {
       return is_nan(value) ? last_value<Value>() : value + Value{0};
     }
@@ -181,7 +217,8 @@ class value_array {
   const Value* data_ = nullptr;
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
-  word flip_ = 0;
+  word flip_ = 0;       // of integers
+  bool coded_ = false;  // floating numbers, compared by integers
 };
 
 /// The position in cell `i`: uint32, uint64, int32 or int64. Negative ones become so large that

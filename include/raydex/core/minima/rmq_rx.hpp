@@ -53,6 +53,7 @@ struct rmq_ray_scene {
 
   cells values;                                    ///< the array
   bool rightmost = false;                          ///< of equal values, whose position counts
+  bool reversed = false;                           ///< whether minima are of the opposite order
   unsigned block_bits = 10;                        ///< 2 to this power elements are a block
   unsigned level_count = 0;                        ///< how many levels there are
   rmq_ray_level levels[most_levels];               ///< from the array on
@@ -63,8 +64,12 @@ struct rmq_ray_scene {
   RAYDEX_HD std::uint64_t position(unsigned level, std::uint64_t element) const {
     return level == 0 ? element : load(positions + levels[level].stored + element);
   }
-  /// The code of a value.
+  /// What values are compared by.
   RAYDEX_HD std::uint64_t code(std::uint64_t at) const {
+    return reversed ? ~key_code(at) : key_code(at);
+  }
+  /// The code of a value as a key.
+  RAYDEX_HD std::uint64_t key_code(std::uint64_t at) const {
     switch (values.format.type) {
       case key_type::uint32:
         return encode(values.get<std::uint32_t>(at));
