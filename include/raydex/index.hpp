@@ -157,9 +157,9 @@ class RAYDEX_EXPORT index {
   /// All matching row ids of each probe. Synchronises the stream once, to learn the size.
   matches rows(const context& on, const probes& batch) const;
 
-  /// @name Places of points among the keys. The probes are points. Only where `capability::ranges`
-  /// says so; others throw `unsupported`, and so does a `cgrx` with nodes. A search each, without
-  /// rays.
+  /// @name Places of points among the keys
+  /// The probes are points. Only where `capability::ranges` says so; others throw `unsupported`,
+  /// and so does a `cgrx` with nodes. A search each, without rays.
   /// @{
 
   /// Writes, for each point, how many keys are less than it: NumPy's `searchsorted` of the sorted
@@ -232,9 +232,10 @@ class RAYDEX_EXPORT index {
   virtual void check_kind(const probes& batch) const;
   /// Answers `rank`, or `rank_right` if `past` equal keys. By default, throws `unsupported`.
   virtual void do_rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const;
-  /// Answers `predecessor`, or else `successor`. By default, throws `unsupported`.
+  /// Answers `predecessor`, or else `successor`; the former with the largest row id of the key, if
+  /// `last`. By default, throws `unsupported`.
   virtual void do_closest(const context& on, const probes& batch, bool before, closeness which,
-                          void* out) const;
+                          bool last, void* out) const;
   /// Does `edit`. By default, throws `unsupported`.
   virtual void do_edit(stream_t stream, const edits& batch);
   /// Writes where the matches of each probe begin, and how many they are, both of the row-id type.

@@ -323,7 +323,8 @@ struct asof_options {
 /// the time, the index is over both; else over the number of the key's first row and the rank of
 /// the time. *Cost* of a probe: a search, or two for `nearest`; in the latter case two more. A row
 /// whose time or key is missing matches nothing. Times are numbers; NaN is a time after all others,
-/// farther from them than any tolerance. Of build rows of the same time the first one is taken.
+/// farther from them than any tolerance. Of build rows of the same time the last one is taken, or
+/// the first one if the time is after the probe's, as pandas and Polars do: the nearest in order.
 class RAYDEX_EXPORT asof_join {
  public:
   asof_join(const asof_join&) = delete;

@@ -188,7 +188,7 @@ void index::closest(const context& on, const probes& batch, bool before, closene
                     const row_id_span& out) const try {
   check_points(on, batch, out.size);
   check_row_ids(out);
-  do_closest(on, batch, before, which, out.data);
+  do_closest(on, batch, before, which, false, out.data);
 } catch (...) {
   rethrow_as_error();
 }
@@ -270,7 +270,7 @@ void index::do_rank(const context& /*on*/, const probes& /*batch*/, bool /*past*
 }
 
 void index::do_closest(const context& /*on*/, const probes& /*batch*/, bool before,
-                       closeness /*which*/, void* /*out*/) const {
+                       closeness /*which*/, bool /*last*/, void* /*out*/) const {
   refuse_ranks(*this, before ? "predecessor" : "successor");
 }
 

@@ -34,9 +34,10 @@ class located_index {
   void rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const {
     of_->do_rank(on, batch, past, out);
   }
+  // The last row of the closest key before each point, or the first one of that after it.
   void closest(const context& on, const probes& batch, bool before, closeness which,
                void* out) const {
-    of_->do_closest(on, batch, before, which, out);
+    of_->do_closest(on, batch, before, which, true, out);
   }
   const void* row_list(const context& on, buffer<std::byte>& made) const {
     return of_->do_row_list(on, made);

@@ -109,7 +109,7 @@ class answering_as : public Base {
     }
   }
 
-  void do_closest(const context& on, const probes& batch, bool before, closeness which,
+  void do_closest(const context& on, const probes& batch, bool before, closeness which, bool last,
                   void* out) const final {
     if constexpr (core::ranked<View>) {
       const View view = queried();
@@ -117,10 +117,10 @@ class answering_as : public Base {
       const bool past = before != (which == closeness::strict);
       search(on, core::rank_points<View>{view, probes_of<key>(batch), past, ranks.data()});
       Executor::for_each(
-          on, core::closest_rows<View>{view, ranks.data(), before, static_cast<row_id*>(out)},
+          on, core::closest_rows<View>{view, ranks.data(), before, last, static_cast<row_id*>(out)},
           batch.size());
     } else {
-      Base::do_closest(on, batch, before, which, out);
+      Base::do_closest(on, batch, before, which, last, out);
     }
   }
 

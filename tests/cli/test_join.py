@@ -176,7 +176,7 @@ def closest(times, keys, time, key, direction, strict, tolerance):
         if not rows:
             return None
         end = (max if before else min)(t for t, _ in rows)
-        return min(row for t, row in rows if t == end)
+        return (max if before else min)(row for t, row in rows if t == end)
 
     found = {"backward": [best(True)], "forward": [best(False)],
              "nearest": [best(True), best(False)]}[direction]

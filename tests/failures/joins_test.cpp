@@ -162,9 +162,11 @@ TEST_F(failing_joins, of_closest_times) {
   };
   std::vector<row> expected;
   for (const std::int64_t key : probe_keys_) {
-    const auto found = std::ranges::find(build_keys_, key);
-    expected.push_back(found == build_keys_.end() ? not_found<row>
-                                                  : static_cast<row>(found - build_keys_.begin()));
+    // The last one with this time.
+    const auto found = std::find(build_keys_.rbegin(), build_keys_.rend(), key);
+    expected.push_back(found == build_keys_.rend()
+                           ? not_found<row>
+                           : static_cast<row>(build_keys_.rend() - found - 1));
   }
   buffer<row> out(at(), expected.size());
   const auto match = [&](const asof_join& built) {

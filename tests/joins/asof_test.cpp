@@ -66,7 +66,7 @@ std::vector<std::uint32_t> take(const timed_rows<T>& build, const timed_rows<T>&
       const bool less = key_less{}(time, *probe.times[p]);
       const bool greater = key_less{}(*probe.times[p], time);
       const bool equal = !less && !greater && equal_too;
-      if ((less || equal) && (!before || key_less{}(*build.times[*before], time))) before = b;
+      if ((less || equal) && (!before || !key_less{}(time, *build.times[*before]))) before = b;
       if ((greater || equal) && (!after || key_less{}(time, *build.times[*after]))) after = b;
     }
     if (how.direction == asof_direction::forward) before.reset();
