@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "bindings.hpp"
@@ -37,6 +38,13 @@ struct ArrowArray {
   void (*release)(ArrowArray*);
   void* private_data;
 };
+struct ArrowDeviceArray {
+  ArrowArray array;
+  std::int64_t device_id;
+  std::int32_t device_type;
+  void* sync_event;
+  std::int64_t reserved[3];
+};
 struct ArrowArrayStream {
   int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
   int (*get_next)(ArrowArrayStream*, ArrowArray*);
@@ -50,6 +58,13 @@ struct ArrowArrayStream {
 namespace raydex::python {
 
 namespace {
+
+template <class T>
+T& in_capsule(nb::handle capsule, const char* name) {
+  auto* const held = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (held == nullptr) throw nb::python_error();
+  return *held;
+}
 
 // One of Arrow's structures, released when it goes.
 template <class T>
@@ -65,30 +80,30 @@ class owned {
   T* get() noexcept { return &base_; }
 
   // Moves out what a capsule holds, which is released there then.
-  void take(nb::handle capsule, const char* name) {
-    auto* const held = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
-    if (held == nullptr) throw nb::python_error();
-    if (held->release == nullptr)
+  void take(nb::handle capsule, const char* name) { take(in_capsule<T>(capsule, name), name); }
+  void take(T& held, const char* name) {
+    if (held.release == nullptr)
       throw invalid_argument(std::string("column: its ") + name + " was taken by somebody else");
-    base_ = *held;
-    held->release = nullptr;
+    base_ = held;
+    held.release = nullptr;
   }
 
  private:
   T base_{};
 };
 
-// A field's type.
+// A field's type. With a dictionary its cells are places there.
 struct field {
   std::string format;
   std::string name;
-  bool has_dictionary = false;
+  std::shared_ptr<field> dictionary;
   std::vector<field> children;
 };
 
 field read_field(const ArrowSchema& schema) {
-  field read{
-      schema.format, schema.name != nullptr ? schema.name : "", schema.dictionary != nullptr, {}};
+  field read{schema.format, schema.name != nullptr ? schema.name : "", nullptr, {}};
+  if (schema.dictionary != nullptr)
+    read.dictionary = std::make_shared<field>(read_field(*schema.dictionary));
   for (std::int64_t i = 0; i < schema.n_children; ++i)
     read.children.push_back(read_field(*schema.children[i]));
   return read;
@@ -111,6 +126,7 @@ struct chunk {
       all.push_back({owner, array->children[i]});
     return all;
   }
+  chunk dictionary() const { return {owner, array->dictionary}; }
 };
 
 nb::tuple import_array(nb::handle schema_capsule, nb::handle array_capsule) {
@@ -119,6 +135,21 @@ nb::tuple import_array(nb::handle schema_capsule, nb::handle array_capsule) {
   const auto array = std::make_shared<owned<ArrowArray>>();
   array->take(array_capsule, "arrow_array");
   return nb::make_tuple(read_field(*schema.get()), std::vector<chunk>{{array, array->get()}});
+}
+
+// The same of an array that is on a device: also its type and number, and the event after which its
+// cells are written; 0 without one, and for the CPU.
+nb::tuple import_device_array(nb::handle schema_capsule, nb::handle array_capsule) {
+  owned<ArrowSchema> schema;
+  schema.take(schema_capsule, "arrow_schema");
+  constexpr const char* name = "arrow_device_array";
+  auto& held = in_capsule<ArrowDeviceArray>(array_capsule, name);
+  const auto array = std::make_shared<owned<ArrowArray>>();
+  array->take(held.array, name);
+  const address event =
+      held.sync_event == nullptr ? 0 : *static_cast<const address*>(held.sync_event);
+  return nb::make_tuple(read_field(*schema.get()), std::vector<chunk>{{array, array->get()}},
+                        held.device_type, held.device_id, event);
 }
 
 nb::tuple import_stream(nb::handle capsule) {
@@ -150,8 +181,8 @@ struct flat_strings {
   std::vector<char> bytes;
   std::vector<std::int64_t> offsets{0};
 
-  void append(const char* text, std::size_t size) {
-    bytes.insert(bytes.end(), text, text + size);
+  void append(std::string_view text) {
+    bytes.insert(bytes.end(), text.begin(), text.end());
     offsets.push_back(static_cast<std::int64_t>(bytes.size()));
   }
 };
@@ -161,43 +192,74 @@ bool is_valid(const ArrowArray& array, std::int64_t i) {
   return bits == nullptr || (bits[i / 8] >> (i % 8) & 1) != 0;
 }
 
-// Views of 16 bytes: a size, then the string, or else four bytes of it, a buffer and a place there.
-void append_views(const ArrowArray& array, flat_strings& to) {
-  const auto* const views = static_cast<const char*>(array.buffers[1]);
-  for (std::int64_t i = array.offset; i < array.offset + array.length; ++i) {
-    std::int32_t view[4];
-    std::memcpy(view, views + 16 * i, sizeof view);
-    const auto size = static_cast<std::size_t>(is_valid(array, i) ? view[0] : 0);
-    if (size <= 12) {
-      to.append(views + 16 * i + 4, size);
-    } else {
-      to.append(static_cast<const char*>(array.buffers[2 + view[2]]) + view[3], size);
-    }
-  }
+template <class T>
+T number_at(const void* numbers, std::int64_t i) {
+  return static_cast<const T*>(numbers)[i];
 }
 
+// String i, counted from the begin of the buffers, if it is valid. Views are of 16 bytes: a size,
+// then the string, or else four bytes of it, a buffer and a place there.
+std::string_view view_at(const ArrowArray& array, std::int64_t i) {
+  const char* const at = static_cast<const char*>(array.buffers[1]) + 16 * i;
+  std::int32_t view[4];
+  std::memcpy(view, at, sizeof view);
+  const auto size = static_cast<std::size_t>(view[0]);
+  if (size <= 12) return {at + 4, size};
+  return {static_cast<const char*>(array.buffers[2 + view[2]]) + view[3], size};
+}
 template <class Offset>
-void append_strings(const ArrowArray& array, flat_strings& to) {
-  const auto* const offsets = static_cast<const Offset*>(array.buffers[1]) + array.offset;
-  const auto* const bytes = static_cast<const char*>(array.buffers[2]);
-  for (std::int64_t i = 0; i < array.length; ++i) {
-    const bool valid = is_valid(array, array.offset + i);
-    to.append(bytes + offsets[i],
-              valid ? static_cast<std::size_t>(offsets[i + 1] - offsets[i]) : 0);
+std::string_view string_at(const ArrowArray& array, std::int64_t i) {
+  const auto begin = number_at<Offset>(array.buffers[1], i);
+  const auto end = number_at<Offset>(array.buffers[1], i + 1);
+  return {static_cast<const char*>(array.buffers[2]) + begin,
+          static_cast<std::size_t>(end - begin)};
+}
+
+using reads_string = std::string_view (*)(const ArrowArray&, std::int64_t);
+using reads_place = std::int64_t (*)(const ArrowArray&, std::int64_t);
+
+reads_string string_reader(const std::string& format) {
+  if (format.starts_with("v")) return view_at;
+  return format == "U" || format == "Z" ? string_at<std::int64_t> : string_at<std::int32_t>;
+}
+
+template <class T>
+std::int64_t place_at(const ArrowArray& array, std::int64_t i) {
+  return static_cast<std::int64_t>(number_at<T>(array.buffers[1], i));
+}
+reads_place place_reader(const std::string& format) {
+  switch (format[0]) {
+    case 'c':
+      return place_at<std::int8_t>;
+    case 'C':
+      return place_at<std::uint8_t>;
+    case 's':
+      return place_at<std::int16_t>;
+    case 'S':
+      return place_at<std::uint16_t>;
+    case 'i':
+      return place_at<std::int32_t>;
+    case 'I':
+      return place_at<std::uint32_t>;
+    default:
+      return place_at<std::int64_t>;
   }
 }
 
-// A copy of string chunks as one column of them. `format`: of the chunks' field.
-flat_strings flatten(const std::string& format, const std::vector<chunk>& chunks) {
+// A copy of the chunks of a field of strings, or of places in a dictionary of them, as one column
+// of strings. Missing ones are empty.
+flat_strings flatten(const field& of, const std::vector<chunk>& chunks) {
   const nb::gil_scoped_release unlocked;
+  const reads_string string = string_reader(of.dictionary ? of.dictionary->format : of.format);
+  const reads_place place = of.dictionary ? place_reader(of.format) : nullptr;
   flat_strings all;
   for (const chunk& one : chunks) {
-    if (format.starts_with("v")) {
-      append_views(*one.array, all);
-    } else if (format == "U" || format == "Z") {
-      append_strings<std::int64_t>(*one.array, all);
-    } else {
-      append_strings<std::int32_t>(*one.array, all);
+    const ArrowArray& array = *one.array;
+    const ArrowArray& strings = place != nullptr ? *array.dictionary : array;
+    for (std::int64_t i = array.offset; i < array.offset + array.length; ++i) {
+      const bool there = is_valid(array, i);
+      const std::int64_t at = !there || place == nullptr ? i : strings.offset + place(array, i);
+      all.append(there && is_valid(strings, at) ? string(strings, at) : std::string_view());
     }
   }
   return all;
@@ -214,13 +276,15 @@ void bind_arrow(nb::module_& to) {
   nb::class_<field>(to, "ArrowField")
       .def_ro("format", &field::format)
       .def_ro("name", &field::name)
-      .def_ro("has_dictionary", &field::has_dictionary)
+      .def_ro("dictionary", &field::dictionary,
+              nb::sig("def dictionary(self) -> ArrowField | None"))
       .def_ro("children", &field::children);
   nb::class_<chunk>(to, "ArrowChunk")
       .def_prop_ro("length", [](const chunk& self) { return self.array->length; })
       .def_prop_ro("offset", [](const chunk& self) { return self.array->offset; })
       .def_prop_ro("null_count", [](const chunk& self) { return self.array->null_count; })
       .def_prop_ro("buffers", &chunk::buffers)
+      .def_prop_ro("dictionary", &chunk::dictionary)
       .def_prop_ro("children", &chunk::children);
   nb::class_<flat_strings>(to, "FlatStrings")
       .def_prop_ro("bytes", [](const flat_strings& self) { return begin_of(self.bytes); })
@@ -229,9 +293,12 @@ void bind_arrow(nb::module_& to) {
       "arrow_array", import_array, nb::arg("schema"), nb::arg("array"),
       nb::sig(
           "def arrow_array(schema: object, array: object) -> tuple[ArrowField, list[ArrowChunk]]"));
+  to.def("arrow_device_array", import_device_array, nb::arg("schema"), nb::arg("array"),
+         nb::sig("def arrow_device_array(schema: object, array: object) -> tuple[ArrowField, "
+                 "list[ArrowChunk], int, int, int]"));
   to.def("arrow_stream", import_stream, nb::arg("stream"),
          nb::sig("def arrow_stream(stream: object) -> tuple[ArrowField, list[ArrowChunk]]"));
-  to.def("arrow_flatten", flatten, nb::arg("format"), nb::arg("chunks"));
+  to.def("arrow_flatten", flatten, nb::arg("field"), nb::arg("chunks"));
 }
 
 }  // namespace raydex::python

@@ -112,6 +112,9 @@ class handle {
   mutable std::shared_mutex mutex_;
 };
 
+// The kind of join that a name says.
+join_kind kind_of(const std::string& how);
+
 using index_handle = handle<index>;
 using join_handle = handle<join>;
 
@@ -120,7 +123,9 @@ void bind_errors(nb::module_& to);
 void bind_columns(nb::module_& to);
 void bind_arrow(nb::module_& to);
 void bind_index(nb::module_& to);
+void bind_aggregates(nb::module_& to);
 void bind_joins(nb::module_& to);
+void bind_strings(nb::module_& to);
 void bind_minima(nb::module_& to);
 
 }  // namespace raydex::python

@@ -39,6 +39,28 @@ void make_strings(string_column* self, address bytes, address offsets, bool wide
                            pointer<const std::uint8_t>(validity)};
 }
 
+// What NumPy says of an array in C, in a tenth of the time of `__array_interface__`: the layout of
+// its array interface, version 3.
+struct array_description {
+  int two;
+  int dimensions;
+  char kind;
+  int item_size;
+  int flags;
+  const Py_ssize_t* shape;
+  const Py_ssize_t* strides;
+  void* data;
+  PyObject* description;
+};
+
+// Where the cells of an array begin; `capsule`: its `__array_struct__`.
+address data_of(nb::handle capsule) {
+  const auto* const array =
+      static_cast<const array_description*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  if (array == nullptr) throw nb::python_error();
+  return reinterpret_cast<address>(array->data);
+}
+
 // An array that arrived in a DLPack capsule, which it keeps.
 class tensor {
  public:
@@ -98,6 +120,9 @@ void bind_columns(nb::module_& to) {
       .def("__init__", make_strings, nb::arg("bytes"), nb::arg("offsets"), nb::arg("wide"),
            nb::arg("size"), nb::arg("validity") = 0)
       .def_prop_ro("size", [](const string_column& self) { return self.size; });
+
+  to.def("data_of", data_of, nb::arg("array_struct"),
+         nb::sig("def data_of(array_struct: object) -> int"));
 
   nb::class_<tensor>(to, "Tensor")
       .def(nb::init<nb::ndarray<nb::ro>>(), nb::arg("capsule"),

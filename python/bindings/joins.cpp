@@ -26,10 +26,6 @@ Enum named(const char* argument, const std::string& name, const std::array<const
   throw invalid_argument(std::string(argument) + ": '" + name + "' is none of " + legal);
 }
 
-join_kind kind_of(const std::string& how) {
-  return named<join_kind>("how", how, std::array{"inner", "left", "semi", "anti"});
-}
-
 // What was found of a batch keeps the locks of nothing: Python asks it before anybody else sees it.
 using found = std::unique_ptr<joined>;
 
@@ -129,6 +125,10 @@ void match_asof(const asof_handle& self, const session& from, address stream, co
 }
 
 }  // namespace
+
+join_kind kind_of(const std::string& how) {
+  return named<join_kind>("how", how, std::array{"inner", "left", "semi", "anti"});
+}
 
 void bind_joins(nb::module_& to) {
   using nb::arg;

@@ -36,6 +36,14 @@ void minimum(const rmq_handle& self, const session& from, address stream, const 
   });
 }
 
+void maximum(const rmq_handle& self, const session& from, address stream, const column& lower,
+             const column& upper, const key_format& format, address out, std::uint64_t size) {
+  self.shared([&](const rmq& one) {
+    one.maximum(context_of(from, stream), ranges(lower, upper),
+                value_span(format, pointer<void>(out), size));
+  });
+}
+
 void position(const rmq_handle& self, const session& from, address stream, const column& lower,
               const column& upper, address out, std::uint64_t size) {
   self.shared([&](const rmq& one) {
@@ -61,6 +69,8 @@ void bind_minima(nb::module_& to) {
            arg("stream"), arg("values"), arg("options"), without_gil())
       .def("info", info, nb::sig("def info(self) -> tuple[str, str, str, int, str, int, int]"))
       .def("minimum", minimum, arg("session"), arg("stream"), arg("lower"), arg("upper"),
+           arg("format"), arg("out"), arg("size"), without_gil())
+      .def("maximum", maximum, arg("session"), arg("stream"), arg("lower"), arg("upper"),
            arg("format"), arg("out"), arg("size"), without_gil())
       .def("position", position, arg("session"), arg("stream"), arg("lower"), arg("upper"),
            arg("out"), arg("size"), without_gil())

@@ -125,6 +125,8 @@ NB_MODULE(_raydex, module) {
   bind_columns(module);
   bind_arrow(module);
   bind_index(module);
+  bind_aggregates(module);
   bind_joins(module);
+  bind_strings(module);
   bind_minima(module);
 }

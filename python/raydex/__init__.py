@@ -13,6 +13,7 @@ and DuckDB. Results are arrays of the same library, on the same device.
 """
 
 from raydex import _raydex
+from raydex._aggregates import Aggregate, AggregateInfo, aggregate
 from raydex._errors import (
     CudaError,
     Error,
@@ -33,6 +34,8 @@ from raydex._worlds import DeviceArray
 __version__: str = _raydex.version()
 
 __all__ = [
+    "Aggregate",
+    "AggregateInfo",
     "CudaError",
     "DeviceArray",
     "Error",
@@ -50,6 +53,7 @@ __all__ = [
     "Structure",
     "Unavailable",
     "Unsupported",
+    "aggregate",
     "build",
     "isin",
     "join",

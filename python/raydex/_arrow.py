@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns from Arrow's PyCapsules: pyarrow, Polars, pandas, DuckDB. Buffers are used where they lie;
-chunks are joined by a copy, and so is what has another layout than a column."""
+"""Columns from Arrow's PyCapsules: pyarrow, Polars, pandas, DuckDB, cuDF. Buffers are used where they lie, on
+a GPU as well; chunks are joined by a copy, and so is what has another layout than a column: dictionaries,
+views of strings, bits."""
 
 from __future__ import annotations
 
@@ -28,12 +29,16 @@ _TIMES = {
     "ttn": ("int64", "time64[ns]"),
 }
 _UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
-_STRINGS = ("u", "U", "z", "Z", "vu", "vz")
+_PLAIN_STRINGS = ("u", "U", "z", "Z")
+_STRINGS = (*_PLAIN_STRINGS, "vu", "vz")
+# Types of devices.
+_CPU = 1
+_CUDA = (2, 13)  # managed memory, too
 
 
 @dataclass(slots=True)
 class HostCells:
-    """Cells in host memory: an array of one dimension, or strings, and a bitmap of which are there.
+    """Cells in host memory: an array of one dimension, and a bitmap of which are there.
 
     `unit` is what integers of Arrow count, where the array's dtype does not say it."""
 
@@ -43,16 +48,37 @@ class HostCells:
     kept: Any = None
 
 
-@dataclass
+@dataclass(slots=True)
+class DeviceCells:
+    """Cells in the memory of a GPU. `written_on`: the stream that what writes them is queued on, `event`: one
+    of CUDA's that follows that; None and 0 where the call's own stream waits for it already."""
+
+    array: Any
+    address: int
+    size: int
+    stride: int
+    dtype: np.dtype[Any]
+    kept: Any
+    written_on: int | None = None
+    event: int = 0
+    validity: int = 0
+    unit: str = ""
+
+
+@dataclass(slots=True)
 class StringCells:
-    """Strings of any length in host memory, as Arrow lays them out."""
+    """Strings of any length, as Arrow lays them out; `event` is as of `DeviceCells`."""
 
     bytes: int
     offsets: int
     wide: bool
     size: int
-    validity: npt.NDArray[np.uint8] | None
+    validity: int
     kept: Any
+    event: int = 0
+
+
+Cells = HostCells | DeviceCells | StringCells
 
 
 @dataclass
@@ -60,7 +86,7 @@ class Table:
     """Several columns with their names."""
 
     names: list[str]
-    columns: list[HostCells | StringCells]
+    columns: list[Cells]
 
 
 def _view(address: int, size: int, dtype: npt.DTypeLike, owner: Any) -> npt.NDArray[Any]:
@@ -115,77 +141,161 @@ def _physical(argument: str, format_of: str) -> tuple[str, str]:
     )
 
 
-def _strings(argument: str, format_of: str, chunks: list[_raydex.ArrowChunk]) -> StringCells:
-    plain = format_of in ("u", "U", "z", "Z")
+def _strings(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> StringCells:
     size = sum(one.length for one in chunks)
-    if plain and len(chunks) == 1 and size != 0:
+    validity = _joined_validity(field, chunks)
+    there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
+    if field.format in _PLAIN_STRINGS and len(chunks) == 1 and size != 0:
         [one] = chunks
-        wide = format_of in ("U", "Z")
+        wide = field.format in ("U", "Z")
         offsets = one.buffers[1] + one.offset * (8 if wide else 4)
-        return StringCells(one.buffers[2], offsets, wide, size, _validity(one), chunks)
-    flat = _raydex.arrow_flatten(format_of, chunks)
-    return StringCells(
-        flat.bytes, flat.offsets, True, size, _joined_validity(chunks), (flat, chunks)
-    )
+        return StringCells(one.buffers[2], offsets, wide, size, there, (chunks, validity))
+    flat = _raydex.arrow_flatten(field, chunks)
+    return StringCells(flat.bytes, flat.offsets, True, size, there, (flat, validity))
 
 
-def _joined_validity(chunks: list[_raydex.ArrowChunk]) -> npt.NDArray[np.uint8] | None:
-    each = [_validity(one) for one in chunks]
+def _unpacked(bits: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.uint8]:
+    return np.unpackbits(bits, count=size, bitorder="little")
+
+
+def _joined_validity(
+    field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]
+) -> npt.NDArray[np.uint8] | None:
+    if field.dictionary is not None:
+        each = [_validity_by_dictionary(field, one) for one in chunks]
+    else:
+        each = [_validity(one) for one in chunks]
     if len(each) == 1:
         return each[0]
     if all(one is None for one in each):
         return None
     there = [
-        np.ones(chunk.length, np.uint8)
-        if bits is None
-        else np.unpackbits(bits, count=chunk.length, bitorder="little")
+        np.ones(chunk.length, np.uint8) if bits is None else _unpacked(bits, chunk.length)
         for chunk, bits in zip(chunks, each)
     ]
     return np.packbits(np.concatenate(there), bitorder="little")
 
 
+def _places(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray[Any]:
+    """The places of cells in the dictionary; 0 for missing ones."""
+    dtype = np.dtype(_NUMBERS[field.format])
+    places = _view(chunk.buffers[1] + chunk.offset * dtype.itemsize, chunk.length, dtype, chunk)
+    validity = _validity(chunk)
+    return places if validity is None else places * _unpacked(validity, chunk.length).view(np.bool_)
+
+
+def _validity_by_dictionary(
+    field: _raydex.ArrowField, chunk: _raydex.ArrowChunk
+) -> npt.NDArray[np.uint8] | None:
+    """Missing are cells without a place, and those with the place of a missing value."""
+    validity, of_values = _validity(chunk), _validity(chunk.dictionary)
+    if of_values is None:
+        return validity
+    there = _unpacked(of_values, chunk.dictionary.length)[_places(field, chunk)]
+    if validity is not None:
+        there &= _unpacked(validity, chunk.length)
+    return np.packbits(there, bitorder="little")
+
+
+def _decoded(
+    argument: str, field: _raydex.ArrowField, chunk: _raydex.ArrowChunk
+) -> npt.NDArray[Any]:
+    """The cells of places in a dictionary of what is not strings."""
+    assert field.dictionary is not None
+    values = _cells(argument, field.dictionary, [chunk.dictionary])
+    assert isinstance(values, HostCells)
+    if len(values.array) == 0:  # all cells are missing
+        return np.zeros(chunk.length, values.array.dtype)
+    found: npt.NDArray[Any] = values.array[_places(field, chunk)]
+    return found
+
+
 def _cells(
     argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]
 ) -> HostCells | StringCells:
-    if field.has_dictionary:
-        raise InvalidType(
-            f"{argument}: it is dictionary-encoded; decode it first, with pyarrow's "
-            ".dictionary_decode(), Polars' .cast(pl.String) or pandas' .astype(str)"
-        )
-    if field.format in _STRINGS:
-        return _strings(argument, field.format, chunks)
-    if field.format == "b":
-        parts: list[npt.NDArray[Any]] = [
-            _bits(one.buffers[1], one.offset, one.length, one) for one in chunks
-        ]
-        dtype, unit = "bool", ""
+    format_of = (field.dictionary or field).format
+    if format_of in _STRINGS:
+        return _strings(field, chunks)
+    dtype, unit = ("bool", "") if format_of == "b" else _physical(argument, format_of)
+    parts: list[npt.NDArray[Any]]
+    if field.dictionary is not None:
+        parts = [_decoded(argument, field, one) for one in chunks]
+    elif format_of == "b":
+        parts = [_bits(one.buffers[1], one.offset, one.length, one) for one in chunks]
     else:
-        dtype, unit = _physical(argument, field.format)
         width = np.dtype(dtype).itemsize
         parts = [_view(one.buffers[1] + one.offset * width, one.length, dtype, one) for one in chunks]
     array = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.empty(0, dtype)
-    return HostCells(array, _joined_validity(chunks) if chunks else None, unit)
+    return HostCells(array, _joined_validity(field, chunks) if chunks else None, unit)
+
+
+def _device_cells(
+    argument: str, field: _raydex.ArrowField, chunk: _raydex.ArrowChunk, event: int
+) -> DeviceCells | StringCells:
+    if field.dictionary is not None or field.format in ("b", "vu", "vz"):
+        of = "dictionary-encoded" if field.dictionary is not None else f"of Arrow's type '{field.format}'"
+        raise InvalidType(
+            f"{argument}: it is {of} in the memory of a GPU; convert it first, with .astype('int32') or "
+            ".astype('str')"
+        )
+    validity = 0
+    if chunk.null_count != 0 and chunk.buffers and chunk.buffers[0] != 0:
+        if chunk.offset % 8 != 0:
+            raise InvalidType(
+                f"{argument}: its bitmap of what is missing begins within a byte, in the memory of a GPU; "
+                "give a copy, with .copy(deep=True)"
+            )
+        validity = chunk.buffers[0] + chunk.offset // 8
+    if field.format in _PLAIN_STRINGS:
+        wide = field.format in ("U", "Z")
+        offsets = chunk.buffers[1] + chunk.offset * (8 if wide else 4)
+        return StringCells(chunk.buffers[2], offsets, wide, chunk.length, validity, chunk, event)
+    name, unit = _physical(argument, field.format)
+    dtype = np.dtype(name)
+    address = chunk.buffers[1] + chunk.offset * dtype.itemsize
+    return DeviceCells(
+        None, address, chunk.length, dtype.itemsize, dtype, chunk, event=event, validity=validity, unit=unit
+    )
 
 
 def is_arrow(x: Any) -> bool:
-    return hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
+    """Whether an object has one of the interfaces. Some on a GPU have that of host memory as well, by a copy,
+    which is not made behind a user's back."""
+    if hasattr(x, "__arrow_c_device_array__"):
+        return True
+    on_host = hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
+    return on_host and not hasattr(x, "__cuda_array_interface__")
 
 
-def take_arrow(argument: str, x: Any) -> HostCells | StringCells | Table:
-    """The cells of an object with a PyCapsule interface; a table where it is of several columns."""
-    if hasattr(x, "__arrow_c_array__"):
+def take_arrow(argument: str, x: Any) -> tuple[Cells | Table, int | None]:
+    """The cells of an object with a PyCapsule interface, or a table where it is of several columns, and the
+    number of the GPU that they are on."""
+    kind, device, event = _CPU, 0, 0
+    if hasattr(x, "__arrow_c_device_array__"):
+        field, chunks, kind, device, event = _raydex.arrow_device_array(*x.__arrow_c_device_array__())
+    elif hasattr(x, "__arrow_c_array__"):
         field, chunks = _raydex.arrow_array(*x.__arrow_c_array__())
     else:
         field, chunks = _raydex.arrow_stream(x.__arrow_c_stream__())
+    if kind != _CPU and kind not in _CUDA:
+        raise InvalidType(
+            f"{argument}: it is on a device of Arrow's type {kind}; copy it to the CPU or to CUDA"
+        )
+
+    def cells(name: str, of: _raydex.ArrowField, parts: list[_raydex.ArrowChunk]) -> Cells:
+        if kind == _CPU:
+            return _cells(name, of, parts)
+        [part] = parts
+        return _device_cells(name, of, part, event)
+
+    number = None if kind == _CPU else device
     if field.format != "+s":
-        return _cells(argument, field, chunks)
+        return (cells(argument, field, chunks), number)
     if any(one.null_count > 0 or one.offset != 0 for one in chunks):
         raise InvalidType(f"{argument}: structs with missing or cut rows are no table; give its columns")
-    columns = [[one.children[i] for one in chunks] for i in range(len(field.children))]
-    return Table(
-        [child.name for child in field.children],
-        [
-            _cells(f"{argument}[{child.name!r}]", child, column)
-            for child, column in zip(field.children, columns)
-        ],
-    )
+    table = Table([], [])
+    for i, child in enumerate(field.children):
+        table.names.append(child.name)
+        parts = [one.children[i] for one in chunks]
+        table.columns.append(cells(f"{argument}[{child.name!r}]", child, parts))
+    return (table, number)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _cuda, _raydex
-from raydex._arrow import HostCells, StringCells, Table, is_arrow, take_arrow
+from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._places import stream_for
-from raydex._worlds import HOST, BareWorld, World, is_of, world_of
+from raydex._worlds import HOST, BareWorld, World, cupy_world, is_of, torch_world, world_of
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
 _WIDENED = {
@@ -44,25 +45,13 @@ class Key:
 
 
 @dataclass(slots=True)
-class DeviceCells:
-    """Cells in the memory of a GPU."""
-
-    array: Any
-    address: int
-    size: int
-    stride: int
-    dtype: np.dtype[Any]
-    kept: Any
-
-
-@dataclass(slots=True)
 class Source:
     """An argument, looked at: where it is, and what its cells are before any conversion."""
 
     argument: str
     given: Any
     world: World
-    cells: HostCells | StringCells | DeviceCells | None = None  # None: a DLPack object, still to be asked
+    cells: Cells | None = None  # None: a DLPack object, still to be asked
     scalar: bool = False
     loose: bool = False  # Python's own numbers, which take the type that is asked for
     shape: tuple[int, ...] | None = None
@@ -123,10 +112,10 @@ def natural(argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     if found is not None:
         return found
     hints = {
-        "S": "byte strings of up to 8 bytes are keys; give longer ones to raydex.join as pyarrow.array(x)",
-        "U": "give short ones as x.astype('S8'), or any to raydex.join as pyarrow.array(x)",
-        "O": "give numbers as x.astype(...), strings to raydex.join as pyarrow.array(x)",
-        "T": "give short ones as x.astype('S8'), or any to raydex.join as pyarrow.array(x)",
+        "S": "byte strings of up to 8 bytes are keys; give longer ones as pyarrow.array(x)",
+        "U": "give short ones as x.astype('S8'), or any as pyarrow.array(x)",
+        "O": "give numbers as x.astype(...), strings as pyarrow.array(x)",
+        "T": "give short ones as x.astype('S8'), or any as pyarrow.array(x)",
         "c": "complex numbers have no order; give x.real or x.imag",
         "f": "convert them, with x.astype('float64')",
         "V": "give one field of it, as x['name']",
@@ -163,8 +152,24 @@ def _pandas_array(argument: str, x: Any) -> Any:
     return arrays.array(x)
 
 
+def on_gpu(x: Any) -> Any:
+    """What has Arrow's interface of devices in place of a column or table of cuDF, which has that of host
+    memory alone, by a copy."""
+    if any(is_of("cudf", x, name) for name in ("Series", "Index", "DataFrame")):
+        return x.to_pylibcudf()[0]
+    return x
+
+
 def look(argument: str, x: Any) -> Source:
     """What an argument is, without a copy, and which world it belongs to."""
+    if type(x) is np.ndarray:
+        return Source(argument, x, HOST, HostCells(x), x.ndim == 0, False, x.shape)
+    torch = sys.modules.get("torch")
+    if torch is not None and type(x) is torch.Tensor:
+        return _look_at_tensor(argument, x, torch)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and type(x) is cupy.ndarray:
+        return _look_at_cupy(argument, x)
     if isinstance(x, (np.ndarray, np.generic)):
         array = np.asanyarray(x)
         return Source(argument, x, HOST, HostCells(array), scalar=array.ndim == 0, shape=array.shape)
@@ -178,15 +183,14 @@ def look(argument: str, x: Any) -> Source:
         return Source(
             argument, x, HOST, HostCells(array), scalar=array.ndim == 0, loose=True, shape=array.shape
         )
-    if is_of("torch", x, "Tensor") or is_of("cupy", x, "ndarray"):
-        return Source(argument, x, world_of(x, _dlpack_device(argument, x)))
     if is_of("pandas", x, "Series") or is_of("pandas", x, "Index"):
         x = _pandas_array(argument, x)
         if isinstance(x, np.ndarray):
             return Source(argument, x, HOST, HostCells(x), shape=x.shape)
+    x = on_gpu(x)
     # Arrow's arrays have DLPack, too, which knows no missing values.
-    if is_arrow(x) and not hasattr(x, "__cuda_array_interface__"):
-        taken = take_arrow(argument, x)
+    if is_arrow(x):
+        taken, device = take_arrow(argument, x)
         if isinstance(taken, Table):
             if len(taken.columns) != 1:
                 raise InvalidType(
@@ -194,7 +198,7 @@ def look(argument: str, x: Any) -> Source:
                     "give one of them"
                 )
             taken = taken.columns[0]
-        return Source(argument, x, HOST, taken)
+        return Source(argument, x, HOST if device is None else BareWorld(device), taken)
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         return Source(argument, x, world_of(x, _dlpack_device(argument, x)))
     if hasattr(x, "__cuda_array_interface__"):
@@ -211,6 +215,57 @@ def look(argument: str, x: Any) -> Source:
             "__arrow_c_stream__: numpy.asarray(x) may make one"
         ) from None
     return Source(argument, x, HOST, HostCells(array), shape=array.shape)
+
+
+@functools.lru_cache(maxsize=64)
+def _dtype_of_torch(dtype: Any) -> np.dtype[Any] | None:
+    """The dtype of NumPy with the name of PyTorch's, if there is one of numbers."""
+    try:
+        found = np.dtype(str(dtype).rpartition(".")[2])
+    except TypeError:
+        return None
+    return found if found.kind in "biuf" else None
+
+
+def _look_at_tensor(argument: str, x: Any, torch: Any) -> Source:
+    """A tensor, which PyTorch describes in less time than it makes a DLPack capsule. What is not plain
+    memory is left to DLPack, and refused there."""
+    dtype = _dtype_of_torch(x.dtype)
+    if dtype is None or x.layout is not torch.strided or x.requires_grad or not (x.is_cpu or x.is_cuda):
+        return Source(argument, x, world_of(x, _dlpack_device(argument, x)))
+    if x.is_neg():
+        raise InvalidArgument(f"{argument}: a tensor that is negated when it is read; give x.resolve_neg()")
+    try:
+        shape = tuple(x.shape)
+        if x.is_cpu:
+            return Source(argument, x, torch_world(None), HostCells(x.numpy()), not shape, False, shape)
+        address = x.data_ptr()
+    except RuntimeError as error:  # within torch.func.vmap and the like
+        raise InvalidArgument(f"{argument}: a tensor does not give its memory: {error}") from error
+    steps = [step * dtype.itemsize for step in x.stride()]
+    return _on_device(argument, x, torch_world(x.get_device()), address, shape, steps, dtype)
+
+
+def _look_at_cupy(argument: str, x: Any) -> Source:
+    return _on_device(argument, x, cupy_world(x.data.device_id), x.data.ptr, x.shape, x.strides, x.dtype)
+
+
+def _on_device(
+    argument: str,
+    x: Any,
+    world: World,
+    address: int,
+    shape: tuple[int, ...],
+    strides: Sequence[int],
+    dtype: np.dtype[Any],
+) -> Source:
+    """An array of a library whose current stream is where its cells are written."""
+    if len(shape) > 1:
+        raise _shape_error(argument, shape)
+    size = shape[0] if shape else 1
+    stride = strides[0] if size > 1 else dtype.itemsize
+    cells = DeviceCells(x, address, size, stride, dtype, x, world.current_stream()[0])
+    return Source(argument, x, world, cells, not shape, False, shape)
 
 
 def _dlpack_device(argument: str, x: Any) -> int | None:
@@ -245,7 +300,8 @@ def _ask_dlpack(source: Source, stream: int) -> HostCells | DeviceCells:
         except TypeError:  # made before DLPack 1.0
             capsule = x.__dlpack__(stream=ready_for)
     except (BufferError, RuntimeError, ValueError, TypeError) as error:
-        raise InvalidArgument(f"{argument}: {type(x).__qualname__} does not give its memory: {error}") from error
+        name = type(x).__qualname__
+        raise InvalidArgument(f"{argument}: {name} does not give its memory: {error}") from error
     tensor = _raydex.Tensor(capsule)
     code, bits, lanes = tensor.type
     if code not in _DLPACK_KINDS or lanes != 1 or bits % 8 != 0:
@@ -285,11 +341,18 @@ def _array_at(address: int, size: int, stride: int, dtype: np.dtype[Any], owner:
 def _look_at_cuda_array(argument: str, x: Any) -> Source:
     """An object with `__cuda_array_interface__`, such as an array of Numba."""
     of = x.__cuda_array_interface__
-    if of.get("mask") is not None:
-        raise InvalidType(f"{argument}: a device array with a mask; fill or drop what is missing first")
     shape = tuple(of["shape"])
     if len(shape) > 1:
         raise _shape_error(argument, shape)
+    mask, validity = of.get("mask"), 0
+    if mask is not None:
+        of_mask = mask.__cuda_array_interface__
+        if of_mask["typestr"][1] != "t" or tuple(of_mask["shape"]) != shape:
+            raise InvalidType(
+                f"{argument}: a device array with a mask of {of_mask['typestr']}, and only bitmaps are read; "
+                "fill or drop what is missing first"
+            )
+        validity = of_mask["data"][0]
     dtype = np.dtype(of["typestr"])
     if dtype.kind not in "biuf":
         raise InvalidType(f"{argument}: cells of {dtype} on a device are no keys; convert them to int64")
@@ -298,20 +361,26 @@ def _look_at_cuda_array(argument: str, x: Any) -> Source:
     stride = dtype.itemsize if strides is None or size <= 1 else strides[0]
     address = of["data"][0] or 0
     device = _cuda.device_of(address) if address else 0
-    cells = DeviceCells(x, address, size, stride, dtype, x)
+    written_on = of.get("stream")
+    if written_on == 1:  # the legacy default stream
+        written_on = 0
+    cells = DeviceCells(x, address, size, stride, dtype, (x, mask), written_on, validity=validity)
     return Source(argument, x, BareWorld(device), cells, scalar=not shape, shape=shape)
 
 
-def _ready(source: Source, stream: int) -> HostCells | StringCells | DeviceCells:
+def _ready(source: Source, stream: int) -> Cells:
     """The cells, which work on the stream may read."""
-    if source.cells is None:
-        source.cells = _ask_dlpack(source, stream)
-    elif isinstance(source.cells, DeviceCells):
-        written_on = source.given.__cuda_array_interface__.get("stream")
-        if written_on is not None:
-            device = source.world.device or 0
-            _cuda.wait(stream, 0 if written_on == 1 else int(written_on), device)
-    return source.cells
+    cells = source.cells
+    if cells is None:
+        cells = source.cells = _ask_dlpack(source, stream)
+    elif source.world.device is not None and not isinstance(cells, HostCells):
+        if cells.event != 0:
+            _cuda.wait_for(stream, cells.event, source.world.device)
+            cells.event = 0
+        if isinstance(cells, DeviceCells) and cells.written_on is not None:
+            _cuda.wait(stream, cells.written_on, source.world.device)
+            cells.written_on = None
+    return cells
 
 
 def _refuse(argument: str, own: str, want: Key) -> InvalidType:
@@ -346,12 +415,62 @@ def _and_validity(
 
 
 def _host_column(source: Source, cells: HostCells, want: Key | None, copies: bool) -> Column:
-    argument, array = source.argument, cells.array
-    if array.ndim == 0:
+    array, validity = cells.array, cells.validity
+    if want is not None and want.dtype is None and array.dtype.kind == "S":
+        return _string_column(source, _as_strings(source.argument, cells), want)
+    if array.ndim != 1:
+        if array.ndim != 0:
+            raise _shape_error(source.argument, array.shape)
         array = array.reshape(1)
+    if (
+        want is not None
+        and array.dtype == want.dtype
+        and array.dtype.kind not in "mM"
+        and cells.unit == want.unit
+        and type(array) is np.ndarray
+    ):
+        key = want  # as nearly all probes are
+    else:
+        array, validity, key = _as_keys(source, array, cells, want, copies)
+    step = array.strides[0] if len(array) > 1 else array.itemsize
+    if step <= 0 or not array.flags.aligned or (array.dtype.kind != "S" and step % array.itemsize != 0):
+        if not copies:
+            why = "are not aligned" if step > 0 else "run backwards" if step < 0 else "are one cell, repeated"
+            raise InvalidArgument(f"{source.argument}: its cells {why}; give numpy.array(x), a copy")
+        array = np.array(array)
+        step = array.itemsize
+    native = _raydex.Column(
+        native_format(array.dtype),
+        _raydex.data_of(array.__array_struct__),
+        len(array),
+        step,
+        0 if validity is None else _raydex.data_of(validity.__array_struct__),
+    )
+    return Column(native, len(array), key, source, (array, validity, cells.kept))
+
+
+def _as_strings(argument: str, cells: HostCells) -> StringCells:
+    """A copy of strings of one length as strings of any length; NUL bytes at their end are none of them."""
+    array = np.atleast_1d(np.ma.getdata(cells.array))
     if array.ndim != 1:
         raise _shape_error(argument, array.shape)
+    sizes = np.char.str_len(array)
+    offsets = np.concatenate([[0], np.cumsum(sizes, dtype="int64")])
+    table = np.ascontiguousarray(array).view("u1").reshape(len(array), array.dtype.itemsize)
+    letters = table[np.arange(array.dtype.itemsize) < sizes[:, np.newaxis]]
     validity = cells.validity
+    if np.ma.is_masked(cells.array):
+        validity = _and_validity(~np.ma.getmaskarray(cells.array), validity)
+    begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
+    there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
+    return StringCells(first, begins, True, len(array), there, (letters, offsets, validity))
+
+
+def _as_keys(
+    source: Source, array: npt.NDArray[Any], cells: HostCells, want: Key | None, copies: bool
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8] | None, Key]:
+    """Host cells in the type that is asked for, which of them are there, and that type."""
+    argument, validity = source.argument, cells.validity
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
             validity = _and_validity(~np.ma.getmaskarray(array), validity)
@@ -373,28 +492,16 @@ def _host_column(source: Source, cells: HostCells, want: Key | None, copies: boo
         missing = np.isnat(array)
         if missing.any():
             validity = _and_validity(~missing, validity)
-    step = array.strides[0] if len(array) > 1 else array.itemsize
-    if step <= 0 or not array.flags.aligned or (array.dtype.kind != "S" and step % array.itemsize != 0):
-        if not copies:
-            why = "run backwards" if step < 0 else "are one cell, repeated" if step == 0 else "are not aligned"
-            raise InvalidArgument(f"{argument}: its cells {why}; give numpy.array(x), a copy")
-        array = np.array(array)
-        step = array.itemsize
-    native = _raydex.Column(
-        native_format(array.dtype),
-        array.__array_interface__["data"][0],
-        len(array),
-        step,
-        0 if validity is None else validity.__array_interface__["data"][0],
-    )
-    return Column(native, len(array), key, source, (array, validity, cells.kept))
+    return (array, validity, key)
 
 
 def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream: int) -> Column:
     argument, world = source.argument, source.world
-    key = want or Key(natural(argument, cells.dtype))
-    if key.dtype is None or key.unit or not (cells.dtype == key.dtype or converts(cells.dtype, key.dtype)):
-        raise _refuse(argument, str(cells.dtype), key)
+    own = Key(cells.dtype, cells.unit)
+    key = want or Key(natural(argument, cells.dtype), cells.unit)
+    fits = key.dtype is not None and (cells.dtype == key.dtype or converts(cells.dtype, key.dtype))
+    if key.dtype is None or key.unit != cells.unit or not fits:
+        raise _refuse(argument, str(own), key)
     address, stride, kept = cells.address, cells.stride, cells.kept
     if cells.dtype != key.dtype:
         copy = world.cast(cells.array, key.dtype, stream)
@@ -408,22 +515,15 @@ def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream:
         raise InvalidArgument(f"{argument}: its cells {how}; give a copy, as x.contiguous() or x.copy()")
     if cells.size <= 1:
         stride = key.dtype.itemsize
-    native = _raydex.Column(native_format(key.dtype), address, cells.size, stride)
-    return Column(native, cells.size, key, source, kept)
+    native = _raydex.Column(native_format(key.dtype), address, cells.size, stride, cells.validity)
+    return Column(native, cells.size, key, source, (kept, cells.kept))
 
 
 def _string_column(source: Source, cells: StringCells, want: Key | None) -> Column:
     if want is not None and want.dtype is not None:
         raise _refuse(source.argument, "strings of any length", want)
-    validity = cells.validity
-    native = _raydex.Strings(
-        cells.bytes,
-        cells.offsets,
-        cells.wide,
-        cells.size,
-        0 if validity is None else validity.__array_interface__["data"][0],
-    )
-    return Column(native, cells.size, Key(None), source, (cells.kept, validity))
+    native = _raydex.Strings(cells.bytes, cells.offsets, cells.wide, cells.size, cells.validity)
+    return Column(native, cells.size, Key(None), source, cells.kept)
 
 
 def key_of(source: Source, stream: int = 0) -> Key:
@@ -432,7 +532,7 @@ def key_of(source: Source, stream: int = 0) -> Key:
     if isinstance(cells, StringCells):
         return Key(None)
     if isinstance(cells, DeviceCells):
-        return Key(natural(source.argument, cells.dtype))
+        return Key(natural(source.argument, cells.dtype), cells.unit)
     return Key(natural(source.argument, cells.array.dtype), cells.unit)
 
 
@@ -441,8 +541,8 @@ def dtype_of(source: Source, stream: int = 0) -> np.dtype[Any]:
     cells = _ready(source, stream)
     if isinstance(cells, StringCells):
         raise InvalidType(
-            f"{source.argument}: strings of any length are keys of raydex.join only; give short ones as "
-            "numpy.asarray(x, dtype='S8')"
+            f"{source.argument}: strings of any length are keys of raydex.build and raydex.join only; give "
+            "short ones as numpy.asarray(x, dtype='S8')"
         )
     return cells.dtype if isinstance(cells, DeviceCells) else cells.array.dtype
 
@@ -461,11 +561,11 @@ def column(source: Source, stream: int, want: Key | None = None, copies: bool = 
 
 
 def refuse_strings(of: Column) -> Column:
-    """A column that an index can be built over."""
+    """A column of numbers, times or strings of up to 8 bytes."""
     if of.key.dtype is None:
         raise InvalidType(
-            f"{of.source.argument}: strings of any length are keys of raydex.join only; give short ones as "
-            "numpy.asarray(x, dtype='S8')"
+            f"{of.source.argument}: strings of any length are keys of raydex.build and raydex.join only; "
+            "give short ones as numpy.asarray(x, dtype='S8')"
         )
     return of
 

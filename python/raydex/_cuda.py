@@ -47,6 +47,9 @@ class _Driver:
 
     def context(self, ordinal: int) -> tuple[int, ctypes.c_void_p]:
         """A device's handle and its primary context, which is kept from then on."""
+        known = self._contexts.get(ordinal)
+        if known is not None:
+            return known
         with self._lock:
             if ordinal not in self._contexts:
                 device = ctypes.c_int()
@@ -84,6 +87,12 @@ def driver() -> _Driver:
     if _driver is None:
         _driver = _Driver()
     return _driver
+
+
+def is_current(ordinal: int) -> bool:
+    """Whether a device is the current one."""
+    of = driver()
+    return of.current_device() == of.context(ordinal)[0]
 
 
 class current:
@@ -136,6 +145,12 @@ def wait(waiting: int, working: int, device: int) -> None:
             of.call("cuStreamWaitEvent", ctypes.c_void_p(waiting), event, 0)
         finally:
             of.call("cuEventDestroy_v2", event)
+
+
+def wait_for(stream: int, event: int, device: int) -> None:
+    """Makes a stream wait for an event."""
+    with current(device):
+        driver().call("cuStreamWaitEvent", ctypes.c_void_p(stream), ctypes.c_void_p(event), 0)
 
 
 def read_number(address: int, stream: int, device: int) -> int:

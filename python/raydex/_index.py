@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -13,8 +11,9 @@ import numpy as np
 from raydex import _cuda, _raydex
 from raydex._arrow import HostCells
 from raydex._columns import Column, Key, Source, column, dtype_of, look, refuse_strings, same_place, stream_of
-from raydex._errors import Error, InvalidArgument, InvalidType
-from raydex._places import Place, place_for
+from raydex._errors import InvalidArgument, InvalidType, Unsupported
+from raydex._exports import lists_to_arrow
+from raydex._places import Held, Place, place_for
 from raydex._structures import known
 from raydex._worlds import HOST, World
 
@@ -33,6 +32,11 @@ class Matches(NamedTuple):
     """int64, one more than probes."""
     rows: Any
     """int64, `offsets[-1]` of them."""
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.LargeListArray` with a list of rows a probe, of the same memory. What is on a GPU is
+        refused with what copies it."""
+        return lists_to_arrow(self.offsets, self.rows)
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ def row_ids_in(source: Source, stream: int, bits: int) -> Column:
     if dtype.kind not in "iu" and not (source.loose and source.cells is not None and source.shape == (0,)):
         raise InvalidType(f"{source.argument}: row ids are integers, and these are {dtype}")
     if isinstance(source.cells, HostCells):
+        if source.cells.validity is not None or np.ma.is_masked(source.cells.array):
+            raise InvalidArgument(f"{source.argument}: some are missing; give all of them")
         array = np.asarray(source.cells.array)
         if array.size and source.world.any_outside(array, end, stream):
             raise InvalidArgument(
@@ -101,7 +107,7 @@ def row_ids_in(source: Source, stream: int, bits: int) -> Column:
     return Column(native, len(copy), want, source, copy)
 
 
-class Index:
+class Index(Held):
     """An index over a column, made by `raydex.build`: answers batches of points and ranges.
 
     *Probes* are a column of the keys' dtype in the memory of the index; narrower ones (int32 for keys
@@ -126,15 +132,14 @@ class Index:
     """
 
     __module__ = "raydex"
+    _called = "index"
 
-    def __init__(self, native: _raydex.Index, place: Place, key: Key, kept: Any, stream: int) -> None:
-        self._native = native
-        self._place = place
+    def __init__(
+        self, native: Any, place: Place, key: Key, kept: Any, stream: int, strings: Column | None = None
+    ) -> None:
+        super().__init__(native, place, kept, stream)
         self._key = key
-        self._stream = stream  # of its memory
-        self._streams = {stream: kept}  # all that worked with it, and what keeps them
-        self._closed = False
-        self._edits = threading.Lock()  # joins over the index must not meet an edit
+        self._strings = strings  # which are read by queries
         self._bits = 0
         self._max_row_id = 0
         self._learn()
@@ -168,52 +173,24 @@ class Index:
             f"{bytes_as_text(of.resident_bytes)})"
         )
 
-    def close(self) -> None:
-        """Frees its memory now. Later calls raise `raydex.InvalidArgument`."""
-        with self._edits:
-            if self._closed:
-                return
-            self._closed = True
-            self._place.run(self._free)
-
     def _free(self) -> None:
-        # It is freed in the order of its own stream, after what other streams still read.
-        if self._place.device is not None:
-            for stream in self._streams:
-                _cuda.wait(self._stream, stream, self._place.device)
-        self._native.close()
-        self._streams.clear()
-
-    def __enter__(self) -> Index:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        try:
-            self.close()
-        except (Error, AttributeError, TypeError):
-            pass  # of a device that is gone, an index half made, or an interpreter that ends
+        super()._free()
+        self._strings = None
 
     # Probes
 
-    def _column(self, source: Source, stream: int) -> Column:
-        return column(source, stream, self._key)
+    def _check_ordered(self, what: str) -> None:
+        """Refuses what an index over strings of any length does not answer."""
+        if self._key.dtype is None:
+            raise Unsupported(
+                f"{what}: not of strings of any length, which are found by a hash that knows no order; ask "
+                "first, count, rows, contains and isin of points, or build over strings of up to 8 bytes"
+            )
 
-    def _batch(self, lower: Any, upper: Any, stream: Any) -> _Batch:
+    def _batch(self, lower: Any, upper: Any, stream: Any) -> Batch:
         """The probes of a call, checked and where the index is."""
         name = "points" if upper is None else "lower"
-        return _Batch(self, lower if isinstance(lower, Source) else look(name, lower), upper, stream)
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise InvalidArgument("index: it is closed; build another one")
+        return Batch(self, lower if isinstance(lower, Source) else look(name, lower), upper, stream)
 
     # Queries
 
@@ -222,16 +199,12 @@ class Index:
 
         Cost: a search a probe, and for ranges a look at the rows in it."""
         batch = self._batch(lower, upper, stream)
-        return batch.row_ids(
-            lambda out, widened: self._native.first(*batch.arguments, out, batch.size, widened)
-        )
+        return batch.row_ids(self._native.first, *batch.arguments)
 
     def count(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """How many rows match each probe, int64. Cost: a search or two a probe."""
         batch = self._batch(lower, upper, stream)
-        return batch.numbers(
-            "int64", lambda out: self._native.count(*batch.arguments, out, batch.size)
-        )
+        return batch.numbers("int64", self._native.count, *batch.arguments)
 
     def sum(
         self, lower: Any, upper: Any = None, *, values: Any = None, stream: Any = None
@@ -241,6 +214,7 @@ class Index:
         `values`: a column with a cell for each row. The sum is int64 for signed values, uint64 for
         unsigned ones and for rows, both modulo 2^64, float64 for floating ones, and 0 where nothing
         matches. A missing value adds nothing. Cost: a search, and a read for each matching row."""
+        self._check_ordered("sum")
         batch = self._batch(lower, upper, stream)
         kind, cells = "u", None
         if values is not None:
@@ -251,10 +225,7 @@ class Index:
                 raise InvalidType(f"values: they are {of.key}; sums are of numbers")
             kind, cells = of.key.dtype.kind, of.native
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[kind]
-        return batch.numbers(
-            dtype,
-            lambda out: self._native.sum(*batch.arguments, cells, kind, out, batch.size),
-        )
+        return batch.numbers(dtype, self._native.sum, *batch.arguments, cells, kind)
 
     def rows(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Matches:
         """All matching rows of each probe, as offsets and rows.
@@ -265,43 +236,37 @@ class Index:
         world, number = batch.source.world, batch.stream
         offsets = world.empty(batch.size + 1, "int64", number)
         begins = world.address(offsets)
-        batch.run(self._native.offsets, *batch.arguments, begins, batch.size + 1)
+        self._run(self._native.offsets, *batch.arguments, begins, batch.size + 1)
         if world.device is None:
             total = int(offsets[-1])
         else:
             total = _cuda.read_number(begins + 8 * batch.size, number, world.device)
-        found = batch.row_id_array(
-            total,
-            lambda out, widened: self._native.rows(*batch.arguments, begins, out, total, widened),
-        )
+        found = batch.row_id_array(total, self._native.rows, *batch.arguments, begins)
         return Matches(offsets, found)
 
     def contains(self, points: Any, *, stream: Any = None) -> Any:
         """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
         batch = self._batch(points, None, stream)
-        found = batch.row_id_array(
-            batch.size,
-            lambda out, widened: self._native.first(*batch.arguments, out, batch.size, widened),
-        )
-        return batch.finish(batch.source.world.differs(found, -1, batch.stream))
+        found = batch.row_ids(self._native.first, *batch.arguments)
+        return batch.source.world.differs(found, -1, batch.stream)
 
     def isin(self, points: Any, invert: bool = False, *, stream: Any = None) -> Any:
         """`numpy.isin(points, column, invert=invert)`, of the column of the index: as `contains`, but
         NaN is in nothing, and with `invert` the opposite. Points may have any number of dimensions."""
         source = look("points", points)
-        shape = source.shape
-        array = source.cells.array if isinstance(source.cells, HostCells) else points
-        if isinstance(source.cells, HostCells) and array.ndim != 1:
-            array = source.cells.array = array.reshape(-1)
+        world, shape = source.world, source.shape
+        if isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
+            source.cells.array = source.cells.array.reshape(-1)
             source.scalar = False
         found = self.contains(source, stream=stream)
-        world = source.world
-        floating = self._key.dtype is not None and self._key.dtype.kind == "f"
-        if world is HOST:
-            array = np.asarray(array)  # of a masked one, too
-        number, _ = stream_of(source, stream)
-        found = world.membership(found, array if floating else None, invert, number)
-        return found.reshape(shape) if world is HOST and shape is not None else found
+        array = None
+        if self._key.dtype is not None and self._key.dtype.kind == "f":
+            if world is HOST and isinstance(source.cells, HostCells):
+                array = np.asarray(source.cells.array)  # of a masked one, too
+            else:
+                array = points.reshape(-1)
+        found = world.membership(found, array, invert, stream_of(source, stream)[0])
+        return found if shape is None else found.reshape(shape)
 
     def rank(self, points: Any, side: str = "left", *, stream: Any = None) -> Any:
         """How many keys are less than each point, or with `side="right"` not greater; int64.
@@ -310,11 +275,9 @@ class Index:
         only. Cost: a search a point."""
         if side not in ("left", "right"):
             raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
+        self._check_ordered("rank")
         batch = self._batch(points, None, stream)
-        return batch.numbers(
-            "int64",
-            lambda out: self._native.rank(*batch.points, side == "right", out, batch.size),
-        )
+        return batch.numbers("int64", self._native.rank, *batch.points, side == "right")
 
     def predecessor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict`
@@ -326,12 +289,9 @@ class Index:
         return self._closest(points, False, strict, stream)
 
     def _closest(self, points: Any, before: bool, strict: bool, stream: Any) -> Any:
+        self._check_ordered("predecessor" if before else "successor")
         batch = self._batch(points, None, stream)
-        return batch.row_ids(
-            lambda out, widened: self._native.closest(
-                *batch.points, before, strict, out, batch.size, widened
-            )
-        )
+        return batch.row_ids(self._native.closest, *batch.points, before, strict)
 
     # Edits
 
@@ -349,10 +309,11 @@ class Index:
 
     def _edit(self, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> None:
         self._check_open()
+        self._check_ordered("insert" if erase is None else "erase")
         source = look("keys", erase if insert is None else insert)
-        self._check_place(source)
+        self._check_place(source.argument, source.world)
         number, kept = stream_of(source, stream)
-        keys = self._column(source, number)
+        keys = column(source, number, self._key)
         given = erase_rows if insert is None else insert_rows
         rows = None
         if given is not None:
@@ -361,7 +322,7 @@ class Index:
             rows = self._run(row_ids_in, row_source, number, self._bits)
         nothing = _raydex.Column(_raydex.Format(str(self._native.info()[2])), 0, 0)
         no_rows = _raydex.Column(_raydex.Format(f"uint{self._bits}"), 0, 0)
-        with self._edits:
+        with self._changes:
             self._check_open()
             if insert is not None:
                 assert rows is not None
@@ -377,82 +338,73 @@ class Index:
     def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
         return self._place.run(call, *arguments)
 
-    def _check_place(self, source: Source) -> None:
-        if source.world.device != self._place.device:
-            to = self._place.device
-            raise InvalidArgument(
-                f"{source.argument}: in {source.world.where()}, but the index is on {self._place}; "
-                f"{source.world.copy_hint(to)}"
-            )
 
+class Batch:
+    """The probes of one call, and where its answers go. What is called takes, after the arguments that are
+    given, the address and the number of what it writes."""
 
-class _Batch:
-    """The probes of one call, and where its answers go."""
+    __slots__ = ("_columns", "_index", "_scalar", "arguments", "size", "source", "stream")
 
     def __init__(self, index: Index, source: Source, upper: Any, stream: Any) -> None:
-        index._check_open()
-        index._check_place(source)
-        self.index = index
+        index._check_place(source.argument, source.world)
+        if upper is not None:
+            index._check_ordered("upper")
+        self._index = index
         self.source = source
+        self._scalar = source.scalar
         self.stream, kept = stream_of(source, stream)
         index._streams[self.stream] = kept
-        of = source
+        end: Column | None = None
         if upper is not None:
             other = look("upper", upper)
-            index._check_place(other)
+            index._check_place(other.argument, other.world)
             source, other = _as_long(source, other)
-            self._upper: Column | None = index._column(other, self.stream)
-        else:
-            self._upper = None
-        self._lower = index._column(source, self.stream)
-        self._scalar = source.scalar and of.scalar
-        self.size = self._lower.size
+            self._scalar = source.scalar
+            end = column(other, self.stream, index._key)
+        begin = column(source, self.stream, index._key)
+        self._columns = (begin, end)  # keep what is read
+        self.size = begin.size
+        self.arguments = (index._place.session(), self.stream, begin.native, end and end.native)
 
     @property
     def points(self) -> tuple[_raydex.Session, int, Any]:
-        return (self.index._place.session(), self.stream, self._lower.native)
+        return self.arguments[:3]
 
-    @property
-    def arguments(self) -> tuple[_raydex.Session, int, Any, Any]:
-        return (*self.points, None if self._upper is None else self._upper.native)
-
-    def run(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        return self.index._place.run(call, *arguments)
-
-    def finish(self, found: Any) -> Any:
-        return found[0] if self._scalar else found
-
-    def numbers(self, dtype: str, call: Callable[[int], None]) -> Any:
+    def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
         world = self.source.world
         out = world.empty(self.size, dtype, self.stream)
-        self.run(call, world.address(out))
-        return self.finish(out)
+        self._index._place.run(call, *arguments, world.address(out), self.size)
+        return out[0] if self._scalar else out
 
-    def row_ids(self, call: Callable[[int, bool], None]) -> Any:
-        return self.finish(self.row_id_array(self.size, call))
+    def row_ids(self, call: Callable[..., None], *arguments: Any) -> Any:
+        found = self.row_id_array(self.size, call, *arguments)
+        return found[0] if self._scalar else found
 
-    def row_id_array(self, size: int, call: Callable[[int, bool], None]) -> Any:
+    def row_id_array(self, size: int, call: Callable[..., None], *arguments: Any) -> Any:
+        of = self._index
         return row_id_array(
-            self.source.world, self.run, size, self.index._bits, self.index._max_row_id, self.stream, call
+            self.source.world, of._place, size, of._bits, of._max_row_id, self.stream, call, *arguments
         )
 
 
 def row_id_array(
     world: World,
-    run: Callable[..., Any],
+    place: Place,
     size: int,
     bits: int,
     max_row_id: int,
     stream: int,
-    call: Callable[[int, bool], None],
+    call: Callable[..., None],
+    *arguments: Any,
 ) -> Any:
-    """An array of int64 for row ids of `bits` bits, which `call` writes."""
+    """An array of int64 for row ids of `bits` bits, which `call` writes. It takes, after the arguments that
+    are given, the address and size of an array, and whether that is of int64 in any case."""
     if world.device is None or bits == 64:
         out = world.empty(size, "int64", stream)
-        run(call, world.address(out), world.device is None)
+        place.run(call, *arguments, world.address(out), size, world.device is None)
         return out
     narrow = world.empty(size, "int32", stream)
-    run(call, world.address(narrow), False)
+    place.run(call, *arguments, world.address(narrow), size, False)
     return world.widened(narrow, max_row_id >= 2**31, stream)
 
 
@@ -488,11 +440,16 @@ def build(
     ----------
     column_of
         One-dimensional: a NumPy array, strided or masked; what has `__dlpack__` (PyTorch, CuPy, JAX),
-        `__cuda_array_interface__` (Numba, cuDF), or Arrow's `__arrow_c_array__` or
-        `__arrow_c_stream__` (pyarrow, Polars, pandas, DuckDB); or a list. Cells are integers, floating
-        numbers, bool, datetime64, timedelta64, Arrow's dates and times, or byte strings of up to 8
-        bytes. They are read where they are. Those of int8, int16, uint8, uint16, float16 and bool are
-        widened to 32 bits by a copy on the same device; Arrow's chunks are joined by a copy.
+        `__cuda_array_interface__` (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or
+        `__arrow_c_device_array__` (pyarrow, Polars, pandas, DuckDB, cuDF); or a list. Cells are
+        integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates and times, or byte
+        strings of up to 8 bytes. They are read where they are. Those of int8, int16, uint8, uint16,
+        float16 and bool are widened to 32 bits by a copy on the same device; Arrow's chunks are joined
+        by a copy, and its dictionaries are decoded by one, in host memory.
+
+        Arrow's strings of any length, in host memory, are keys of points only: `first`, `count`,
+        `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index keeps
+        and which must not change.
     structure
         A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
         points and ranges.
@@ -511,7 +468,7 @@ def build(
     Returns
     -------
     Index
-        The column may be freed or changed afterwards.
+        The column may be freed or changed afterwards, but for strings of any length.
 
     Cost: a radix sort of the column, and what the structure lays out; see the structure's own header.
     Missing cells are never matched. Raises `raydex.InvalidArgument`, `InvalidType`, `Unsupported`,
@@ -522,7 +479,9 @@ def build(
         raise InvalidArgument(f"column: {column_of!r} is a single number; give a column, as [x]")
     place = place_for(source.world, device, structure, known)
     number, kept = stream_of(source, stream)
-    keys = refuse_strings(column(source, number))
+    keys = column(source, number)
+    if keys.key.dtype is None:
+        return _build_over_strings(keys, place, structure, options, rows)
     row_ids = None
     if rows is not None:
         row_source = look("rows", rows)
@@ -540,6 +499,19 @@ def build(
         option_texts(options),
     )
     return Index(native, place, keys.key, kept, number)
+
+
+def _build_over_strings(
+    keys: Column, place: Place, structure: str, options: dict[str, Any], rows: Any
+) -> Index:
+    if place.device is not None:
+        raise Unsupported(
+            "column: strings of any length in the memory of a GPU are keys of raydex.join only"
+        )
+    if rows is not None:
+        raise Unsupported("rows: of strings of any length they are the positions; leave rows out")
+    native = _raydex.StringIndex(place.session(), 0, keys.native, structure, option_texts(options))
+    return Index(native, place, keys.key, None, 0, keys)
 
 
 def _fit_32_bits(rows: Source, stream: int) -> bool:

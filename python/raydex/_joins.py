@@ -19,15 +19,17 @@ from raydex._columns import (
     dtype_of,
     key_of,
     look,
+    on_gpu,
     refuse_strings,
     same_place,
     stream_of,
 )
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._exports import pairs_to_arrow
 from raydex._index import Index, option_texts, row_id_array
 from raydex._places import Place, place_for
 from raydex._structures import known
-from raydex._worlds import HOST, World, is_of
+from raydex._worlds import HOST, BareWorld, World, is_of
 
 _KINDS = ("inner", "left", "semi", "anti")
 _COMPARISONS = {
@@ -44,6 +46,12 @@ class JoinRows(NamedTuple):
     build: Any
     """Its build row, -1 where a left join has none; None for semi and anti joins."""
 
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table` of the columns `probe` and `build`, or of `probe` alone for semi and anti joins;
+        of the same memory, with null for a left join's -1. What is on a GPU is refused with what copies
+        it."""
+        return pairs_to_arrow(self.probe, self.build)
+
 
 def _is_column(x: Any) -> bool:
     return not isinstance(x, (bool, int, float, bytes, str, np.generic)) and x is not None
@@ -57,16 +65,18 @@ def _parts(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
         return ([str(name) for name in x], [look(f"{argument}[{name!r}]", one) for name, one in x.items()])
     if isinstance(x, (list, tuple)) and x and all(_is_column(one) for one in x):
         return (None, [look(f"{argument}[{i}]", one) for i, one in enumerate(x)])
+    x = on_gpu(x)
     of_pandas = is_of("pandas", x, "Series") or is_of("pandas", x, "Index")
-    if is_arrow(x) and not of_pandas and not hasattr(x, "__cuda_array_interface__"):
-        taken = take_arrow(argument, x)
+    if is_arrow(x) and not of_pandas:
+        taken, device = take_arrow(argument, x)
+        world = HOST if device is None else BareWorld(device)
         if isinstance(taken, Table):
             sources = [
-                Source(f"{argument}[{name!r}]", x, HOST, cells)
+                Source(f"{argument}[{name!r}]", x, world, cells)
                 for name, cells in zip(taken.names, taken.columns)
             ]
             return (taken.names, sources)
-        return (None, [Source(argument, x, HOST, taken)])
+        return (None, [Source(argument, x, world, taken)])
     return (None, [look(argument, x)])
 
 
@@ -208,11 +218,13 @@ def join(
 def _join_index(index: Index, probe: Any, how: str, stream: Any) -> JoinRows:
     source = look("probe", probe)
     index._check_open()
-    index._check_place(source)
+    index._check_place(source.argument, source.world)
     call = _Call(source, str(index._place), stream)
     key = column(source, call.stream, index._key)
-    with index._edits:
+    with index._changes:
         index._check_open()
+        if index._key.dtype is None:
+            return call.rows(index._native.match(*call.on, key.native, how), how)
         side = call.place.run(_raydex.Join.over, *call.on, index._native)
         return call.rows(call.place.run(side.match, *call.on, [key.native], how), how)
 
@@ -224,6 +236,14 @@ def _reach(argument: str, given: Any, key: Key) -> float | None:
     try:
         if key.dtype is not None and key.dtype.kind in "mM":
             unit = np.datetime_data(key.dtype)[0]
+            if isinstance(given, np.timedelta64):
+                # NumPy's own conversion overflows silently.
+                span: Any = np.timedelta64
+                own, steps = np.datetime_data(given.dtype)
+                factor = 1.0 if own == "generic" else float(span(steps, own) / span(1, unit))
+                wide = float(given.astype("int64")) * factor
+                if abs(wide) >= 2.0**62:
+                    return wide
             return float(np.asarray(given, f"timedelta64[{unit}]").astype("int64"))
         return float(given)
     except (TypeError, ValueError):
@@ -262,7 +282,8 @@ def join_asof(
     Returns
     -------
     array of int64
-        A build row for each probe row, the first one of those with that time; -1 where there is none.
+        A build row for each probe row, of those with that time the last one, or the first one if it is
+        after the probe; -1 where there is none.
 
     Cost: the build of an index, one or two searches a probe row, with a key two more.
     """
@@ -290,11 +311,8 @@ def join_asof(
     bits = 32 if build_time.size < 2**32 - 1 else 64
     size = probe_time.size
     return row_id_array(
-        call.world, call.place.run, size, bits, build_time.size, call.stream,
-        lambda out, widened: side.match(
-            *call.on, probe_time.native, _natives(probe_key), direction, not allow_exact_matches, distance,
-            bits, out, size, widened,
-        ),
+        call.world, call.place, size, bits, build_time.size, call.stream, side.match, *call.on,
+        probe_time.native, _natives(probe_key), direction, not allow_exact_matches, distance, bits,
     )  # fmt: skip
 
 
@@ -347,8 +365,8 @@ def join_range(
     ]  # fmt: skip
     if len(said) != 1:
         raise InvalidArgument(
-            f"join_range: {', '.join(said) or 'nothing'} is given; give one of distance, compare, build_upper "
-            "and probe_upper"
+            f"join_range: {', '.join(said) or 'nothing'} is given; give one of distance, compare, "
+            "build_upper and probe_upper"
         )
     if compare is not None and compare not in _COMPARISONS:
         raise InvalidArgument(f"compare: {compare!r} is none of {', '.join(_COMPARISONS)}")

@@ -1,65 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Range minima of arrays."""
+"""Range minima and maxima of arrays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Callable
 
 import numpy as np
 
-from raydex import _cuda, _raydex
+from raydex import _raydex
 from raydex._arrow import HostCells
 from raydex._columns import Column, Key, Source, column, dtype_of, format_of, look, same_place, stream_of
-from raydex._errors import Error, InvalidArgument, InvalidType
+from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import bytes_as_text, option_texts, options_of
-from raydex._places import Place, place_for
+from raydex._places import Held, Place, place_for
 from raydex._structures import known
 
 
 @dataclass(frozen=True)
 class RmqInfo:
-    """What a structure for minima is and what it holds beside the array."""
+    """What a structure for minima or maxima is, and what it holds beside the array: with both, two
+    structures of the same options."""
 
     structure: str
     backend: str
     device: str
     value: str
     n: int
+    extremes: str
     options: dict[str, str]
     resident_bytes: int
     build_peak_bytes: int
 
 
-class Rmq:
-    """Answers range-minimum queries over an array, made by `raydex.rmq`.
+class Rmq(Held):
+    """Answers range-minimum queries over an array, range-maximum ones, or both; made by `raydex.rmq`.
 
     *Ranges* are two columns of positions, both ends included, integers counted from 0. A range is cut to
-    the array on both sides; one of which nothing is left has no minimum, nor has one whose lower end is
-    above its upper one. *Results*, *streams* and *threads* are as of `raydex.Index`.
+    the array on both sides; one of which nothing is left has no minimum or maximum, nor has one whose
+    lower end is above its upper one. *Results*, *streams* and *threads* are as of `raydex.Index`.
 
     The array stays where it is and is kept; after a change of its values `refresh` is called.
     """
 
     __module__ = "raydex"
+    _called = "rmq"
 
     def __init__(
-        self, native: _raydex.Rmq, place: Place, values: Column, kept: Any, stream: int
+        self, natives: dict[str, _raydex.Rmq], place: Place, values: Column, kept: Any, stream: int
     ) -> None:
-        self._native = native
-        self._place = place
+        super().__init__(next(iter(natives.values())), place, kept, stream)
+        self._natives = natives  # of "min" and "max", or one of them
         self._values: Column | None = values
         self._key = values.key
-        self._stream = stream  # of its memory
-        self._streams = {stream: kept}  # all that worked with it, and what keeps them
+        self._is_copy = dtype_of(values.source, stream) != values.key.dtype
 
     @property
     def info(self) -> RmqInfo:
         """Structure, backend, options, and bytes as measured."""
-        structure, backend, value, n, options, resident, peak = self._native.info()
+        all_infos = [native.info() for native in self._natives.values()]
+        structure, backend, value, n, options, *_ = all_infos[0]
+        named = options_of(options)
+        del named["extreme"]
+        resident, peak = all_infos[0][5:]
+        for of in all_infos[1:]:
+            peak = max(peak, resident + of[6])
+            resident += of[5]
+        extremes = "both" if len(all_infos) == 2 else next(iter(self._natives))
         return RmqInfo(
-            structure, backend, str(self._place), value, n, options_of(options), resident, peak
+            structure, backend, str(self._place), value, n, extremes, named, resident, peak
         )
 
     def __len__(self) -> int:
@@ -67,7 +76,7 @@ class Rmq:
         return int(self.info.n)
 
     def __repr__(self) -> str:
-        if self._values is None:
+        if self._closed:
             return "raydex.Rmq(closed)"
         of = self.info
         return (
@@ -75,50 +84,19 @@ class Rmq:
             f"{bytes_as_text(of.resident_bytes)} beside them)"
         )
 
-    def close(self) -> None:
-        """Frees its memory now, and lets go of the array. Later calls raise
-        `raydex.InvalidArgument`."""
-        if self._values is None:
-            return
-        self._values = None
-        self._place.run(self._free)
-
     def _free(self) -> None:
-        if self._place.device is not None:
-            for stream in self._streams:
-                _cuda.wait(self._stream, stream, self._place.device)
-        self._native.close()
-        self._streams.clear()
-
-    def __enter__(self) -> Rmq:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        try:
-            self.close()
-        except (Error, AttributeError, TypeError):
-            pass  # of a device that is gone, a structure half made, or an interpreter that ends
+        super()._free()
+        for native in self._natives.values():
+            native.close()
+        self._values = None
 
     def _ask(
         self, lower: Any, upper: Any, stream: Any, dtype: str, call: Callable[..., None], *more: Any
     ) -> Any:
         sources = [look("lower", lower), look("upper", upper)]
-        if self._values is None:
-            raise InvalidArgument("rmq: it is closed; build another one")
+        self._check_open()
         for one in sources:
-            if one.world.device != self._place.device:
-                raise InvalidArgument(
-                    f"{one.argument}: in {one.world.where()}, but the array is on {self._place}; "
-                    f"{one.world.copy_hint(self._place.device)}"
-                )
+            self._check_place(one.argument, one.world)
         number, kept = stream_of(sources[0], stream)
         self._streams[number] = kept
         ends = _positions(sources, number)
@@ -130,36 +108,55 @@ class Rmq:
         )  # fmt: skip
         return out[0] if sources[0].scalar and sources[1].scalar else out
 
+    def _of(self, extreme: str) -> _raydex.Rmq:
+        if extreme not in self._natives:
+            [other] = self._natives
+            raise Unsupported(f"rmq: it was built for {other}; build it with extremes='both' or {extreme!r}")
+        return self._natives[extreme]
+
+    def _extreme(self, extreme: str, lower: Any, upper: Any, stream: Any) -> Any:
+        of = self._of(extreme)
+        assert self._key.dtype is not None
+        plain = self._key.dtype if self._key.dtype.kind not in "mM" else np.dtype("int64")
+        call = of.minimum if extreme == "min" else of.maximum
+        found = self._ask(
+            lower, upper, stream, plain.name, call, _raydex.Format(format_of(self._key))
+        )
+        return found if plain == self._key.dtype else found.view(self._key.dtype)
+
     def min(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
         """The smallest value of each range, in the array's dtype; for int8, int16, uint8, uint16, float16
         and bool in the one that they were widened to. NaN comes after everything; a zero is 0.0. Of an
         empty range, NaN or the largest number of the type."""
-        format_name = format_of(self._key)
-        assert self._key.dtype is not None
-        plain = self._key.dtype if self._key.dtype.kind not in "mM" else np.dtype("int64")
-        found = self._ask(
-            lower, upper, stream, plain.name, self._native.minimum, _raydex.Format(format_name)
-        )
-        return found if plain == self._key.dtype else found.view(self._key.dtype)
+        return self._extreme("min", lower, upper, stream)
+
+    def max(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
+        """The largest value of each range, as `min`: NaN, where there is one. Of an empty range, NaN or the
+        smallest number of the type. Needs `extremes="max"` or `"both"` at the build."""
+        return self._extreme("max", lower, upper, stream)
 
     def argmin(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
         """Where each range has its smallest value, int64; of equal ones the leftmost, or with
         `ties="rightmost"` at the build the rightmost. -1 for empty ranges."""
-        return self._ask(lower, upper, stream, "int64", self._native.position)
+        return self._ask(lower, upper, stream, "int64", self._of("min").position)
+
+    def argmax(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
+        """Where each range has its largest value, as `argmin`. Needs `extremes="max"` or `"both"`."""
+        return self._ask(lower, upper, stream, "int64", self._of("max").position)
 
     def refresh(self, positions: Any, *, stream: Any = None) -> None:
         """Takes in values of the array that have changed, at these positions. Only of structures with
         `updates`, and of an array that was not widened."""
         source = look("positions", positions)
-        if self._values is None:
-            raise InvalidArgument("rmq: it is closed; build another one")
-        if dtype_of(self._values.source, self._stream) != self._key.dtype:
+        self._check_open()
+        if self._is_copy:
             raise InvalidArgument(
                 "rmq: it is over a widened copy of the array; build another one"
             )
         number, _ = stream_of(source, stream)
         [cells] = _positions([source], number)
-        self._place.run(self._native.refresh, number, cells.native)
+        for native in self._natives.values():
+            self._place.run(native.refresh, number, cells.native)
 
 
 def _positions(sources: list[Source], stream: int) -> list[Column]:
@@ -185,9 +182,15 @@ def _as_int64(of: Column, stream: int) -> Column:
 
 
 def rmq(
-    array: Any, structure: str = "auto", device: Any = None, stream: Any = None, **options: Any
+    array: Any,
+    structure: str = "auto",
+    device: Any = None,
+    stream: Any = None,
+    *,
+    extremes: str = "min",
+    **options: Any,
 ) -> Rmq:
-    """Builds a structure that answers range-minimum queries over an array.
+    """Builds a structure that answers range-minimum queries over an array, or range-maximum ones.
 
     Parameters
     ----------
@@ -197,22 +200,33 @@ def rmq(
         A name of `raydex.structures()` with `minima`, or `auto`, which is `rmq_cover`.
     device, stream, options
         As of `raydex.build`; `ties="rightmost"` has `argmin` name the rightmost of equal values.
+    extremes
+        `"min"`, `"max"`, or `"both"`, which builds two structures, one for each.
 
     Returns
     -------
     Rmq
         It keeps the array, which queries read.
 
-    Cost: a pass over the array; at most a quarter of its bytes. Raises as `raydex.build`.
+    Cost: a pass over the array; at most a quarter of its bytes; twice that with both extremes. Raises as
+    `raydex.build`.
     """
+    wanted = {"min": ["min"], "max": ["max"], "both": ["min", "max"]}.get(extremes)
+    if wanted is None:
+        raise InvalidArgument(f"extremes: {extremes!r} is none of 'min', 'max' and 'both'")
+    if "extreme" in options:
+        raise InvalidArgument("extreme: say extremes='min', 'max' or 'both'")
     source = look("array", array)
     place = place_for(source.world, device, structure, known)
     number, kept = stream_of(source, stream)
     values = column(source, number)
     if values.key.dtype is None or values.key.dtype.kind == "S" or values.key.unit:
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers")
-    native = place.run(
-        _raydex.Rmq, structure, place.backend, place.session(), number, values.native,
-        option_texts(options),
-    )  # fmt: skip
-    return Rmq(native, place, values, kept, number)
+    texts = option_texts(options)
+    natives = {}
+    for one in wanted:
+        of_extreme = {**texts, "extreme": "maximum"} if one == "max" else texts
+        natives[one] = place.run(
+            _raydex.Rmq, structure, place.backend, place.session(), number, values.native, of_extreme
+        )
+    return Rmq(natives, place, values, kept, number)

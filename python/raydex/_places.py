@@ -7,13 +7,15 @@ import ctypes
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, TypeVar
+from types import TracebackType
+from typing import Any, Callable, ClassVar, TypeVar
 
 from raydex import _cuda, _raydex
-from raydex._errors import InvalidArgument, InvalidType
+from raydex._errors import Error, InvalidArgument, InvalidType
 from raydex._worlds import World
 
 _Result = TypeVar("_Result")
+_Held = TypeVar("_Held", bound="Held")
 
 # One for the host and one for each device, for the life of the process: indexes come and go, and
 # their memory is used again.
@@ -43,7 +45,7 @@ class Place:
 
     def run(self, call: Callable[..., _Result], *arguments: Any) -> _Result:
         """Calls with the device as the current one."""
-        if self.device is None:
+        if self.device is None or _cuda.is_current(self.device):
             return call(*arguments)
         with _cuda.current(self.device):
             return call(*arguments)
@@ -58,6 +60,65 @@ class Place:
                     session = self.run(_raydex.Session, backend)
                     _sessions[self.device] = session
         return session
+
+
+class Held:
+    """What has memory at a place: an index and the like. `close`, the end of a `with` and the last
+    reference free it, after all streams that worked with it."""
+
+    _called: ClassVar[str]  # in messages
+
+    def __init__(self, native: Any, place: Place, kept: Any, stream: int) -> None:
+        self._native = native
+        self._place = place
+        self._stream = stream  # of its memory
+        self._streams = {stream: kept}  # all that worked with it, and what keeps them
+        self._closed = False
+        self._changes = threading.Lock()  # joins over an index must not meet an edit, or its end
+
+    def close(self) -> None:
+        """Frees its memory now. Later calls raise `raydex.InvalidArgument`."""
+        with self._changes:
+            if self._closed:
+                return
+            self._closed = True
+            self._place.run(self._free)
+
+    def _free(self) -> None:
+        # It is freed in the order of its own stream, after what other streams still read.
+        if self._place.device is not None:
+            for stream in list(self._streams):
+                _cuda.wait(self._stream, stream, self._place.device)
+        self._native.close()
+        self._streams.clear()
+
+    def __enter__(self: _Held) -> _Held:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except (Error, AttributeError, TypeError):
+            pass  # of a device that is gone, an object half made, or an interpreter that ends
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InvalidArgument(f"{self._called}: it is closed; build another one")
+
+    def _check_place(self, argument: str, world: World) -> None:
+        if world.device != self._place.device:
+            raise InvalidArgument(
+                f"{argument}: in {world.where()}, but the {self._called} is on {self._place}; "
+                f"{world.copy_hint(self._place.device)}"
+            )
 
 
 def _parse(device: Any) -> tuple[str, int | None]:
@@ -122,5 +183,4 @@ def stream_for(world: World, stream: Any) -> tuple[int, Any]:
         if stream is not None:
             raise InvalidArgument(f"stream: {stream!r}, but columns in host memory have none; leave it out")
         return (0, None)
-    kept = world.current_stream() if stream is None else stream
-    return (stream_number(kept), kept)
+    return world.current_stream() if stream is None else (stream_number(stream), stream)

@@ -137,7 +137,8 @@ def _checked_sorter(sorter: Any, size: int) -> npt.NDArray[Any]:
     if order.shape != (size,):
         raise InvalidArgument(f"sorter: it has the shape {order.shape}, but there are {size} elements")
     if size and (int(order.min()) < 0 or int(order.max()) >= size):
-        raise InvalidArgument(f"sorter: it goes from {order.min()} to {order.max()}, but there are {size} elements")
+        ends = f"{order.min()} to {order.max()}"
+        raise InvalidArgument(f"sorter: it goes from {ends}, but there are {size} elements")
     return order
 
 
@@ -171,7 +172,15 @@ def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any)
     return out[0] if v.scalar else out
 
 
-def isin(element: Any, test_elements: Any, invert: bool = False, *, stream: Any = None) -> Any:
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
+    stream: Any = None,
+) -> Any:
     """`numpy.isin`: whether each element is one of `test_elements`, or with `invert` none of them.
 
     Parameters
@@ -180,6 +189,8 @@ def isin(element: Any, test_elements: Any, invert: bool = False, *, stream: Any 
         Values, of any shape in host memory, else of one dimension.
     test_elements
         Values to look for, of any shape in host memory; on the device of `element`.
+    assume_unique, kind
+        As of NumPy, for which they choose a way; here they change nothing.
 
     Returns
     -------

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from raydex import _cuda, _raydex
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 
+_as_it_is = contextlib.nullcontext()
+
 
 class World:
     """NumPy, and what all worlds are asked."""
@@ -21,21 +23,21 @@ class World:
     name = "numpy"
     device: int | None = None  # of its arrays: None for host memory
 
-    def current_stream(self) -> Any:
-        """The stream that the library's own work goes to now: a number, or an object that has one."""
-        return 0
+    def current_stream(self) -> tuple[int, Any]:
+        """The stream that the library's own work goes to now, and what keeps it."""
+        return (0, None)
 
     def on(self, stream: int) -> Any:
         """Has the library compute on a stream, and allocate for it, within a `with`."""
-        return contextlib.nullcontext()
+        return _as_it_is
 
     def empty(self, size: int, dtype: str, stream: int) -> Any:
         return np.empty(size, dtype)
 
     def address(self, array: Any) -> int:
-        return int(array.__array_interface__["data"][0])
+        return _raydex.data_of(array.__array_struct__)
 
-    def cast(self, array: Any, dtype: npt.DTypeLike, stream: int) -> Any:
+    def cast(self, array: Any, dtype: str | np.dtype[Any], stream: int) -> Any:
         """A copy in another type, on the same device."""
         with self.on(stream):
             return array.astype(dtype)
@@ -79,35 +81,41 @@ class World:
         return f"copy it there first, with torch.as_tensor(x, device='cuda:{device}') or cupy.asarray(x)"
 
 
+@functools.lru_cache(maxsize=64)
+def _torch_dtype(dtype: str | np.dtype[Any]) -> Any:
+    return getattr(sys.modules["torch"], np.dtype(dtype).name)
+
+
 class TorchWorld(World):
     name = "torch"
 
     def __init__(self, device: int | None) -> None:
         self.device = device
         self._torch: Any = sys.modules["torch"]
-        self._place = "cpu" if device is None else f"cuda:{device}"
+        self._place = self._torch.device("cpu" if device is None else f"cuda:{device}")
 
-    def current_stream(self) -> Any:
-        return 0 if self.device is None else self._torch.cuda.current_stream(self.device)
+    def current_stream(self) -> tuple[int, Any]:
+        if self.device is None:
+            return (0, None)
+        # What Triton calls: it makes no object. PyTorch keeps its streams.
+        return (self._torch._C._cuda_getCurrentRawStream(self.device), None)
 
     def on(self, stream: int) -> Any:
-        if self.device is None:
-            return contextlib.nullcontext()
+        if self.current_stream()[0] == stream:
+            return _as_it_is
         cuda = self._torch.cuda
-        if cuda.current_stream(self.device).cuda_stream == stream:
-            return contextlib.nullcontext()
         return cuda.stream(cuda.ExternalStream(stream, device=self.device))
 
     def empty(self, size: int, dtype: str, stream: int) -> Any:
         with self.on(stream):
-            return self._torch.empty(size, dtype=getattr(self._torch, dtype), device=self._place)
+            return self._torch.empty(size, dtype=_torch_dtype(dtype), device=self._place)
 
     def address(self, array: Any) -> int:
         return int(array.data_ptr())
 
-    def cast(self, array: Any, dtype: npt.DTypeLike, stream: int) -> Any:
+    def cast(self, array: Any, dtype: str | np.dtype[Any], stream: int) -> Any:
         with self.on(stream):
-            return array.to(getattr(self._torch, np.dtype(dtype).name))
+            return array.to(_torch_dtype(dtype))
 
     def copy_hint(self, device: int | None) -> str:
         return f"copy it there first, with x.to({'cpu' if device is None else f'cuda:{device}'!r})"
@@ -120,19 +128,21 @@ class CupyWorld(World):
         self.device: int = device
         self._cupy: Any = sys.modules["cupy"]
 
-    def current_stream(self) -> Any:
-        with self._cupy.cuda.Device(self.device):
-            return self._cupy.cuda.get_current_stream()
+    def current_stream(self) -> tuple[int, Any]:
+        current = self._cupy.cuda.get_current_stream(self.device)
+        return (current.ptr, current)
 
-    @contextlib.contextmanager
     def on(self, stream: int) -> Any:
         cuda = self._cupy.cuda
-        with cuda.Device(self.device):
-            if cuda.get_current_stream().ptr == stream:
-                yield
-            else:
-                with cuda.ExternalStream(stream, device_id=self.device):
-                    yield
+        if cuda.get_current_stream(self.device).ptr != stream:
+            return self._on_another(stream)
+        return _as_it_is if cuda.runtime.getDevice() == self.device else cuda.Device(self.device)
+
+    @contextlib.contextmanager
+    def _on_another(self, stream: int) -> Any:
+        cuda = self._cupy.cuda
+        with cuda.Device(self.device), cuda.ExternalStream(stream, device_id=self.device):
+            yield
 
     def empty(self, size: int, dtype: str, stream: int) -> Any:
         with self.on(stream):
@@ -170,6 +180,13 @@ class DeviceArray:
 
     def __repr__(self) -> str:
         return f"raydex.DeviceArray({len(self)} of {self.dtype} on {self.device})"
+
+    def to_arrow(self) -> Any:
+        """Raises `raydex.Unsupported`, which says how to copy it to the host first."""
+        raise Unsupported(
+            f"to_arrow: it is on {self.device}, and Arrow's arrays are in host memory; "
+            "pass pyarrow.array(cupy.asnumpy(cupy.asarray(x)))"
+        )
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -228,7 +245,7 @@ class BareWorld(World):
     def address(self, array: Any) -> int:
         return int(array._memory.data)
 
-    def cast(self, array: Any, dtype: npt.DTypeLike, stream: int) -> Any:
+    def cast(self, array: Any, dtype: str | np.dtype[Any], stream: int) -> Any:
         raise InvalidType(
             f"its cells are to be widened to {np.dtype(dtype)}, for which PyTorch or CuPy is needed: "
             "pass torch.as_tensor(x) or cupy.asarray(x)"
@@ -264,14 +281,14 @@ def is_of(library: str, x: Any, name: str) -> bool:
     return kind is not None and isinstance(x, kind)
 
 
-_torch_world = functools.lru_cache(maxsize=None)(TorchWorld)
-_cupy_world = functools.lru_cache(maxsize=None)(CupyWorld)
+torch_world = functools.lru_cache(maxsize=None)(TorchWorld)
+cupy_world = functools.lru_cache(maxsize=None)(CupyWorld)
 
 
 def world_of(x: Any, device: int | None) -> World:
     """The world that results for an array are made in."""
     if is_of("torch", x, "Tensor"):
-        return _torch_world(device)
+        return torch_world(device)
     if device is None:
         return HOST
-    return _cupy_world(device) if is_of("cupy", x, "ndarray") else BareWorld(device)
+    return cupy_world(device) if is_of("cupy", x, "ndarray") else BareWorld(device)

@@ -81,7 +81,7 @@ def test_validity_at_any_bit(offset, random):
 
 def test_zero_copy_of_arrow(random):
     numbers = pa.array(random.integers(0, 1 << 30, 1000))
-    cells = raydex._arrow.take_arrow("column", numbers)
+    cells = raydex._columns.look("column", numbers).cells
     assert cells.array.__array_interface__["data"][0] == numbers.buffers()[1].address
 
 
@@ -145,6 +145,41 @@ def test_dlpack_on_the_cpu():
         raydex.build(torch.ones(3, device="meta"))
     with pytest.raises(ValueError, match="does not give its memory"):
         raydex.build(torch.ones(3).to_sparse())
+    with pytest.raises(TypeError, match="complex64 are no keys"):
+        raydex.build(torch.ones(3, dtype=torch.complex64))
+    negated = torch.tensor([1 + 2j, 3 - 4j]).conj().imag
+    with pytest.raises(ValueError, match=r"give x.resolve_neg\(\)"):
+        raydex.build(negated)
+    assert raydex.build(negated.resolve_neg()).first(torch.tensor([4.0, -2.0])).tolist() == [1, 0]
+    with pytest.raises(ValueError, match="a tensor does not give its memory"):
+        torch.func.vmap(raydex.build(strided).first)(torch.ones(2, 3, dtype=torch.int64))
+
+
+def test_tensors_and_single_numbers():
+    torch = pytest.importorskip("torch")
+    keys = torch.tensor([1.0, float("nan"), 3.0])
+    index = raydex.build(keys)
+    points = torch.tensor([[1.0, float("nan")], [2.0, 3.0]])
+    for invert in (False, True):
+        found = index.isin(points, invert)
+        assert isinstance(found, torch.Tensor)
+        np.testing.assert_array_equal(found, np.isin(points.numpy(), keys.numpy(), invert=invert))
+    assert index.isin(torch.tensor(3.0)).shape == () and bool(index.isin(torch.tensor(3.0)))
+    found = index.count(torch.tensor(1.0), torch.tensor([1.0, 3.0]))
+    assert isinstance(found, torch.Tensor) and found.tolist() == [1, 2]
+    transposed = torch.arange(12.0).reshape(3, 4).T
+    np.testing.assert_array_equal(index.isin(transposed), np.isin(transposed.numpy(), keys.numpy()))
+
+
+def test_a_copy_lives_as_long_as_it_is_read(random):
+    """Probes that are widened to the keys' type are so in memory that nobody else may take."""
+    torch = pytest.importorskip("torch")
+    keys = random.permutation(50_000)
+    index = raydex.build(keys)
+    for points in (keys.astype("int32"), torch.as_tensor(keys.astype("int32"))):
+        for _ in range(20):
+            np.testing.assert_array_equal(index.first(points), np.arange(50_000))
+            np.testing.assert_array_equal(index.count(points, points), np.ones(50_000))
 
 
 class WithDlpack:
@@ -173,6 +208,8 @@ def test_dlpack_of_strangers(versioned):
     assert len(keys.asked) == (1 if versioned else 2)
     found = index.first(keys)
     assert isinstance(found, np.ndarray) and found.tolist() == [0, 1, 2]
+    floats = WithDlpack(np.array([1.0, np.nan]), versioned)
+    assert raydex.build(floats).isin(floats).tolist() == [True, False]
 
 
 def test_read_only_arrays():

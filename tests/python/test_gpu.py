@@ -12,6 +12,7 @@ import threading
 import numpy as np
 import pytest
 import raydex
+from arrow_device import OnDevice
 
 if not any(one.backend == "cuda" and one.available for one in raydex.structures()):
     pytest.skip("no GPU, or a raydex without CUDA", allow_module_level=True)
@@ -101,6 +102,8 @@ def test_every_dtype(gpu, dtype, random):
     expected = on_host.rows(points)
     same(gpu, offsets, expected.offsets, "int64")
     same(gpu, rows, expected.rows, "int64")
+    with pytest.raises(raydex.InvalidArgument, match="offsets: in cuda:0, and Arrow's arrays are in host memory; copy"):
+        index.rows(given).to_arrow()
 
 
 @pytest.mark.parametrize("structure", [one.name for one in raydex.structures()
@@ -142,6 +145,36 @@ def test_ranges_and_sums(gpu, random):
         cells = values.astype(dtype)
         expected = on_host.sum(lower, upper, values=cells)
         same(gpu, index.sum(*ends, values=gpu.put(cells)), expected, expected.dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "float32", "float64"])
+def test_aggregates(gpu, dtype, random):
+    keys, values = random.integers(0, 500, 5_000), random.integers(0, 100, 5_000).astype(dtype)
+    lower = random.integers(-5, 500, 400)
+    upper = lower + random.integers(-3, 30, 400)
+    on_host = raydex.aggregate(raydex.build(keys), values)
+    index = raydex.build(gpu.put(keys))
+    of = raydex.aggregate(index, gpu.put(values))
+    assert of.info.device == "cuda:0" and len(of) == 5_000
+    for batch in ((lower,), (lower, upper)):
+        given = tuple(map(gpu.put, batch))
+        for name in ("count", "count_values", "sum", "mean", "min", "max", "first"):
+            expected = getattr(on_host, name)(*batch)
+            same(gpu, getattr(of, name)(*given), expected, expected.dtype)
+    bare = raydex.aggregate(index)
+    same(gpu, bare.first(gpu.put(lower)), on_host.first(lower), "int64")
+    stream = gpu.stream()
+    gpu.synchronize()
+    elsewhere = raydex.aggregate(index, gpu.put(values), stream=stream)
+    found = elsewhere.sum(gpu.put(lower), stream=stream)
+    gpu.synchronize()
+    same(gpu, found, on_host.sum(lower))
+    with pytest.raises(raydex.InvalidArgument, match="values: in host memory, but the index is on cuda:0"):
+        raydex.aggregate(index, values)
+    elsewhere.close()
+    index.close()
+    with pytest.raises(raydex.InvalidArgument, match="index: it is closed"):
+        of.sum(gpu.put(lower))
 
 
 def test_columns_that_are_not_contiguous(gpu, random):
@@ -326,10 +359,57 @@ def test_arrays_of_strangers(random):
     offsets, rows = again.rows(Bare(gpu.put(np.array([5, 6]))))
     same(gpu, gpu.library.asarray(offsets), [0, 1, 2])
     assert len(rows) == 2
+    with pytest.raises(raydex.Unsupported, match="on cuda:0, and Arrow's arrays are in host memory; pass"):
+        rows.to_arrow()
     with pytest.raises(raydex.Unsupported, match="need PyTorch or CuPy"):
         again.contains(Bare(gpu.put(keys)))
     with pytest.raises(TypeError, match="widened to uint32, for which PyTorch or CuPy is needed"):
         raydex.build(Bare(gpu.put(keys.astype("uint8"))))
+
+
+def test_arrow_on_a_gpu(random):
+    """As cuDF gives its columns: numbers, times and strings, with what is missing."""
+    pa, gpu = pytest.importorskip("pyarrow"), Cupy()
+
+    def put(buffer):
+        there = gpu.library.asarray(np.frombuffer(buffer, "u1"))
+        return there, there.data.ptr
+
+    def on_gpu(array):
+        return OnDevice(array, number=0, put=put)
+
+    def answer(found):
+        return gpu.library.asnumpy(gpu.library.asarray(found))
+
+    missing = random.random(500) < 0.3
+    keys = pa.array(random.integers(0, 90, 500), mask=missing)
+    points = pa.array(random.integers(0, 100, 200), mask=random.random(200) < 0.3)
+    for kind in (pa.int64(), pa.uint32(), pa.float64(), pa.timestamp("ms"), pa.timestamp("s", "UTC")):
+        a, b = keys.cast(kind), points.cast(kind)
+        for cut in (0, 16):
+            on_host, index = raydex.build(a.slice(cut)), raydex.build(on_gpu(a.slice(cut)))
+            assert len(index) == len(on_host) and index.info.device == "cuda:0"
+            np.testing.assert_array_equal(answer(index.first(on_gpu(b))), on_host.first(b))
+            np.testing.assert_array_equal(answer(index.count(on_gpu(b))), on_host.count(b))
+    with pytest.raises(TypeError, match="int64, but datetime64"):
+        index.first(on_gpu(keys))
+    words = pa.array([None if one is None else "word " * (one % 7) + str(one) for one in keys.to_pylist()])
+    probe = pa.array([None if one is None else "word " * (one % 7) + str(one) for one in points.to_pylist()])
+    for text in (pa.string(), pa.large_string()):
+        expected = raydex.join(words, probe)
+        found = raydex.join(on_gpu(words.cast(text)), on_gpu(probe.cast(text)))
+        np.testing.assert_array_equal(answer(found.probe), expected.probe)
+        np.testing.assert_array_equal(answer(found.build), expected.build)
+    stream, event = gpu.stream(), gpu.library.cuda.Event()
+    busy = gpu.put(np.zeros(1 << 22))
+    gpu.synchronize()
+    with gpu.on(stream):
+        for _ in range(50):
+            busy = busy + 1
+        buffers = iter([put(buffer) for buffer in keys.buffers()])
+        event.record(stream)
+    index = raydex.build(OnDevice(keys, number=0, put=lambda _: next(buffers), event=event.ptr))
+    np.testing.assert_array_equal(answer(index.first(on_gpu(points))), raydex.build(keys).first(points))
 
 
 def test_numba():

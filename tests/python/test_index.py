@@ -254,3 +254,10 @@ def test_structures():
 
 def test_version():
     assert raydex.__version__.count(".") == 2
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint32", "uint64"])
+def test_missing_row_ids_are_refused(dtype):
+    rows = np.ma.array([1, 2, 3], mask=[0, 1, 0], dtype=dtype)
+    with pytest.raises(ValueError, match="missing"):
+        raydex.build(np.arange(3), rows=rows)

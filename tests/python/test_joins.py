@@ -229,3 +229,21 @@ def test_refusals_of_ranges():
         raydex.join_range([1], [1], distance=-1)
     with pytest.raises(TypeError, match="strings of any length have no order here"):
         raydex.join_range(pa.array(["a"]), pa.array(["b"]), compare="<")
+
+
+def test_a_tolerance_that_units_cannot_hold():
+    times = np.array(["1980-01-01", "2200-01-01"], "datetime64[ns]")
+    far = np.timedelta64(10**12, "D")
+    assert raydex.join_asof(times[:1], times[1:], tolerance=far).tolist() == [0]
+    assert raydex.join_asof(times[:1], times[1:], tolerance=np.timedelta64(300, "W")).tolist() == [-1]
+    with pytest.raises(ValueError, match="tolerance"):
+        raydex.join_asof(times[:1], times[1:], tolerance=-far)
+
+
+def test_the_last_of_equal_times_before_and_the_first_after():
+    times, points = np.array([1, 1, 2, 2, 2]), np.array([1, 2, 3, 0])
+    assert raydex.join_asof(times, points).tolist() == [1, 4, 4, -1]
+    assert raydex.join_asof(times, points, direction="forward").tolist() == [0, 2, -1, 0]
+    assert raydex.join_asof(times, points, direction="nearest").tolist() == [1, 4, 4, 0]
+    by = (["a", "a", "b", "a", "b"], ["a", "a", "b", "b"])
+    assert raydex.join_asof(times, points, by=by, allow_exact_matches=False).tolist() == [-1, 1, 4, -1]

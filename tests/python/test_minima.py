@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Range minima against NumPy."""
+"""Range minima and maxima against NumPy."""
 
 import gc
 
@@ -18,7 +18,7 @@ def test_minima(structure, dtype, random):
     values = (values % 2 if dtype == "bool" else values).astype(dtype)
     low = random.integers(0, 500, 200)
     high = np.minimum(low + random.integers(0, 90, 200), 499)
-    of = raydex.rmq(values, structure)
+    of = raydex.rmq(values, structure, extremes="both")
     expected = np.array([values[a:b + 1].min() for a, b in zip(low, high)])
     found = of.min(low, high)
     np.testing.assert_array_equal(found, expected.astype(found.dtype))
@@ -26,6 +26,11 @@ def test_minima(structure, dtype, random):
     where = np.array([a + values[a:b + 1].argmin() for a, b in zip(low, high)])
     np.testing.assert_array_equal(of.argmin(low, high), where)
     np.testing.assert_array_equal(of.argmin(low.astype("uint16"), high.astype("int32")), where)
+    largest = np.array([values[a:b + 1].max() for a, b in zip(low, high)])
+    found = of.max(low, high)
+    np.testing.assert_array_equal(found, largest.astype(found.dtype))
+    where = np.array([a + values[a:b + 1].argmax() for a, b in zip(low, high)])
+    np.testing.assert_array_equal(of.argmax(low, high), where)
 
 
 def test_ends_and_empty_ranges():
@@ -36,6 +41,32 @@ def test_ends_and_empty_ranges():
     assert len(of.min([], [])) == 0
     ties = raydex.rmq(np.array([1, 1]), ties="rightmost")
     assert ties.argmin(0, 1) == 1 and ties.info.options["ties"] == "rightmost"
+
+
+def test_maxima_have_nan_and_empty_ranges():
+    of = raydex.rmq(np.array([3.0, np.nan, 1.0, -0.0]), extremes="max")
+    np.testing.assert_array_equal(of.max([0, -5, 2, 2], [0, 99, 3, 1]), [3, np.nan, 1, np.nan])
+    np.testing.assert_array_equal(of.argmax([0, -5, 2, 2], [0, 99, 3, 1]), [0, 1, 2, -1])
+    assert not np.signbit(of.max(3, 3))
+    whole = raydex.rmq(np.array([3, 1], "uint32"), extremes="max")
+    assert whole.max(1, 0) == 0 and whole.info.extremes == "max" and "extreme" not in whole.info.options
+
+
+def test_one_structure_an_extreme():
+    values = np.arange(10_000, dtype="float32")
+    one, both = raydex.rmq(values), raydex.rmq(values, extremes="both")
+    assert both.info.resident_bytes == 2 * one.info.resident_bytes
+    assert (one.info.extremes, both.info.extremes) == ("min", "both")
+    values[7] = 1e9
+    both.refresh([7])
+    assert both.argmax(0, 9999) == 7 and both.min(0, 9999) == 0
+    with pytest.raises(raydex.Unsupported, match="extremes='both' or 'max'"):
+        one.max(0, 1)
+    with pytest.raises(raydex.Unsupported, match="built for max"):
+        raydex.rmq(values, extremes="max").argmin(0, 1)
+    both.close()
+    with pytest.raises(ValueError, match="closed"):
+        both.max(0, 1)
 
 
 def test_the_array_is_kept_and_may_change():
@@ -67,5 +98,9 @@ def test_refusals():
         raydex.rmq(np.arange(3)).min([0.5], [1.0])
     with pytest.raises(ValueError, match="structure"):
         raydex.rmq(np.arange(3), "pivot_tree")
+    with pytest.raises(ValueError, match="extremes"):
+        raydex.rmq(np.arange(3), extremes="largest")
+    with pytest.raises(ValueError, match="extremes='min'"):
+        raydex.rmq(np.arange(3), extreme="maximum")
     with pytest.raises(ValueError, match="widened copy"):
         raydex.rmq(np.arange(3, dtype="int8")).refresh([1])

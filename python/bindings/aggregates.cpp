@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "bindings.hpp"
+
+namespace raydex::python {
+
+namespace {
+
+using aggregate_handle = handle<aggregate>;
+using optional_column = std::optional<column>;
+
+void build(aggregate_handle* self, const index_handle& over, const session& from, address stream,
+           const optional_column& values, bool sums, bool minima, bool maxima, bool first_rows) {
+  const aggregate_options options{
+      .sums = sums, .minima = minima, .maxima = maxima, .first_rows = first_rows};
+  over.shared([&](const index& one) {
+    new (self) aggregate_handle(build_aggregate(context_of(from, stream), one, values, options),
+                                "aggregate", one.info().where);
+  });
+}
+
+nb::tuple info(const aggregate_handle& self) {
+  const aggregate_info of = self.shared([](const aggregate& one) { return one.info(); });
+  return nb::make_tuple(of.structure, to_string(of.where), to_string(of.key), of.entries,
+                        of.resident_bytes, of.build_peak_bytes);
+}
+
+// Calls `ask` with the aggregate while nobody edits or closes its index, which each call is given:
+// of one that is closed by then, that is an error.
+template <class Ask>
+void ask_with(const aggregate_handle& self, const index_handle& over, const Ask& ask) {
+  over.shared([&](const index&) { self.shared(ask); });
+}
+
+void count(const aggregate_handle& self, const index_handle& over, const session& from,
+           address stream, const column& lower, const optional_column& upper, bool values,
+           address out, std::uint64_t size) {
+  const context on = context_of(from, stream);
+  const probes batch = probes_of(lower, upper);
+  const auto counts = span_at<std::uint64_t>(out, size);
+  ask_with(self, over, [&](const aggregate& one) {
+    values ? one.count_values(on, batch, counts) : one.count(on, batch, counts);
+  });
+}
+
+void sum(const aggregate_handle& self, const index_handle& over, const session& from,
+         address stream, const column& lower, const optional_column& upper, address out,
+         std::uint64_t size) {
+  const context on = context_of(from, stream);
+  const probes batch = probes_of(lower, upper);
+  ask_with(self, over, [&](const aggregate& one) {
+    switch (one.info().value.value_or(key_format(key_type::uint64)).type) {
+      case key_type::int32:
+      case key_type::int64:
+        one.sum(on, batch, span_at<std::int64_t>(out, size));
+        break;
+      case key_type::float32:
+      case key_type::float64:
+        one.sum(on, batch, span_at<double>(out, size));
+        break;
+      default:
+        one.sum(on, batch, span_at<std::uint64_t>(out, size));
+    }
+  });
+}
+
+void mean(const aggregate_handle& self, const index_handle& over, const session& from,
+          address stream, const column& lower, const optional_column& upper, address out,
+          std::uint64_t size) {
+  ask_with(self, over, [&](const aggregate& one) {
+    one.mean(context_of(from, stream), probes_of(lower, upper), span_at<double>(out, size));
+  });
+}
+
+void extreme(const aggregate_handle& self, const index_handle& over, const session& from,
+             address stream, const column& lower, const optional_column& upper, bool largest,
+             const key_format& format, address out, std::uint64_t size) {
+  const context on = context_of(from, stream);
+  const probes batch = probes_of(lower, upper);
+  const value_span values(format, pointer<void>(out), size);
+  ask_with(self, over, [&](const aggregate& one) {
+    largest ? one.maximum(on, batch, values) : one.minimum(on, batch, values);
+  });
+}
+
+void first(const aggregate_handle& self, const index_handle& over, const session& from,
+           address stream, const column& lower, const optional_column& upper, address out,
+           std::uint64_t size, bool widened) {
+  ask_with(self, over, [&](const aggregate& one) {
+    write_row_ids(one.info().row_ids, out, size, widened, [&](const row_id_span& to) {
+      one.first(context_of(from, stream), probes_of(lower, upper), to);
+    });
+  });
+}
+
+}  // namespace
+
+void bind_aggregates(nb::module_& to) {
+  using nb::arg;
+  nb::class_<aggregate_handle>(to, "Aggregate")
+      .def("__init__", build, arg("index"), arg("session"), arg("stream"), arg("values").none(),
+           arg("sums"), arg("minima"), arg("maxima"), arg("first_rows"), without_gil())
+      .def("info", info, nb::sig("def info(self) -> tuple[str, str, str, int, int, int]"))
+      .def("count", count, arg("index"), arg("session"), arg("stream"), arg("lower"),
+           arg("upper").none(), arg("values"), arg("out"), arg("size"), without_gil())
+      .def("sum", sum, arg("index"), arg("session"), arg("stream"), arg("lower"),
+           arg("upper").none(), arg("out"), arg("size"), without_gil())
+      .def("mean", mean, arg("index"), arg("session"), arg("stream"), arg("lower"),
+           arg("upper").none(), arg("out"), arg("size"), without_gil())
+      .def("extreme", extreme, arg("index"), arg("session"), arg("stream"), arg("lower"),
+           arg("upper").none(), arg("largest"), arg("format"), arg("out"), arg("size"),
+           without_gil())
+      .def("first", first, arg("index"), arg("session"), arg("stream"), arg("lower"),
+           arg("upper").none(), arg("out"), arg("size"), arg("widened"), without_gil())
+      .def("close", &aggregate_handle::close, without_gil());
+}
+
+}  // namespace raydex::python

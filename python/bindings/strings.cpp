@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strings of any length in host memory, as an index: the build side of a join, asked for points.
+// Its calls are those of an index; row ids are always of 64 bits.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "bindings.hpp"
+
+namespace raydex::python {
+
+namespace {
+
+// Rows of a join that are at hand at a time.
+constexpr std::uint64_t stretch = 1 << 16;
+
+struct string_index {
+  join_handle join;
+  std::uint64_t size;
+
+  template <class Use>
+  void with(const session& from, address stream, const string_column& points, join_kind kind,
+            const Use& use) const {
+    const context on = context_of(from, stream);
+    join.shared([&](const raydex::join& one) { use(on, *one.match(on, {points}, kind)); });
+  }
+};
+
+using no_column = std::optional<column>;
+
+void build(string_index* self, const session& from, address stream, const string_column& keys,
+           const std::string& structure, const option_map& options) {
+  new (self) string_index{{build_join(backend::cpu, context_of(from, stream), {keys},
+                                      {.structure = structure, .options = options}),
+                           "index", backend::cpu},
+                          keys.size};
+}
+
+nb::tuple info(const string_index& self) {
+  const join_info of = self.join.shared([](const join& one) { return one.info(); });
+  const std::uint64_t unknown = 0;  // the most bytes of its build
+  return nb::make_tuple(of.structure, to_string(of.where), "strings", 64, self.size, of.entries,
+                        std::max<std::uint64_t>(self.size, 1) - 1, of.options, of.resident_bytes,
+                        unknown);
+}
+
+// The first of the rows that a left join gives of each point.
+void first(const string_index& self, const session& from, address stream,
+           const string_column& points, const no_column&, address out, std::uint64_t size, bool) {
+  self.with(from, stream, points, join_kind::left, [&](const context& on, const joined& found) {
+    const auto rows = span_at<std::uint64_t>(out, size);
+    std::vector<std::uint64_t> probes;
+    std::vector<std::uint64_t> builds;
+    std::uint64_t next = 0;
+    for (std::uint64_t begin = 0; begin < found.size(); begin += stretch) {
+      const std::uint64_t count = std::min(stretch, found.size() - begin);
+      probes.resize(count);
+      builds.resize(count);
+      found.rows(on, begin, gather_maps(probes, builds));
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (probes[i] == next) rows[next++] = builds[i];
+      }
+    }
+  });
+}
+
+void count(const string_index& self, const session& from, address stream,
+           const string_column& points, const no_column&, address out, std::uint64_t size) {
+  self.with(from, stream, points, join_kind::inner, [&](const context& on, const joined& found) {
+    found.counts(on, span_at<std::uint64_t>(out, size));
+  });
+}
+
+void offsets(const string_index& self, const session& from, address stream,
+             const string_column& points, const no_column&, address out, std::uint64_t size) {
+  self.with(from, stream, points, join_kind::inner, [&](const context& on, const joined& found) {
+    const auto ends = span_at<std::uint64_t>(out, size);
+    ends[0] = 0;
+    found.counts(on, ends.subspan(1));
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  });
+}
+
+void rows(const string_index& self, const session& from, address stream,
+          const string_column& points, const no_column&, address, address out, std::uint64_t size,
+          bool) {
+  self.with(from, stream, points, join_kind::inner, [&](const context& on, const joined& found) {
+    std::vector<std::uint64_t> probes(std::min(stretch, size));
+    for (std::uint64_t begin = 0; begin < size; begin += stretch) {
+      const std::uint64_t here = std::min(stretch, size - begin);
+      found.rows(on, begin,
+                 gather_maps(row_id_type::uint64, probes.data(),
+                             pointer<std::uint64_t>(out) + begin, here));
+    }
+  });
+}
+
+std::unique_ptr<joined> match(const string_index& self, const session& from, address stream,
+                              const string_column& points, const std::string& how) {
+  return self.join.shared(
+      [&](const join& one) { return one.match(context_of(from, stream), {points}, kind_of(how)); });
+}
+
+}  // namespace
+
+void bind_strings(nb::module_& to) {
+  using nb::arg;
+  nb::class_<string_index>(to, "StringIndex")
+      .def("__init__", build, arg("session"), arg("stream"), arg("keys"), arg("structure"),
+           arg("options"), without_gil())
+      .def("info", info,
+           nb::sig("def info(self) -> tuple[str, str, str, int, int, int, int, str, int, int]"))
+      .def("first", first, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
+           arg("out"), arg("size"), arg("widened"), without_gil())
+      .def("count", count, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
+           arg("out"), arg("size"), without_gil())
+      .def("offsets", offsets, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
+           arg("out"), arg("size"), without_gil())
+      .def("rows", rows, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
+           arg("offsets"), arg("out"), arg("size"), arg("widened"), without_gil())
+      .def("match", match, arg("session"), arg("stream"), arg("points"), arg("how"),
+           nb::keep_alive<0, 1>(), without_gil())
+      .def(
+          "close", [](string_index& self) { self.join.close(); }, without_gil());
+}
+
+}  // namespace raydex::python

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Aggregates of ranges and points in a time that does not depend on how many rows match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from raydex import _raydex
+from raydex._columns import Key, column, format_of, look, refuse_strings, stream_of
+from raydex._errors import InvalidType, Unsupported
+from raydex._index import Batch, Index, bytes_as_text
+from raydex._places import Held, stream_for
+from raydex._worlds import HOST, BareWorld
+
+
+@dataclass(frozen=True)
+class AggregateInfo:
+    """What an aggregate is and what it holds beside its index."""
+
+    structure: str
+    backend: str
+    device: str
+    key: str
+    value: str | None
+    entries: int
+    resident_bytes: int
+    build_peak_bytes: int
+
+
+class Aggregate(Held):
+    """Answers aggregates of the values of matching rows, made by `raydex.aggregate`.
+
+    *Probes*, *results*, *streams* and *threads* are as of `raydex.Index`: points where one column is given,
+    ranges where there is an upper one, both ends included. No call waits for the stream.
+
+    *Missing* values belong to nothing. *Order*: NaN comes after everything, so that a maximum is NaN where
+    one matches, a minimum only where nothing else does; a zero is 0.0. *Of no value at all* a sum is 0; a
+    mean, and a minimum or maximum of floating values, NaN, of times NaT; a minimum of integers is the largest
+    number of their type, a maximum the smallest. `count_values` tells.
+
+    It keeps its index, which must not be edited or closed: later calls raise `raydex.InvalidArgument`.
+    """
+
+    __module__ = "raydex"
+    _called = "aggregate"
+
+    def __init__(
+        self, native: _raydex.Aggregate, index: Index, value: Key | None, kept: Any, stream: int
+    ) -> None:
+        super().__init__(native, index._place, kept, stream)
+        self._index = index
+        self._value = value
+
+    @property
+    def info(self) -> AggregateInfo:
+        """Structure, backend, types, and bytes as measured."""
+        structure, backend, key, entries, resident, peak = self._native.info()
+        value = None if self._value is None else format_of(self._value)
+        return AggregateInfo(structure, backend, str(self._place), key, value, entries, resident, peak)
+
+    def __len__(self) -> int:
+        """Entries of the index when it was built."""
+        return int(self.info.entries)
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "raydex.Aggregate(closed)"
+        of = self.info
+        values = "no values" if self._value is None else f"values of {self._value}"
+        return (
+            f"raydex.Aggregate({values} over {of.structure} on {of.device}: {of.entries} rows of "
+            f"{self._index._key}, {bytes_as_text(of.resident_bytes)} beside it)"
+        )
+
+    def _batch(self, lower: Any, upper: Any, stream: Any) -> Batch:
+        batch = self._index._batch(lower, upper, stream)
+        self._streams[batch.stream] = self._index._streams[batch.stream]
+        return batch
+
+    def _numbers(self) -> np.dtype[Any]:
+        """The dtype of the values, which are numbers."""
+        dtype = self._any_values()
+        if dtype.kind in "mM":
+            raise InvalidType(f"values: they are {dtype}; sums and means are of numbers")
+        return dtype
+
+    def _any_values(self) -> np.dtype[Any]:
+        if self._value is None or self._value.dtype is None:
+            raise Unsupported("aggregate: it was built without values")
+        return self._value.dtype
+
+    def count(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+        """How many rows match each probe, int64. Cost: a search or two a probe."""
+        return self._count(lower, upper, False, stream)
+
+    def count_values(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+        """How many of the rows that match each probe have a value, int64. Cost: as `sum`."""
+        return self._count(lower, upper, True, stream)
+
+    def _count(self, lower: Any, upper: Any, values: bool, stream: Any) -> Any:
+        batch = self._batch(lower, upper, stream)
+        return batch.numbers("int64", self._native.count, self._index._native, *batch.arguments, values)
+
+    def sum(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+        """The sum of the values of each probe: int64 of signed ones, uint64 of unsigned ones, both modulo
+        2^64, float64 of floating ones, which are added up more exactly than in float64 and rounded once.
+        Cost: a search or two a probe, and two reads."""
+        dtype = {"u": "uint64", "i": "int64", "f": "float64"}[self._numbers().kind]
+        batch = self._batch(lower, upper, stream)
+        return batch.numbers(dtype, self._native.sum, self._index._native, *batch.arguments)
+
+    def mean(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+        """The mean of the values of each probe, float64. Cost: as `sum`, and a division."""
+        self._numbers()
+        batch = self._batch(lower, upper, stream)
+        return batch.numbers("float64", self._native.mean, self._index._native, *batch.arguments)
+
+    def min(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+        """The smallest value of each probe, in the dtype of the values; for int8, int16, uint8, uint16,
+        float16 and bool in the one that they were widened to. Cost: a search or two a probe, and a few
+        reads."""
+        return self._extreme(lower, upper, False, stream)
+
+    def max(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+        """The largest value of each probe, as `min` gives the smallest one."""
+        return self._extreme(lower, upper, True, stream)
+
+    def _extreme(self, lower: Any, upper: Any, largest: bool, stream: Any) -> Any:
+        dtype = self._any_values()
+        is_time = dtype.kind in "mM"
+        batch = self._batch(lower, upper, stream)
+        native = _raydex.Format(format_of(Key(dtype)))
+        found = batch.numbers(
+            "int64" if is_time else dtype.name, self._native.extreme, self._index._native, *batch.arguments,
+            largest, native,
+        )  # fmt: skip
+        if not is_time:
+            return found
+        there = self.count_values(lower, upper, stream=stream) != 0
+        return np.where(there, found.view(dtype), np.array("NaT", dtype))[()]
+
+    def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+        """The smallest matching row of each probe, int64, -1 where none matches. Cost: a search or two a
+        probe, and a few reads, where `Index.first` looks at all rows of a range."""
+        batch = self._batch(lower, upper, stream)
+        return batch.row_ids(self._native.first, self._index._native, *batch.arguments)
+
+
+def aggregate(
+    index: Index,
+    values: Any = None,
+    *,
+    sums: bool = True,
+    minima: bool = True,
+    maxima: bool = True,
+    first_rows: bool = True,
+    stream: Any = None,
+) -> Aggregate:
+    """Builds what answers aggregates over an index, however many rows match.
+
+    Parameters
+    ----------
+    index
+        Of `raydex.build`, on an ordered structure.
+    values
+        A column with a cell for each row (see `raydex.build`), of numbers or times. Without it only
+        `count` and `first` are answered.
+    sums, minima, maxima, first_rows
+        What it is built for: `sum` and `mean`, `min`, `max`, `first`. Each takes memory: an entry of the
+        index 8 bytes for sums, 16 for those of values of 64 bits, a value and a little more for minima, the
+        same for maxima, a row id and a little more for first rows; 8 bytes if values are missing, and 24 if
+        some are infinite or NaN.
+    stream
+        Of a GPU, as of `raydex.build`.
+
+    Returns
+    -------
+    Aggregate
+        The column of values may be freed or changed afterwards.
+
+    Cost: a pass over the rows in the order of their keys, and the builds of what is asked for. Waits for
+    the stream. Raises as `raydex.build`, and `raydex.Unsupported` for an index without ranks.
+    """
+    if not isinstance(index, Index):
+        raise InvalidType(f"index: a {type(index).__qualname__} is none; give raydex.build(column)")
+    index._check_open()
+    index._check_ordered("index")
+    place = index._place
+    cells, key = None, None
+    if values is not None:
+        source = look("values", values)
+        index._check_place(source.argument, source.world)
+        number, kept = stream_of(source, stream)
+        of = refuse_strings(column(source, number))
+        if of.key.unit or of.key.dtype is None or of.key.dtype.kind == "S":
+            raise InvalidType(f"values: they are {of.key}; aggregates are of numbers and times")
+        cells, key = of.native, of.key
+    elif stream is None:
+        number = index._stream
+        kept = index._streams[number]
+    else:
+        number, kept = stream_for(HOST if place.device is None else BareWorld(place.device), stream)
+    native = place.run(
+        _raydex.Aggregate, index._native, place.session(), number, cells, sums, minima, maxima, first_rows
+    )
+    index._streams[number] = kept
+    return Aggregate(native, index, key, kept, number)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexes over strings of any length, against a walk over all of them."""
+
+import gc
+
+import numpy as np
+import pytest
+import raydex
+from hypothesis import given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+
+STRUCTURES = [one.name for one in raydex.structures() if one.points and one.backend == "cpu"]
+
+
+def check(index, words, points, given=None):
+    """`words`, `points`: with None where one is missing. `given`: the points as they are asked."""
+    rows = [[i for i, word in enumerate(words) if word is not None and word == point] for point in points]
+    given = pa.array(points, pa.string()) if given is None else given
+    np.testing.assert_array_equal(index.first(given), [one[0] if one else -1 for one in rows])
+    np.testing.assert_array_equal(index.count(given), [len(one) for one in rows])
+    np.testing.assert_array_equal(index.contains(given), [bool(one) for one in rows])
+    np.testing.assert_array_equal(index.isin(given, invert=True), [not one for one in rows])
+    found = index.rows(given)
+    np.testing.assert_array_equal(found.offsets, np.cumsum([0] + [len(one) for one in rows]))
+    np.testing.assert_array_equal(found.rows, [row for one in rows for row in one])
+
+
+FEW = ["", "a", "ab", "abcdefgh", "abcdefghi", "a\0b", "ä" * 40]
+words = st.lists(st.one_of(st.none(), st.sampled_from(FEW), st.text(max_size=20)))
+
+
+@given(words, words)
+def test_drawn_strings(keys, points):
+    check(raydex.build(pa.array(keys, pa.string())), keys, points)
+
+
+@pytest.mark.parametrize("structure", ["auto", *STRUCTURES])
+def test_every_structure(structure, random):
+    keys = [f"a long common begin {one}" for one in random.integers(0, 400, 1000)]
+    points = [f"a long common begin {one}" for one in random.integers(0, 500, 300)]
+    if structure == "direct":
+        with pytest.raises(raydex.Unsupported):  # hashes are far apart
+            raydex.build(pa.array(keys), structure)
+        return
+    with raydex.build(pa.array(keys), structure) as index:
+        assert structure in ("auto", index.info.structure)
+        check(index, keys, points)
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view", "dictionary"])
+def test_every_layout(kind, random):
+    keys = [None if one == 0 else "word " * int(one) for one in random.integers(0, 9, 200)]
+    array = pa.array(keys)
+    array = array.dictionary_encode() if kind == "dictionary" else array.cast(kind)
+    for of in (array, pa.chunked_array([array.slice(0, 70), array.slice(70)])):
+        check(raydex.build(of), keys, keys[:50], of.slice(0, 50))
+
+
+def test_points_as_users_have_them():
+    keys = ["alpha", "a longer word than a key", "alpha", "", None]
+    index = raydex.build(pa.array(keys))
+    points = ["alpha", "beta", "", "a longer word than a key"]
+    check(index, keys, points, points)
+    check(index, keys, points, [one.encode() for one in points])
+    check(index, keys, points, np.array([one.encode() for one in points]))
+    check(index, keys, points, np.array([one.encode() for one in points for _ in range(2)], "S30")[::2])
+    masked = np.ma.array([b"alpha", b"alpha", b"beta"], mask=[True, False, False])
+    check(index, keys, [None, "alpha", "beta"], masked)
+    assert index.count("alpha") == 2 and np.ndim(index.count("alpha")) == 0
+    assert index.first("beta") == -1 and bool(index.contains(""))
+    assert index.rows("alpha").rows.tolist() == [0, 2]
+    np.testing.assert_array_equal(index.isin(np.array([[b"alpha", b"x"]])), [[True, False]])
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    for of in (pl.Series(points), pd.Series(points), pd.Series(points, dtype="category")):
+        check(index, keys, points, of)
+    for of in (pl.Series(keys), pd.Series(keys), pl.DataFrame({"a": keys})):
+        check(raydex.build(of), keys, points)
+    with pytest.raises(TypeError, match=r"they are int64, but strings are asked for"):
+        index.first(np.array([1]))
+    with pytest.raises(TypeError, match="x.astype|pyarrow.array"):
+        index.first(np.array(["alpha"]))
+    with pytest.raises(ValueError, match="2 dimensions"):
+        index.first(np.array([[b"alpha"]]))
+    with pytest.raises(TypeError, match="strings of any length, but int64 are asked for"):
+        raydex.build([1]).first(pa.array(["a"]))
+
+
+def test_many_rows_of_a_key(random):
+    """More than are at hand at a time."""
+    keys = np.array(["one", "two", "three"])[random.choice(3, 100_000, p=[0.9, 0.09, 0.01])]
+    index = raydex.build(pa.array(keys))
+    points = ["three", "one", "zero", "one", "two"]
+    rows = [np.flatnonzero(keys == one) for one in points]
+    np.testing.assert_array_equal(index.first(points), [one[0] if len(one) else -1 for one in rows])
+    found = index.rows(points)
+    np.testing.assert_array_equal(found.offsets, np.cumsum([0] + [len(one) for one in rows]))
+    np.testing.assert_array_equal(found.rows, np.concatenate(rows))
+
+
+def test_empty_columns_and_batches():
+    nothing = pa.array([], pa.string())
+    empty, full = raydex.build(nothing), raydex.build(pa.array(["a", "b"]))
+    check(empty, [], ["a", None])
+    for index in (empty, full):
+        check(index, [], [])
+    assert len(empty) == 0 and len(full) == 2
+    assert len(raydex.build(pa.array([None, None], pa.string()))) == 0
+
+
+def test_what_it_says_and_keeps():
+    column = pa.array(["word %d" % one for one in range(1000)])
+    index = raydex.build(column)
+    info = index.info
+    assert (info.key, info.n, info.entries, info.max_row_id) == ("strings", 1000, 1000, 999)
+    assert info.resident_bytes > 0 and info.options
+    assert "1000 rows of strings" in repr(index)
+    del column
+    gc.collect()
+    assert index.first("word 7") == 7
+    index.close()
+    assert repr(index) == "raydex.Index(closed)"
+    for call in (index.first, index.count, index.rows, index.contains):
+        with pytest.raises(raydex.InvalidArgument, match="index: it is closed"):
+            call("word 7")
+
+
+def test_joins_over_it():
+    keys, probe = pa.array(["b", "a", None, "b"]), pa.array(["b", "x", None])
+    index = raydex.build(keys)
+    for how in ("inner", "left", "semi", "anti"):
+        found, expected = raydex.join(index, probe, how), raydex.join(keys, probe, how)
+        assert found.to_arrow().equals(expected.to_arrow())
+
+
+def test_refusals():
+    index = raydex.build(pa.array(["a", "b"]))
+    calls = {
+        "upper": lambda: index.count(["a"], ["b"]), "sum": lambda: index.sum(["a"]),
+        "rank": lambda: index.rank(["a"]), "index": lambda: raydex.aggregate(index),
+        "predecessor": lambda: index.predecessor(["a"]), "successor": lambda: index.successor(["a"]),
+        "insert": lambda: index.insert(["c"], [2]), "erase": lambda: index.erase(["a"]),
+    }
+    for name, call in calls.items():
+        with pytest.raises(NotImplementedError, match=f"{name}: not of strings of any length, which"):
+            call()
+    with pytest.raises(raydex.Unsupported, match="rows: of strings of any length they are the positions"):
+        raydex.build(pa.array(["a"]), rows=[3])
+    with pytest.raises(raydex.InvalidArgument, match="structure: 'tree'"):
+        raydex.build(pa.array(["a"]), "tree")
+    with pytest.raises(TypeError, match=r"give longer ones as pyarrow.array\(x\)"):
+        raydex.build(["a longer word than a key"])
