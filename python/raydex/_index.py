@@ -41,7 +41,8 @@ class Matches(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexInfo:
-    """What an index is and what it holds."""
+    """What an index is and what it holds. `build_peak_bytes` is 0 of strings of any length, where it is not
+    known."""
 
     structure: str
     backend: str

@@ -92,7 +92,8 @@ def searchsorted(
         In the library of `v`; a number for a number.
 
     Answers, dtypes and errors are NumPy's: values of two dtypes are compared in the one that NumPy
-    promotes them to, NaN and NaT come last. Cost: a build over `a`, where there are too few values for
+    promotes them to, NaN and NaT come last. Values that are no keys of raydex (str, object, complex,
+    longdouble, records) are refused. Cost: a build over `a`, where there are too few values for
     that to pay NumPy's own search; for many calls with one `a`, `raydex.build(a).rank(v)`.
     """
     if side not in ("left", "right"):
@@ -116,7 +117,7 @@ def searchsorted(
         if rows.dtype.kind in "mM" and (np.isnat(rows).any() or np.isnat(values).any()):
             rows, values = _order(np.ascontiguousarray(rows)), _order(np.ascontiguousarray(values))
         of = column(_source("a", rows), 0, copies=True)
-        points = np.ascontiguousarray(values).reshape(-1)
+        points = np.require(values, requirements=["C", "A"]).reshape(-1)
         with _index_over(of, "auto", {}, 0) as index:
             found = index.rank(points, side).reshape(shape)
         found = found[()] if not shape else found
@@ -200,9 +201,11 @@ def isin(
     Answers are NumPy's: two dtypes are compared in the one that NumPy promotes them to, int64 and uint64
     exactly, NaN and NaT are in nothing. (Where integers of 64 bits meet floating numbers, `numpy.isin` finds
     some that are in nothing, since it takes two elements that round to one number for a pair; raydex does
-    not.) Cost: a hash table or the like over `test_elements`, a lookup an
-    element; of a few cells, NumPy's own way.
+    not.) Values that are no keys of raydex (str, object, complex, longdouble, records) are refused. Cost: a
+    hash table or the like over `test_elements`, a lookup an element; of a few cells, NumPy's own way.
     """
+    if kind not in (None, "sort", "table"):
+        raise InvalidArgument(f"kind: {kind!r} is none of None, 'sort' and 'table'")
     elements, tests = look("element", element), look("test_elements", test_elements)
     same_place(elements, tests)
     values, rows = _host_array(elements), _host_array(tests)
@@ -228,7 +231,7 @@ def _found(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.b
     of = column(_source("test_elements", rows), 0, copies=True)
     structure, options = _raydex.advise_points(of.size, _raydex.Format(of.format), "cpu")
     with _index_over(of, structure, options, 0) as index:
-        found: npt.NDArray[np.bool_] = index.contains(np.ascontiguousarray(values))
+        found: npt.NDArray[np.bool_] = index.contains(np.require(values, requirements=["C", "A"]))
     if values.dtype.kind == "f" and np.isnan(rows).any():
         found &= ~np.isnan(values)
     return found

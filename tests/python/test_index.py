@@ -131,6 +131,8 @@ def test_not_a_time_is_missing():
     index = raydex.build(days)
     assert len(index) == 2
     np.testing.assert_array_equal(index.first(days), [0, -1, 2])
+    np.testing.assert_array_equal(index.rank(days), [1, -1, 0])
+    assert index.count(days[1:2], days[:1])[0] == 0
     assert index.info.key == "int64" and "datetime64[D]" in repr(index)
 
 

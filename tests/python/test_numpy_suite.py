@@ -9,13 +9,36 @@ import functools
 import importlib.util
 import pathlib
 import types
+import warnings
 
-import numpy as np
 import pytest
 import raydex
 import raydex._searching
 
+pytest.importorskip("numpy._core")  # of NumPy 2
+
 OURS = {"searchsorted": raydex.searchsorted, "isin": raydex.isin}
+
+NO_KEYS = "cells of this dtype are no keys of raydex; it refuses them and says what to call: "
+NO_TABLE = "raydex has no table, so that nothing exceeds it: `kind` changes nothing"
+# What fails, on purpose, and has to.
+DEVIATIONS = {
+    "test_isin_both_arrays_are_object": NO_KEYS + "object",
+    "test_isin_both_arrays_have_structured_dtype": NO_KEYS + "records",
+    "test_isin_char_array": NO_KEYS + "str",
+    "test_isin_errors": NO_TABLE,
+    "test_isin_first_array_is_object": NO_KEYS + "object",
+    "test_isin_mixed_dtype[table-int16-int8]": NO_TABLE,
+    "test_isin_second_array_is_object": NO_KEYS + "object",
+    "test_isin_table_timedelta_fails": NO_TABLE,
+    "test_isin_with_arrays_containing_tuples": NO_KEYS + "object",
+    "test_searchsorted_complex": NO_KEYS + "complex",
+    "test_searchsorted_structured": NO_KEYS + "records",
+    "test_searchsorted_type_specific": NO_KEYS + "longdouble, among others",
+    "test_searchsorted_unicode": NO_KEYS + "str",
+    "test_searchsorted_variable_length": NO_KEYS + "str",
+    "test_searchsorted_with_sorter": NO_KEYS + "longdouble, among others",
+}
 
 
 class Rewritten(ast.NodeTransformer):
@@ -44,11 +67,13 @@ def rewritten(name):
     module = types.ModuleType(name)
     module.__file__ = spec.origin
     module.__dict__.update(ours=OURS, bound=functools.partial)
-    exec(compile(ast.fix_missing_locations(tree), spec.origin, "exec"), module.__dict__)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)  # of NumPy's own marks
+        exec(compile(ast.fix_missing_locations(tree), spec.origin, "exec"), module.__dict__)
     return module
 
 
-def tests_of(module, about):
+def classes_of(module, about):
     """The classes of a module, with the tests alone whose names have `about` in them."""
     for name, kind in vars(module).items():
         if isinstance(kind, type) and name.startswith("Test"):
@@ -57,14 +82,19 @@ def tests_of(module, about):
                 yield f"{name}_{module.__name__.rpartition('.')[2]}", type(name, (), tests)
 
 
-for file, about in (("numpy.lib.tests.test_arraysetops", "isin"), ("numpy._core.tests.test_multiarray", "searchsorted"),
-                    ("numpy._core.tests.test_regression", "searchsorted"),
-                    ("numpy._core.tests.test_numeric", "searchsorted")):
-    globals().update(tests_of(rewritten(file), about))
+for file, about in (
+    ("numpy.lib.tests.test_arraysetops", "isin"),
+    ("numpy._core.tests.test_multiarray", "searchsorted"),
+    ("numpy._core.tests.test_numeric", "searchsorted"),
+    ("numpy._core.tests.test_regression", "searchsorted"),
+):
+    globals().update(classes_of(rewritten(file), about))
 
 
 @pytest.fixture(autouse=True)
-def always_an_index(monkeypatch):
+def always_an_index(monkeypatch, request):
     """NumPy's own search, which answers small calls, would be tested with itself."""
+    if request.node.name in DEVIATIONS:
+        request.applymarker(pytest.mark.xfail(reason=DEVIATIONS[request.node.name], strict=True))
     monkeypatch.setattr(raydex._searching, "_least_cells", 0)
     monkeypatch.setattr(raydex._searching, "_rows_a_probe", 1 << 60)

@@ -121,6 +121,23 @@ def test_isin_of_numbers_and_lists():
         assert type(found) is type(expected) and found.shape == expected.shape
 
 
+def test_isin_is_called_as_of_numpy():
+    element, tests = np.arange(5), np.array([3, 9])
+    for unique in (False, True):
+        np.testing.assert_array_equal(raydex.isin(element, tests, unique, True), np.isin(element, tests, unique, True))
+    for kind in (None, "sort", "table"):
+        np.testing.assert_array_equal(raydex.isin(element, tests, kind=kind), np.isin(element, tests, kind=kind))
+    with pytest.raises(ValueError, match="kind: 'hash' is none of None, 'sort' and 'table'"):
+        raydex.isin(element, tests, kind="hash")
+
+
+def test_cells_that_are_not_aligned():
+    keys = np.frombuffer(bytes(1) + np.arange(9).tobytes(), "u1")[1:].view("i8")
+    for a, v in ((keys, keys), (keys, np.arange(9)), (np.arange(9), keys)):
+        check_search(a, v, "left")
+        np.testing.assert_array_equal(raydex.isin(v, a), np.ones(9))
+
+
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_larger_columns(random, side):
     a = np.sort(random.integers(0, 1 << 40, 200_000))
