@@ -203,17 +203,6 @@ struct first_of_points {
     return {view, {probes.lower, probes.upper, probes.size, probes.is_points}, out};
   }
 
-  /// Answers N plain probes from `first` on, all of which there are; for teams of one lane.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void run_plain(Team& team, std::uint64_t first) const requires Plain {
-    using key = typename View::key_type;
-    key keys[N];
-    for (std::size_t j = 0; j < N; ++j)
-      keys[j] = reinterpret_cast<const key*>(probes.lower.data)[first + j];
-    probes.lower.encode_all(keys);
-    view.find_rows(team, keys, *reinterpret_cast<result(*)[N]>(out + first));
-  }
-
   /// Answers N tickets.
   template <std::size_t N, class Team>
   RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
@@ -410,7 +399,7 @@ struct locate_rows {
 };
 /// @}
 
-/// Writes a row id of the closest key on one side of points whose ranks are known: how
+/// Writes the smallest row id of the closest key on one side of points whose ranks are known: how
 /// many keys are below, or also equal, as the side asks.
 template <class View>
 struct closest_rows {
@@ -419,7 +408,6 @@ struct closest_rows {
   View view;                   ///< the index
   const std::uint64_t* ranks;  ///< of `rank_points`
   bool before;                 ///< whether the key before the rank is asked for, or that after it
-  bool last;                   ///< whether its largest row id is meant where it is before
   result* out;                 ///< a row id a probe
 
   /// Answers probe `i`.
@@ -427,14 +415,14 @@ struct closest_rows {
     constexpr result none = std::numeric_limits<result>::max();
     const std::uint64_t size = view.size();
     const std::uint64_t rank = ranks[i] - (before ? 1 : 0);  // of 0 there is none before
-    out[i] = rank < size ? row(static_cast<result>(rank)) : none;
+    out[i] = rank < size ? first_row(static_cast<result>(rank)) : none;
   }
 
  private:
-  // A row id of the key at a rank, which is its last one where the side is before.
-  RAYDEX_HD result row(result rank) const {
-    const bool first = before && !last;
-    return first && rank != 0 && view.repeats(rank) ? view.find(view.key(rank)) : view.row_id(rank);
+  // The smallest row id of the key at a rank, which is its last one where the side is before.
+  RAYDEX_HD result first_row(result rank) const {
+    return before && rank != 0 && view.repeats(rank) ? view.find(view.key(rank))
+                                                     : view.row_id(rank);
   }
 };
 
