@@ -399,7 +399,7 @@ struct locate_rows {
 };
 /// @}
 
-/// Writes the smallest row id of the closest key on one side of points whose ranks are known: how
+/// Writes a row id of the closest key on one side of points whose ranks are known: how
 /// many keys are below, or also equal, as the side asks.
 template <class View>
 struct closest_rows {
@@ -408,6 +408,7 @@ struct closest_rows {
   View view;                   ///< the index
   const std::uint64_t* ranks;  ///< of `rank_points`
   bool before;                 ///< whether the key before the rank is asked for, or that after it
+  bool last;                   ///< whether its largest row id is meant where it is before
   result* out;                 ///< a row id a probe
 
   /// Answers probe `i`.
@@ -415,14 +416,14 @@ struct closest_rows {
     constexpr result none = std::numeric_limits<result>::max();
     const std::uint64_t size = view.size();
     const std::uint64_t rank = ranks[i] - (before ? 1 : 0);  // of 0 there is none before
-    out[i] = rank < size ? first_row(static_cast<result>(rank)) : none;
+    out[i] = rank < size ? row(static_cast<result>(rank)) : none;
   }
 
  private:
-  // The smallest row id of the key at a rank, which is its last one where the side is before.
-  RAYDEX_HD result first_row(result rank) const {
-    return before && rank != 0 && view.repeats(rank) ? view.find(view.key(rank))
-                                                     : view.row_id(rank);
+  // A row id of the key at a rank, which is its last one where the side is before.
+  RAYDEX_HD result row(result rank) const {
+    const bool first = before && !last;
+    return first && rank != 0 && view.repeats(rank) ? view.find(view.key(rank)) : view.row_id(rank);
   }
 };
 
