@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -236,9 +237,10 @@ def _reach(argument: str, given: Any, key: Key) -> float | None:
     try:
         if key.dtype is not None and key.dtype.kind in "mM":
             unit = np.datetime_data(key.dtype)[0]
-            if isinstance(given, np.timedelta64):
-                # NumPy's own conversion overflows silently.
+            if isinstance(given, (np.timedelta64, datetime.timedelta)):
+                # NumPy's conversion to a finer unit overflows silently.
                 span: Any = np.timedelta64
+                given = span(given)
                 own, steps = np.datetime_data(given.dtype)
                 factor = 1.0 if own == "generic" else float(span(steps, own) / span(1, unit))
                 wide = float(given.astype("int64")) * factor
