@@ -36,5 +36,3 @@ def tables(random):
         )
 
     return table(300), table(400)
-
-

@@ -114,5 +114,3 @@ def test_numbers_as_text(program, random, dtype):
             shortest = np.format_float_scientific(cell, unique=True, trim="-").partition("e")[0]
             assert count == len(shortest.replace(".", "").replace("-", "").strip("0")), (cell, line)
             assert ("e" in line) == (cell != 0 and not 1e-4 <= abs(float(line)) < 1e16)
-
-

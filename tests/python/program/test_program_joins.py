@@ -163,5 +163,3 @@ def test_joins_by_order(program, tables):
         expected = by_duckdb(f"select p.row, b.row from 'p.parquet' p join 'b.parquet' b on {condition}")
         found = program.load("join", build=f"b.parquet:{key}", probe=f"p.parquet:{key}", **how)
         assert rows_of(found) == sorted(expected), how
-
-

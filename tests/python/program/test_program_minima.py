@@ -83,5 +83,3 @@ def test_checked_ranges(program):
     assert "the array is empty" in program.refuse(
         "rmq", "--check", values=none, ranges="r.npy", result="min", out="o.npy"
     )
-
-

@@ -285,5 +285,3 @@ def test_edits(program, random):
     # A pair that is both inserted and erased cancels.
     found = program.load("query", **edited, erase="old.csv:key", erase_rows="old.csv:id")
     assert found.to_pydict() == {"probe": [1, 2, 3, 4], "row": [50, 61, 70, 80]}
-
-

@@ -165,5 +165,3 @@ def test_what_this_machine_cannot(program):
         assert f"backend {backend}: columns of files are in host memory" in error
     error = program.refuse("query", **{**QUERY, "out": "/dev/full"}, status=1)
     assert error == "raydex: /dev/full: cannot be written: No space left on device\n"
-
-
