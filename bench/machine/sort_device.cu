@@ -35,7 +35,7 @@ void sort_keys(void* scratch, std::size_t& bytes, const key_span& keys, void* so
 }
 
 void sort_pairs(void* scratch, std::size_t& bytes, const key_span& keys, void* sorted_keys,
-                const key_span& numbers, void* sorted_numbers, stream_t stream) {
+                const key_span& numbers, void* sorted_numbers, stream_t stream, int first_bit) {
   with_width(keys.bits, [&](auto key_zero) {
     using key = decltype(key_zero);
     with_width(numbers.bits, [&](auto number_zero) {
@@ -44,7 +44,7 @@ void sort_pairs(void* scratch, std::size_t& bytes, const key_span& keys, void* s
         cuda::check(cub::DeviceRadixSort::SortPairs(
                         scratch, bytes, static_cast<const key*>(keys.data),
                         static_cast<key*>(sorted_keys), static_cast<const number*>(numbers.data),
-                        static_cast<number*>(sorted_numbers), size, 0, keys.bits, stream),
+                        static_cast<number*>(sorted_numbers), size, first_bit, keys.bits, stream),
                     "cub::DeviceRadixSort::SortPairs");
       });
     });

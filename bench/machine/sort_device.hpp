@@ -15,8 +15,9 @@ namespace raydex::bench {
 void sort_keys(void* scratch, std::size_t& bytes, const key_span& keys, void* sorted,
                stream_t stream);
 
-/// Sorts keys ascending together with numbers of 32 or 64 bits, stably.
+/// Sorts keys ascending together with numbers of 32 or 64 bits, stably; by their bits from
+/// `first_bit` on.
 void sort_pairs(void* scratch, std::size_t& bytes, const key_span& keys, void* sorted_keys,
-                const key_span& numbers, void* sorted_numbers, stream_t stream);
+                const key_span& numbers, void* sorted_numbers, stream_t stream, int first_bit = 0);
 
 }  // namespace raydex::bench

@@ -20,6 +20,7 @@
 #include "raydex/join.hpp"                     // IWYU pragma: export
 #include "raydex/layout.hpp"                   // IWYU pragma: export
 #include "raydex/memory.hpp"                   // IWYU pragma: export
+#include "raydex/partition.hpp"                // IWYU pragma: export
 #include "raydex/pivot_tree.hpp"               // IWYU pragma: export
 #include "raydex/pmr_resource.hpp"             // IWYU pragma: export
 #include "raydex/rmq.hpp"                      // IWYU pragma: export

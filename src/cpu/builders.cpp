@@ -9,6 +9,8 @@ join_builder build_join;
 index_join_builder build_join;
 interval_join_builder build_interval_join;
 asof_join_builder build_asof_join;
+divider divide;
+splitter_chooser choose_splitters;
 // `build` is overloaded by the type of the options.
 keys_builder<sorted_array, sorted_array_options> build;
 keys_builder<eytzinger, eytzinger_options> build;
@@ -34,6 +36,8 @@ const backend_table table{.where = backend::cpu,
                           .build_index_join = build_join,
                           .build_interval_join = build_interval_join,
                           .build_asof_join = build_asof_join,
+                          .divide = divide,
+                          .choose_splitters = choose_splitters,
                           .build_sorted_array = build,
                           .build_eytzinger = build,
                           .build_line_tree = build_line_tree,

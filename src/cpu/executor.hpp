@@ -85,6 +85,10 @@ struct executor {
     for_each_group(on, f, size, 64);
   }
   template <class Function>
+  static void for_each_in_warps(const context& on, const Function& f, std::uint64_t size) {
+    for_each_group(on, f, size, 1);
+  }
+  template <class Function>
   static void for_each_in_blocks(const context& on, const Function& f, std::uint64_t size) {
     for_each_group(on, f, size, 1);
   }

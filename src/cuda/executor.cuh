@@ -75,7 +75,11 @@ struct executor {
   }
   template <class Function>
   static void for_each_in_groups(const context& on, const Function& f, std::uint64_t size) {
-    cuda::for_each_in_groups(on, f, size);
+    cuda::for_each_in_groups<lane_group>(on, f, size);
+  }
+  template <class Function>
+  static void for_each_in_warps(const context& on, const Function& f, std::uint64_t size) {
+    cuda::for_each_in_groups<warp_group>(on, f, size);
   }
   template <class Function>
   static void for_each_in_blocks(const context& on, const Function& f, std::uint64_t size) {

@@ -69,6 +69,27 @@ class scan_group {
 };
 static_assert(core::reducing_group<scan_group>, "groups must scan chunks");
 
+// The threads of a warp.
+class warp_group {
+ public:
+  __device__ static unsigned lane() { return lane_of_warp(); }
+  __device__ static constexpr unsigned lanes() { return warp; }
+  __device__ static void sync() { __syncwarp(); }
+  __device__ static unsigned count_before(bool flag, unsigned number, unsigned& total) {
+    constexpr unsigned none = ~0U;
+    const unsigned same = __match_any_sync(all_lanes, flag ? number : none);
+    total = static_cast<unsigned>(__popc(same));
+    return static_cast<unsigned>(__popc(same & ((1U << lane()) - 1)));
+  }
+  template <class T, class Combine>
+  __device__ static T reduce(T x, const Combine& combine) {
+    for (unsigned distance = 1; distance < warp; distance *= 2)
+      x = combine(x, from_partner(x, distance));
+    return x;
+  }
+};
+static_assert(core::partitioning_group<warp_group>, "warps must divide probes among shards");
+
 // All threads of a block.
 template <unsigned Threads>
 struct block_group {
@@ -94,22 +115,22 @@ struct block_group {
 };
 static_assert(core::summing_group<block_group<256>>, "blocks must make tables and joins together");
 
-template <class Function>
+template <class Group, class Function>
 __global__ void __launch_bounds__(group_policy::threads)
     run_in_groups(const __grid_constant__ Function f, std::uint64_t size) {
-  const unsigned group = threadIdx.x / group_policy::lanes;
+  const unsigned group = threadIdx.x / Group::lanes();
   const std::uint64_t i =
-      std::uint64_t{blockIdx.x} * (group_policy::threads / group_policy::lanes) + group;
-  if (i < size) f(lane_group{}, shared_memory() + group * padded(f.scratch_bytes()), i);
+      std::uint64_t{blockIdx.x} * (group_policy::threads / Group::lanes()) + group;
+  if (i < size) f(Group{}, shared_memory() + group * padded(f.scratch_bytes()), i);
 }
 
 // Calls f(group, scratch, i) for each i below `size`, a group each, with as much shared memory as
-// `f.scratch_bytes()` says.
-template <class Function>
+// `f.scratch_bytes()` says. The group is a `lane_group` or a `warp_group`.
+template <class Group, class Function>
 void for_each_in_groups(const context& on, const Function& f, std::uint64_t size) {
-  constexpr unsigned groups = group_policy::threads / group_policy::lanes;
+  constexpr unsigned groups = group_policy::threads / Group::lanes();
   const std::size_t bytes = groups * padded(f.scratch_bytes());
-  const auto kernel = run_in_groups<Function>;
+  const auto kernel = run_in_groups<Group, Function>;
   allow_shared_memory(kernel, bytes);
   launch(on.stream, blocks_for(size, groups), group_policy::threads, bytes, kernel, f, size);
 }

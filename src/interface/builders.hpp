@@ -10,6 +10,7 @@
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/join.hpp"
+#include "raydex/partition.hpp"
 #include "raydex/rmq.hpp"
 #include "src/interface/located_index.hpp"
 #include "src/interface/platform.hpp"
@@ -66,6 +67,10 @@ using aggregate_builder = std::unique_ptr<aggregate>(const context& on, const in
                                                      const std::optional<column>& values,
                                                      const aggregate_options& options);
 
+using divider = std::unique_ptr<partition>(const context& on, backend where, const probes& batch,
+                                           const column& splitters);
+using splitter_chooser = void(const context& on, const column& sample, const value_span& out);
+
 // Null for what the backend does not offer.
 struct backend_table {
   backend where;
@@ -77,6 +82,8 @@ struct backend_table {
   index_join_builder* build_index_join = nullptr;
   interval_join_builder* build_interval_join = nullptr;
   asof_join_builder* build_asof_join = nullptr;
+  divider* divide = nullptr;
+  splitter_chooser* choose_splitters = nullptr;
   keys_builder<sorted_array, sorted_array_options>* build_sorted_array = nullptr;
   keys_builder<eytzinger, eytzinger_options>* build_eytzinger = nullptr;
   keys_builder<pivot_tree, pivot_tree_options>* build_line_tree = nullptr;

@@ -57,14 +57,6 @@ class joined_intervals final : public joined {
   row_tiles<Executor> tiles_;
 };
 
-// Writes the codes of a column; of missing cells any.
-template <class Key>
-struct put_codes {
-  core::encoded_column<Key> from;
-  Key* out;
-  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from[i]; }
-};
-
 template <class Key, class RowId, executor Executor>
 class built_interval_join final : public interval_join {
  public:
@@ -134,7 +126,7 @@ class built_interval_join final : public interval_join {
     buffer<Key> codes(on, points.size);
     buffer<RowId> begins(on, points.size);
     buffer<RowId> counts(on, points.size);
-    Executor::for_each(on, put_codes<Key>{{cells_of(points)}, codes.data()}, points.size);
+    Executor::for_each(on, core::put_codes<Key>{{cells_of(points)}, codes.data()}, points.size);
     for_each_stretch(points.size, [&](std::uint64_t first, std::uint64_t size) {
       const probes some = raydex::points(stretch(points, first, size));
       buffer<std::uint64_t> begun(on, size);

@@ -64,6 +64,8 @@ concept executor = requires(const context& on, const batch_plan& plan,
   // Calls group_item(group, scratch, 0) .. with a core::group each and `scratch_bytes()` bytes,
   // at most `most_scratch_bytes`. Allocates nothing.
   E::for_each_in_groups(on, group_item, size);
+  // The same with a core::partitioning_group each, for work that keeps it busy.
+  E::for_each_in_warps(on, group_item, size);
   // The same with the largest groups, of up to 256 threads, for work that keeps them busy.
   E::for_each_in_blocks(on, group_item, size);
   // Adds to each number those before it.

@@ -9,6 +9,8 @@ join_builder build_join;
 index_join_builder build_join;
 interval_join_builder build_interval_join;
 asof_join_builder build_asof_join;
+divider divide;
+splitter_chooser choose_splitters;
 }  // namespace raydex::cuda
 
 namespace raydex::optix {
@@ -27,6 +29,8 @@ const backend_table table{.where = backend::optix,
                           .build_index_join = cuda::build_join,
                           .build_interval_join = cuda::build_interval_join,
                           .build_asof_join = cuda::build_asof_join,
+                          .divide = cuda::divide,
+                          .choose_splitters = cuda::choose_splitters,
                           .build_rx = build,
                           .build_cgrx = build,
                           .build_rmq_hierarchy = build,

@@ -40,6 +40,15 @@ concept summing_group = group<G> && requires(const G& g, std::uint64_t x, std::u
   { g.sum_before(x, scratch) } -> std::same_as<std::uint64_t>;
 };
 
+/// Groups that divide their items among owners.
+template <class G>
+concept partitioning_group = reducing_group<G> &&
+    requires(const G& g, bool flag, unsigned number, unsigned& total) {
+  // How many threads before this one have the flag and its number, and in all. Of no meaning where
+  // this one has no flag.
+  { g.count_before(flag, number, total) } -> std::same_as<unsigned>;
+};
+
 /// A group of one.
 struct group_of_one {
   /// The only thread.
@@ -54,6 +63,10 @@ struct group_of_one {
     return 0;
   }
   /// None is before it.
+  RAYDEX_HD static unsigned count_before(bool flag, unsigned /*number*/, unsigned& total) {
+    return count_before(flag, total);
+  }
+  /// None is before it.
   RAYDEX_HD static std::uint64_t sum_before(std::uint64_t /*x*/, std::uint64_t* /*scratch*/) {
     return 0;
   }
@@ -63,7 +76,7 @@ struct group_of_one {
     return x;
   }
 };
-static_assert(merging_group<group_of_one> && reducing_group<group_of_one> &&
+static_assert(merging_group<group_of_one> && partitioning_group<group_of_one> &&
                   summing_group<group_of_one>,
               "a group of one serves wherever groups do");
 

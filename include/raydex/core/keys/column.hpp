@@ -108,6 +108,15 @@ struct encoded_column : cells {
   }
 };
 
+/// Writes the codes of a column; of missing cells any.
+template <class Key>
+struct put_codes {
+  encoded_column<Key> from;  ///< the column
+  Key* out;                  ///< a code a cell
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from[i]; }
+};
+
 /// A column of values to sum. Integers are read modulo 2^64, floats as double.
 struct value_column : cells {
   /// The value of cell `i`, an integer.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cuda/executor.cuh"
+#include "src/partitions/built_partition.hpp"
+
+namespace raydex::cuda {
+
+std::unique_ptr<partition> divide(const context& on, backend where, const probes& batch,
+                                  const column& splitters) {
+  return make_partition<executor>(on, where, batch, splitters);
+}
+
+void choose_splitters(const context& on, const column& sample, const value_span& out) {
+  write_splitters<executor>(on, sample, out);
+}
+
+}  // namespace raydex::cuda

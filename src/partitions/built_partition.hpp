@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends' partitions have in common: all but the executor.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "raydex/core/partitions/pieces.hpp"
+#include "raydex/partition.hpp"
+#include "src/interface/dispatch.hpp"
+#include "src/lookups/answering.hpp"
+#include "src/lookups/executor.hpp"
+
+namespace raydex {
+
+// Probes that one group takes: enough that the numbers of a chunk are few beside them, and few
+// enough that a GPU is full.
+inline std::uint64_t probes_of_chunk(std::uint64_t probes, std::uint64_t shards) {
+  constexpr std::uint64_t most_chunks = 16384;
+  constexpr std::uint64_t row = 32;
+  const std::uint64_t even = (probes + most_chunks - 1) / most_chunks;
+  const std::uint64_t least = std::max({even, 32 * shards, std::uint64_t{256}});
+  return (least + row - 1) / row * row;
+}
+
+template <class Key, executor Executor>
+class built_partition final : public partition {
+ public:
+  built_partition(const context& on, backend where, const probes& batch, const column& splitters)
+      : partition(where, batch), splitters_(on, splitters.size), divided_(over(batch)) {
+    const std::uint64_t shards = splitters.size + 1;
+    Executor::for_each(on, core::put_codes<Key>{{cells_of(splitters)}, splitters_.data()},
+                       splitters.size);
+    check_ascending(on);
+    ends_ = {on, shards * divided_.chunks};
+    counts_.assign(shards, 0);
+    if (divided_.chunks == 0) return;
+    Executor::for_each_in_warps(on, core::count_pieces<Key>{divided_, ends_.data()},
+                                divided_.chunks);
+    Executor::inclusive_sum(on, ends_.data(), ends_.size());
+    buffer<std::uint64_t> shard_ends(on, shards);
+    Executor::for_each(on, core::put_shard_ends{ends_.data(), divided_.chunks, shard_ends.data()},
+                       shards);
+    Executor::copy_out(on, counts_.data(), shard_ends.data(), shards * sizeof(std::uint64_t));
+    size_ = counts_.back();
+    for (std::size_t shard = counts_.size() - 1; shard > 0; --shard)
+      counts_[shard] -= counts_[shard - 1];
+  }
+
+ private:
+  core::divided_probes<Key> over(const probes& batch) const {
+    const std::uint64_t chunk = probes_of_chunk(batch.size(), splitters_.size() + 1);
+    return {.lower = {cells_of(batch.lower)},
+            .upper = {cells_of(batch.upper)},
+            .is_points = batch.is_points,
+            .size = batch.size(),
+            .owners = {splitters_.data(), static_cast<unsigned>(splitters_.size())},
+            .chunk = chunk,
+            .chunks = (batch.size() + chunk - 1) / chunk};
+  }
+
+  void check_ascending(const context& on) const {
+    if (splitters_.size() < 2) return;
+    buffer<std::uint64_t> descents(on, 1);
+    Executor::clear(on, descents.data());
+    Executor::for_each(on, core::count_descents<Key>{splitters_.data(), descents.data()},
+                       splitters_.size() - 1);
+    if (Executor::read(on, descents.data()) != 0)
+      throw invalid_argument("splitters: they do not ascend; sort them");
+  }
+
+  void do_write(const context& on, const probes& batch, const piece_span& out) const override {
+    const core::divided_probes<Key> divided = over(batch);
+    const auto write = [&]<class Number>(Number* sources) {
+      Executor::for_each_in_warps(
+          on,
+          core::write_pieces<Key, Number>{divided, ends_.data(), sources,
+                                          static_cast<std::byte*>(out.lower),
+                                          static_cast<std::byte*>(out.upper)},
+          divided.chunks);
+    };
+    if (out.sources.type == row_id_type::uint32) {
+      write(static_cast<std::uint32_t*>(out.sources.data));
+    } else {
+      write(static_cast<std::uint64_t*>(out.sources.data));
+    }
+  }
+
+  void do_put_together(const context& on, const row_id_span& sources, const column& answers,
+                       piece_answer how, void* out) const override {
+    const auto put = [&]<class Value, class Number>(Value* to, const Number* from) {
+      std::uint64_t first = 0;
+      for (const std::uint64_t pieces : counts_) {
+        Executor::for_each(
+            on, core::put_answers<Value, Number>{from, cells_of(answers), first, how, to}, pieces);
+        first += pieces;
+      }
+    };
+    const auto put_values = [&]<class Value>(Value* to) {
+      if (sources.type == row_id_type::uint32) {
+        put(to, static_cast<const std::uint32_t*>(sources.data));
+      } else {
+        put(to, static_cast<const std::uint64_t*>(sources.data));
+      }
+    };
+    if (answers.format.type == key_type::float64) {
+      put_values(static_cast<double*>(out));
+    } else if (answers.format.width == 4) {
+      put_values(static_cast<std::uint32_t*>(out));
+    } else {
+      put_values(static_cast<std::uint64_t*>(out));
+    }
+  }
+
+  buffer<Key> splitters_;
+  core::divided_probes<Key> divided_;
+  buffer<std::uint64_t> ends_;  // of the pieces of each shard and chunk
+};
+
+template <executor Executor>
+std::unique_ptr<partition> make_partition(const context& on, backend where, const probes& batch,
+                                          const column& splitters) {
+  if (batch.lower.format.encoded_bits() == 32)
+    return std::make_unique<built_partition<std::uint32_t, Executor>>(on, where, batch, splitters);
+  return std::make_unique<built_partition<std::uint64_t, Executor>>(on, where, batch, splitters);
+}
+
+template <executor Executor>
+void write_splitters(const context& on, const column& sample, const value_span& out) {
+  const row_id_type row_ids =
+      sample.size < not_found<std::uint32_t> ? row_id_type::uint32 : row_id_type::uint64;
+  dispatch(sample.format, row_ids, [&]<class Key, class RowId>() {
+    const auto sorted = Executor::template sort_column<Key, RowId>(on, sample, std::nullopt);
+    const std::uint64_t rows = sorted.row_ids.size();
+    if (rows == 0) {
+      Executor::clear(on, static_cast<std::uint8_t*>(out.data), out.size * out.format.width);
+    } else {
+      Executor::for_each(
+          on,
+          core::put_splitters<RowId>{cells_of(sample), sorted.row_ids.data(), rows, out.size + 1,
+                                     static_cast<std::byte*>(out.data)},
+          out.size);
+    }
+    Executor::synchronise(on);
+  });
+}
+
+}  // namespace raydex
