@@ -129,4 +129,5 @@ NB_MODULE(_raydex, module) {
   bind_joins(module);
   bind_strings(module);
   bind_minima(module);
+  bind_partitions(module);
 }

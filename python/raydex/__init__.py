@@ -17,10 +17,12 @@ from raydex._aggregates import Aggregate, AggregateInfo, aggregate
 from raydex._errors import (
     CudaError,
     Error,
+    ExchangeError,
     InvalidArgument,
     InvalidType,
     OptixError,
     OutOfMemory,
+    ShardError,
     Unavailable,
     Unsupported,
 )
@@ -39,6 +41,7 @@ __all__ = [
     "CudaError",
     "DeviceArray",
     "Error",
+    "ExchangeError",
     "Index",
     "IndexInfo",
     "InvalidArgument",
@@ -50,6 +53,7 @@ __all__ = [
     "OutOfMemory",
     "Rmq",
     "RmqInfo",
+    "ShardError",
     "Structure",
     "Unavailable",
     "Unsupported",

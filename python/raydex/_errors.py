@@ -6,10 +6,12 @@ from __future__ import annotations
 __all__ = [
     "CudaError",
     "Error",
+    "ExchangeError",
     "InvalidArgument",
     "InvalidType",
     "OptixError",
     "OutOfMemory",
+    "ShardError",
     "Unavailable",
     "Unsupported",
 ]
@@ -74,3 +76,24 @@ class OptixError(Error, RuntimeError):
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)
         self.code = code
+
+
+class ShardError(Error):
+    """Another process of a sharded call failed, of number `process`; `message` is its error. All processes
+    give up the call, and what they share can be used again."""
+
+    __module__ = "raydex"
+
+    def __init__(self, process: int, message: str) -> None:
+        super().__init__(process, message)
+        self.process = process
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"process {self.process}: {self.message}"
+
+
+class ExchangeError(Error, RuntimeError):
+    """Processes no longer reach each other: one died, or took too long. What they shared is lost."""
+
+    __module__ = "raydex"
