@@ -21,13 +21,21 @@ class AggregateInfo:
     """What an aggregate is and what it holds beside its index."""
 
     structure: str
+    """The structure of its index."""
     backend: str
+    """`cpu`, `cuda` or `optix`."""
     device: str
+    """The same with the number of a GPU: `cuda:0`."""
     key: str
+    """The type of the keys."""
     value: str | None
+    """The type of the values; None without any."""
     entries: int
+    """Entries of the index."""
     resident_bytes: int
+    """Bytes held beside the index, measured."""
     build_peak_bytes: int
+    """The most bytes allocated at once during the build, measured."""
 
 
 class Aggregate(Held):

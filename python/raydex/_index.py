@@ -45,16 +45,27 @@ class IndexInfo:
     known."""
 
     structure: str
+    """The name of the structure."""
     backend: str
+    """`cpu`, `cuda` or `optix`."""
     device: str
+    """The same with the number of a GPU: `cuda:0`."""
     key: str
+    """The type of its keys."""
     row_id_bits: int
+    """32 or 64."""
     n: int
+    """Rows of the column."""
     entries: int
+    """Rows that are not missing, and what edits have added."""
     max_row_id: int
+    """The largest row that it was given, of missing keys and erased entries, too; 0 without any."""
     options: dict[str, str]
+    """The options in force."""
     resident_bytes: int
+    """Bytes held, measured."""
     build_peak_bytes: int
+    """The most bytes allocated at once during the build, measured."""
 
 
 def bytes_as_text(count: int) -> str:

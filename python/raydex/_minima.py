@@ -23,14 +23,23 @@ class RmqInfo:
     structures of the same options."""
 
     structure: str
+    """The name of the structure."""
     backend: str
+    """`cpu`, `cuda` or `optix`."""
     device: str
+    """The same with the number of a GPU: `cuda:0`."""
     value: str
+    """The type of the values."""
     n: int
+    """Values of the array."""
     extremes: str
+    """`min`, `max` or `both`."""
     options: dict[str, str]
+    """The options in force."""
     resident_bytes: int
+    """Bytes held, measured."""
     build_peak_bytes: int
+    """The most bytes allocated at once during the build, measured."""
 
 
 class Rmq(Held):

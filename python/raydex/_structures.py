@@ -14,11 +14,17 @@ class Option:
     """An option of a structure, which `raydex.build` and `raydex.rmq` take by its name."""
 
     name: str
+    """Its name."""
     values: str
+    """What is legal: words and ranges of numbers, with `|` between them."""
     usual: str
+    """Its value where it is not given; empty where the structure chooses."""
     meaning: str
+    """What it says."""
     belongs_to: str
+    """The option and value that it belongs to, as `name=value`; or empty."""
     of_a_paper: bool
+    """Whether only an experiment of a paper asks for it."""
 
 
 @dataclass(frozen=True)
@@ -26,15 +32,25 @@ class Structure:
     """What a structure can do on a backend. `reason` says why it is not available here."""
 
     name: str
+    """Its name, as given to `raydex.build` or `raydex.rmq`."""
     backend: str
+    """`cpu`, `cuda` or `optix`."""
     available: bool
+    """Whether the backend is usable on this machine."""
     reason: str
+    """Why not, and how to get it; empty if available."""
     points: bool
+    """Whether it answers points."""
     ranges: bool
+    """Whether it answers ranges, and where points lie among the keys."""
     minima: bool
+    """Whether it answers range minima and maxima."""
     duplicates: bool
+    """Whether it takes columns with equal keys."""
     updates: bool
+    """Whether it takes insertions and deletions."""
     keys: tuple[str, ...]
+    """The types of keys that it takes."""
 
     @property
     def options(self) -> tuple[Option, ...]:
