@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <bit>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,7 +48,10 @@ class divided : public backend_test {
   }
 
   // Bits: a cell is copied as it is, whichever NaN or zero.
-  static bool same(const Key& a, const Key& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+  static bool same(const Key& a, const Key& b) {
+    using bits = std::array<std::byte, sizeof(Key)>;
+    return std::bit_cast<bits>(a) == std::bit_cast<bits>(b);
+  }
 
   template <class Number>
   void check(bool ranged) const {

@@ -207,13 +207,11 @@ struct put_answers {
   Value* out;             ///< an answer a probe
   /// Puts one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    const Value answer = answers.get<Value>(first + i);
+    const auto answer = answers.get<Value>(first + i);
     Value& to = out[load_once(sources + first + i)];
-    if (how == piece_answer::replace) {
-      to = answer;
-    } else if (how == piece_answer::sum) {
+    if (how == piece_answer::sum) {
       to = static_cast<Value>(to + answer);
-    } else if (answer < to) {
+    } else if (how == piece_answer::replace || answer < to) {
       to = answer;
     }
   }
