@@ -35,20 +35,10 @@ struct executor {
 
   template <class Operation>
   static void run(const context& /*on*/, const batch_plan& /*plan*/, const Operation& operation) {
-    // In units of `together`, so that only the last unit is not full.
-    const std::uint64_t units = (operation.probes.size + together - 1) / together;
-    // Few at a time where there are not enough of them for all cores.
-    const std::uint64_t grain = std::clamp<std::uint64_t>(units / 1024, 1, 16);
-    for_blocks(units, grain, [&](std::uint64_t begin, std::uint64_t end) {
-      simd_team team;
-      for (std::uint64_t unit = begin; unit < end; ++unit) {
-        core::ticket tickets[together];
-        for (std::size_t j = 0; j < together; ++j)
-          tickets[j] = {unit * together + j, unit * together + j};
-        core::answer_probes(operation, team, tickets, operation.probes.fetch(tickets),
-                            operation.out);
-      }
-    });
+    if constexpr (requires { operation.plain(); }) {
+      if (operation.probes.are_plain()) return run_all(operation.plain());
+    }
+    run_all(operation);
   }
 
   template <class Key, class RowId>
@@ -124,6 +114,32 @@ struct executor {
   static void synchronise(const context& /*on*/) {}
 
  private:
+  template <class Operation>
+  static void run_all(const Operation& operation) {
+    const std::uint64_t size = operation.probes.size;
+    // In units of `together`, so that only the last unit is not full.
+    const std::uint64_t units = (size + together - 1) / together;
+    // Few at a time where there are not enough of them for all cores.
+    const std::uint64_t grain = std::clamp<std::uint64_t>(units / 1024, 1, 16);
+    for_blocks(units, grain, [&](std::uint64_t begin, std::uint64_t end) {
+      simd_team team;
+      for (std::uint64_t unit = begin; unit < end; ++unit) {
+        const std::uint64_t first = unit * together;
+        if constexpr (requires { operation.template run_plain<together>(team, first); }) {
+          if (first + together <= size) {
+            operation.template run_plain<together>(team, first);
+            continue;
+          }
+        }
+        core::ticket tickets[together];
+        for (std::size_t j = 0; j < together; ++j)
+          tickets[j] = {first + j, first + j};
+        core::answer_probes(operation, team, tickets, operation.probes.fetch(tickets),
+                            operation.out);
+      }
+    });
+  }
+
   template <class Function>
   static void for_each_group(const context& /*on*/, const Function& f, std::uint64_t size,
                              std::uint64_t grain) {

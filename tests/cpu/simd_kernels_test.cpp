@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -94,34 +93,57 @@ void check_runs(const Entries& entries, const std::vector<typename Entries::key_
   }
 }
 
-// Keys in any order, each `Words` words after the one before; some are there twice, some are not.
-template <class Key, int Words>
-void check_equal(std::mt19937_64& random) {
-  constexpr std::size_t lookups = 37;
-  for (std::uint32_t width = 0; width <= 33; ++width) {
-    // Not a word more than needed, so that a sanitizer sees a read beyond the last key's entry.
-    std::vector<std::uint32_t> words(lookups * width * Words);
-    std::vector<core::key_run<Words>> runs(lookups);
-    std::vector<Key> wanted(lookups);
-    std::vector<unsigned> expected(lookups, width);
-    for (std::size_t m = 0; m < lookups; ++m) {
-      std::uint32_t* const begin = words.data() + m * width * Words;
-      runs[m] = {begin, width};
-      wanted[m] = mixed_keys<Key>(1, random)[0];
-      for (std::uint32_t i = width; i-- > 0;) {
-        Key stored = mixed_keys<Key>(1, random)[0];
-        if (test::below(random, 20) == 0) stored = wanted[m];
-        std::memcpy(begin + i * Words, &stored, sizeof stored);
-        // What stands beside a key must not be taken for one.
-        if constexpr (Words * 4 > sizeof stored)
-          std::memcpy(begin + i * Words + sizeof(Key) / 4, &wanted[m], sizeof(Key));
-        if (stored == wanted[m]) expected[m] = i;
-      }
+// Buckets of few different hashes, in some slots more than once. What stands beside hashes looks
+// like one of them.
+template <class Buckets>
+void check_buckets(std::mt19937_64& random) {
+  using key = typename Buckets::key_type;
+  using row_id = typename Buckets::row_id_type;
+  struct alignas(4 * Buckets::words) bucket_words {
+    std::uint32_t word[Buckets::words];
+  };
+  constexpr std::uint32_t count = 40;
+  constexpr std::size_t lookups = 61;
+  std::vector<bucket_words> memory(count);
+  const Buckets table{memory[0].word};
+  std::vector<key> keys(lookups);
+  for (key& wanted : keys)
+    wanted = mixed_keys<key>(1, random)[0];
+  const auto any_hash = [&] { return core::hash_of(keys[test::below(random, lookups)]); };
+  for (std::uint32_t bucket = 0; bucket < count; ++bucket) {
+    for (unsigned word = 0; word < Buckets::words; ++word)
+      table.at(bucket)[word] = static_cast<std::uint32_t>(any_hash());
+    for (unsigned slot = 0; slot < Buckets::slots; ++slot) {
+      const bool is_empty = test::below(random, 5) == 0;
+      table.put_key(bucket, slot, any_hash());
+      *table.row(bucket, slot) = is_empty ? Buckets::none : static_cast<row_id>(any_hash());
     }
-    std::vector<unsigned> slots(lookups, 77);
-    best_kernels<Key>().template equal<Words>()(runs.data(), wanted.data(), slots.data(), lookups);
-    ASSERT_EQ(slots, expected) << "in runs of " << width;
   }
+  std::vector<key> hashes(lookups);
+  std::vector<std::uint32_t> homes(lookups);
+  std::vector<unsigned> slots(lookups, 77);
+  std::vector<row_id> rows(lookups, 77);
+  const auto check_found = [&] {
+    for (std::size_t m = 0; m < lookups; ++m) {
+      unsigned slot = 0;
+      while (slot < Buckets::slots && table.key(homes[m], slot) != hashes[m])
+        ++slot;
+      ASSERT_EQ(slots[m], slot) << m;
+      ASSERT_EQ(rows[m], slot == Buckets::slots ? Buckets::none : *table.row(homes[m], slot)) << m;
+    }
+  };
+  const auto best = table_kernels<key, row_id>::best().of(table);
+  best.in_homes(table, count, keys.data(), hashes.data(), homes.data(), slots.data(), rows.data(),
+                lookups);
+  for (std::size_t m = 0; m < lookups; ++m) {
+    ASSERT_EQ(hashes[m], core::hash_of(keys[m]));
+    ASSERT_EQ(homes[m], core::home_of(hashes[m], count));
+  }
+  check_found();
+  for (std::uint32_t& bucket : homes)
+    bucket = static_cast<std::uint32_t>(test::below(random, count));
+  best.in_buckets(table, homes.data(), hashes.data(), slots.data(), rows.data(), lookups);
+  check_found();
 }
 
 template <class Types>
@@ -154,12 +176,15 @@ TYPED_TEST(simd, ranks_keys_in_runs) {
   });
 }
 
-TYPED_TEST(simd, finds_keys_in_runs) {
-  using key = typename TypeParam::key;
+TYPED_TEST(simd, finds_hashes_in_buckets) {
+  using all = table_kernels<typename TypeParam::key, typename TypeParam::row_id>;
   with_every_target([] {
     auto random = test::generator();
-    check_equal<key, sizeof(key) / 4>(random);
-    check_equal<key, sizeof(key) / 2>(random);
+    for (int i = 0; i < 20; ++i) {
+      check_buckets<typename all::line>(random);
+      check_buckets<typename all::two_lines>(random);
+      check_buckets<typename all::node>(random);
+    }
   });
 }
 

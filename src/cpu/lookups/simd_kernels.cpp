@@ -6,7 +6,7 @@
 
 #include <hwy/highway.h>
 
-#include <algorithm>
+#include <cstdint>
 
 #include "src/cpu/lookups/simd_kernels.hpp"
 
@@ -42,11 +42,6 @@ struct key_vector {
   HWY_INLINE static std::size_t count_below(const std::uint32_t* words, Key wanted) {
     const tag d;
     return hn::CountTrue(d, hn::Lt(load(words), hn::Set(d, wanted)));
-  }
-  // The first one that is equal, or -1.
-  HWY_INLINE static std::ptrdiff_t find(const std::uint32_t* words, Key wanted) {
-    const tag d;
-    return hn::FindFirstTrue(d, hn::Eq(load(words), hn::Set(d, wanted)));
   }
 };
 
@@ -93,28 +88,64 @@ void rank_in_runs(const core::key_run<Words>* runs, const Key* wanted, unsigned*
   }
 }
 
-template <class Key, int Words>
-void find_equal(const core::key_run<Words>* runs, const Key* wanted, unsigned* slots,
-                std::size_t count) {
-  using vector = key_vector<Key, Words>;
-  const std::size_t step = hn::Lanes(typename vector::tag());
+// A bit for each lane of a mask.
+template <class D, class Mask>
+HWY_INLINE std::uint64_t bits_of(D d, Mask mask) {
+  std::uint64_t bits = 0;
+  hn::StoreMaskBits(d, mask, reinterpret_cast<std::uint8_t*>(&bits));
+  return bits;
+}
+
+// Without branches, as nobody knows before whether a bucket has a hash. The bits of a vector become
+// a lane before the next one is compared: of bits that it keeps g++ 12 may spill one byte only.
+template <class Buckets>
+HWY_INLINE void find_in_buckets(const Buckets& table, const std::uint32_t* buckets,
+                                const typename Buckets::key_type* hashes, unsigned* slots,
+                                typename Buckets::row_id_type* rows, std::size_t count) {
+  using key = typename Buckets::key_type;
+  using row_id = typename Buckets::row_id_type;
+  constexpr unsigned key_words = sizeof(key) / 4;
+  constexpr unsigned first = Buckets::key_word(0) / key_words;  // lane of the first hash
+  constexpr unsigned step = (Buckets::key_word(1) - Buckets::key_word(0)) / key_words;
+  constexpr unsigned end = first + Buckets::slots * step;
+  constexpr std::uint64_t hash_lanes = [] {
+    std::uint64_t bits = 0;
+    for (unsigned lane = first; lane < end; lane += step)
+      bits |= std::uint64_t{1} << lane;
+    return bits;
+  }();
+  const hn::CappedTag<key, Buckets::words / key_words> d;
   for (std::size_t m = 0; m < count; ++m) {
-    const std::size_t size = runs[m].count;
-    std::size_t found = size;
-    if (size < step) {
-      for (std::size_t i = 0; i < size && found == size; ++i)
-        if (read_key<Key>(runs[m].words + i * Words) == wanted[m]) found = i;
-    } else {
-      // The last vector may overlap the one before it.
-      for (std::size_t i = 0; found == size; i += step) {
-        const std::size_t begin = std::min(i, size - step);
-        const std::ptrdiff_t at = vector::find(runs[m].words + begin * Words, wanted[m]);
-        if (at >= 0) found = begin + static_cast<std::size_t>(at);
-        if (begin + step == size) break;
-      }
+    const auto* const from = reinterpret_cast<const key*>(table.at(buckets[m]));
+    const auto wanted = hn::Set(d, hashes[m]);
+    std::size_t lane = end;
+    for (std::size_t i = hwy::RoundUpTo(end, hn::Lanes(d)); i > first;) {
+      i -= hn::Lanes(d);
+      const std::uint64_t equal =
+          bits_of(d, hn::Eq(hn::Load(d, from + i), wanted)) & hash_lanes >> i;
+      const std::uint64_t found_before = std::uint64_t{1} << (lane - i);
+      lane = i + hwy::Num0BitsBelowLS1Bit_Nonzero64(equal | found_before);
     }
-    slots[m] = static_cast<unsigned>(found);
+    const auto slot = static_cast<unsigned>(lane - first) / step;
+    const unsigned is_none = slot == Buckets::slots ? 1 : 0;
+    slots[m] = slot;
+    rows[m] = *table.row(buckets[m], slot - is_none) | static_cast<row_id>(row_id{0} - is_none);
   }
+}
+
+template <class Buckets>
+HWY_INLINE void find_in_homes(const Buckets& table, std::uint32_t homes_count,
+                              const typename Buckets::key_type* keys,
+                              typename Buckets::key_type* hashes, std::uint32_t* homes,
+                              unsigned* slots, typename Buckets::row_id_type* rows,
+                              std::size_t count) {
+  for (std::size_t m = 0; m < count; ++m) {
+    hashes[m] = core::hash_of(keys[m]);
+    homes[m] = core::home_of(hashes[m], homes_count);
+  }
+  for (std::size_t m = 0; m < count; ++m)
+    core::prefetch(table.at(homes[m]));
+  find_in_buckets(table, homes, hashes, slots, rows, count);
 }
 
 template <class Key>
@@ -141,13 +172,36 @@ template <class Key>
 simd_kernels<Key> kernels() {
   constexpr int width = sizeof(Key) / 4;
   return {rank_in_runs<Key, width>, rank_in_runs<Key, width + 1>, rank_in_runs<Key, width + 2>,
-          rank_in_nodes<Key>,       find_equal<Key, width>,       find_equal<Key, 2 * width>};
+          rank_in_nodes<Key>};
 }
 simd_kernels<std::uint32_t> kernels32() {
   return kernels<std::uint32_t>();
 }
 simd_kernels<std::uint64_t> kernels64() {
   return kernels<std::uint64_t>();
+}
+
+template <class Buckets>
+bucket_kernels<Buckets> kernels_of_buckets() {
+  return {find_in_buckets<Buckets>, find_in_homes<Buckets>};
+}
+template <class Key, class RowId>
+table_kernels<Key, RowId> kernels_of_tables() {
+  using all = table_kernels<Key, RowId>;
+  return {kernels_of_buckets<typename all::line>(), kernels_of_buckets<typename all::two_lines>(),
+          kernels_of_buckets<typename all::node>()};
+}
+table_kernels<std::uint32_t, std::uint32_t> tables_32_32() {
+  return kernels_of_tables<std::uint32_t, std::uint32_t>();
+}
+table_kernels<std::uint32_t, std::uint64_t> tables_32_64() {
+  return kernels_of_tables<std::uint32_t, std::uint64_t>();
+}
+table_kernels<std::uint64_t, std::uint32_t> tables_64_32() {
+  return kernels_of_tables<std::uint64_t, std::uint32_t>();
+}
+table_kernels<std::uint64_t, std::uint64_t> tables_64_64() {
+  return kernels_of_tables<std::uint64_t, std::uint64_t>();
 }
 
 }  // namespace raydex::cpu::HWY_NAMESPACE
@@ -158,6 +212,10 @@ namespace raydex::cpu {
 
 HWY_EXPORT(kernels32);
 HWY_EXPORT(kernels64);
+HWY_EXPORT(tables_32_32);
+HWY_EXPORT(tables_32_64);
+HWY_EXPORT(tables_64_32);
+HWY_EXPORT(tables_64_64);
 
 template <>
 simd_kernels<std::uint32_t> best_kernels() {
@@ -166,6 +224,23 @@ simd_kernels<std::uint32_t> best_kernels() {
 template <>
 simd_kernels<std::uint64_t> best_kernels() {
   return HWY_DYNAMIC_DISPATCH(kernels64)();
+}
+
+template <>
+table_kernels<std::uint32_t, std::uint32_t> table_kernels<std::uint32_t, std::uint32_t>::best() {
+  return HWY_DYNAMIC_DISPATCH(tables_32_32)();
+}
+template <>
+table_kernels<std::uint32_t, std::uint64_t> table_kernels<std::uint32_t, std::uint64_t>::best() {
+  return HWY_DYNAMIC_DISPATCH(tables_32_64)();
+}
+template <>
+table_kernels<std::uint64_t, std::uint32_t> table_kernels<std::uint64_t, std::uint32_t>::best() {
+  return HWY_DYNAMIC_DISPATCH(tables_64_32)();
+}
+template <>
+table_kernels<std::uint64_t, std::uint64_t> table_kernels<std::uint64_t, std::uint64_t>::best() {
+  return HWY_DYNAMIC_DISPATCH(tables_64_64)();
 }
 
 }  // namespace raydex::cpu

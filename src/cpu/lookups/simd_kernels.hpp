@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "raydex/core/keys/entries.hpp"
+#include "raydex/core/lookups/hash_buckets.hpp"
 #include "raydex/core/lookups/quantised_node.hpp"
 
 namespace raydex::cpu {
@@ -14,10 +16,6 @@ namespace raydex::cpu {
 template <class Key, int Words>
 using rank_runs = void (*)(const core::key_run<Words>* runs, const Key* wanted, unsigned* ranks,
                            std::size_t count);
-// slots[m] = the first key of runs[m] that is equal to wanted[m], or their number, for m < count.
-template <class Key, int Words>
-using find_in_runs = void (*)(const core::key_run<Words>* runs, const Key* wanted, unsigned* slots,
-                              std::size_t count);
 // ranks[m] = how many separators of *nodes[m] are below wanted[m], for m < count.
 template <class Key>
 using rank_nodes = void (*)(const core::quantised_node<Key>* const* nodes, const Key* wanted,
@@ -31,8 +29,6 @@ struct simd_kernels {
   rank_runs<Key, Width + 1> keys_and_row32;
   rank_runs<Key, Width + 2> keys_and_row64;
   rank_nodes<Key> separators;
-  find_in_runs<Key, Width> equal_keys;
-  find_in_runs<Key, 2 * Width> equal_keys_and_rows;  // row ids as wide as keys
 
   // Those for runs of so many words a key.
   template <int Words>
@@ -45,14 +41,40 @@ struct simd_kernels {
       return keys_and_row64;
     }
   }
-  template <int Words>
-  auto equal() const {
-    if constexpr (Words == Width) {
-      return equal_keys;
-    } else {
-      return equal_keys_and_rows;
-    }
-  }
+};
+
+// One instruction set's for the buckets of a hash table.
+template <class Buckets>
+struct bucket_kernels {
+  using key = typename Buckets::key_type;
+  using row_id = typename Buckets::row_id_type;
+
+  // slots[m] = the first slot of buckets[m] with hashes[m], or their number, for m < count; and
+  // rows[m] its row id, or the largest one.
+  void (*in_buckets)(const Buckets& table, const std::uint32_t* buckets, const key* hashes,
+                     unsigned* slots, row_id* rows, std::size_t count);
+  // The same of keys[m] in their homes; and hashes[m] and homes[m].
+  void (*in_homes)(const Buckets& table, std::uint32_t homes_count, const key* keys, key* hashes,
+                   std::uint32_t* homes, unsigned* slots, row_id* rows, std::size_t count);
+};
+
+// Those for all tables of these types.
+template <class Key, class RowId>
+struct table_kernels {
+  using line = core::hash_buckets<Key, RowId, 64>;
+  using two_lines = core::hash_buckets<Key, RowId, 128>;
+  using node = core::hash_buckets<Key, RowId, 128, true>;
+
+  bucket_kernels<line> of_lines;
+  bucket_kernels<two_lines> of_two_lines;
+  bucket_kernels<node> of_nodes;
+
+  const bucket_kernels<line>& of(const line& /*table*/) const { return of_lines; }
+  const bucket_kernels<two_lines>& of(const two_lines& /*table*/) const { return of_two_lines; }
+  const bucket_kernels<node>& of(const node& /*table*/) const { return of_nodes; }
+
+  // The best instruction set's.
+  static table_kernels best();
 };
 
 // The best instruction set's.

@@ -54,10 +54,18 @@ struct simd_team : core::single_lane {
     read_found(entries, leaves, wanted, ranks, own);
   }
 
-  template <class Key, int Words, std::size_t M>
-  static void find_equal(const core::key_run<Words> (&runs)[M], const Key (&wanted)[M],
-                         unsigned (&slots)[M]) {
-    best_kernels<Key>().template equal<Words>()(runs, wanted, slots, M);
+  template <class Buckets, std::size_t M>
+  static void find_in_buckets(const Buckets& table, const std::uint32_t (&buckets)[M],
+                              const typename Buckets::key_type (&hashes)[M], unsigned (&slots)[M],
+                              typename Buckets::row_id_type (&rows)[M], std::size_t count) {
+    kernels_of<Buckets>().in_buckets(table, buckets, hashes, slots, rows, count);
+  }
+  template <class Buckets, std::size_t M>
+  static void find_in_homes(const Buckets& table, std::uint32_t homes_count,
+                            const typename Buckets::key_type (&keys)[M],
+                            typename Buckets::key_type (&hashes)[M], std::uint32_t (&homes)[M],
+                            unsigned (&slots)[M], typename Buckets::row_id_type (&rows)[M]) {
+    kernels_of<Buckets>().in_homes(table, homes_count, keys, hashes, homes, slots, rows, M);
   }
 
   // Ranges of a lookup each, of which the long ones are divided among cores.
@@ -86,6 +94,13 @@ struct simd_team : core::single_lane {
   }
 
  private:
+  template <class Buckets>
+  static const bucket_kernels<Buckets>& kernels_of() {
+    using kernels = table_kernels<typename Buckets::key_type, typename Buckets::row_id_type>;
+    static const kernels best = kernels::best();
+    return best.of(Buckets{});
+  }
+
   static constexpr std::uint64_t most_alone = 1 << 15;  // matches that one core scans
 
   // Calls visit(k, row) for the k-th matches, [from, to), of those that begin at a rank. A loop

@@ -72,7 +72,7 @@ class bucket_part {
       room = hash_at(word) == buckets::never &&
              core::number_of<row_id>(words_ + word + key_words) == buckets::none;
     }
-    return view.ends_at_home(hash, hash_at(word), room);
+    return view.ends(hash, 0, hash_at(word), room);
   }
 
  private:
@@ -148,8 +148,7 @@ __global__ void __launch_bounds__(bucket_policy::threads)
 template <class Operation>
 concept finding_in_buckets = requires(const Operation& operation) {
   Operation::first_match_only;
-  operation.view.ends_at_home(typename decltype(Operation::view)::key_type{},
-                              typename decltype(Operation::view)::key_type{}, false);
+  operation.view.look_up_past(std::uint32_t{}, typename decltype(Operation::view)::key_type{});
 };
 
 template <class Operation>

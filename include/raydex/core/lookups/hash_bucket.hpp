@@ -33,11 +33,11 @@ class hash_bucket_view : public hashed_view<hash_bucket_view<Key, RowId>, hash_n
   /// @name What `hashed_view` asks for
   /// @{
 
-  /// The bucket of a hash, which is also the number of its first node.
-  RAYDEX_HD std::uint32_t home(Key hash) const { return home_of(hash, chains); }
+  /// How many first nodes there are, one of each bucket.
+  RAYDEX_HD std::uint32_t homes() const { return chains; }
 
   /// Looks a hash up along a chain.
-  RAYDEX_HD place look_up_from(std::uint32_t node, Key hash) const {
+  RAYDEX_HD place look_up_from(std::uint32_t node, Key hash, std::uint32_t /*step*/ = 0) const {
     for (;;) {
       const bucket_copy<buckets> copy(this->table.at(node));
       const bucket_answer<RowId> answer = copy.find(hash);
@@ -48,14 +48,17 @@ class hash_bucket_view : public hashed_view<hash_bucket_view<Key, RowId>, hash_n
     }
   }
 
-  /// The same in the nodes after the first.
-  RAYDEX_HD place look_up_past(std::uint32_t home, Key hash) const {
-    const std::uint32_t next = *this->table.link(home);
-    return next == 0 ? place{buckets::none, home, 0} : look_up_from(next, hash);
+  /// Finds the node after one.
+  RAYDEX_HD bool find_next(std::uint32_t node, std::uint32_t /*step*/, Key /*hash*/,
+                           std::uint32_t& next) const {
+    next = *this->table.link(node);
+    return next != 0;
   }
 
-  /// Whether a hash that is not in the first node is in none.
-  RAYDEX_HD bool ends_at_home(Key hash, Key last, bool /*room*/) const { return last >= hash; }
+  /// Whether a hash that a node does not hold is in none after it.
+  RAYDEX_HD bool ends(Key hash, std::uint32_t /*step*/, Key last, bool /*room*/) const {
+    return last >= hash;
+  }
 
   /// Parts that all entries are read in: chains.
   RAYDEX_HD std::uint64_t parts() const { return chains; }

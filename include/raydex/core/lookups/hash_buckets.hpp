@@ -128,11 +128,6 @@ struct hash_buckets {
   RAYDEX_HD RowId* row(std::uint32_t bucket, unsigned slot) const {
     return reinterpret_cast<RowId*>(at(bucket) + row_word(slot));
   }
-  /// All hashes of a bucket.
-  RAYDEX_HD auto keys(std::uint32_t bucket) const {
-    constexpr int step = sizeof(Key) == sizeof(RowId) ? 2 : 1;
-    return key_run<step* static_cast<int>(sizeof(Key) / 4)>{at(bucket) + key_word(0), slots};
-  }
   /// Writes the hash of a slot.
   RAYDEX_HD void put_key(std::uint32_t bucket, unsigned slot, Key hash) const {
     *reinterpret_cast<Key*>(at(bucket) + key_word(slot)) = hash;

@@ -28,8 +28,8 @@ class hash_open_view
   /// @name What `hashed_view` asks for
   /// @{
 
-  /// The first bucket that a hash may be in.
-  RAYDEX_HD std::uint32_t home(Key hash) const { return sequence.home(hash); }
+  /// How many buckets a hash may be in first.
+  RAYDEX_HD std::uint32_t homes() const { return sequence.homes; }
 
   /// Looks a hash up in its buckets, one after the other.
   RAYDEX_HD place look_up_from(std::uint32_t bucket, Key hash, std::uint32_t step = 0) const {
@@ -44,14 +44,19 @@ class hash_open_view
     }
   }
 
-  /// The same in those after the first.
-  RAYDEX_HD place look_up_past(std::uint32_t home, Key hash) const {
-    return look_up_from(sequence.after(home, 0, hash), hash, 1);
+  /// Finds the bucket after that of a step.
+  RAYDEX_HD bool find_next(std::uint32_t bucket, std::uint32_t step, Key hash,
+                           std::uint32_t& next) const {
+    next = sequence.after(bucket, step, hash);
+    return true;
   }
 
-  /// Whether a hash that is not in its first bucket is in none.
-  RAYDEX_HD bool ends_at_home(Key hash, Key last, bool room) const {
-    return ends(hash, 0, last, room);
+  /// Whether a hash that the bucket of a step does not hold is in none after it. `last` is the last
+  /// hash there; `room` tells whether that bucket or one before it has slots that were never used.
+  RAYDEX_HD bool ends(Key hash, std::uint32_t step, Key last, bool room) const {
+    if (ascending) return last >= hash;
+    const bool must_go_on = sequence.placement == hash_placement::choices && step == 0;
+    return (room && !must_go_on) || step >= sequence.count;
   }
 
   /// Parts that all entries are read in: buckets.
@@ -68,15 +73,6 @@ class hash_open_view
     }
   }
   /// @}
-
- private:
-  // Whether a hash that the bucket of a step does not hold is in none after it. `last` is the last
-  // hash there; `room` tells whether that bucket or one before it has slots that were never used.
-  RAYDEX_HD bool ends(Key hash, std::uint32_t step, Key last, bool room) const {
-    if (ascending) return last >= hash;
-    const bool must_go_on = sequence.placement == hash_placement::choices && step == 0;
-    return (room && !must_go_on) || step >= sequence.count;
-  }
 };
 
 }  // namespace raydex::core

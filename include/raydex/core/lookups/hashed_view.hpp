@@ -23,11 +23,14 @@ struct row_run {
 
 /// Lookups by hash, on top of what a table brings:
 ///
-/// - `home(hash)`, the bucket where a lookup begins;
-/// - `look_up_from(home, hash)`, which goes on from there to its end, and `look_up_past(home,
-///   hash)`, which begins after the home;
-/// - `ends_at_home(hash, last, room)`, whether a hash that is not in its home is nowhere, where
-///   `last` is the last hash there and `room` tells whether its last slot was never used;
+/// - `homes()`, how many buckets a lookup may begin in;
+/// - `look_up_from(bucket, hash, step)`, which goes on from there to its end, where `step` is the
+///   number of buckets before it, by default 0;
+/// - `ends(hash, step, last, room)`, whether a hash that the bucket of a step does not hold is in
+///   none after it, where `last` is the last hash there; `room` tells whether that bucket or one
+///   before it has slots that were never used;
+/// - `find_next(bucket, step, hash, next)`, which finds the bucket after that of a step, or returns
+///   false;
 /// - `ascending`, whether hashes ascend over the table, gaps left out, if one reads it by
 ///   `for_each_entry(i, visit)` for all i below `parts()`, which calls `visit(hash, row_id, slot)`
 ///   for the entries of part i.
@@ -78,11 +81,17 @@ class hashed_view {
   template <std::size_t N, class Team>
   RAYDEX_HD void find_rows(const Team& team, const key_type (&keys)[N],
                            row_id_type (&out)[N]) const {
-    place at[N];
-    look_up_all(team, keys, at);
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j)
-      out[j] = at[j].row;
+    if constexpr (bucket_team<Team>) {
+      std::uint32_t bucket[N];
+      unsigned slot[N];
+      look_up_together(team, keys, out, bucket, slot);
+    } else {
+      place at[N];
+      look_up_all(team, keys, at);
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        out[j] = at[j].row;
+    }
   }
 
   /// Where the rows of N keys begin.
@@ -134,9 +143,17 @@ class hashed_view {
     unsigned slot;         ///< its slot
   };
 
+  /// The first bucket that a hash may be in.
+  RAYDEX_HD std::uint32_t home(key_type hash) const { return home_of(hash, self().homes()); }
+
   /// Looks a hash up.
-  RAYDEX_HD place look_up(key_type hash) const {
-    return self().look_up_from(self().home(hash), hash);
+  RAYDEX_HD place look_up(key_type hash) const { return self().look_up_from(home(hash), hash); }
+
+  /// The same in the buckets after its home.
+  RAYDEX_HD place look_up_past(std::uint32_t home, key_type hash) const {
+    std::uint32_t next = 0;
+    if (!self().find_next(home, 0, hash, next)) return {buckets::none, home, 0};
+    return self().look_up_from(next, hash, 1);
   }
 
  private:
@@ -145,46 +162,84 @@ class hashed_view {
   template <std::size_t N, class Team>
   RAYDEX_HD void look_up_all([[maybe_unused]] const Team& team, const key_type (&keys)[N],
                              place (&at)[N]) const {
-    key_type hashes[N];
-    std::uint32_t homes[N];
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      hashes[j] = hash_of(keys[j]);
-      homes[j] = self().home(hashes[j]);
-      prefetch(table.at(homes[j]));
-    }
     if constexpr (bucket_team<Team>) {
-      look_into_homes(team, homes, hashes, at);
+      row_id_type row[N];
+      std::uint32_t bucket[N];
+      unsigned slot[N];
+      look_up_together(team, keys, row, bucket, slot);
+      for (std::size_t j = 0; j < N; ++j)
+        at[j] = {row[j], bucket[j], slot[j]};
     } else {
+      key_type hashes[N];
+      std::uint32_t homes[N];
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j) {
+        hashes[j] = hash_of(keys[j]);
+        homes[j] = home(hashes[j]);
+        prefetch(table.at(homes[j]));
+      }
       RAYDEX_UNROLL
       for (std::size_t j = 0; j < N; ++j)
         at[j] = self().look_up_from(homes[j], hashes[j]);
     }
   }
 
-  // The same where a team compares all hashes of a bucket at once.
+  // The same where a team compares all hashes of a bucket at once: in all homes, then in all
+  // buckets after these where lookups go on, and so forth. What goes on is listed without branches.
   template <std::size_t N, class Team>
-  RAYDEX_HD void look_into_homes(const Team& team, const std::uint32_t (&homes)[N],
-                                 const key_type (&hashes)[N], place (&at)[N]) const {
-    using run = decltype(table.keys(0));
-    run all[N];
-    for (std::size_t j = 0; j < N; ++j)
-      all[j] = table.keys(homes[j]);
-    unsigned slot[N];
-    team.find_equal(all, hashes, slot);
+  RAYDEX_HD void look_up_together(const Team& team, const key_type (&keys)[N],
+                                  row_id_type (&row)[N], std::uint32_t (&bucket)[N],
+                                  unsigned (&slot)[N]) const {
+    key_type hashes[N];
+    team.find_in_homes(table, self().homes(), keys, hashes, bucket, slot, row);
+    unsigned left[N];  // lookups without a row
+    std::size_t left_size = 0;
     for (std::size_t j = 0; j < N; ++j) {
-      at[j] = {buckets::none, homes[j], slot[j]};
-      if (slot[j] < slots) at[j].row = *table.row(homes[j], slot[j]);
-      if (at[j].row != buckets::none) continue;
-      // Slots without an entry may have the same hash, before one with an entry.
-      const key_type last = table.key(homes[j], slots - 1);
-      const bool room = last == buckets::never && *table.row(homes[j], slots - 1) == buckets::none;
-      if (slot[j] < slots) {
-        at[j] = self().look_up_from(homes[j], hashes[j]);
-      } else if (!self().ends_at_home(hashes[j], last, room)) {
-        at[j] = self().look_up_past(homes[j], hashes[j]);
+      left[left_size] = static_cast<unsigned>(j);
+      left_size += row[j] == buckets::none ? 1U : 0U;
+    }
+    for (std::uint32_t step = 0; left_size != 0; ++step) {
+      std::uint32_t next[N];
+      key_type wanted[N];
+      std::size_t next_size = 0;
+      for (std::size_t i = 0; i < left_size; ++i) {
+        const unsigned j = left[i];
+        if (slot[j] < slots) {  // one without an entry, maybe before one with it
+          const place at = self().look_up_from(bucket[j], hashes[j], step);
+          row[j] = at.row;
+          bucket[j] = at.bucket;
+          slot[j] = at.slot;
+          continue;
+        }
+        left[next_size] = j;
+        wanted[next_size] = hashes[j];
+        next_size += goes_on(bucket[j], step, hashes[j], next[next_size]) ? 1U : 0U;
+      }
+      for (std::size_t i = 0; i < next_size; ++i)
+        prefetch(table.at(next[i]));
+      row_id_type next_row[N];
+      unsigned next_slot[N];
+      team.find_in_buckets(table, next, wanted, next_slot, next_row, next_size);
+      left_size = 0;
+      for (std::size_t i = 0; i < next_size; ++i) {
+        const unsigned j = left[i];
+        row[j] = next_row[i];
+        bucket[j] = next[i];
+        slot[j] = next_slot[i];
+        left[left_size] = j;
+        left_size += next_row[i] == buckets::none ? 1U : 0U;
       }
     }
+  }
+
+  // Whether a hash that the bucket of a step does not hold may be in one after it, and in which.
+  RAYDEX_HD bool goes_on(std::uint32_t bucket, std::uint32_t step, key_type hash,
+                         std::uint32_t& next) const {
+    const key_type last = table.key(bucket, slots - 1);
+    const row_id_type last_row = *table.row(bucket, slots - 1);
+    const bool room = last == buckets::never && last_row == buckets::none;
+    const bool exists = self().find_next(bucket, step, hash, next);
+    return exists && !self().ends(hash, step, last, room);
   }
 
   // The positions of the rows of what was looked up.

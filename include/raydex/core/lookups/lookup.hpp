@@ -203,6 +203,17 @@ struct first_of_points {
     return {view, {probes.lower, probes.upper, probes.size, probes.is_points}, out};
   }
 
+  /// Answers N plain probes from `first` on, all of which there are; for teams of one lane.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run_plain(Team& team, std::uint64_t first) const requires Plain {
+    using key = typename View::key_type;
+    key keys[N];
+    for (std::size_t j = 0; j < N; ++j)
+      keys[j] = reinterpret_cast<const key*>(probes.lower.data)[first + j];
+    probes.lower.encode_all(keys);
+    view.find_rows(team, keys, *reinterpret_cast<result(*)[N]>(out + first));
+  }
+
   /// Answers N tickets.
   template <std::size_t N, class Team>
   RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],

@@ -12,6 +12,7 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/entries.hpp"
+#include "raydex/core/lookups/hash_buckets.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/quantised_node.hpp"
 
@@ -128,10 +129,16 @@ concept shared_line_team = line_team<T> &&
 };
 /// A team that compares all hashes of a bucket with one at once.
 template <class T>
-concept bucket_team = requires(const T& team, const key_run<1> (&runs)[1],
-                               const std::uint32_t (&wanted)[1], unsigned (&slots)[1]) {
-  // The first key of each run that is equal, or how many there are.
-  team.find_equal(runs, wanted, slots);
+concept bucket_team = requires(const T& team,
+                               const hash_buckets<std::uint32_t, std::uint32_t, 64>& table,
+                               std::uint32_t count, const std::uint32_t (&keys)[1],
+                               std::uint32_t (&hashes)[1], std::uint32_t (&buckets)[1],
+                               unsigned (&slots)[1], std::uint32_t (&rows)[1]) {
+  // The first slot of each bucket with this hash and its row id; if there is none, how many slots
+  // there are and the largest row id. Of the first `count` of these.
+  team.find_in_buckets(table, buckets, hashes, slots, rows, count);
+  // The same of keys in their homes, of which there are `count`; and hashes and homes.
+  team.find_in_homes(table, count, keys, hashes, buckets, slots, rows);
 };
 /// @}
 
