@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexes and joins over collections of Dask, with the work and the memory of its cluster.
+
+    >>> from dask.distributed import Client
+    >>> import raydex.dask
+    >>> client = Client()
+    >>> index = raydex.dask.build(orders["customer"])
+    >>> index.count(customers["id"])  # lazy, as all of Dask
+    >>> raydex.dask.join(orders, customers, left_on="customer", right_on="id")
+
+Needs `dask[dataframe]`, and `distributed` for a cluster.
+"""
+
+from raydex.dask._index import Index, IndexInfo, build
+from raydex.dask._joins import join
+
+__all__ = ["Index", "IndexInfo", "build", "join"]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Partitions as keys: arrays of NumPy, and which of their cells are there."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex._arrow import StringCells
+from raydex._columns import Key, Source, column, look
+from raydex._errors import InvalidArgument, Unsupported
+from raydex.dask._libraries import compute, pd, pyarrow
+
+most_bytes = 8
+"""Of a string that is a key of an index."""
+
+
+class Cells(NamedTuple):
+    """The keys of a partition."""
+
+    array: npt.NDArray[Any]
+    there: npt.NDArray[np.bool_] | None  # None: all of them are
+    key: Key
+
+    def present(self) -> npt.NDArray[Any]:
+        """The keys that are not missing."""
+        return self.array if self.there is None else self.array[self.there]
+
+
+def aligned(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array that the library can read. Those that Dask has sent lie anywhere in a message."""
+    return cells if cells.flags.aligned else cells.copy()
+
+
+def key_column(frame: Any, name: Any) -> Any:
+    """A column of a data frame that the library can read, in memory of its own where that is not known."""
+    column_of = frame[name]
+    if isinstance(column_of.dtype, np.dtype) and column_of.dtype.kind != "O":
+        return aligned(column_of.to_numpy(copy=False))
+    return pd.Series(column_of.array.take(np.arange(len(column_of))))
+
+
+def _letters(part: Any) -> Any:
+    """Strings as an Arrow array of bytes."""
+    strings = pyarrow.array(part)
+    if isinstance(strings, pyarrow.ChunkedArray):
+        strings = strings.combine_chunks()
+    if pyarrow.types.is_dictionary(strings.type):
+        strings = strings.dictionary_decode()
+    return strings.cast(pyarrow.large_binary())
+
+
+def _fixed(letters: Any) -> npt.NDArray[Any]:
+    """Arrow's bytes of up to 8 a cell as NumPy's; empty where they are missing."""
+    cells = compute.fill_null(letters, b"").to_numpy(zero_copy_only=False)
+    return np.asarray(cells, dtype=f"S{most_bytes}")
+
+
+def _there(column_of: Any) -> npt.NDArray[np.bool_] | None:
+    _, validity, _ = column_of.kept
+    if validity is None:
+        return None
+    return np.unpackbits(validity, count=column_of.size, bitorder="little").astype(bool)
+
+
+def _looked_at(argument: str, part: Any) -> Source:
+    source = look(argument, part)
+    if source.world.device is not None:
+        raise Unsupported(
+            f"{argument}: a partition in the memory of a GPU; raydex.dask takes those in host memory, "
+            "raydex.sharded those on GPUs"
+        )
+    return source
+
+
+def _is_untyped(part: Any) -> bool:
+    """Whether a partition has no cell that could say what it is of, as one of `object` without any."""
+    return bool(getattr(part, "dtype", None) == np.dtype("O")) and np.size(part) == 0
+
+
+def cells_of(argument: str, part: Any, want: Key | None = None) -> Cells:
+    """The keys of a partition, in the type that is asked for, or in their own.
+
+    Strings become bytes of up to 8 a cell, which have the order of the strings; longer ones are refused."""
+    if _is_untyped(part):
+        key = want or Key(np.dtype(f"S{most_bytes}"))
+        return Cells(np.empty(0, key.dtype), None, key)
+    source = _looked_at(argument, part)
+    if not isinstance(source.cells, StringCells):
+        of = column(source, 0, want, copies=True)
+        return Cells(np.ascontiguousarray(of.kept[0]), _there(of), of.key)
+    letters = _letters(part)
+    longest = compute.max(compute.binary_length(letters)).as_py() or 0
+    if longest > most_bytes:
+        raise Unsupported(
+            f"{argument}: a string of {longest} bytes; strings of up to {most_bytes} bytes have an order to "
+            "make shards by. raydex.dask.join joins longer ones, raydex.build indexes them in one process"
+        )
+    if compute.any(compute.ends_with(letters, b"\0")).as_py():
+        raise InvalidArgument(f"{argument}: strings that end in a NUL byte are not told from shorter ones")
+    fixed = column(look(argument, _fixed(letters)), 0, want, copies=True)
+    there = None if letters.null_count == 0 else np.asarray(letters.is_valid())
+    return Cells(fixed.kept[0], there, fixed.key)
+
+
+def order_of(argument: str, part: Any) -> Cells:
+    """As `cells_of` of any strings, of which it gives the first 8 bytes: equal keys have equal ones."""
+    if _is_untyped(part):
+        return cells_of(argument, part)
+    source = _looked_at(argument, part)
+    if not isinstance(source.cells, StringCells):
+        return cells_of(argument, part)
+    letters = compute.binary_slice(_letters(part), 0, most_bytes)
+    there = None if letters.null_count == 0 else np.asarray(letters.is_valid())
+    array = _fixed(letters)
+    return Cells(array, there, Key(array.dtype))

@@ -1,0 +1,598 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexes whose shards live on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex._columns import Key
+from raydex._errors import InvalidArgument, InvalidType, Unsupported
+from raydex._index import bytes_as_text
+from raydex.dask import _shards
+from raydex.dask._graphs import Engine, Graph, Held, Partitions, check_column, is_lazy, take_apart
+from raydex.dask._libraries import DataNode, HighLevelGraph, List, Task, TaskRef, arrays, frames, pd, tokenize
+from raydex.sharded._routing import Routes, splitters_from
+from raydex.sharded._shard import Summary
+
+
+@dataclass(frozen=True)
+class IndexInfo:
+    """What a sharded index is, and where."""
+
+    structures: tuple[str, ...]
+    """Of each shard."""
+    key: str
+    row_id_bits: int
+    n: int
+    """Rows of the column that it was built over."""
+    entries: int
+    shards: int
+    entries_per_shard: tuple[int, ...]
+    imbalance: float
+    """Entries of the largest shard, in those of a shard on average; 1 is even. A key of many rows is on one
+    shard."""
+    resident_bytes: int
+    workers: tuple[tuple[str, ...], ...]
+    """The workers that have each shard: none while it is lost, and was not asked since. Empty without a
+    cluster."""
+
+
+@dataclass(frozen=True)
+class _State:
+    """All that an edit replaces."""
+
+    shards: Held
+    summaries: tuple[Summary, ...]
+    around: list[tuple[Summary, Summary]]
+    structures: tuple[str, ...]
+    ordered: bool
+    token: str
+
+
+class Index:
+    """An index over a column of Dask, made by `raydex.dask.build`: answers batches of points and ranges.
+
+    *Shards* hold ranges of keys, each on a worker, as results of Dask that this object keeps. A task that
+    asks one runs where it is. Dask sends one elsewhere where a worker retires, and writes one to a disk where
+    a worker lacks memory; both are correct and slow, and workers log them (as `raydex.dask`). Where a worker
+    dies, its shards are made again from the source of the column when they are next asked.
+
+    *Probes* are a Series, an Index or an Array of Dask, with any partitions, of the keys' dtype or one that
+    converts to it. Where one column is given, its cells are points; where there is an upper one, too, of
+    the same partitions, or a single number, they are ranges, both ends included. The answer is lazy: a
+    Series with the labels of the probes, for an Array an Array with its chunks. What is in host memory, of
+    NumPy, pandas or Arrow, a list or a single number, is answered at once, with arrays of NumPy.
+
+    *Rows* are numbered over all partitions of the column in their order, int64, -1 where there is none.
+    *Missing* probes match nothing. NaN equals NaN.
+
+    *Errors* of `raydex` are raised where Dask computes. A cluster that does not answer is a
+    `raydex.ExchangeError`; in lazy answers it is Dask's own error.
+    """
+
+    __module__ = "raydex.dask"
+
+    def __init__(
+        self,
+        engine: Engine,
+        key: Key,
+        splitters: npt.NDArray[Any],
+        begins: npt.NDArray[np.int64] | None,
+        n: int,
+        bits: int,
+        state: _State,
+    ) -> None:
+        self._engine = engine
+        self._key = key
+        self._splitters = splitters
+        self._begins = begins  # the first row of each partition; None where rows were given
+        self._n = n
+        self._bits = bits
+        self._state: _State | None = state
+        self._changes = threading.Lock()
+
+    # What it is
+
+    @property
+    def info(self) -> IndexInfo:
+        """Structures, entries of each shard, their imbalance, bytes, and workers as of now."""
+        of = self._open()
+        entries = tuple(one.entries for one in of.summaries)
+        even = sum(entries) / len(entries)
+        return IndexInfo(
+            of.structures, str(self._key), self._bits, self._n, sum(entries), len(entries), entries,
+            max(entries) / even if even else 1.0, sum(one.resident_bytes for one in of.summaries),
+            tuple(self._engine.workers_of(of.shards)),
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        """Entries: rows that are not missing, and what edits have added."""
+        return sum(one.entries for one in self._open().summaries)
+
+    def __repr__(self) -> str:
+        if self._state is None:
+            return "raydex.dask.Index(closed)"
+        of = self._state
+        size = bytes_as_text(sum(one.resident_bytes for one in of.summaries))
+        return f"raydex.dask.Index({len(of.summaries)} shards: {len(self)} rows of {self._key}, {size})"
+
+    def close(self) -> None:
+        """Lets go of the shards; Dask frees them once no lazy answer needs them."""
+        self._state = None
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self) -> _State:
+        if self._state is None:
+            raise InvalidArgument("index: it is closed; build another one")
+        return self._state
+
+    # Queries
+
+    def first(self, lower: Any, upper: Any = None) -> Any:
+        """The smallest matching row of each probe, -1 where none matches; int64."""
+        return self._ask("first", lower, upper)
+
+    def count(self, lower: Any, upper: Any = None) -> Any:
+        """How many rows match each probe; int64."""
+        return self._ask("count", lower, upper)
+
+    def sum(self, lower: Any, upper: Any = None, *, values: Any = None) -> Any:
+        """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
+
+        `values`: another column of the table that the index was built over, with the same partitions. The
+        sum is int64, uint64 or float64, as that of `raydex.Index.sum`. Cost with values: as `rows`, and
+        each partition of the values is asked for those that each partition of the probes needs."""
+        if values is None:
+            return self._ask("sum", lower, upper)
+        begins = self._begins_of(values)
+        if is_lazy(lower) or is_lazy(upper):
+            return self._lazy_sums(lower, upper, values, begins)
+        return self._sums(lower, upper, values, begins)
+
+    def rows(self, lower: Any, upper: Any = None) -> Any:
+        """All matching rows of each probe.
+
+        Of probes of Dask: a lazy DataFrame with a line for each match, the label of the probe as its index
+        (of an Array the number of the probe) and the column `row`, int64; those of a probe are ordered by
+        key, then by row, on ordered structures. Of probes in host memory `raydex.Matches`."""
+        return self._ask("rows", lower, upper)
+
+    def contains(self, points: Any) -> Any:
+        """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
+        return self._ask("contains", points)
+
+    def isin(self, points: Any, invert: bool = False) -> Any:
+        """As `contains`, but NaN is in nothing; with `invert` the opposite."""
+        return self._ask("contains", points, invert=invert)
+
+    def rank(self, points: Any, side: str = "left") -> Any:
+        """How many keys are less than each point, or with `side="right"` not greater; int64, -1 for missing
+        points. Of ordered structures only."""
+        if side not in ("left", "right"):
+            raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
+        return self._ask("rank", points, side=side)
+
+    def predecessor(self, points: Any, strict: bool = False) -> Any:
+        """The smallest row of the largest key that is not greater than each point, or with `strict` less
+        than it; -1 where there is none. Of ordered structures only."""
+        return self._ask("predecessor", points, strict=strict)
+
+    def successor(self, points: Any, strict: bool = False) -> Any:
+        """The same for the smallest key that is not less than the point, or greater than it."""
+        return self._ask("successor", points, strict=strict)
+
+    def _ask(
+        self,
+        operation: str,
+        lower: Any,
+        upper: Any = None,
+        *,
+        invert: bool | None = None,
+        **arguments: Any,
+    ) -> Any:
+        of = self._open()
+        if not of.ordered and (upper is not None or operation in ("rank", "predecessor", "successor")):
+            raise Unsupported(
+                f"{operation}: {', '.join(sorted(set(of.structures)))} answers points only; build with an "
+                "ordered structure, as raydex.structures() names them"
+            )
+        if not is_lazy(lower) and not is_lazy(upper):
+            routes = _shards.routes_of(lower, upper, self._splitters, self._key)
+            answers = self._answers(of, routes, operation, arguments)
+            found = _shards.together(routes, answers, operation)
+            if invert is not None:
+                found = _shards.without_nan(routes, found, invert)
+            return found[0] if operation != "rows" and _are_single(lower, upper) else found
+        asked = _Asked(self, of, operation, lower, upper, arguments, invert)
+        if operation == "rows":
+            return asked.lines()
+        dtype = {"contains": "bool", "sum": "uint64"}.get(operation, "int64")
+        last = [
+            Task(key, _shards.answered, TaskRef(part), TaskRef(routes), List(*answers), operation, invert)
+            for key, part, routes, answers in asked.each(f"raydex-{operation}")
+        ]
+        return asked.like_probes(last, dtype)
+
+    def _answers(self, of: _State, routes: Routes, operation: str, arguments: dict[str, Any]) -> list[Any]:
+        """What shards say of pieces that are here."""
+        ends = _shards.pieces_of(routes)
+        asked = [shard for shard, end in enumerate(ends) if end is not None]
+        if not asked:
+            return []
+        graph = of.shards.graph()
+        token = uuid.uuid4().hex
+        sent = self._engine.send([ends[shard] for shard in asked])
+        keys = []
+        for shard, cells in zip(asked, sent):
+            keys.append((f"raydex-now-{operation}-{token}", shard))
+            graph[keys[-1]] = Task(
+                keys[-1], _shards.answer, TaskRef(of.shards.keys[shard]), cells, operation, arguments,
+                of.around[shard],
+            )  # fmt: skip
+        return self._engine.get(graph, keys)
+
+    # Sums of values
+
+    def _begins_of(self, values: Any) -> npt.NDArray[np.int64]:
+        """The first row of each partition of values."""
+        if self._begins is None:
+            raise Unsupported(
+                "values: the index has rows of its own, which do not say where values are; ask rows, and "
+                "join them with the table"
+            )
+        check_column("values", values)
+        parts = len(values.chunks[0]) if isinstance(values, arrays.Array) else values.npartitions
+        if parts != len(self._begins):
+            raise InvalidArgument(
+                f"values: {parts} partitions, but the column of the index has {len(self._begins)}; give a "
+                "column of the same table"
+            )
+        return self._begins
+
+    def _fetching(self, key: Any, part: Any, ends: Any, number: int) -> Any:
+        """The task that takes values of some rows from a partition of this number."""
+        assert self._begins is not None
+        begin = int(self._begins[number])
+        end = int(self._begins[number + 1]) if number + 1 < len(self._begins) else self._n
+        return Task(key, _shards.fetched, TaskRef(part), ends, begin, end - begin)
+
+    def _sums(self, lower: Any, upper: Any, values: Any, begins: npt.NDArray[np.int64]) -> Any:
+        found = self._ask("rows", lower, upper)
+        routes = _shards.rows_routed(found, begins[1:])
+        parts, token, keys = take_apart(values), uuid.uuid4().hex, []
+        for i, (part, ends) in enumerate(zip(parts.keys, self._engine.send(_shards.pieces_of(routes)))):
+            keys.append((f"raydex-fetch-{token}", i))
+            parts.graph[keys[-1]] = self._fetching(keys[-1], part, ends, i)
+        sums = _shards.sums(found, routes, self._engine.get(parts.graph, keys))
+        return sums[0] if _are_single(lower, upper) else sums
+
+    def _lazy_sums(self, lower: Any, upper: Any, values: Any, begins: npt.NDArray[np.int64]) -> Any:
+        asked = _Asked(self, self._open(), "rows", lower, upper, {}, values)
+        parts, graph, token = take_apart(values), asked.graph, asked.token
+        graph |= parts.graph
+        last = []
+        for i, (key, part, routes, answers) in enumerate(asked.each("raydex-sum")):
+            matches, rows = (f"raydex-matches-{token}", i), (f"raydex-rows-{token}", i)
+            graph[matches] = Task(matches, _shards.matches, TaskRef(routes), List(*answers))
+            graph[rows] = Task(rows, _shards.rows_routed, TaskRef(matches), begins[1:])
+            fetched = []
+            for j, of_values in enumerate(parts.keys):
+                ends, fetch = (f"raydex-needed-{token}", i, j), (f"raydex-fetch-{token}", i, j)
+                graph[ends] = Task(ends, _shards.routed_piece, TaskRef(rows), j)
+                graph[fetch] = self._fetching(fetch, of_values, TaskRef(ends), j)
+                fetched.append(TaskRef(fetch))
+            last.append(
+                Task(
+                    key, _shards.labelled_sums, TaskRef(part), TaskRef(matches), TaskRef(rows), List(*fetched)
+                )
+            )
+        kind = getattr(values.dtype, "kind", "f")
+        return asked.like_probes(last, {"i": "int64", "f": "float64"}.get(kind, "uint64"))
+
+    # Edits
+
+    def insert(self, keys: Any, rows: Any) -> None:
+        """Inserts entries: keys and their rows, integers that the index's row ids have room for.
+
+        Both in host memory, or columns of Dask with the same partitions. Missing keys are passed over.
+        Shards that get entries are made anew on their workers from the old ones, since results of Dask do
+        not change: lazy answers that were asked before are of the old ones, and a shard that is lost is made
+        from its source and the edits again. Cost: a sort of these shards' entries, for a while in twice the
+        memory. Waits for Dask."""
+        self._edit(keys, rows, _shards.inserted)
+
+    def erase(self, keys: Any, rows: Any = None) -> None:
+        """Erases all entries of these keys, or with `rows` those of each pair of a key and a row. What is
+        erased need not be there. Costs as `insert`."""
+        self._edit(keys, rows, _shards.erased, rows is not None)
+
+    def _edit(self, keys: Any, rows: Any, call: Callable[..., Any], *arguments: Any) -> None:
+        with self._changes:
+            of = self._open()
+            token = uuid.uuid4().hex
+            graph = of.shards.graph()
+            entries = _entries_of(token, graph, "keys", keys, rows, self._key)
+            pieces = _split(token, graph, entries, [0] * len(entries), self._splitters)
+            made = []
+            for j, shard in enumerate(of.shards.keys):
+                made.append((f"raydex-shard-{token}", j))
+                graph[made[-1]] = Task(made[-1], call, TaskRef(shard), List(*pieces[j]), *arguments)
+            self._state = _living(self._engine, token, graph, made, {})
+
+
+class _Asked:
+    """A lazy question: its graph as it grows, and the probes that it is asked of."""
+
+    def __init__(
+        self,
+        index: Index,
+        of: _State,
+        operation: str,
+        lower: Any,
+        upper: Any,
+        arguments: dict[str, Any],
+        *others: Any,
+    ) -> None:
+        lazy = {name: x for name, x in (("lower", lower), ("upper", upper)) if is_lazy(x)}
+        for name, x in lazy.items():
+            check_column("points" if upper is None else name, x)
+        if len(lazy) == 2:
+            _check_alike(lower, upper)
+        for name, x in (("lower", lower), ("upper", upper)):
+            if x is not None and name not in lazy and not _shards.is_single(x):
+                raise InvalidArgument(
+                    f"{name}: it is in host memory, but the other end is of Dask; give two columns of Dask "
+                    "with the same partitions, or a single number"
+                )
+        self._index = index
+        self._of = of
+        self._operation = operation
+        self._arguments = arguments
+        self._probes = lower if "lower" in lazy else upper
+        self.token = tokenize(of.token, operation, lower, upper, arguments, *others)
+        self.graph: Graph = of.shards.graph()
+        parts: dict[str, Partitions] = {name: take_apart(x) for name, x in lazy.items()}
+        for one in parts.values():
+            self.graph |= one.graph
+        self._keys = next(iter(parts.values())).keys
+        self._ends = [
+            [TaskRef(key) for key in parts[name].keys] if name in parts else [x] * len(self._keys)
+            for name, x in (("lower", lower), ("upper", upper))
+        ]
+
+    def each(self, name: str) -> list[tuple[Any, Any, Any, list[Any]]]:
+        """For each partition of the probes: the key of its answer, its own, that of its routes, and what the
+        shards say. Makes the tasks of these, without the answer's."""
+        graph, token, of, found = self.graph, self.token, self._of, []
+        for i, (lower, upper) in enumerate(zip(*self._ends)):
+            routes = (f"raydex-routes-{token}", i)
+            graph[routes] = Task(
+                routes, _shards.routes_of, lower, upper, self._index._splitters, self._index._key
+            )
+            answers = []
+            for j, shard in enumerate(of.shards.keys):
+                ends, said = (f"raydex-ends-{token}", i, j), (f"raydex-answer-{token}", i, j)
+                graph[ends] = Task(ends, _shards.routed_piece, TaskRef(routes), j)
+                graph[said] = Task(
+                    said, _shards.answer, TaskRef(shard), TaskRef(ends), self._operation, self._arguments,
+                    of.around[j],
+                )  # fmt: skip
+                answers.append(TaskRef(said))
+            found.append(((f"{name}-{token}", i), self._keys[i], routes, answers))
+        return found
+
+    def like_probes(self, last: list[Any], dtype: str) -> Any:
+        """The collection of the answers, whose tasks are given."""
+        self.graph |= {task.key: task for task in last}
+        keys, probes = [task.key for task in last], self._probes
+        name = keys[0][0]
+        if isinstance(probes, arrays.Array):
+            graph = HighLevelGraph.from_collections(name, self.graph)
+            return arrays.Array(graph, name, chunks=probes.chunks, dtype=np.dtype(dtype))
+        meta = pd.Series([], _labels(probes), dtype, probes.name)
+        return frames.from_graph(self.graph, meta, probes.divisions, keys, name)
+
+    def lines(self) -> Any:
+        """The data frame of all matches."""
+        graph, token, probes = self.graph, self.token, self._probes
+        of_array = isinstance(probes, arrays.Array)
+        keys: list[Any] = []
+        sizes: list[Any] = []
+        for i, (key, part, routes, answers) in enumerate(self.each("raydex-rows")):
+            first: Any = 0
+            if of_array:  # whose probes are numbered
+                number, size = (f"raydex-first-{token}", i), (f"raydex-size-{token}", i)
+                graph[number] = Task(number, _shards.total, List(*map(TaskRef, sizes)))
+                graph[size] = Task(size, _shards.size_of, TaskRef(part))
+                sizes.append(size)
+                first = TaskRef(number)
+            matches = (f"raydex-matches-{token}", i)
+            graph[matches] = Task(matches, _shards.matches, TaskRef(routes), List(*answers))
+            graph[key] = Task(key, _shards.row_lines, TaskRef(part), first, TaskRef(matches))
+            keys.append(key)
+        labels = pd.Index([], dtype="int64") if of_array else _labels(probes)
+        divisions = (None,) * (len(keys) + 1) if of_array else probes.divisions
+        meta = pd.DataFrame({"row": pd.Series([], labels, "int64")})
+        return frames.from_graph(graph, meta, divisions, keys, keys[0][0])
+
+
+def _are_single(lower: Any, upper: Any) -> bool:
+    return _shards.is_single(lower) and (upper is None or _shards.is_single(upper))
+
+
+def _labels(probes: Any) -> Any:
+    """The labels of no probes."""
+    meta = probes._meta
+    return meta[:0] if isinstance(meta, pd.Index) else meta.index[:0]
+
+
+def _check_alike(lower: Any, upper: Any) -> None:
+    """Refuses ends of ranges whose partitions differ, as far as that is known before they are computed."""
+    of_arrays = [isinstance(x, arrays.Array) for x in (lower, upper)]
+    if of_arrays[0] != of_arrays[1]:
+        raise InvalidType("upper: one end is an Array, the other one a Series; give two of one kind")
+    if lower.npartitions != upper.npartitions:
+        raise InvalidArgument(
+            f"upper: {upper.npartitions} partitions, but lower has {lower.npartitions}; give two columns of "
+            "one table, or repartition one of them"
+        )
+    if of_arrays[0] or not (lower.known_divisions and upper.known_divisions):
+        return
+    if lower.divisions != upper.divisions:
+        raise InvalidArgument(
+            "upper: its divisions are not those of lower; give upper.repartition(divisions=lower.divisions)"
+        )
+
+
+# Builds
+
+
+def _entries_of(token: str, graph: Graph, argument: str, keys: Any, rows: Any, want: Key | None) -> list[Any]:
+    """Tasks of the entries of each partition; what is in host memory is one partition."""
+    columns: list[list[Any]] = []
+    for name, x in ((argument, keys), ("rows", rows)):
+        if is_lazy(x):
+            check_column(name, x)
+            parts = take_apart(x)
+            graph |= parts.graph
+            columns.append(parts.keys)
+        elif x is not None:
+            here = f"raydex-{name}-{token}"
+            graph[here] = DataNode(here, np.atleast_1d(x) if _shards.is_single(x) else x)
+            columns.append([here])
+    if len(columns) == 2 and len(columns[0]) != len(columns[1]):
+        raise InvalidArgument(
+            f"rows: {len(columns[1])} partitions, but {argument} has {len(columns[0])}; give two columns "
+            "with the same ones"
+        )
+    found = []
+    for i, key in enumerate(columns[0]):
+        given = TaskRef(columns[1][i]) if len(columns) == 2 else None
+        found.append((f"raydex-entries-{token}", i))
+        graph[found[-1]] = Task(found[-1], _shards.entries_of, argument, TaskRef(key), given, want)
+    return found
+
+
+def _split(
+    token: str, graph: Graph, entries: list[Any], begins: list[int], splitters: npt.NDArray[Any]
+) -> list[list[Any]]:
+    """Tasks that send entries to shards; the pieces of each shard."""
+    pieces: list[list[Any]] = [[] for _ in range(len(splitters) + 1)]
+    for i, (key, begin) in enumerate(zip(entries, begins)):
+        whole = (f"raydex-split-{token}", i)
+        graph[whole] = Task(whole, _shards.split, TaskRef(key), splitters, begin)
+        for j, of_shard in enumerate(pieces):
+            piece = (f"raydex-piece-{token}", i, j)
+            graph[piece] = Task(piece, _shards.piece, TaskRef(whole), j)
+            of_shard.append(TaskRef(piece))
+    return pieces
+
+
+def _living(engine: Engine, token: str, graph: Graph, made: list[Any], places: dict[Any, str]) -> _State:
+    """Has shards made, and waits for them."""
+    shards = engine.hold(graph, made, places)
+    graph = shards.graph()
+    keys = []
+    for j, shard in enumerate(made):
+        keys.append((f"raydex-summary-{token}", j))
+        graph[keys[-1]] = Task(keys[-1], _shards.summary_of, TaskRef(shard))
+    summaries, structures, ordered = zip(*engine.get(graph, keys))
+    return _State(shards, summaries, _shards.around(summaries), structures, all(ordered), token)
+
+
+def build(
+    column: Any, shards: int | None = None, structure: str = "auto", *, rows: Any = None, **options: Any
+) -> Index:
+    """Builds an index over a column of Dask, with shards on the workers of its cluster.
+
+    Parameters
+    ----------
+    column
+        A Series, an Index or an Array of one dimension of Dask, as `ddf["key"]`, with any partitions, of what
+        `raydex.build` takes in host memory. Strings may have up to 8 bytes.
+    shards
+        How many; by default one a worker, without a cluster one.
+    structure, options
+        As of `raydex.build`, of each shard.
+    rows
+        Explicit row ids: a column of integers with the same partitions. By default rows are numbered over
+        the partitions in their order.
+
+    Returns
+    -------
+    Index
+        When all shards are there. It keeps them until it is closed or forgotten.
+
+    The cluster is that of the client that Dask uses now: `dask.distributed.Client()` makes one. Without a
+    client all is done in this process, with Dask's scheduler.
+
+    Cost: the column is read once and sampled, each partition is split by the splitters, and each shard is
+    built where it stays: partitions x shards pieces. The keys are held twice until then. Raises
+    `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `OutOfMemory`, `ExchangeError`, and what reading
+    the column raises.
+    """
+    check_column("column", column)
+    engine = Engine()
+    workers = engine.workers()
+    if shards is None:
+        shards = max(1, len(workers))
+    if not 1 <= shards <= 2**16:
+        raise InvalidArgument(f"shards: {shards}; legal are 1 to {2**16}")
+    token = uuid.uuid4().hex
+    graph: Graph = {}
+    names = _entries_of(token, graph, "column", column, rows, None)
+    entries = engine.hold(graph, names)
+    facts = _facts_of(engine, token, entries)
+    key = _common_key(facts)
+    filled = [one for one in facts if one.there] or facts[:1]
+    splitters = splitters_from(
+        [one.sample.astype(key.dtype, copy=False) for one in filled], shards,
+        [float(one.there) for one in filled],
+    )  # fmt: skip
+    begins = np.cumsum([0] + [one.size for one in facts])
+    n = int(begins[-1])
+    most = n - 1 if rows is None else max(one.max_row for one in facts)
+    bits = 32 if most < 2**32 - 2 else 64
+    graph = entries.graph()
+    pieces = _split(token, graph, names, [int(begin) for begin in begins[:-1]], splitters)
+    made, places = [], {}
+    for j in range(shards):
+        made.append((f"raydex-shard-{token}", j))
+        graph[made[-1]] = Task(made[-1], _shards.make, List(*pieces[j]), bits, structure, options)
+        if workers:
+            places[made[-1]] = workers[j % len(workers)]
+    state = _living(engine, token, graph, made, places)
+    return Index(engine, key, splitters, begins[:-1] if rows is None else None, n, bits, state)
+
+
+def _facts_of(engine: Engine, token: str, entries: Held) -> list[_shards.Facts]:
+    graph = entries.graph()
+    names = []
+    for i, one in enumerate(entries.keys):
+        names.append((f"raydex-facts-{token}", i))
+        graph[names[-1]] = Task(names[-1], _shards.facts_of, TaskRef(one), i)
+    return engine.get(graph, names)
+
+
+def _common_key(facts: list[_shards.Facts]) -> Key:
+    """The keys' type, of which all partitions with cells have to be."""
+    keys = [one.key for one in facts if one.size] or [facts[0].key]
+    for other in keys:
+        if other != keys[0]:
+            raise InvalidType(
+                f"column: a partition of {other}, but one before it is of {keys[0]}; give them one dtype, "
+                "with x.astype(...)"
+            )
+    return keys[0]

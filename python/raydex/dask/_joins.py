@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins of two Dask DataFrames by equal keys."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import raydex
+from raydex._errors import InvalidArgument, InvalidType
+from raydex.dask._cells import Cells, key_column, order_of
+from raydex.dask._graphs import Graph, Partitions, take_apart
+from raydex.dask._libraries import List, Task, TaskRef, frames, pd, tokenize
+from raydex.sharded._routing import route, sample, splitters_from
+
+_KINDS = ("inner", "left", "semi", "anti")
+
+
+class _Plan:
+    """What a join is, as its tasks have to know it."""
+
+    def __init__(
+        self,
+        left_on: list[Any],
+        right_on: list[Any],
+        how: str,
+        suffixes: tuple[str, str],
+        missing_equal: bool,
+        options: dict[str, Any],
+    ) -> None:
+        self.left_on = left_on
+        self.right_on = right_on
+        self.how = how
+        self.suffixes = suffixes
+        self.missing_equal = missing_equal
+        self.options = options
+        self.dtypes: Any = None  # of the right side's columns, where rows of a left join lack them
+
+    def named(self, left: Any, right: Any) -> tuple[Any, Any]:
+        """Both sides with the names of the result; of keys of one name that of the left."""
+        shared = {a for a, b in zip(self.left_on, self.right_on) if a == b}
+        right = right.drop(columns=list(shared))
+        both = set(left.columns) & set(right.columns)
+        if both:
+            left = left.rename(columns={name: f"{name}{self.suffixes[0]}" for name in both})
+            right = right.rename(columns={name: f"{name}{self.suffixes[1]}" for name in both})
+        return (left, right)
+
+    def join(self, left: Any, right: Any) -> Any:
+        """The join of two data frames of pandas."""
+        found = raydex.join(
+            [key_column(right, name) for name in self.right_on],
+            [key_column(left, name) for name in self.left_on],
+            self.how,
+            missing_equal=self.missing_equal,
+            **self.options,
+        )
+        if self.how in ("semi", "anti"):
+            return left.take(found.probe)
+        left, right = self.named(left, right)
+        left = left.take(found.probe).reset_index(drop=True)
+        if self.how == "inner":
+            right = right.take(found.build).reset_index(drop=True)
+        else:
+            right = _taken_or_missing(right, found.build)
+            if self.dtypes is not None:
+                right = right.astype(self.dtypes)
+        return pd.concat([left, right], axis=1)
+
+
+def _taken_or_missing(frame: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """The rows of a data frame, with missing values where they are -1."""
+    if len(rows) and rows.min() >= 0:
+        return frame.take(rows).reset_index(drop=True)
+    return frame.reset_index(drop=True).reindex(rows).reset_index(drop=True)
+
+
+def _key(side: str, frame: Any, on: list[Any]) -> Cells:
+    """What rows are sent by: the first column of the key."""
+    return order_of(f"{side}[{on[0]!r}]", frame[on[0]])
+
+
+def _sample(side: str, frame: Any, on: list[Any]) -> tuple[npt.NDArray[Any], int]:
+    """Some of the keys of a partition, and how many there are."""
+    cells = _key(side, frame, on)
+    rows = len(cells.array) if cells.there is None else int(cells.there.sum())
+    return (sample(cells.array, cells.there), rows)
+
+
+def _splitters(samples: list[tuple[npt.NDArray[Any], int]], shards: int) -> npt.NDArray[Any] | None:
+    """Keys that cut the rows of all partitions into equal parts; None where there are no keys."""
+    samples = [one for one in samples if len(one[0])]
+    if not samples:
+        return None
+    return splitters_from([keys for keys, _ in samples], shards, [rows for _, rows in samples])
+
+
+def _split(
+    side: str,
+    frame: Any,
+    on: list[Any],
+    splitters: npt.NDArray[Any] | None,
+    shards: int,
+    missing_equal: bool,
+) -> list[Any]:
+    """The rows of a partition by shard. Those without a key match nothing and are dealt out in turn."""
+    cells = _key(side, frame, on)
+    rows: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)] * shards
+    if splitters is not None and len(frame):
+        routes = route(cells.array.astype(splitters.dtype, copy=False), None, splitters, cells.there)
+        rows = routes.split(routes.sources)
+    if cells.there is not None:
+        missing = np.flatnonzero(~cells.there)
+        if missing_equal:
+            rows[0] = np.concatenate([rows[0], missing])
+        else:
+            rows = [np.concatenate([some, missing[j::shards]]) for j, some in enumerate(rows)]
+    frame = frame.take(np.concatenate(rows))
+    ends = np.cumsum([len(some) for some in rows])
+    return [frame.iloc[begin:end] for begin, end in zip([0, *ends[:-1]], ends)]
+
+
+def _piece(pieces: list[Any], shard: int) -> Any:
+    return pieces[shard]
+
+
+def _together(pieces: list[Any]) -> Any:
+    full = [piece for piece in pieces if len(piece)] or pieces[:1]
+    return full[0] if len(full) == 1 else pd.concat(full)
+
+
+def _join(plan: _Plan, left: list[Any], right: list[Any]) -> Any:
+    return plan.join(_together(left), _together(right))
+
+
+def _names(on: Any) -> list[Any]:
+    return list(on) if isinstance(on, (list, tuple)) else [on]
+
+
+def _checked_names(
+    left: Any, right: Any, on: Any, left_on: Any, right_on: Any
+) -> tuple[list[Any], list[Any]]:
+    """The columns of the key on both sides."""
+    for argument, frame in (("left", left), ("right", right)):
+        if not isinstance(frame, frames.DataFrame):
+            raise InvalidType(
+                f"{argument}: a {type(frame).__module__}.{type(frame).__qualname__} is no Dask DataFrame; "
+                "dask.dataframe.from_pandas(x, npartitions=1) makes one of pandas"
+            )
+    if (on is None) == (left_on is None) or (left_on is None) != (right_on is None):
+        raise InvalidArgument("on: give on, or left_on and right_on")
+    lefts = _names(on if left_on is None else left_on)
+    rights = _names(on if right_on is None else right_on)
+    if not lefts or len(lefts) != len(rights):
+        raise InvalidArgument(
+            f"right_on: {len(rights)} columns, but left_on has {len(lefts)}; a key has 1 to 16 on each side"
+        )
+    for argument, frame, names in (("left", left, lefts), ("right", right, rights)):
+        for name in names:
+            if name not in frame.columns:
+                raise InvalidArgument(
+                    f"{argument}: it has no column {name!r}; it has {', '.join(map(str, frame.columns))}"
+                )
+    return (lefts, rights)
+
+
+def _small_side(left: Any, right: Any, how: str, broadcast: bool | None) -> str | None:
+    """The side that is sent to all partitions of the other one, if one is."""
+    if broadcast is False:
+        return None
+    sides = {"right": (right.npartitions, left.npartitions)}
+    if how == "inner":
+        sides["left"] = (left.npartitions, right.npartitions)
+    side = min(sides, key=lambda one: sides[one][0])
+    small, large = sides[side]
+    # The rule of Dask's own merge.
+    if broadcast or small == 1 or small < math.log2(large) / 2:
+        return side
+    return None
+
+
+def _broadcast(
+    graph: Graph, token: str, name: str, plan: _Plan, small: str, few: Partitions, many: Partitions
+) -> list[Any]:
+    """Tasks that join each partition of one side with all of the other one; their keys."""
+    together = f"raydex-small-{token}"
+    graph[together] = Task(together, _together, List(*map(TaskRef, few.keys)))
+    keys = []
+    for i, key in enumerate(many.keys):
+        pair = [List(TaskRef(key)), List(TaskRef(together))]
+        if small == "left":
+            pair.reverse()
+        keys.append((name, i))
+        graph[keys[-1]] = Task(keys[-1], _join, plan, *pair)
+    return keys
+
+
+def _shuffled(
+    graph: Graph, token: str, name: str, plan: _Plan, shards: int, sides: dict[str, Partitions]
+) -> list[Any]:
+    """Tasks that send both sides to shards and join these; their keys."""
+    columns = {"left": plan.left_on, "right": plan.right_on}
+    samples = []
+    for side, parts in sides.items():
+        for i, key in enumerate(parts.keys):
+            drawn = (f"raydex-sample-{side}-{token}", i)
+            graph[drawn] = Task(drawn, _sample, side, TaskRef(key), columns[side])
+            samples.append(TaskRef(drawn))
+    splitters = f"raydex-splitters-{token}"
+    graph[splitters] = Task(splitters, _splitters, List(*samples), shards)
+    for side, parts in sides.items():
+        for i, key in enumerate(parts.keys):
+            split = (f"raydex-split-{side}-{token}", i)
+            graph[split] = Task(
+                split, _split, side, TaskRef(key), columns[side], TaskRef(splitters), shards,
+                plan.missing_equal,
+            )  # fmt: skip
+            for j in range(shards):
+                piece = (f"raydex-piece-{side}-{token}", i, j)
+                graph[piece] = Task(piece, _piece, TaskRef(split), j)
+    keys = []
+    for j in range(shards):
+        keys.append((name, j))
+        pieces = [
+            List(*(TaskRef((f"raydex-piece-{side}-{token}", i, j)) for i in range(len(parts.keys))))
+            for side, parts in sides.items()
+        ]
+        graph[keys[-1]] = Task(keys[-1], _join, plan, *pieces)
+    return keys
+
+
+def join(
+    left: Any,
+    right: Any,
+    on: Any = None,
+    *,
+    left_on: Any = None,
+    right_on: Any = None,
+    how: str = "inner",
+    suffixes: tuple[str, str] = ("_x", "_y"),
+    shards: int | None = None,
+    broadcast: bool | None = None,
+    missing_equal: bool = False,
+    **options: Any,
+) -> Any:
+    """Joins two Dask DataFrames by equal keys, as `dask.dataframe.merge` does.
+
+    Parameters
+    ----------
+    left, right
+        Dask DataFrames of pandas, with any partitions.
+    on, left_on, right_on
+        The columns of the key: a name, or a list of 1 to 16. Both sides' dtypes need not be equal if one
+        type has the values of both; integers of 64 bits with floating numbers are refused. Strings may be
+        of any length.
+    how
+        `inner`: each pair of rows that match. `left`: the same, and left rows without a match, with
+        missing values: columns of integers of the right side become float64, as in pandas. `semi`: left
+        rows with a match, once each, with their labels. `anti`: left rows without one.
+    suffixes
+        Of columns that both sides have, besides keys of one name.
+    shards
+        Partitions of the result of a shuffled join; by default the larger of both sides' numbers.
+    broadcast
+        Whether the right side, or for `inner` the one with fewer partitions, is sent whole to each
+        partition of the other one. By default where that has few partitions, by the rule of Dask's merge.
+    missing_equal
+        Whether a missing key equals another one. By default it matches nothing, unlike in pandas. NaN
+        equals NaN.
+    options
+        `structure` and options of `raydex.join`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        Lazy. The rows of `dask.dataframe.merge`, in another order; labels are new, as there. Partitions of
+        a shuffled join hold ranges of the first key column.
+
+    Cost: both sides are sampled, split by splitters from the samples, and joined shard by shard:
+    partitions x shards pieces a side. Rows of one key are on one shard, so that a hot key, or a first key
+    column of few values, makes a large partition. All partitions of both sides are held until the
+    splitters are known, in memory or where workers spill to. Raises `raydex.InvalidArgument`,
+    `InvalidType`; in tasks what `raydex.join` raises.
+    """
+    lefts, rights = _checked_names(left, right, on, left_on, right_on)
+    if how not in _KINDS:
+        raise InvalidArgument(f"how: {how!r} is none of {', '.join(_KINDS)}")
+    if shards is None:
+        shards = max(left.npartitions, right.npartitions)
+    if not 1 <= shards <= 2**16:
+        raise InvalidArgument(f"shards: {shards}; legal are 1 to {2**16}")
+    plan = _Plan(lefts, rights, how, suffixes, missing_equal, options)
+    meta = _meta_of(plan, left, right)
+    token = tokenize(
+        left, right, lefts, rights, how, suffixes, shards, broadcast, missing_equal, options
+    )
+    parts, others = take_apart(left), take_apart(right)
+    graph: Graph = {**parts.graph, **others.graph}
+    name = f"raydex-join-{token}"
+    small = _small_side(left, right, how, broadcast)
+    if small is None:
+        keys = _shuffled(graph, token, name, plan, shards, {"left": parts, "right": others})
+    else:
+        few, many = (others, parts) if small == "right" else (parts, others)
+        keys = _broadcast(graph, token, name, plan, small, few, many)
+    return frames.from_graph(graph, meta, (None,) * (len(keys) + 1), keys, name)
+
+
+def _meta_of(plan: _Plan, left: Any, right: Any) -> Any:
+    """What partitions of the result look like; refuses keys that cannot be joined."""
+    one, other = left._meta_nonempty, right._meta_nonempty
+    if plan.how == "left":
+        named = plan.named(one, other)[1]
+        plan.dtypes = _taken_or_missing(named, np.array([0, -1])).dtypes.to_dict()
+    return plan.join(one, other).iloc[:0]

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tasks of an index do: entries of partitions, shards, and their answers."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex._columns import Key
+from raydex._errors import InvalidArgument, InvalidType
+from raydex._index import Matches
+from raydex.dask._cells import aligned, cells_of
+from raydex.dask._libraries import pd, sizeof
+from raydex.sharded._arrays import HOST_ARRAYS
+from raydex.sharded._routing import Routes, route, sample, undo, undo_rows
+from raydex.sharded._shard import Shard, Summary, complete
+
+_log = logging.getLogger("raydex.dask")
+_unlimited = 1 << 40  # bytes
+
+
+class Part(Shard):
+    """A shard as a result of Dask.
+
+    It is pickled as its entries, so that Dask may send it elsewhere or write it to a disk; what reads it
+    builds it anew. That it has not to be: see `_size_of`."""
+
+    def __init__(
+        self,
+        keys: npt.NDArray[Any],
+        rows: npt.NDArray[np.int64],
+        bits: int,
+        structure: str,
+        options: dict[str, Any],
+    ) -> None:
+        super().__init__(keys, rows, bits, structure, None, **options)
+        self._made_by = (bits, structure, options)
+        self._token = uuid.uuid4().hex
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_built_again, (*self.take(), *self._made_by))
+
+    def __dask_tokenize__(self) -> str:
+        return self._token
+
+    def copy(self) -> Part:
+        """Another one with the same entries."""
+        keys, rows = self.take()
+        return Part(keys, rows, *self._made_by)
+
+
+def _built_again(
+    keys: npt.NDArray[Any], rows: npt.NDArray[np.int64], bits: int, structure: str, options: dict[str, Any]
+) -> Part:
+    _log.warning("a shard of %d entries was moved, or written to a disk: it is built anew", len(keys))
+    return Part(aligned(keys), aligned(rows), bits, structure, options)
+
+
+def _size_of(part: Part) -> int:
+    """The size of a shard, as Dask is told.
+
+    The scheduler plans by the size that was measured by the task which made the shard. It is to send tasks
+    to shards, not shards to tasks while workers are busy: it is told of half a worker's memory at least (of
+    more than all it would refuse to run tasks). Workers measure again on their event loops, to know what of
+    their memory is in use, and are told the truth."""
+    size = part.summary().resident_bytes
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return max(size, _half_of_memory())
+    return size
+
+
+def _half_of_memory() -> int:
+    """Half of what the worker may use that runs this task; 0 where none does."""
+    try:
+        worker = importlib.import_module("distributed").get_worker()
+    except (ImportError, ValueError):
+        return 0
+    return (worker.memory_manager.memory_limit or _unlimited) // 2
+
+
+sizeof.register(Part, _size_of)
+
+
+# Builds
+
+
+class Entries(NamedTuple):
+    """The keys of a partition that are not missing, and their rows there, or in all where they are given."""
+
+    keys: npt.NDArray[Any]
+    rows: npt.NDArray[np.int64] | None  # None: their places
+    key: Key
+    size: int  # of the partition
+    given: bool
+
+
+class Facts(NamedTuple):
+    """What the client knows of a partition before it makes splitters."""
+
+    key: Key
+    size: int
+    there: int
+    sample: npt.NDArray[Any]
+    max_row: int  # of those that were given; -1: none were
+
+
+def entries_of(argument: str, part: Any, given: Any = None, want: Key | None = None) -> Entries:
+    cells = cells_of(argument, part, want)
+    rows = None if cells.there is None else np.flatnonzero(cells.there)
+    if given is not None:
+        numbers = _row_numbers(given)
+        if len(numbers) != len(cells.array):
+            raise InvalidArgument(
+                f"rows: a partition of {len(numbers)}, but that of {argument} has {len(cells.array)}"
+            )
+        rows = numbers if rows is None else numbers[rows]
+    return Entries(cells.present(), rows, cells.key, len(cells.array), given is not None)
+
+
+def _row_numbers(given: Any) -> npt.NDArray[np.int64]:
+    cells = cells_of("rows", given)
+    if len(cells.array) == 0:
+        return np.empty(0, np.int64)
+    if cells.key.dtype is None or cells.key.dtype.kind not in "iu" or cells.key.unit:
+        raise InvalidType(f"rows: row ids are integers, and these are {cells.key}")
+    if cells.there is not None and not cells.there.all():
+        raise InvalidArgument("rows: some are missing; give all of them")
+    least, most = int(cells.array.min()), int(cells.array.max())
+    if least < 0 or most >= 2**63:
+        raise InvalidArgument(f"rows: they go from {least} to {most}; row ids are 0 to {2**63 - 1}")
+    return cells.array.astype(np.int64)
+
+
+def facts_of(entries: Entries, seed: int) -> Facts:
+    most = int(entries.rows.max()) if entries.given and entries.rows is not None and len(entries.rows) else -1
+    drawn = sample(entries.keys, seed=seed)
+    return Facts(entries.key, entries.size, len(entries.keys), drawn, most)
+
+
+def split(entries: Entries, splitters: npt.NDArray[Any], first_row: int) -> list[tuple[Any, Any]]:
+    """Keys and global rows for each shard."""
+    keys = entries.keys
+    if len(keys) == 0:
+        return [(keys.astype(splitters.dtype), np.empty(0, np.int64))] * (len(splitters) + 1)
+    routes = route(keys, None, splitters)
+    rows = routes.sources if entries.rows is None else entries.rows[routes.sources]
+    if not entries.given:
+        rows = rows + first_row
+    return list(zip(routes.split(routes.lower), routes.split(rows)))
+
+
+def piece(pieces: Sequence[Any], shard: int) -> Any:
+    return pieces[shard]
+
+
+def _joined(pieces: list[tuple[Any, Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    keys, rows = zip(*pieces)
+    return (np.concatenate(keys), np.concatenate(rows))
+
+
+def make(pieces: list[tuple[Any, Any]], bits: int, structure: str, options: dict[str, Any]) -> Part:
+    return Part(*_joined(pieces), bits, structure, options)
+
+
+def inserted(part: Part, pieces: list[tuple[Any, Any]]) -> Part:
+    """A shard with more entries; the same one where there are none."""
+    keys, rows = _joined(pieces)
+    if len(keys) == 0:
+        return part
+    other = part.copy()
+    other.insert(keys, rows)
+    return other
+
+
+def erased(part: Part, pieces: list[tuple[Any, Any]], pairs: bool) -> Part:
+    """A shard without the entries of keys, or of pairs of a key and a row."""
+    keys, rows = _joined(pieces)
+    if len(keys) == 0:
+        return part
+    other = part.copy()
+    other.erase(keys, rows if pairs else None)
+    return other
+
+
+def summary_of(part: Part) -> tuple[Summary, str, bool]:
+    return (part.summary(), part.index.info.structure, part.ordered)
+
+
+def around(summaries: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
+    """What each shard has to know of the others: what is before it as if it were one shard, and what
+    follows."""
+    found = []
+    before = Summary(0, -1, -1, -1, 0)
+    after = [before]
+    for one in reversed(summaries):
+        last = after[-1]
+        if one.entries:
+            last = replace(last, entries=last.entries + one.entries, smallest=one.smallest)
+        after.append(last)
+    for one, following in zip(summaries, after[-2::-1]):
+        found.append((before, following))
+        if one.entries:
+            before = replace(before, entries=before.entries + one.entries, largest=one.largest)
+    return found
+
+
+# Queries
+
+
+def is_single(x: Any) -> bool:
+    """Whether it is a single key, or an array without dimensions."""
+    return isinstance(x, (bytes, str)) or getattr(x, "ndim", 1 if hasattr(x, "__len__") else 0) == 0
+
+
+def routes_of(lower: Any, upper: Any, splitters: npt.NDArray[Any], key: Key) -> Routes:
+    """The pieces of a partition of probes."""
+    begins, there, _ = cells_of("points" if upper is None else "lower", lower, key)
+    if upper is None:
+        return route(begins, None, splitters, there)
+    ends, others, _ = cells_of("upper", upper, key)
+    if is_single(lower):
+        begins, there = _repeated(begins, there, len(ends))
+    elif is_single(upper):
+        ends, others = _repeated(ends, others, len(begins))
+    if len(begins) != len(ends):
+        raise InvalidArgument(f"upper: {len(ends)} probes, but lower has {len(begins)}")
+    if there is None or others is None:
+        there = others if there is None else there
+    else:
+        there = there & others
+    return route(begins, ends, splitters, there)
+
+
+def _repeated(array: Any, there: Any, size: int) -> tuple[Any, Any]:
+    return (np.repeat(array, size), None if there is None else np.repeat(there, size))
+
+
+def pieces_of(routes: Routes) -> list[Any]:
+    """The ends that go to each shard; None where nothing does."""
+    lower = routes.split(routes.lower)
+    upper = [None] * len(lower) if routes.upper is None else routes.split(routes.upper)
+    return [(a, b) if len(a) else None for a, b in zip(lower, upper)]
+
+
+def routed_piece(routes: Routes, shard: int) -> Any:
+    """The ends that go to one shard; None where nothing does."""
+    return pieces_of(routes)[shard]
+
+
+def answer(
+    part: Part,
+    ends: Any,
+    operation: str,
+    arguments: dict[str, Any],
+    around: tuple[Summary, Summary],
+) -> Any:
+    """What a shard says of its pieces; None where it has none.
+
+    `around`: all shards before it as one, and all that follow it."""
+    if ends is None:
+        return None
+    lower, upper = ends
+    found = part.answer(
+        operation, aligned(lower), None if upper is None else aligned(upper), **arguments
+    )
+    if operation == "rows":
+        return found
+    before, after = around
+    return complete(operation, found, 1, (before, before, after))
+
+
+def together(routes: Routes, answers: list[Any], operation: str) -> Any:
+    """The answers of all probes; of `rows` offsets and rows."""
+    given = [one for one in answers if one is not None]
+    if operation == "rows":
+        if not given:
+            return Matches(np.zeros(routes.size + 1, np.int64), np.empty(0, np.int64))
+        counts, rows = zip(*given)
+        return Matches(*undo_rows(routes, np.concatenate(counts), np.concatenate(rows)))
+    dtype = np.dtype(bool if operation == "contains" else np.int64)
+    found = np.concatenate([np.empty(0, dtype), *given])
+    if operation == "contains":
+        return undo(routes, found, "place", False)
+    if operation in ("count", "sum"):
+        sums = undo(routes, found, "sum")
+        return sums.view(np.uint64) if operation == "sum" else sums
+    return undo(routes, found, "place" if routes.upper is None else "first")
+
+
+def without_nan(routes: Routes, found: npt.NDArray[np.bool_], invert: bool) -> npt.NDArray[np.bool_]:
+    """Membership as NumPy has it: NaN is in nothing."""
+    if routes.lower.dtype.kind == "f":
+        found[routes.sources[np.isnan(routes.lower)]] = False
+    return ~found if invert else found
+
+
+def labelled(part: Any, found: Any) -> Any:
+    """Answers as a partition like that of the probes."""
+    if isinstance(part, np.ndarray):
+        return found
+    labels = part if isinstance(part, pd.Index) else part.index
+    return pd.Series(found, index=labels, name=part.name)
+
+
+def answered(part: Any, routes: Routes, answers: list[Any], operation: str, invert: bool | None) -> Any:
+    """A partition of the answer. `invert`: of `isin`, which is asked as `contains`."""
+    found = together(routes, answers, operation)
+    if invert is not None:
+        found = without_nan(routes, found, invert)
+    return labelled(part, found)
+
+
+def matches(routes: Routes, answers: list[Any]) -> Matches:
+    found: Matches = together(routes, answers, "rows")
+    return found
+
+
+def row_lines(part: Any, first: int, found: Matches) -> Any:
+    """A line for each match, with the probe's label, or its number where it has none."""
+    if isinstance(part, pd.Index):
+        labels = part
+    elif isinstance(part, pd.Series):
+        labels = part.index
+    else:
+        labels = pd.RangeIndex(first, first + len(part))
+    return pd.DataFrame({"row": found.rows}, index=labels.repeat(np.diff(found.offsets)))
+
+
+def size_of(part: Any) -> int:
+    return len(part)
+
+
+def total(sizes: list[int]) -> int:
+    return sum(sizes)
+
+
+# Sums of values
+
+
+def rows_routed(found: Matches, begins: npt.NDArray[np.int64]) -> Routes:
+    """Rows by the partition of values that has them; `begins`: the first row of each but the first one."""
+    return route(found.rows, None, begins)
+
+
+def fetched(part: Any, ends: Any, first: int, size: int) -> npt.NDArray[Any]:
+    """The values of rows of a partition; 0 where they are missing."""
+    cells = cells_of("values", part)
+    if len(cells.array) != size:
+        raise InvalidArgument(
+            f"values: a partition of {len(cells.array)}, but that of the column has {size}; give a column of "
+            "the same table"
+        )
+    kind = cells.array.dtype.kind
+    if cells.key.unit or kind not in "iuf":
+        raise InvalidType(f"values: they are {cells.key}; sums are of numbers")
+    values = cells.array.astype(f"{kind}8")
+    if cells.there is not None:
+        values[~cells.there] = 0
+    return values[:0] if ends is None else values[ends[0] - first]
+
+
+def sums(found: Matches, routes: Routes, values: list[Any]) -> npt.NDArray[Any]:
+    """The sum of the values of each probe's rows."""
+    of = undo(routes, np.concatenate(values), "place", 0)
+    found_sums = np.asarray(HOST_ARRAYS.segment_sums(of, found.offsets))
+    return found_sums.view(of.dtype)  # integers modulo 2^64
+
+
+def labelled_sums(part: Any, found: Matches, routes: Routes, values: list[Any]) -> Any:
+    return labelled(part, sums(found, routes, values))

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Users' columns as dense arrays of NumPy or PyTorch, beside which of their cells are there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from raydex._arrow import HostCells
+from raydex._columns import Key, Source, column, key_of, look, stream_of
+from raydex._errors import InvalidArgument, InvalidType, Unsupported
+from raydex._worlds import HOST
+from raydex.sharded._arrays import arrays_of
+from raydex.sharded._exchange import Exchange
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A column without gaps in memory."""
+
+    array: Any
+    there: Any  # an array of bool; None: no cell is missing
+    key: Key
+    source: Source
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def given(self, answers: Any) -> Any:
+        """Answers in the library of the column; of a single number a single one."""
+        on = arrays_of(answers)
+        if on.name == "torch" and self.source.world.name == "numpy":
+            answers = on.host(answers)
+        return answers[0] if self.source.scalar else answers
+
+
+def dense(source: Source, engine: Exchange, want: Key | None = None) -> Dense:
+    """The cells of an argument where the engine takes them, as keys of a type; a copy only of what is not
+    dense."""
+    stream, _ = stream_of(source, None)
+    if key_of(source, stream).dtype is None:
+        raise Unsupported(
+            f"{source.argument}: strings of any length have no order, by which shards are made; give ones of "
+            "up to 8 bytes as numpy.asarray(x, dtype='S8'), or codes of them"
+        )
+    of = column(source, stream, want, copies=True)
+    there = None
+    if source.world.device is None:
+        array, validity, _ = of.kept
+        array = np.ascontiguousarray(array)
+        if validity is not None:
+            there = np.unpackbits(validity, count=len(array), bitorder="little").astype(bool)
+            there = None if there.all() else there
+        if source.world.name == "torch":
+            array = sys.modules["torch"].from_numpy(array)
+    elif source.world.name == "torch":
+        array = of.kept[0].reshape(-1).contiguous()
+    else:
+        raise Unsupported(
+            f"{source.argument}: of the libraries for GPUs PyTorch's tensors are taken; give "
+            "torch.from_dlpack(x)"
+        )
+    return Dense(engine.accept(source.argument, array), there, of.key, source)
+
+
+def row_ids(x: Any, engine: Exchange, like: Dense, end: int) -> Any:
+    """Explicit rows as int64, as many as there are keys."""
+    cells = dense(look("rows", x), engine)
+    on = arrays_of(cells.array)
+    if len(cells) != len(like):
+        raise InvalidArgument(f"rows: {len(cells)} of them, but {len(like)} keys")
+    if len(cells) == 0:
+        return on.empty(0, "int64")
+    kind = on.dtype(cells.array)
+    if kind.kind not in "iu":
+        raise InvalidType(f"rows: row ids are integers, and these are {kind}")
+    if cells.there is not None:
+        raise InvalidArgument("rows: some are missing; give all of them")
+    rows = on.view(cells.array, "int64") if kind == "uint64" else on.cast(cells.array, "int64")
+    low, high = int(rows.min()), int(rows.max())
+    if low < 0 or high >= end:
+        raise InvalidArgument(f"rows: they go from {low} to {high}; row ids are 0 to {end - 1}")
+    return rows
+
+
+def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int]) -> Key:
+    """The type of a column of which each process has a part. Parts without cells say nothing of it."""
+    said = [at for at, size in enumerate(sizes) if size] or [0]
+    first = said[0]
+    for at in said:
+        if keys[at] != keys[first]:
+            raise InvalidType(
+                f"{name}: of {keys[first]} on process {first}, but of {keys[at]} on process {at}; convert one"
+            )
+    return keys[first]
+
+
+def empty_source(argument: str, key: Key) -> Source:
+    """A column of a type without cells."""
+    array = np.empty(0, key.dtype)
+    return Source(argument, array, HOST, HostCells(array, unit=key.unit), shape=array.shape)

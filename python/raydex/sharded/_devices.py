@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One process with shards on several devices: copies between them, and no engine."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from raydex._errors import InvalidArgument, InvalidType
+from raydex.sharded._arrays import arrays_of
+
+
+class DeviceExchange:
+    """One process, with a shard on each of some devices.
+
+    `devices`: names such as `"cuda:1"`, `torch.device`s, or `"cpu"`, which may be given several times. Probes
+    may be in the memory of any of them; what goes to a GPU is copied by PyTorch, between GPUs directly where
+    they reach each other.
+    """
+
+    __module__ = "raydex.sharded"
+
+    process = 0
+    processes = 1
+
+    def __init__(self, devices: Sequence[Any]) -> None:
+        if isinstance(devices, str) or len(devices) == 0:
+            raise InvalidArgument(f"devices: {devices!r} is no list of devices; give ['cuda:0', 'cuda:1']")
+        self.places: Sequence[Any] = [_place(device) for device in devices]
+
+    def accept(self, argument: str, cells: Any) -> Any:
+        return cells
+
+    def gather(self, what: object) -> list[Any]:
+        return [what]
+
+    def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
+        return cells
+
+    def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
+        return cells
+
+    def reserve(self, cells: Any, count: int) -> None:
+        pass  # nothing is received
+
+    def close(self) -> None:
+        pass
+
+    def abandon(self) -> None:
+        pass
+
+
+def _place(device: Any) -> Any:
+    if str(device) == "cpu":
+        return None
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError:
+        raise InvalidArgument(f"devices: {device!r} is for PyTorch, which is not installed") from None
+    try:
+        place = torch.device("cuda", device) if isinstance(device, int) else torch.device(str(device))
+    except RuntimeError as error:
+        raise InvalidArgument(f"devices: {device!r} is none, {error}") from None
+    if place.type != "cuda":
+        raise InvalidArgument(f"devices: {device!r} is neither 'cpu' nor one of CUDA")
+    return torch.device("cuda", torch.cuda.current_device()) if place.index is None else place
+
+
+def at_place(cells: Any, place: Any) -> Any:
+    """An array in the memory of a place."""
+    if place is None:
+        return cells if arrays_of(cells).device is None else cells.cpu()
+    if arrays_of(cells).name == "numpy" and cells.dtype.kind in "SmM":
+        raise InvalidType(f"column: PyTorch has no {cells.dtype}, and what is on {place} is copied by it")
+    return importlib.import_module("torch").as_tensor(cells, device=place)
+
+
+def beside(cells: Any, like: Any) -> Any:
+    """An array in the library and memory of another one."""
+    on, other = arrays_of(cells), arrays_of(like)
+    if on is other:
+        return cells
+    if other.name == "torch":
+        return cells.to(like.device) if on.name == "torch" else other.here(cells)
+    return on.host(cells)

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What sharded calls ask of an engine, and how processes agree before they exchange anything."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex._errors import ExchangeError, InvalidArgument, OutOfMemory, ShardError
+from raydex._worlds import is_of
+from raydex.sharded._arrays import arrays_of
+from raydex.sharded._devices import at_place
+from raydex.sharded._routing import Routes
+
+_Result = TypeVar("_Result")
+
+
+class Exchange(Protocol):
+    """What moves arrays between processes. All processes make the same calls in the same order."""
+
+    process: int
+    """The number of this process, from 0."""
+    processes: int
+    places: Sequence[Any]
+    """Where the shards of this process are: a `torch.device` each, or None for where their cells come from.
+    Several, of one process alone; else one."""
+
+    def accept(self, argument: str, cells: Any) -> Any:
+        """An array as `exchange` takes it; raises `raydex.InvalidArgument` for one in other memory."""
+
+    def gather(self, what: object) -> list[Any]:
+        """A small object of each process, for each process."""
+
+    def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
+        """Sends a part of an array to each process: the first `sent[0]` cells to process 0, the next
+        `sent[1]` to process 1, and so on. What `received` says comes from each, in that order, as one
+        array of the same library and dtype."""
+
+    def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
+        """The arrays of all processes, which have `sizes`, one behind the other, for each process."""
+
+    def reserve(self, cells: Any, count: int) -> None:
+        """Raises `raydex.OutOfMemory`, `MemoryError` or that of PyTorch if there is no room for `count`
+        more cells like these."""
+
+    def close(self) -> None:
+        """Frees what it holds."""
+
+    def abandon(self) -> None:
+        """Frees what it can after an exchange failed, and waits for no other process. Those that wait for
+        this one get an error, as far as the engine can tell them."""
+
+
+class Note(NamedTuple):
+    """What a process tells the others before an exchange."""
+
+    call: tuple[Any, ...]
+    told: dict[str, Any]
+    failure: str | None
+    full: bool  # it failed for want of memory
+
+
+class Full(Exception):
+    """Some processes had no memory for a batch, and all others no error."""
+
+    def __init__(self, own: Exception | None, others: ShardError, told: list[dict[str, Any]]) -> None:
+        super().__init__()
+        self.error: Exception = own or others
+        self.told = told
+
+
+class Company:
+    """A process among those that make sharded calls together: an error of one is known to all."""
+
+    def __init__(self, engine: Exchange) -> None:
+        self.engine = engine
+        self._lost = ""
+
+    @property
+    def process(self) -> int:
+        return self.engine.process
+
+    @property
+    def processes(self) -> int:
+        return self.engine.processes
+
+    def _reach(self, call: Callable[..., _Result], *arguments: Any) -> _Result:
+        """Calls the engine; whatever it raises ends the company."""
+        self.check()
+        try:
+            return call(*arguments)
+        except BaseException as error:
+            self._lost = f"{type(error).__name__}: {error}"
+            traceback.clear_frames(error.__traceback__)  # which refer to what the engine is to give up
+            self.engine.abandon()
+            if not isinstance(error, Exception):
+                raise
+            raise ExchangeError(
+                f"the exchange failed on process {self.process}, {self._lost}; what it was for is lost, "
+                "build it again when all processes are there"
+            ) from error
+
+    def check(self) -> None:
+        if self._lost:
+            raise ExchangeError(f"it was lost when an exchange failed, {self._lost}; build it again")
+
+    def agree(
+        self, call: tuple[Any, ...], work: Callable[[dict[str, Any]], _Result], *, retry: bool = False
+    ) -> tuple[_Result, list[dict[str, Any]]]:
+        """Does this process's part of a step, and learns whether the others did theirs.
+
+        `call` is what is done, which must be the same everywhere; `work` gets a dict to write in what the
+        others are to know. Where one process failed it raises its own error there, on the others
+        `ShardError`, or with `retry` `Full` on all if memory was all that lacked."""
+        told: dict[str, Any] = {}
+        own: Exception | None = None
+        result: Any = None
+        self.check()
+        try:
+            result = work(told)
+        except Exception as error:
+            own = error
+        failure = None if own is None else f"{type(own).__name__}: {own}"
+        note = Note(call, told, failure, _is_full(own))
+        notes: list[Note] = self._reach(self.engine.gather, note)
+        failed = [at for at, one in enumerate(notes) if one.failure is not None]
+        if failed:
+            first = failed[0]
+            other = ShardError(first, str(notes[first].failure))
+            if retry and all(notes[at].full for at in failed):
+                raise Full(own, other, [one.told for one in notes])
+            raise own or other
+        for at, one in enumerate(notes):
+            if one.call != notes[0].call:
+                raise InvalidArgument(
+                    f"processes differ in what they call: process 0 {_as_text(notes[0].call)}, process {at} "
+                    f"{_as_text(one.call)}; all must make the same calls in the same order"
+                )
+        return (result, [one.told for one in notes])
+
+    def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
+        return self._reach(self.engine.exchange, cells, sent, received)
+
+    def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
+        return self._reach(self.engine.spread, cells, sizes)
+
+    def close(self) -> None:
+        self.engine.close()
+
+
+def by_process(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """How many cells go from each process to each, of how many go from each process to each shard."""
+    processes = len(table)
+    between: npt.NDArray[np.int64] = table.reshape(processes, processes, -1).sum(axis=2)
+    return between
+
+
+def distribute(
+    company: Company, routes: list[Routes], columns: list[list[Any]], table: npt.NDArray[np.int64]
+) -> list[list[Any]]:
+    """The columns of each shard of this process.
+
+    `columns[i]` are grouped as `routes[i]` are: of the process's part, or, where the only process moves
+    what its own shards have, of each shard. `table`: how many cells go from each process to each shard."""
+    engine = company.engine
+    if engine.processes > 1:
+        between = by_process(table)
+        sent, received = between[engine.process].tolist(), between[:, engine.process].tolist()
+        return [[company.exchange(cells, sent, received) for cells in columns[0]]]
+    parts = [[one.split(cells) for cells in of] for one, of in zip(routes, columns)]
+    return [
+        [
+            _in_one([at_place(part[column][shard], place) for part in parts])
+            for column in range(len(columns[0]))
+        ]
+        for shard, place in enumerate(engine.places)
+    ]
+
+
+def _in_one(parts: list[Any]) -> Any:
+    return arrays_of(parts[0]).concatenate(parts)
+
+
+def _is_full(error: Exception | None) -> bool:
+    """Whether it says that memory could not be had."""
+    return isinstance(error, (OutOfMemory, MemoryError)) or is_of("torch.cuda", error, "OutOfMemoryError")
+
+
+def _as_text(call: tuple[Any, ...]) -> str:
+    return " ".join(str(word) for word in call)

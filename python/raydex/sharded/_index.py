@@ -1,0 +1,809 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexes over several devices and processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex._arrow import HostCells
+from raydex._columns import Key, Source, look, same_place
+from raydex._errors import InvalidArgument, InvalidType
+from raydex._index import Matches, _as_long, bytes_as_text
+from raydex.sharded._arrays import arrays_of
+from raydex.sharded._cells import Dense, dense, of_all, row_ids
+from raydex.sharded._devices import DeviceExchange, at_place, beside
+from raydex.sharded._exchange import Company, Exchange, Full, by_process, distribute
+from raydex.sharded._hot import Merged, merge
+from raydex.sharded._routing import Routes, route, sample, splitters_from, undo, undo_rows
+from raydex.sharded._shard import Shard, Summary, complete
+
+LEAST_PROBES = 1024
+"""Batches of so few probes are not split again for want of memory."""
+_SAMPLE = 4096  # keys of a part, from which splitters are made
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How even shards are; a number for each shard, in the order of their keys."""
+
+    rows: tuple[int, ...]
+    """Entries."""
+    last: tuple[int, ...]
+    """Pieces of the last call's probes, those of all processes: a point is one, a range one for each shard
+    that it touches."""
+    total: tuple[int, ...]
+    """Pieces since the build."""
+    merged: int
+    """Probes since the build that were not sent, since another one of the same hot key was."""
+
+    @property
+    def imbalance(self) -> float:
+        """The most rows of a shard, divided by their mean; 1 where there are none."""
+        return _imbalance(self.rows)
+
+    @property
+    def probe_imbalance(self) -> float:
+        """The same of pieces since the build."""
+        return _imbalance(self.total)
+
+
+def _imbalance(numbers: Sequence[int]) -> float:
+    whole = sum(numbers)
+    return max(numbers) * len(numbers) / whole if whole else 1.0
+
+
+@dataclass(frozen=True)
+class ShardedInfo:
+    """What a sharded index is. `structure`, `backend`, `device` and `options` are of the first shard of
+    this process, the rest is of all shards together."""
+
+    structure: str
+    backend: str
+    device: str
+    key: str
+    shards: int
+    processes: int
+    row_id_bits: int
+    entries: int
+    max_row_id: int
+    options: dict[str, str]
+    resident_bytes: int
+    """Of the indexes, and of the keys that shards keep beside them."""
+    balance: Balance
+
+
+@dataclass
+class _Probes:
+    """The probes of a call of this process."""
+
+    lower: Dense
+    upper: Any
+    there: Any
+
+    def part(self, begin: int, size: int) -> tuple[Any, Any, Any]:
+        end = begin + size
+        return (
+            self.lower.array[begin:end],
+            None if self.upper is None else self.upper[begin:end],
+            None if self.there is None else self.there[begin:end],
+        )
+
+
+@dataclass
+class _Values:
+    """The values of a sum: of each process a part."""
+
+    part: Any
+    key: Key
+    begins: npt.NDArray[np.int64] | None = None  # the rows that the parts of all but process 0 begin at
+
+
+@dataclass
+class _Round:
+    """A part of a call's probes, on its way."""
+
+    routes: Routes
+    merged: Merged | None
+    answers: Any = None
+
+
+class ShardedIndex:
+    """An index over a column of which each process has a part, made by `raydex.sharded.build`.
+
+    Each shard holds the keys of a range, with all their rows. Each process has one shard, or the only
+    process several on several devices. Answers are those of one `raydex.Index` over the whole column: the
+    parts of all processes, one behind the other.
+
+    *Collective*: every method is called by all processes, in the same order, but for `info`, `balance`,
+    `len`, `repr` and `close`. Each passes probes of its own, any number of them, none, too, and gets their
+    answers. Not by several threads at a time.
+
+    *Probes* and *results* are as of `raydex.Index`; on GPUs they are PyTorch's tensors, whose current
+    stream is the one that is used. Calls wait for their probes to be counted, not for their answers.
+
+    *Cost*: as of the local index, and beside it a probe is partitioned and sent, and its answer is sent
+    back: a key of 32 bits and a row below 2^31 are 8 bytes. A key that many points of a batch have is sent
+    once.
+
+    *Errors*: what one process raises the others hear of as `raydex.ShardError`, and the index can be used
+    again. Where processes no longer reach each other, all raise `raydex.ExchangeError`, and the index is
+    lost. Batches for which a shard has no memory are split and tried again.
+    """
+
+    __module__ = "raydex.sharded"
+
+    def __init__(
+        self,
+        company: Company,
+        key: Key,
+        splitters: npt.NDArray[Any],
+        shards: list[Shard],
+        summaries: list[Summary],
+        bits: int,
+        made: tuple[str, Any, dict[str, Any]],
+        most_probes: int,
+        owned: bool,
+    ) -> None:
+        self._company = company
+        self._key = key
+        self._splitters = splitters
+        self._shards = shards
+        self._summaries = summaries
+        self._bits = bits
+        self._made = made
+        self._most_probes = most_probes
+        self._owned = owned
+        self._closed = False
+        self._room = 0  # cells that a process was to receive before
+        self._last = np.zeros(len(summaries), "int64")
+        self._total = np.zeros(len(summaries), "int64")
+        self._merged = 0
+
+    # What it is
+
+    @property
+    def info(self) -> ShardedInfo:
+        """Structure, entries, bytes, and how even shards are. Known without asking other processes."""
+        self._check_open()
+        of = self._shards[0].index.info
+        return ShardedInfo(
+            of.structure, of.backend, of.device, of.key if not self._key.unit else self._key.unit,
+            len(self._summaries), self._company.processes, self._bits, len(self),
+            self._max_row(), of.options, sum(one.resident_bytes for one in self._summaries), self.balance,
+        )  # fmt: skip
+
+    @property
+    def balance(self) -> Balance:
+        """How even shards are. Known without asking other processes."""
+        return Balance(
+            tuple(one.entries for one in self._summaries),
+            tuple(self._last.tolist()),
+            tuple(self._total.tolist()),
+            self._merged,
+        )
+
+    def _max_row(self) -> int:
+        return max(one.max_row for one in self._summaries)
+
+    def __len__(self) -> int:
+        """Entries of all shards."""
+        return sum(one.entries for one in self._summaries)
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "raydex.sharded.ShardedIndex(closed)"
+        of = self._shards[0].index.info
+        processes = self._company.processes
+        where = f"process {self._company.process} of {processes}" if processes > 1 else "one process"
+        held = sum(one.resident_bytes for one in self._summaries)
+        return (
+            f"raydex.sharded.ShardedIndex({of.structure} on {of.device}, {where}: {len(self)} rows of "
+            f"{self._key} on {len(self._summaries)} shards, {bytes_as_text(held)})"
+        )
+
+    def close(self) -> None:
+        """Frees the shards of this process now, and the process groups that the build made. Later calls
+        raise `raydex.InvalidArgument`; those of other processes fail."""
+        if self._closed:
+            return
+        self._closed = True
+        for shard in self._shards:
+            shard.close()
+        if self._owned:
+            self._company.close()
+
+    def __enter__(self) -> ShardedIndex:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InvalidArgument("index: it is closed; build another one")
+        self._company.check()
+
+    # Queries
+
+    def first(self, lower: Any, upper: Any = None) -> Any:
+        """The smallest matching row of each probe, int64, -1 where none matches."""
+        return self._numbers("first", lower, upper)
+
+    def count(self, lower: Any, upper: Any = None) -> Any:
+        """How many rows match each probe, int64."""
+        return self._numbers("count", lower, upper)
+
+    def sum(self, lower: Any, upper: Any = None, *, values: Any = None) -> Any:
+        """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
+
+        `values`: of each process a part of a column with a cell for each row; parts follow each other as
+        those of the build did. Where rows were numbered by the build, these are the values of the process's
+        own rows. Types and missing values are as of `Index.sum`. Sums of floating values are added up for
+        each shard in double, then over shards; they may differ in their last digits from those of one
+        index.
+
+        Cost with values: each matching row is asked for at the process that has its value, 8 bytes there
+        and a value back."""
+        found, probes = self._ask("sum", lower, upper, {}, values)
+        return probes.lower.given(found)
+
+    def rows(self, lower: Any, upper: Any = None) -> Matches:
+        """All matching rows of each probe, as offsets and rows; those of a probe by key, then by row, where
+        the structure is ordered."""
+        (offsets, found), probes = self._ask("rows", lower, upper, {})
+        on = arrays_of(offsets)
+        if on.name == "torch" and probes.lower.source.world.name == "numpy":
+            offsets, found = on.host(offsets), on.host(found)
+        return Matches(offsets, found)
+
+    def contains(self, points: Any) -> Any:
+        """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
+        return self._numbers("contains", points, None)
+
+    def isin(self, points: Any, invert: bool = False) -> Any:
+        """`numpy.isin(points, column, invert=invert)`: as `contains`, but NaN is in nothing, and with
+        `invert` the opposite. Points may have any number of dimensions."""
+
+        def flat() -> Source:
+            source = look("points", points)
+            if isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
+                source.cells.array = source.cells.array.reshape(-1)
+                source.scalar = False
+            return source
+
+        found, probes = self._ask("contains", flat, None, {})
+        of = probes.lower
+        if arrays_of(found).dtype(of.array).kind == "f":
+            found = found & (of.array == of.array)
+        answers = of.given(~found if invert else found)
+        return answers if of.source.shape is None else answers.reshape(of.source.shape)
+
+    def rank(self, points: Any, side: str = "left") -> Any:
+        """How many keys are less than each point, or with `side="right"` not greater; int64. -1 for missing
+        points."""
+        return self._numbers("rank", points, None, side=side)
+
+    def predecessor(self, points: Any, strict: bool = False) -> Any:
+        """The smallest row of the largest key that is not greater than each point, or with `strict` less
+        than it; -1 where there is none."""
+        return self._numbers("predecessor", points, None, strict=strict)
+
+    def successor(self, points: Any, strict: bool = False) -> Any:
+        """The same for the smallest key that is not less than the point, or greater than it."""
+        return self._numbers("successor", points, None, strict=strict)
+
+    def _numbers(self, operation: str, lower: Any, upper: Any, **arguments: Any) -> Any:
+        found, probes = self._ask(operation, lower, upper, arguments)
+        return probes.lower.given(found)
+
+    def _probes(self, lower: Any, upper: Any) -> _Probes:
+        engine = self._company.engine
+        if upper is None:
+            source = lower() if callable(lower) else look("points", lower)
+            of = dense(source, engine, self._key)
+            return _Probes(of, None, of.there)
+        begin, end = _as_long(look("lower", lower), look("upper", upper))
+        same_place(begin, end)
+        of, to = dense(begin, engine, self._key), dense(end, engine, self._key)
+        if len(of) != len(to):
+            raise InvalidArgument(f"upper: {len(to)} cells, but lower has {len(of)}; they must agree")
+        there = of.there if to.there is None else to.there if of.there is None else of.there & to.there
+        return _Probes(of, beside(to.array, of.array), there)
+
+    def _ask(
+        self, operation: str, lower: Any, upper: Any, arguments: dict[str, Any], values: Any = None
+    ) -> tuple[Any, _Probes]:
+        """The answers of this process's probes, in rounds of so many probes as memory is for."""
+        self._check_open()
+        kind = "points" if upper is None else "ranges"
+        call = (operation, "of", kind, *arguments.items(), *(() if values is None else ("with values",)))
+        most, done = self._most_probes, 0
+        probes: _Probes | None = None
+        summed: _Values | None = None
+        last: _Round | None = None
+        parts: list[Any] = []
+        pieces = np.zeros(len(self._summaries), "int64")
+
+        def finish() -> None:
+            nonlocal last
+            if last is not None:
+                parts.append(self._finished(operation, last))
+                last = None
+
+        def begin(told: dict[str, Any]) -> _Round:
+            nonlocal probes, summed
+            finish()  # here, so that the others hear of an error in it
+            if probes is None:
+                asked = self._probes(lower, upper)
+                if values is not None:
+                    summed = self._values(values)
+                probes = asked
+            if summed is not None:
+                told["values"] = (summed.key, len(summed.part))
+            told["size"] = size = min(most, len(probes.lower) - done)
+            points, ends, there = probes.part(done, size)
+            merged = merge(points, there) if ends is None and operation != "rows" else None
+            if merged is not None:
+                points, there = merged.points, merged.there
+            told["merged"] = 0 if merged is None else merged.saved
+            routes = route(points, ends, self._splitters, there)
+            told["counts"] = routes.counts
+            told["left"] = len(probes.lower) - done - size
+            return _Round(routes, merged)
+
+        while True:
+            size = 0
+            try:
+                now, told = self._company.agree(call, begin, retry=True)
+                size = max(one["size"] for one in told)
+                if summed is not None and summed.begins is None:
+                    self._place_values(summed, told)
+                table = np.stack([one["counts"] for one in told])
+                now.answers = self._answers(operation, now.routes, table, arguments, summed)
+            except Full as full:
+                size = size or max(one.get("size", 0) for one in full.told)
+                if size <= LEAST_PROBES:
+                    raise full.error from None
+                most = max(LEAST_PROBES, (size + 1) // 2)
+                continue
+            last = now
+            done += told[self._company.process]["size"]
+            pieces += table.sum(axis=0)
+            self._merged += sum(one["merged"] for one in told)
+            if not any(one["left"] for one in told):
+                break
+        self._last = pieces
+        self._total = self._total + pieces
+        finish()
+        assert probes is not None
+        found = parts[0] if len(parts) == 1 else _joined(parts)
+        if operation == "sum" and (summed is None or cast(Any, summed.key.dtype).kind == "u"):
+            found = arrays_of(found).view(found, "uint64")
+        return (found, probes)
+
+    def _make_room(self, like: Any, between: npt.NDArray[np.int64], columns: int) -> None:
+        """Agrees that there is memory for what comes, where more comes than ever before."""
+        most = int(between.sum(axis=0).max())
+        if self._company.processes > 1 and most > self._room:
+            mine = int(between[:, self._company.process].sum())
+            engine = self._company.engine
+            self._company.agree(
+                ("make", "room"), lambda told: engine.reserve(like, columns * mine), retry=True
+            )
+            self._room = most
+
+    def _answers(
+        self,
+        operation: str,
+        routes: Routes,
+        table: npt.NDArray[np.int64],
+        arguments: dict[str, Any],
+        summed: _Values | None,
+    ) -> Any:
+        """The answers of a batch's pieces, which go to the owners and come back."""
+        company = self._company
+        between = by_process(table)
+        sent, received = between[company.process].tolist(), between[:, company.process].tolist()
+        self._make_room(routes.lower, between, 2 if routes.upper is None else 3)
+        lower = company.exchange(routes.lower, sent, received)
+        upper = None if routes.upper is None else company.exchange(routes.upper, sent, received)
+        pieces = table[company.process] if company.processes == 1 else np.array([len(lower)])
+        if operation == "rows" or summed is not None:
+            (counts, rows, sizes), _ = company.agree(
+                (operation, "answers"),
+                lambda told: self._matches(lower, upper, pieces, received),
+                retry=True,
+            )
+            if summed is None:
+                return self._rows_back(counts, rows, sizes, sent, received)
+            found = self._sums(counts, rows, summed)
+        else:
+            found, _ = company.agree(
+                (operation, "answers"),
+                lambda told: self._local(operation, lower, upper, pieces, arguments),
+                retry=True,
+            )
+        return company.exchange(found, received, sent)
+
+    def _on_shards(self, lower: Any, upper: Any, pieces: npt.NDArray[np.int64]) -> list[tuple[Any, Any]]:
+        """The pieces of each shard of this process, where it is."""
+        parts = []
+        end = 0
+        for place, count in zip(self._company.engine.places, pieces.tolist()):
+            begin, end = end, end + count
+            ends = None if upper is None else at_place(upper[begin:end], place)
+            parts.append((at_place(lower[begin:end], place), ends))
+        return parts
+
+    def _local(
+        self, operation: str, lower: Any, upper: Any, pieces: npt.NDArray[np.int64], arguments: dict[str, Any]
+    ) -> Any:
+        """What the shards of this process answer."""
+        on = arrays_of(lower)
+        number = self._company.process * len(self._shards)
+        answers = []
+        for shard, (begin, end) in zip(self._shards, self._on_shards(lower, upper, pieces)):
+            own = shard.answer(operation, begin, end, **arguments)
+            answers.append(beside(complete(operation, own, number, self._summaries), lower))
+            number += 1
+        found = on.concatenate(answers) if len(answers) > 1 else answers[0]
+        return found if operation in ("contains", "sum") else on.cast(found, self._narrow(operation))
+
+    def _narrow(self, operation: str) -> str:
+        """The type that answers are sent in."""
+        most = len(self) if operation in ("count", "rank") else self._max_row()
+        return "int32" if most < 2**31 else "int64"
+
+    def _matches(
+        self, lower: Any, upper: Any, pieces: npt.NDArray[np.int64], received: list[int]
+    ) -> tuple[Any, Any, list[int]]:
+        """The rows of pieces: how many each has, all of them, and how many are of each process's pieces."""
+        on = arrays_of(lower)
+        each = [
+            shard.answer("rows", begin, end)
+            for shard, (begin, end) in zip(self._shards, self._on_shards(lower, upper, pieces))
+        ]
+        counts = on.concatenate([beside(one[0], lower) for one in each])
+        rows = on.concatenate([beside(one[1], lower) for one in each])
+        counts, rows = on.cast(counts, self._narrow("count")), on.cast(rows, self._narrow("rows"))
+        return (counts, rows, _sizes(counts, received))
+
+    def _rows_back(
+        self, counts: Any, rows: Any, sizes: list[int], sent: list[int], received: list[int]
+    ) -> tuple[Any, Any]:
+        company = self._company
+        counts = company.exchange(counts, received, sent)
+
+        def room(told: dict[str, Any]) -> list[int]:
+            come = _sizes(counts, sent)
+            company.engine.reserve(rows, sum(come))
+            return come
+
+        come, _ = company.agree(("rows", "room"), room, retry=True)
+        return (counts, company.exchange(rows, sizes, come))
+
+    def _values(self, values: Any) -> _Values:
+        of = dense(look("values", values), self._company.engine)
+        dtype = of.key.dtype
+        if of.key.unit or dtype is None or dtype.kind not in "iuf":
+            raise InvalidType(f"values: they are {of.key}; sums are of numbers")
+        part = of.array
+        if of.there is not None:
+            part = arrays_of(part).where(of.there, part, np.zeros(1, dtype))
+        return _Values(part, of.key)
+
+    def _place_values(self, values: _Values, told: list[dict[str, Any]]) -> None:
+        """Learns which rows have their values where, and of which type all are."""
+        sizes = [one["values"][1] for one in told]
+        values.key = of_all("values", [one["values"][0] for one in told], sizes)
+        if len(self) and sum(sizes) <= self._max_row():
+            raise InvalidArgument(
+                f"values: {sum(sizes)} cells in all, but the largest row id is {self._max_row()}"
+            )
+        if len(values.part) == 0:
+            values.part = arrays_of(values.part).empty(0, cast(Any, values.key.dtype))
+        values.begins = np.cumsum(sizes[:-1], dtype="int64")
+
+    def _sums(self, counts: Any, rows: Any, values: _Values) -> Any:
+        """The sum of the values of each piece's rows, which are asked for where they are."""
+        company = self._company
+        on = arrays_of(rows)
+        begins, kind = cast(Any, values.begins), cast(Any, values.key.dtype)
+
+        def ask(told: dict[str, Any]) -> Routes:
+            routes = route(on.cast(rows, "int64"), None, begins)
+            told["counts"] = routes.counts
+            return routes
+
+        routes, told_all = company.agree(("values", "rows"), ask, retry=True)
+        table = np.stack([one["counts"] for one in told_all])
+        sent, received = table[company.process].tolist(), table[:, company.process].tolist()
+        self._make_room(routes.lower, table, 2)
+        asked = company.exchange(routes.lower, sent, received)
+        own = int(begins[company.process - 1]) if company.process else 0
+        found, _ = company.agree(
+            ("values", "found"), lambda told: on.take(beside(values.part, rows), asked - own), retry=True
+        )
+        back = company.exchange(found, received, sent)
+
+        def add(told: dict[str, Any]) -> Any:
+            cells = undo(routes, back, "place", fill=0)
+            if kind == "uint64":
+                cells = on.view(cells, "int64")
+            wide = on.cast(cells, "float64" if kind.kind == "f" else "int64")
+            return on.segment_sums(wide, on.running(counts))
+
+        return company.agree(("values", "added"), add, retry=True)[0]
+
+    def _finished(self, operation: str, of: _Round) -> Any:
+        """The answers of a round's probes, of those of its pieces."""
+        if operation == "rows":
+            counts, rows = of.answers
+            offsets, found = undo_rows(of.routes, counts, rows)
+            return (offsets, arrays_of(found).cast(found, "int64"))
+        on, answers = arrays_of(of.answers), of.answers
+        if on.dtype(answers).kind == "i":
+            answers = on.cast(answers, "int64")
+        how = {"first": "first", "count": "sum", "sum": "sum"}.get(operation, "place")
+        found = undo(of.routes, answers, how, False if operation == "contains" else -1)
+        return found if of.merged is None else of.merged.spread(found)
+
+    # Edits
+
+    def insert(self, keys: Any, rows: Any) -> None:
+        """Inserts entries of this process: keys and their rows, integers that the index's row ids have room
+        for. They go to the shards of their keys, those of missing keys nowhere.
+
+        After an error in the midst of it some shards may have it, some not; `erase` of the same keys and
+        rows takes it back."""
+        self._edit("insert", keys, rows)
+
+    def erase(self, keys: Any, rows: Any = None) -> None:
+        """Erases all entries of these keys, on all shards, or with `rows` those of each pair of a key and a
+        row. What is erased need not be there. After an error it can be called again."""
+        self._edit("erase", keys, rows)
+
+    def _edit(self, operation: str, keys: Any, rows: Any) -> None:
+        self._check_open()
+        company = self._company
+
+        def prepare(told: dict[str, Any]) -> tuple[Routes, Any]:
+            cells = dense(look("keys", keys), company.engine, self._key)
+            ids = None if rows is None else row_ids(rows, company.engine, cells, 2**self._bits - 1)
+            routes = route(cells.array, None, self._splitters, cells.there)
+            told["counts"] = routes.counts
+            return (routes, None if ids is None else _packed(ids, routes.sources, self._bits))
+
+        call = (operation, "of", "keys", *(() if rows is None else ("with rows",)))
+        (routes, ids), told_all = company.agree(call, prepare)
+        table = np.stack([one["counts"] for one in told_all])
+        columns = [routes.lower] if ids is None else [routes.lower, ids]
+        parts = distribute(company, [routes], [columns], table)
+
+        def apply(told: dict[str, Any]) -> None:
+            for shard, cells in zip(self._shards, parts):
+                getattr(shard, operation)(*cells)
+            told["summaries"] = [shard.summary() for shard in self._shards]
+
+        _, told_all = company.agree((operation, "applied"), apply)
+        self._summaries = [one for told in told_all for one in told["summaries"]]
+
+    def rebalance(self, most: float = 1.2) -> bool:
+        """Draws new splitters and moves entries, if the largest shard has more than `most` times the mean
+        number of rows. Whether it did so.
+
+        Cost: nothing where shards are even. Else as a build; both the old and the new shards are in memory
+        for a while. A key is on one shard in any case, and one with very many rows leaves shards uneven."""
+        self._check_open()
+        company = self._company
+
+        def take(told: dict[str, Any]) -> list[tuple[Any, Any]]:
+            if not most >= 1:
+                raise InvalidArgument(f"most: {most!r} is less than 1")
+            if self.balance.imbalance <= most:
+                return []
+            parts = [shard.take() for shard in self._shards]
+            told["samples"] = [sample(keys, None, _SAMPLE) for keys, _ in parts]
+            return parts
+
+        parts, told_all = company.agree(("rebalance", most), take)
+        if self.balance.imbalance <= most:
+            return False
+        samples = [one for told in told_all for one in told["samples"]]
+        weights = [float(one.entries) for one in self._summaries]
+        splitters = splitters_from(samples, len(self._summaries), weights)
+
+        def divide(told: dict[str, Any]) -> tuple[list[Routes], list[list[Any]]]:
+            routes = [route(keys, None, splitters) for keys, _ in parts]
+            told["counts"] = sum(one.counts for one in routes)
+            columns = [
+                [one.lower, _packed(rows, one.sources, self._bits)] for one, (_, rows) in zip(routes, parts)
+            ]
+            return (routes, columns)
+
+        (routes, columns), told_all = company.agree(("rebalance", "routes"), divide)
+        table = np.stack([one["counts"] for one in told_all])
+        shards, summaries = _build_shards(company, routes, columns, table, self._bits, self._made)
+        for shard in self._shards:
+            shard.close()
+        self._shards, self._summaries, self._splitters = shards, summaries, splitters
+        return True
+
+
+def _joined(parts: list[Any]) -> Any:
+    """The answers of several rounds."""
+    if not isinstance(parts[0], tuple):
+        return arrays_of(parts[0]).concatenate(parts)
+    on = arrays_of(parts[0][0])
+    offsets, before = [parts[0][0][:1]], 0
+    for begins, rows in parts:
+        offsets.append(begins[1:] + before)
+        before += len(rows)
+    return (on.concatenate(offsets), on.concatenate([rows for _, rows in parts]))
+
+
+def _sizes(counts: Any, parts: Sequence[int]) -> list[int]:
+    """The sums of the first `parts[0]` counts, the next `parts[1]`, and so on."""
+    on = arrays_of(counts)
+    ends = on.here(np.cumsum([0, *parts]))
+    sizes: list[int] = np.diff(on.host(on.take(on.running(counts), ends))).tolist()
+    return sizes
+
+
+def _packed(rows: Any, places: Any, bits: int) -> Any:
+    """Some of the rows as row ids of an index."""
+    on = arrays_of(rows)
+    return on.view(on.cast(on.take(rows, places), f"int{bits}"), f"uint{bits}")
+
+
+def _build_shards(
+    company: Company,
+    routes: list[Routes],
+    columns: list[list[Any]],
+    table: npt.NDArray[np.int64],
+    bits: int,
+    made: tuple[str, Any, dict[str, Any]],
+) -> tuple[list[Shard], list[Summary]]:
+    """The shards of this process, of entries that are grouped by shard; and what is known of all."""
+    structure, device, options = made
+    parts = distribute(company, routes, columns, table)
+
+    def construct(told: dict[str, Any]) -> list[Shard]:
+        shards = [Shard(keys, rows, bits, structure, device, **options) for keys, rows in parts]
+        told["summaries"] = [shard.summary() for shard in shards]
+        return shards
+
+    shards, told_all = company.agree(("build", "of shards"), construct)
+    return (shards, [one for told in told_all for one in told["summaries"]])
+
+
+def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float, device: Any) -> Exchange:
+    """What moves arrays, of what a user says about it."""
+    named = {"group": group, "devices": devices, "engine": engine}
+    given = [name for name, x in named.items() if x is not None]
+    if len(given) > 1:
+        raise InvalidArgument(f"{given[0]}: it is given with {given[1]}; give one of {', '.join(named)}")
+    if engine is not None:
+        return engine
+    if devices is not None:
+        return DeviceExchange(devices)
+    try:
+        from raydex.sharded._torch import TorchExchange
+
+        return TorchExchange(group, timeout, device)
+    except ImportError:
+        raise InvalidArgument(
+            "group: torch.distributed is not there, PyTorch is not installed; give devices=['cpu'], or an "
+            "engine"
+        ) from None
+
+
+def build(
+    column_of: Any,
+    structure: str = "auto",
+    device: Any = None,
+    *,
+    rows: Any = None,
+    group: Any = None,
+    devices: Sequence[Any] | None = None,
+    engine: Exchange | None = None,
+    timeout: float = 300.0,
+    most_probes: int = 1 << 24,
+    **options: Any,
+) -> ShardedIndex:
+    """Builds an index over a column of which each process has a part. A collective call.
+
+    Parameters
+    ----------
+    column_of
+        The part of this process, as of `raydex.build`; it may be empty. All parts have one dtype. On GPUs
+        they are PyTorch's tensors. Strings of any length are refused.
+    structure, device, options
+        As of `raydex.build`, the same on all processes.
+    rows
+        Explicit row ids, as many as cells, on all processes or none. By default rows are numbered over all
+        parts, in the order of the processes.
+    group
+        The `torch.distributed` process group that takes part, by default all processes: gloo for columns in
+        host memory, NCCL for those on GPUs.
+    devices
+        In place of it: devices of this process alone, as `["cuda:0", "cuda:1"]`, with a shard on each.
+    engine
+        In place of both: an object that moves arrays, such as a `TorchExchange` to be used again.
+    timeout
+        After how many seconds without an answer of another process a call fails.
+    most_probes
+        How many probes of a process are sent at a time.
+
+    Returns
+    -------
+    ShardedIndex
+        Splitters are drawn from samples, so that shards have about as many rows; see `rebalance`. The
+        column may be freed or changed afterwards.
+
+    Cost: a key and a row of each cell are sent; a local build. Raises as `raydex.build`,
+    `raydex.ShardError`, `raydex.ExchangeError`.
+    """
+    moves = engine_for(group, devices, engine, timeout, device)
+    company = Company(moves)
+    made = (structure, device, options)
+
+    def prepare(told: dict[str, Any]) -> tuple[Dense, Any]:
+        if most_probes < 1:
+            raise InvalidArgument(f"most_probes: {most_probes} is less than 1")
+        source = look("column", column_of)
+        if source.scalar:
+            raise InvalidArgument(f"column: {column_of!r} is a single number; give a column, as [x]")
+        cells = dense(source, moves)
+        ids = None if rows is None else row_ids(rows, moves, cells, 2**63 - 1)
+        told["key"], told["size"] = cells.key, len(cells)
+        told["sample"] = sample(cells.array, cells.there, _SAMPLE)
+        told["entries"] = len(cells) if cells.there is None else int(cells.there.sum())
+        told["largest"] = int(ids.max()) if ids is not None and len(ids) else -1
+        return (cells, ids)
+
+    call = (
+        "build", structure, device, most_probes, *options.items(), *(() if rows is None else ("with rows",)),
+    )  # fmt: skip
+    try:
+        (cells, ids), told_all = company.agree(call, prepare)
+        sizes = [one["size"] for one in told_all]
+        key = of_all("column", [one["key"] for one in told_all], sizes)
+        largest = sum(sizes) - 1 if rows is None else max(one["largest"] for one in told_all)
+        bits = 32 if largest < 2**32 - 1 else 64
+        shards = moves.processes * len(moves.places)
+        samples = [one["sample"] for one in told_all if one["size"]] or [np.empty(0, key.dtype)]
+        weights = [float(one["entries"]) for one in told_all if one["size"]] or [0.0]
+        splitters = splitters_from(samples, shards, weights)
+
+        def divide(told: dict[str, Any]) -> tuple[Routes, Any]:
+            on = arrays_of(cells.array)
+            array = cells.array if len(cells) else on.empty(0, cast(Any, key.dtype))
+            numbers = on.arange(len(cells)) + sum(sizes[: moves.process]) if ids is None else ids
+            routes = route(array, None, splitters, cells.there)
+            told["counts"] = routes.counts
+            return (routes, _packed(numbers, routes.sources, bits))
+
+        (routes, packed), told_all = company.agree(("build", "routes"), divide)
+        table = np.stack([one["counts"] for one in told_all])
+        come = int(by_process(table)[:, moves.process].sum())
+        company.agree(("build", "room"), lambda told: moves.reserve(routes.lower, 2 * come))
+        built, summaries = _build_shards(company, [routes], [[routes.lower, packed]], table, bits, made)
+    except BaseException:
+        if engine is None:
+            company.close()
+        raise
+    return ShardedIndex(
+        company, key, splitters, built, summaries, bits, made, most_probes, owned=engine is None
+    )

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins of tables of which each process has a part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import raydex
+from raydex._columns import Key, Source, key_of, look, stream_of
+from raydex._errors import InvalidArgument, InvalidType
+from raydex._joins import _check_how, _common, _pair
+from raydex.sharded._arrays import arrays_of
+from raydex.sharded._cells import dense, empty_source, of_all
+from raydex.sharded._devices import at_place, beside
+from raydex.sharded._exchange import Company, Exchange, distribute
+from raydex.sharded._index import ShardedIndex, engine_for
+from raydex.sharded._routing import Routes, route, sample, splitters_from
+
+_SAMPLE = 4096
+_EXCHANGES = ("shuffle", "broadcast")
+
+
+class JoinPairs(NamedTuple):
+    """The rows of a join that this process has, numbered over all parts; int64, in any order."""
+
+    left: Any
+    """A row of the left table for each row of the join."""
+    right: Any
+    """Its row of the right table, -1 where a left join has none; None for semi and anti joins."""
+
+
+class _Side(NamedTuple):
+    """The rows of this process with a whole key, which can match."""
+
+    columns: list[Any]
+    rows: Any
+    unmatched: Any
+    """The rows without."""
+
+
+def join(
+    left: Any,
+    right: Any,
+    how: str = "inner",
+    *,
+    exchange: str | None = None,
+    structure: str = "auto",
+    group: Any = None,
+    devices: Sequence[Any] | None = None,
+    engine: Exchange | None = None,
+    timeout: float = 300.0,
+    **options: Any,
+) -> JoinPairs:
+    """Joins two tables by equal keys. A collective call.
+
+    Parameters
+    ----------
+    left, right
+        This process's parts of two tables: a column each, or up to 16 as a tuple, a list, a dict or a data
+        frame, as of `raydex.join`; a part may be empty. `right` may be a `ShardedIndex` over one column,
+        which is used as it is, where it is.
+    how
+        `inner`: each pair of rows that match. `left`: the same, and left rows without a match, with -1.
+        `semi`: left rows with a match, once each. `anti`: left rows without one. A missing value matches
+        nothing.
+    exchange
+        `shuffle`: rows of both tables go to the process that owns their key, which is a range of the first
+        column. `broadcast`: the right table goes to all processes, or, of an inner join, the smaller one.
+        By default what sends fewer rows.
+    structure, options
+        Of the index over the right rows, as of `raydex.build`.
+    group, devices, engine, timeout
+        As of `raydex.sharded.build`. For many joins make one engine, `TorchExchange(group)`.
+
+    Returns
+    -------
+    JoinPairs
+        Of each process other pairs: with `shuffle` those of the keys that it owns, left rows with a missing
+        value where they came from; with `broadcast` and with an index those of its own rows.
+
+    Cost: keys and rows are sent once, or one side as many times as there are processes; a local join. A key
+    of very many rows is joined by one process, unless the smaller side is sent to all. Raises as
+    `raydex.join`, `raydex.ShardError`, `raydex.ExchangeError`.
+    """
+    if isinstance(right, ShardedIndex):
+        return _join_index(left, right, how)
+    moves = engine_for(group, devices, engine, timeout, None)
+    company = Company(moves)
+    try:
+        return _join(company, left, right, how, exchange, structure, options)
+    finally:
+        if engine is None:
+            company.close()
+
+
+def _join(
+    company: Company,
+    left: Any,
+    right: Any,
+    how: str,
+    exchange: str | None,
+    structure: str,
+    options: dict[str, Any],
+) -> JoinPairs:
+    moves = company.engine
+
+    def look_at(told: dict[str, Any]) -> tuple[list[Source], list[Source]]:
+        _check_how(how)
+        if exchange not in (None, *_EXCHANGES):
+            raise InvalidArgument(f"exchange: {exchange!r} is none of {', '.join(_EXCHANGES)}")
+        built, probed = _pair(right, left)
+        for name, side in (("right", built), ("left", probed)):
+            told[name] = [key_of(one, stream_of(one, None)[0]) for one in side]
+            told[f"{name} size"] = _size(side[0])
+        return (built, probed)
+
+    (built, probed), told_all = company.agree(("join", how, exchange, structure, *options.items()), look_at)
+    if any(len(one["right"]) != len(told_all[0]["right"]) for one in told_all):
+        raise InvalidArgument("right: processes differ in the number of columns")
+    sizes = {name: [one[f"{name} size"] for one in told_all] for name in ("left", "right")}
+    keys = []
+    for at in range(len(built)):
+        both = [of_all(name, [one[name][at] for one in told_all], sizes[name]) for name in ("right", "left")]
+        keys.append(_common(empty_source("right", both[0]), empty_source("left", both[1]), 0))
+
+    def prepare(told: dict[str, Any]) -> tuple[_Side, _Side]:
+        sides = []
+        for name, sources in (("left", probed), ("right", built)):
+            side = _side(name, sources, keys, sum(sizes[name][: moves.process]), moves)
+            told[name] = (sample(side.columns[0], None, _SAMPLE), len(side.rows))
+            sides.append(side)
+        return (sides[0], sides[1])
+
+    (own, other), told_all = company.agree(("join", "prepared"), prepare)
+    lefts, rights = (sum(one[name][1] for one in told_all) for name in ("left", "right"))
+    shards = moves.processes * len(moves.places)
+    small_left = how == "inner" and lefts < rights
+    small, entries = ("left", lefts) if small_left else ("right", rights)
+    if exchange is None:
+        exchange = "broadcast" if entries * shards <= lefts + rights else "shuffle"
+    if exchange == "broadcast":
+        parts = _to_all(company, own, other, small_left, [one[small][1] for one in told_all])
+    else:
+        samples = [one[name] for one in told_all for name in ("left", "right")]
+        splitters = splitters_from([one for one, _ in samples], shards, [float(size) for _, size in samples])
+        parts = _to_owners(company, own, other, splitters)
+
+    def match(told: dict[str, Any]) -> JoinPairs:
+        found = [_local(of_left, of_right, how, structure, options) for of_left, of_right in parts]
+        on = arrays_of(own.rows)
+        lefts = [beside(one.left, own.rows) for one in found]
+        rights = [beside(one.right, own.rows) for one in found if one.right is not None]
+        if how in ("left", "anti"):
+            lefts.append(own.unmatched)
+            rights.append(on.full(len(own.unmatched), -1, "int64"))
+        return JoinPairs(on.concatenate(lefts), on.concatenate(rights) if how in ("inner", "left") else None)
+
+    pairs, _ = company.agree(("join", "matched"), match)
+    return pairs
+
+
+def _size(source: Source) -> int:
+    cells: Any = source.cells
+    return int(cells.size if hasattr(cells, "size") else np.size(cells.array))
+
+
+def _side(name: str, sources: list[Source], keys: list[Key], begin: int, engine: Exchange) -> _Side:
+    empty = _size(sources[0]) == 0
+    columns = [
+        dense(empty_source(name, key) if empty else one, engine, key) for one, key in zip(sources, keys)
+    ]
+    if any(len(one) != len(columns[0]) for one in columns):
+        raise InvalidArgument(f"{name}: its columns have {', '.join(str(len(one)) for one in columns)} cells")
+    on = arrays_of(columns[0].array)
+    rows = on.arange(len(columns[0])) + begin
+    there = None
+    for one in columns:
+        if one.there is not None:
+            there = one.there if there is None else there & one.there
+    arrays = [one.array for one in columns]
+    if there is None:
+        return _Side(arrays, rows, rows[:0])
+    places = on.nonzero(there)
+    unmatched = on.take(rows, on.nonzero(~there))
+    return _Side([on.take(one, places) for one in arrays], on.take(rows, places), unmatched)
+
+
+_Parts = list[tuple[list[Any], list[Any]]]  # of each shard the columns of both sides, and rows behind them
+
+
+def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any) -> _Parts:
+    def divide(told: dict[str, Any]) -> list[tuple[Routes, list[Any]]]:
+        found = []
+        for side in (own, other):
+            on = arrays_of(side.rows)
+            routes = route(side.columns[0], None, splitters)
+            rest = [on.take(one, routes.sources) for one in [*side.columns[1:], side.rows]]
+            found.append((routes, [routes.lower, *rest]))
+        told["counts"] = [routes.counts for routes, _ in found]
+        return found
+
+    sides, told_all = company.agree(("join", "routes"), divide)
+    moved = [
+        distribute(company, [routes], [columns], np.stack([one["counts"][at] for one in told_all]))
+        for at, (routes, columns) in enumerate(sides)
+    ]
+    return list(zip(*moved))
+
+
+def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes: list[int]) -> _Parts:
+    """The small side on all shards; the rows of the other one stay with their process."""
+    small, large = (own, other) if small_left else (other, own)
+    spread = [company.spread(one, sizes) for one in [*small.columns, small.rows]]
+    places = company.engine.places
+    parts = []
+    for at, place in enumerate(places):
+        begin, end = (len(large.rows) * i // len(places) for i in (at, at + 1))
+        here = [at_place(one, place) for one in spread]
+        there = [at_place(one[begin:end], place) for one in [*large.columns, large.rows]]
+        parts.append((here, there) if small_left else (there, here))
+    return parts
+
+
+def _local(left: list[Any], right: list[Any], how: str, structure: str, options: dict[str, Any]) -> JoinPairs:
+    """Joins what a shard has; the last column of both are rows."""
+    *right_key, right_rows = right
+    *left_key, left_rows = left
+    found = raydex.join(tuple(right_key), tuple(left_key), how, structure=structure, **options)
+    on = arrays_of(left_rows)
+    lefts = on.take(left_rows, found.probe)
+    if found.build is None:
+        return JoinPairs(lefts, None)
+    none = on.full(len(lefts), -1, "int64")
+    if len(right_rows) == 0:
+        return JoinPairs(lefts, none)
+    lone = found.build < 0
+    rights = on.take(right_rows, on.where(lone, on.full(len(lefts), 0, "int64"), found.build))
+    return JoinPairs(lefts, on.where(lone, none, rights))
+
+
+def _join_index(left: Any, index: ShardedIndex, how: str) -> JoinPairs:
+    company = index._company
+    index._check_open()
+
+    def prepare(told: dict[str, Any]) -> Any:
+        _check_how(how)
+        source = look("left", left)
+        if source.scalar:
+            raise InvalidType(f"left: {left!r} is a single number; give a column, as [x]")
+        told["size"] = len(dense(source, company.engine, index._key))
+        return source.given
+
+    probes, told_all = company.agree(("join", how, "with an index"), prepare)
+    begin = sum(one["size"] for one in told_all[: company.process])
+    if how in ("semi", "anti"):
+        found = index.contains(probes)
+        on = arrays_of(found)
+        return JoinPairs(on.nonzero(found if how == "semi" else ~found) + begin, None)
+    offsets, rows = index.rows(probes)
+    on = arrays_of(offsets)
+    counts = offsets[1:] - offsets[:-1]
+    lefts = on.repeat(on.arange(len(counts)), counts)
+    if how == "left":
+        lone = on.nonzero(counts == 0)
+        lefts = on.concatenate([lefts, lone])
+        rows = on.concatenate([rows, on.full(len(lone), -1, "int64")])
+    return JoinPairs(lefts + begin, rows)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where probes go, and how their answers come back.
+
+A *shard* holds the keys of a range. *Splitters*, one less than shards and ascending, say which: the owner of
+a key is the number of splitters that are not greater than it, so that equal keys have one owner, and between
+equal splitters are shards without any key. A *piece* is a probe as it goes to one shard: a point has one, a
+range one for each shard that it touches, a missing probe and a range without any key none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex.sharded._arrays import arrays_of
+
+
+@dataclass(frozen=True)
+class Routes:
+    """The pieces of a batch, grouped by shard; within a shard in the order of the probes."""
+
+    counts: npt.NDArray[np.int64]
+    """Pieces of each shard; of NumPy in any case."""
+    sources: Any
+    """The probe of each piece, int64, in the library and memory of the probes."""
+    lower: Any
+    """The point, or the lower end, of each piece: an array of the keys' dtype."""
+    upper: Any
+    """The upper end of each piece; None for points."""
+    size: int
+    """Probes."""
+
+    def split(self, x: Any) -> list[Any]:
+        """The part of each shard of an array that has a cell for each piece; no copy."""
+        ends = np.cumsum(self.counts)
+        return [x[end - count : end] for count, end in zip(self.counts.tolist(), ends.tolist())]
+
+
+def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None) -> Routes:
+    """The pieces of a batch of probes.
+
+    Parameters
+    ----------
+    lower, upper
+        Arrays of NumPy or PyTorch, of the keys' dtype; `upper` is None for points.
+    splitters
+        Of NumPy, of the keys' dtype, ascending, with NaN as the greatest key.
+    there
+        Which probes are not missing, an array of bool; None: all.
+
+    What is promised: pieces are grouped by shard, ascending by probe within a shard; a piece has the ends of
+    its range as they were given; `counts` are on the host, all else is where the probes are. Cost: a search
+    in the splitters a probe or two, and a stable sort of small numbers.
+    """
+    on = arrays_of(lower)
+    size, shards = len(lower), len(splitters) + 1
+    owners = on.owners(splitters, lower)
+    if upper is None:
+        probes = on.arange(size) if there is None else on.nonzero(there)
+        owners = owners if there is None else on.take(owners, probes)
+    else:
+        pieces = on.owners(splitters, upper) - owners + 1
+        pieces[on.reversed(lower, upper)] = 0
+        if there is not None:
+            pieces[~there] = 0
+        probes = on.repeat(on.arange(size), pieces)
+        # The number of a piece among those of its probe is how far its shard is behind the first one.
+        owners = on.repeat(owners - on.running(pieces)[:-1], pieces) + on.arange(len(probes))
+    order, counts = on.grouped(owners, shards)
+    sources = on.take(probes, order)
+    ends = None if upper is None else on.take(upper, sources)
+    return Routes(counts, sources, on.take(lower, sources), ends, size)
+
+
+def sample(keys: Any, there: Any = None, size: int = 4096, seed: int = 0) -> npt.NDArray[Any]:
+    """Keys drawn at random, with equal chances and again and again, as an array of NumPy; all keys where
+    there are no more than `size`.
+
+    `keys`, `there`: as `lower` and `there` of `route`. Missing cells are drawn, too, and left out: there are
+    fewer keys then. One seed draws the same keys each time."""
+    on = arrays_of(keys)
+    if len(keys) > size:
+        places = on.here(np.random.default_rng(seed).integers(0, len(keys), size))
+        keys = on.take(keys, places)
+        there = None if there is None else on.take(there, places)
+    return on.host(keys if there is None else on.take(keys, on.nonzero(there)))
+
+
+def splitters_from(
+    samples: Sequence[npt.NDArray[Any]], shards: int, weights: Sequence[float] | None = None
+) -> npt.NDArray[Any]:
+    """The splitters that give each of `shards` shards about as many keys.
+
+    Parameters
+    ----------
+    samples
+        Of each part of a column, of one dtype; at least one array, of any size.
+    weights
+        How many keys each sample stands for; by default as many as it has.
+
+    Returns
+    -------
+    array of NumPy
+        `shards - 1` keys, ascending; equal ones where a key is more frequent than a shard is large. Of no
+        keys at all, zeros.
+    """
+    keys = np.concatenate(list(samples))
+    if len(keys) == 0:
+        return np.zeros(shards - 1, keys.dtype)
+    if weights is None:
+        weights = [float(len(one)) for one in samples]
+    sizes = [len(one) for one in samples]
+    each = np.repeat([weight / max(size, 1) for weight, size in zip(weights, sizes)], sizes)
+    order = np.argsort(keys, kind="stable")
+    sums = np.cumsum(each[order])
+    at = np.searchsorted(sums, sums[-1] * np.arange(1, shards) / shards, side="right")
+    found: npt.NDArray[Any] = keys[order[np.minimum(at, len(keys) - 1)]]
+    return found
+
+
+def undo(routes: Routes, answers: Any, how: str, fill: Any = -1) -> Any:
+    """The answer of each probe, of those of its pieces.
+
+    Parameters
+    ----------
+    answers
+        A cell for each piece, in the order of `routes`, where its probes are.
+    how
+        `place`: the answer of the only piece; for points. `first`: the smallest of the answers that are not
+        negative. `sum`: the sum of all, 0 where there is no piece; integers wrap around.
+    fill
+        The answer of `place` and `first` for a probe without a piece.
+
+    Returns
+    -------
+    array of the dtype of `answers`
+    """
+    on = arrays_of(answers)
+    out = on.full(routes.size, 0 if how == "sum" else fill, on.dtype(answers))
+    if routes.upper is None:
+        on.put(out, routes.sources, answers)
+        return out
+    # A shard has one piece of a probe at most.
+    for probes, found in zip(routes.split(routes.sources), routes.split(answers)):
+        before = on.take(out, probes)
+        if how == "sum":
+            on.put(out, probes, before + found)
+        else:
+            better = (found >= 0) & ((before < 0) | (found < before))
+            on.put(out, probes, on.where(better, found, before))
+    return out
+
+
+def undo_rows(routes: Routes, counts: Any, rows: Any) -> tuple[Any, Any]:
+    """The rows of each probe, of those of its pieces in the order of the shards, which is that of the keys.
+
+    Parameters
+    ----------
+    counts
+        The number of rows of each piece, in the order of `routes`.
+    rows
+        The rows of the first piece, of the second one, and so on.
+
+    Returns
+    -------
+    offsets, rows
+        Probe i has `rows[offsets[i]:offsets[i + 1]]`; offsets are int64, rows as they were.
+    """
+    on = arrays_of(counts)
+    counts = on.cast(counts, "int64")
+    offsets = on.running(undo(routes, counts, "sum"))
+    begins = on.empty(len(counts), "int64")
+    free = offsets[:-1] + 0
+    for probes, begin, count in zip(*(routes.split(x) for x in (routes.sources, begins, counts))):
+        at = on.take(free, probes)
+        begin[:] = at
+        on.put(free, probes, at + count)
+    places = on.repeat(begins - on.running(counts)[:-1], counts) + on.arange(len(rows))
+    out = on.empty(len(rows), on.dtype(rows))
+    on.put(out, places, rows)
+    return (offsets, out)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exchanges by `torch.distributed`: gloo in host memory, NCCL between GPUs."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex._errors import InvalidArgument
+from raydex._worlds import is_of
+from raydex.sharded._arrays import arrays_of
+
+_NOTE = 2048  # bytes that are gathered at once
+
+
+class TorchExchange:
+    """Exchanges between the processes of a `torch.distributed` process group.
+
+    Parameters
+    ----------
+    group
+        Whose processes take part; by default all. It is left alone: new groups of the same processes are
+        made, with `torch.distributed.new_group`.
+    timeout
+        After how many seconds without an answer of another process a call fails.
+    device
+        `"cpu"`: by gloo, although the group has NCCL as well.
+
+    One with NCCL takes tensors on the current GPU (see `torch.cuda.set_device`), one with gloo what is in
+    host memory. Small things go by gloo in any case. Making one is a collective call; keep it for many
+    joins.
+    """
+
+    __module__ = "raydex.sharded"
+
+    def __init__(self, group: Any = None, timeout: float = 300.0, device: Any = None) -> None:
+        torch, dist = importlib.import_module("torch"), importlib.import_module("torch.distributed")
+        if not dist.is_available() or not dist.is_initialized():
+            raise InvalidArgument(
+                "group: torch.distributed is not initialized; call torch.distributed.init_process_group "
+                "first, or give devices, as ['cuda:0', 'cuda:1']"
+            )
+        self._torch: Any = torch
+        self._dist: Any = dist
+        ranks = dist.get_process_group_ranks(group)
+        self.process = int(dist.get_rank(group))
+        self.processes = len(ranks)
+        self.places: Sequence[Any] = (None,)
+        limit = datetime.timedelta(seconds=timeout)
+
+        def new_group(backend: str) -> Any:
+            return dist.new_group(ranks, limit, backend, use_local_synchronization=True)
+
+        self._groups = [new_group("gloo")]  # and that of arrays, if it is another one
+        self.device: Any = None
+        if str(device) != "cpu" and "nccl" in str(dist.get_backend_config(group)):
+            self.device = torch.device("cuda", torch.cuda.current_device())
+            self._groups.append(new_group("nccl"))
+
+    def accept(self, argument: str, cells: Any) -> Any:
+        on = arrays_of(cells)
+        if on.device == self.device:
+            return cells
+        if len(cells) == 0 and self.device is not None:
+            return self._torch.empty(0, dtype=getattr(self._torch, on.dtype(cells).name), device=self.device)
+        if self.device is None:
+            raise InvalidArgument(
+                f"{argument}: on {on.device}, but the processes exchange by gloo, in host memory; use a "
+                "group with NCCL, or give x.cpu()"
+            )
+        raise InvalidArgument(
+            f"{argument}: in {on.device or 'host memory'}, but this process exchanges on {self.device}; give "
+            f"torch.as_tensor(x, device={str(self.device)!r})"
+        )
+
+    def gather(self, what: object) -> list[Any]:
+        # all_gather_object gathers sizes first; nearly all that is small goes along with its size.
+        cells = np.frombuffer(pickle.dumps(what), "uint8")
+        size = len(cells)
+        notes = np.zeros(_NOTE, "uint8")
+        notes[:8].view("int64")[0] = size
+        notes[8 : 8 + size] = cells[: _NOTE - 8]
+        found = self._gathered(notes)
+        sizes = found[:, :8].copy().view("int64")[:, 0]
+        most = int(sizes.max())
+        if most > _NOTE - 8:
+            found = self._gathered(np.concatenate([notes[:8], cells, np.zeros(most - size, "uint8")]))
+        return [pickle.loads(one[8 : 8 + size].tobytes()) for one, size in zip(found, sizes.tolist())]
+
+    def _gathered(self, cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """The bytes of each process, as many of each; by gloo."""
+        out = np.empty((self.processes, len(cells)), "uint8")
+        self._dist.all_gather_into_tensor(
+            self._torch.from_numpy(out.reshape(-1)), self._torch.from_numpy(cells), group=self._group(False)
+        )
+        return out
+
+    def _bytes(self, cells: Any) -> Any:
+        """The cells as a tensor of bytes that shares them."""
+        if is_of("torch", cells, "Tensor"):
+            return cells.contiguous().view(self._torch.uint8)
+        return self._torch.from_numpy(np.ascontiguousarray(cells).view("uint8"))
+
+    def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
+        on = arrays_of(cells)
+        size = on.dtype(cells).itemsize
+        out = on.empty(sum(received), on.dtype(cells))
+        self._dist.all_to_all_single(
+            self._bytes(out),
+            self._bytes(cells),
+            [size * count for count in received],
+            [size * count for count in sent],
+            group=self._group(True),
+        )
+        return out
+
+    def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
+        on = arrays_of(cells)
+        most = max(sizes)
+        if most == 0:
+            return cells
+        padded = on.empty(most, on.dtype(cells))
+        padded[: len(cells)] = cells
+        out = on.empty(most * self.processes, on.dtype(cells))
+        self._dist.all_gather_into_tensor(self._bytes(out), self._bytes(padded), group=self._group(True))
+        return on.concatenate([out[most * at : most * at + size] for at, size in enumerate(sizes)])
+
+    def reserve(self, cells: Any, count: int) -> None:
+        on = arrays_of(cells)
+        on.empty(count, on.dtype(cells))
+
+    def _group(self, of_arrays: bool) -> Any:
+        if not self._groups:
+            raise RuntimeError("the process groups are closed")
+        return self._groups[-1 if of_arrays else 0]
+
+    def close(self) -> None:
+        groups, self._groups = self._groups, []
+        if self._dist.is_initialized():
+            for group in groups:
+                self._dist.destroy_process_group(group)
+
+    def abandon(self) -> None:
+        # What is under way between GPUs never ends when a process is gone.
+        for group in self._groups[1:]:
+            if hasattr(group, "abort"):  # since PyTorch 2.7
+                group.abort()
+        del self._groups[1:]
+        # The others see connections of gloo end when nothing refers to the group any more.
+        self.close()

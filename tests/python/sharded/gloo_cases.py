@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the processes of the tests with gloo do."""
+
+import os
+import pathlib
+import time
+
+import numpy as np
+import raydex
+import raydex.sharded
+import sharded_cases as cases
+from raydex.sharded import _index
+
+
+def party(engine):
+    return cases.Party(engine.process, engine.processes, engine=engine)
+
+
+def answers(engine):
+    """Indexes of every dtype and kind, by turns."""
+    mine = party(engine)
+    for at, dtype in list(enumerate(cases.DTYPES))[::1 if engine.processes < 4 else 3]:
+        kind = cases.KINDS[(at + engine.processes) % len(cases.KINDS)]
+        cases.check_index(mine, dtype, kind, at + engine.processes, size=300)
+    cases.check_hot(mine, "float64", 5)
+    return "done"
+
+
+def joins(engine):
+    for seed, (how, exchange) in enumerate(
+        (how, exchange) for how in ("inner", "left", "semi", "anti")
+        for exchange in (None, "shuffle", "broadcast", "index")
+    ):
+        sizes = [(300, 200), (20, 400), (400, 20), (0, 30), (30, 0)][seed % 5]
+        cases.check_join(party(engine), engine.gather, seed, sizes, how, exchange, 1 + seed % 2)
+    return "done"
+
+
+def tensors(engine):
+    import torch
+
+    cases.check_index(party(engine), "float32", "plain", 1, convert=lambda x: torch.as_tensor(np.array(x)))
+    # Those of another process may be of NumPy.
+    convert = (lambda x: x) if engine.process else (lambda x: torch.as_tensor(np.array(x)))
+    cases.check_index(party(engine), "int64", "plain", 1, convert=convert)
+    return "done"
+
+
+def _index_of(engine, size=1000):
+    keys = np.arange(size) * 3
+    return raydex.sharded.build(np.array_split(keys, engine.processes)[engine.process], engine=engine), keys
+
+
+def _error_of(call, *arguments, kept=None, **named):
+    try:
+        call(*arguments, **named)
+    except Exception as error:
+        if kept is not None:
+            kept.append(error)
+        return (type(error).__name__, str(error))
+    return ("", "")
+
+
+def _works(index, keys):
+    np.testing.assert_array_equal(index.first(keys), np.arange(len(keys)))
+
+
+def wrong_arguments(engine):
+    """Errors of one process, and what the others hear; then the index answers."""
+    index, keys = _index_of(engine)
+    odd = engine.process == 1
+    found = {
+        "dtype": _error_of(index.first, np.array([1.5]) if odd else keys),
+        "sizes": _error_of(index.count, keys, keys[:5] if odd else keys),
+        "strings": _error_of(index.count, np.array(["a"]) if odd else keys),
+        "rows": _error_of(index.insert, keys[:2], [1, -1] if odd else [1, 2]),
+        "values": _error_of(index.sum, keys, values=np.arange(3)),
+        "value types": _error_of(index.sum, keys, values=np.arange(1000, dtype="int32" if odd else "int64")),
+        "calls": _error_of(index.first if odd else index.count, keys),
+        "side": _error_of(index.rank, keys, side="left" if odd else "right"),
+        "most": _error_of(index.rebalance, 0.5 if odd else 1.5),
+        "build": _error_of(
+            raydex.sharded.build, np.arange(5, dtype="int32" if odd else "int64"), engine=engine),
+        "structure": _error_of(raydex.sharded.build, keys, "direct" if odd else "btree", engine=engine),
+        "any length": _error_of(raydex.sharded.build, np.array(["a"]) if odd else keys, engine=engine),
+        "join": _error_of(raydex.sharded.join, keys, keys, "outer" if odd else "inner", engine=engine),
+        "join types": _error_of(
+            raydex.sharded.join, keys, np.array([b"a"]) if odd else keys, engine=engine),
+    }
+    _works(index, keys)
+    return found
+
+
+class Small(_index.Shard):
+    """A shard with memory for a few probes at a time."""
+
+    limit = 0
+    failed = 0
+
+    def answer(self, operation, lower, upper=None, **arguments):
+        if len(lower) > self.limit:
+            Small.failed += 1
+            raise raydex.OutOfMemory(f"no memory for {len(lower)} probes", 8 * len(lower), 0)
+        return super().answer(operation, lower, upper, **arguments)
+
+
+def out_of_memory(engine):
+    """Process 1 has memory for a few probes: batches are split. Then for none."""
+    _index.Shard, plain = Small, _index.Shard
+    try:
+        Small.limit = 5000 if engine.process == 1 else 1 << 40
+        random = np.random.default_rng(3)
+        keys = random.permutation(30000)
+        whole = raydex.build(keys)
+        index = raydex.sharded.build(np.array_split(keys, engine.processes)[engine.process], engine=engine)
+        points = random.integers(0, 40000, 10000 * engine.process)
+        cases.check_points(index, whole, points, ["first", "rank", "contains", "sum"])
+        cases.check_ranges(index, whole, points, points + 3)
+        cases.check_values(index, whole, points, None, np.arange(30000), np.array_split(
+            np.arange(30000), engine.processes)[engine.process])
+        split = Small.failed
+        Small.limit = 10 if engine.process == 1 else 1 << 40
+        error = _error_of(index.first, keys)
+        Small.limit = 1 << 40
+        np.testing.assert_array_equal(index.first(keys), np.arange(30000))
+        return (split, error)
+    finally:
+        _index.Shard = plain
+
+
+def no_room(engine):
+    """No memory for what process 0 is to receive: how often, of probes, and of rows."""
+    index, keys = _index_of(engine, 30000)
+    reserve, refused = engine.reserve, [0]
+
+    def little(cells, count):
+        if engine.process == 0 and count > 20000:
+            refused[0] += 1
+            raise MemoryError("no room")
+        reserve(cells, count)
+
+    engine.reserve = little
+    points = np.repeat(keys[:5000], 6)
+    np.testing.assert_array_equal(index.count(points), np.ones(len(points)))
+    of_probes = refused[0]
+    lower = keys[:2000]
+    found = index.rows(lower, lower + 3 * 11)
+    np.testing.assert_array_equal(found.rows, (np.arange(2000)[:, np.newaxis] + np.arange(12)).reshape(-1))
+    return (of_probes, refused[0] - of_probes)
+
+
+def dies(engine, when, folder):
+    """The last process ends in the midst of a call. The others live on until all have heard of it: what they hear
+    is not that another one ended after its own error."""
+    index, keys = _index_of(engine)
+    _works(index, keys)
+    if engine.process == engine.processes - 1:
+        if when == "before":
+            os._exit(1)
+        if when == "answering":
+            index._shards[0].answer = lambda *x, **y: os._exit(1)
+        else:
+            engine.exchange = lambda *x: os._exit(1)
+    begin, kept = time.monotonic(), []
+    error = _error_of(index.first, keys, kept=kept)  # what it refers to lives on
+    found = (error, time.monotonic() - begin, _error_of(index.first, keys), _error_of(lambda: index.info))
+    pathlib.Path(folder, f"heard-{engine.process}").touch()
+    while len(list(pathlib.Path(folder).glob("heard-*"))) < engine.processes - 1 and time.monotonic() < begin + 20:
+        time.sleep(0.02)
+    return found
+
+
+def straggles(engine, pause):
+    """The last process calls too late."""
+    index, keys = _index_of(engine)
+    _works(index, keys)
+    if engine.process == engine.processes - 1:
+        time.sleep(pause)
+    begin = time.monotonic()
+    error = _error_of(index.first, keys)
+    return (error, time.monotonic() - begin, _error_of(index.first, keys))

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random cases of sharded indexes and joins, compared with one index over the whole column. They run in one
+process with several shards, and in several processes alike: each process draws the same data, and gives and
+checks its own part."""
+
+import numpy as np
+import raydex
+import raydex.sharded
+from raydex.sharded._shard import ends_of
+
+DTYPES = ["int32", "int64", "uint64", "float32", "float64", "S8", "datetime64[s]"]
+KINDS = ["plain", "duplicates", "equal", "missing", "few", "extremes", "empty"]
+
+
+class Party:
+    """Who takes part, and which part of a whole array is this process's."""
+
+    def __init__(self, process, processes, **engine):
+        self.process = process
+        self.processes = processes
+        self.engine = engine
+
+    def part(self, whole, random):
+        """Cuts at random; some parts are empty."""
+        cuts = np.sort(random.integers(0, len(whole) + 1, self.processes - 1))
+        if self.processes > 2:
+            cuts[1] = cuts[0]
+        ends = np.concatenate([[0], cuts, [len(whole)]])
+        self.begin, self.end = int(ends[self.process]), int(ends[self.process + 1])
+        return whole[self.begin:self.end]
+
+
+def _extremes(dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iu":
+        ends = np.iinfo(dtype)
+        return np.array([ends.min, ends.min + 1, ends.max - 1, ends.max], dtype)
+    if dtype.kind == "f":
+        return np.array([-np.inf, np.finfo(dtype).min, -0.0, 0.0, np.finfo(dtype).max, np.inf, np.nan], dtype)
+    if dtype.kind == "S":
+        return np.array([b"", b"\x01", b"\xff" * 8, b"\xff" * 7], dtype)
+    ends = np.iinfo("int64")
+    return np.array([ends.min + 1, ends.max]).view(dtype)
+
+
+def _cells(dtype, size, most, random):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "u":
+        return random.integers(0, 2 * most, size).astype(dtype)
+    if dtype.kind == "S":
+        return np.array([b"%d" % cell for cell in random.integers(0, 2 * most, size)], dtype)
+    if dtype.kind == "f":
+        cells = np.round(random.normal(0, most / 2, size)).astype(dtype)
+        cells[random.random(size) < 0.05] = np.nan
+        return cells
+    cells = random.integers(-most, most, size)
+    return cells.view(dtype) if dtype.kind == "M" else cells.astype(dtype)
+
+
+def column(dtype, size, kind, random):
+    if kind == "empty":
+        return np.empty(0, dtype)
+    if kind == "equal":
+        return np.repeat(_cells(dtype, 1, 100, random), size)
+    most = {"duplicates": 20, "few": 2}.get(kind, 4000)
+    cells = _cells(dtype, size, most, random)
+    if kind == "extremes":
+        cells[::3] = random.choice(_extremes(dtype), len(cells[::3]))
+    if kind == "missing":
+        missing = random.random(size) < 0.2
+        if cells.dtype.kind == "M":
+            cells[missing] = "NaT"
+        else:
+            cells = np.ma.array(cells, mask=missing)
+    return cells
+
+
+def probes(keys, dtype, size, kind, random):
+    """Half of them keys of the column, the rest near."""
+    found = column(dtype, size, "plain" if kind in ("empty", "equal") else kind, random)
+    if len(keys):
+        places = random.integers(0, len(keys), size // 2)
+        np.ma.getdata(found)[:size // 2] = np.ma.getdata(keys)[places]
+    return found
+
+
+def equal(found, wanted):
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
+
+
+def check_points(index, whole, points, calls=None):
+    """All calls of points, or those that are named, of this process's probes."""
+    for name in calls or ("first", "count", "sum", "contains", "isin"):
+        found, wanted = getattr(index, name)(points), getattr(whole, name)(points)
+        equal(found, wanted)
+        assert np.asarray(found).dtype == np.asarray(wanted).dtype
+    if calls is None:
+        found, wanted = index.rows(points), whole.rows(points)
+        equal(found.offsets, wanted.offsets)
+        equal(found.rows, wanted.rows)
+        for side in ("left", "right"):
+            equal(index.rank(points, side), whole.rank(points, side))
+        for strict in (False, True):
+            equal(index.predecessor(points, strict), whole.predecessor(points, strict))
+            equal(index.successor(points, strict), whole.successor(points, strict))
+
+
+def check_ranges(index, whole, lower, upper):
+    for name in ("first", "count", "sum"):
+        equal(getattr(index, name)(lower, upper), getattr(whole, name)(lower, upper))
+    found, wanted = index.rows(lower, upper), whole.rows(lower, upper)
+    equal(found.offsets, wanted.offsets)
+    equal(found.rows, wanted.rows)
+
+
+def check_values(index, whole, lower, upper, values, part):
+    found, wanted = index.sum(lower, upper, values=part), whole.sum(lower, upper, values=values)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def check_index(party, dtype, kind, seed, size=700, convert=lambda x: x):
+    """A column, its probes, edits, and shards that drift apart and are evened."""
+    random = np.random.default_rng(seed)
+    keys = column(dtype, size, kind, random)
+    explicit = seed % 3 == 0
+    rows = random.permutation(3 * len(keys))[:len(keys)] if explicit else None
+    whole = raydex.build(keys, rows=rows)
+    part = party.part(keys, random)
+    own_rows = None if rows is None else rows[party.begin:party.end]
+    most = int(random.choice([100, 1 << 24]))
+    index = raydex.sharded.build(convert(part), rows=own_rows, most_probes=most, **party.engine)
+    assert len(index) == len(whole)
+
+    def ask():
+        lower, upper = (probes(keys, dtype, 300, kind, random) for _ in range(2))
+        points = party.part(lower, random)
+        check_points(index, whole, convert(points))
+        ends = upper[party.begin:party.end]
+        check_ranges(index, whole, convert(points), convert(ends))
+        if not np.ma.isMaskedArray(lower):
+            low, high = (np.repeat(one, 3) for one in ends_of(np.dtype(dtype)))
+            check_ranges(index, whole, convert(low), convert(high))
+
+    ask()
+    cells = 3 * len(keys) + 5000
+    values = _cells(["int32", "int64", "uint64", "float32", "float64"][seed % 5], cells, 50, random)
+    values = np.where(values == values, values, values.dtype.type(0.3))
+    share = party.part(values, random)
+    lower = party.part(probes(keys, dtype, 60, kind, random), random)
+    check_values(index, whole, convert(lower), None, values, convert(share))
+    check_values(index, whole, convert(lower), convert(lower), values, convert(share))
+
+    # Entries at one end of the keys: shards drift apart.
+    added = _cells(dtype, 900, 4000, random)
+    if added.dtype.kind in "iuf":
+        added += added.dtype.type(5000)
+    ids = random.permutation(len(added)) + 3 * len(keys)
+    whole.insert(added, ids)
+    mine = party.part(added, random)
+    index.insert(convert(mine), ids[party.begin:party.end])
+    gone = probes(keys, dtype, 40, kind, random)
+    whole.erase(gone)
+    index.erase(convert(party.part(gone, random)))
+    pairs = np.arange(0, len(added), 3)
+    whole.erase(added[pairs], ids[pairs])
+    mine = party.part(pairs, random)
+    index.erase(convert(added[mine]), ids[mine])
+    assert len(index) == len(whole)
+    ask()
+    before = index.balance.imbalance
+    assert index.rebalance(1.2) == (before > 1.2)
+    assert index.balance.imbalance <= before
+    assert len(index) == len(whole) == sum(index.balance.rows)
+    assert not index.rebalance(before + 1)
+    ask()
+    index.close()
+
+
+def check_hot(party, dtype, seed):
+    """One key in half of all probes."""
+    random = np.random.default_rng(seed)
+    keys = column(dtype, 3000, "plain", random)
+    if keys.dtype.kind == "f":
+        keys[keys != keys] = 1
+    whole = raydex.build(keys)
+    index = raydex.sharded.build(party.part(keys, random), **party.engine)
+    points = probes(keys, dtype, 30000, "missing", random)
+    hot = random.random(len(points)) < 0.5
+    np.ma.getdata(points)[hot] = keys[5]
+    own = party.part(points, random)
+    check_points(index, whole, own)
+    assert index.balance.merged > 10 * 1000
+    if party.processes == 1:
+        assert index.balance.merged > 10 * 12000  # all calls but rows
+        assert sum(index.balance.last) < 17000
+    if keys.dtype.kind == "f":
+        own = np.where(random.random(len(own)) < 0.5, np.array(np.nan, dtype), keys[3])
+        check_points(index, whole, own)
+    index.close()
+
+
+def pairs_of(left, right):
+    left = np.asarray(left)
+    right = np.zeros_like(left) if right is None else np.asarray(right)
+    order = np.lexsort([right, left])
+    return np.stack([left[order], right[order]])
+
+
+def check_join(party, gather, seed, sizes, how, exchange, columns=1):
+    """Pairs of all processes, against the pairs of one join."""
+    random = np.random.default_rng(seed)
+    left, right = ([np.ma.array(random.integers(0, 90, size), mask=random.random(size) < 0.1)] for size in sizes)
+    left[0] = left[0].astype("int32")
+    if columns == 2:
+        left.append(random.integers(0, 3, sizes[0]))
+        right.append(random.integers(0, 3, sizes[1]))
+    wanted = pairs_of(*raydex.join(tuple(right), tuple(left), how))
+    own = []
+    for side in (left, right):
+        first = party.part(side[0], random)
+        own.append([first, *(one[party.begin:party.end] for one in side[1:])])
+    if exchange == "index":
+        if columns == 2:
+            return
+        index = raydex.sharded.build(own[1][0].astype("int32"), **party.engine)
+        found = raydex.sharded.join(own[0][0], index, how)
+        index.close()
+    else:
+        found = raydex.sharded.join(*own, how, exchange=exchange, **party.engine)
+    parts = gather([np.asarray(found.left), None if found.right is None else np.asarray(found.right)])
+    rights = None if how in ("semi", "anti") else np.concatenate([one[1] for one in parts])
+    np.testing.assert_array_equal(pairs_of(np.concatenate([one[0] for one in parts]), rights), wanted)

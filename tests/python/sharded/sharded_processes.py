@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts processes that exchange by gloo, and ends them if they do not end by themselves."""
+
+import importlib
+import multiprocessing
+import os
+import sys
+import time
+import traceback
+
+
+def _main(name, process, processes, store, timeout, results, arguments):
+    import torch
+    import torch.distributed as dist
+    from raydex.sharded import TorchExchange
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=process, world_size=processes)
+    try:
+        module, _, function = name.partition(":")
+        engine = TorchExchange(timeout=timeout)
+        answer = getattr(importlib.import_module(module), function)(engine, *arguments)
+        results.put((process, None, answer))
+    except BaseException:
+        results.put((process, traceback.format_exc(), None))
+    results.close()
+    results.join_thread()
+    # Others may be gone: nothing is to wait for them.
+    os._exit(0)
+
+
+def run(name, processes, folder, *arguments, timeout=30.0, limit=120.0, dies=()):
+    """What a function "module:name" returns on each process, called with its engine and the arguments; None for
+    those that die. Fails if one raises, or if they take longer than `limit` seconds."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["numpy", "torch", "torch.distributed", "raydex", "raydex.sharded"])
+    results = context.Queue()
+    store = os.path.join(folder, f"store-{name.rpartition(':')[2]}-{processes}-{time.monotonic_ns()}")
+    sys.path.insert(0, os.path.dirname(__file__))
+    started = [
+        context.Process(target=_main, args=(name, at, processes, store, timeout, results, arguments), daemon=True)
+        for at in range(processes)
+    ]
+    for one in started:
+        one.start()
+    found = [None] * processes
+    try:
+        end = time.monotonic() + limit
+        for _ in range(processes - len(dies)):
+            process, error, answer = results.get(timeout=max(0.1, end - time.monotonic()))
+            assert error is None, f"process {process}: {error}"
+            found[process] = answer
+        return found
+    finally:
+        for one in started:
+            one.join(0.1)
+            if one.is_alive():
+                one.kill()
+            one.join()
+        sys.path.pop(0)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sharded indexes in one process: several shards on the CPU."""
+
+import pickle
+
+import numpy as np
+import pytest
+import raydex
+import raydex.sharded
+import sharded_cases as cases
+
+SHARDS = [1, 2, 3, 5, 8]
+
+
+def party(shards):
+    return cases.Party(0, 1, devices=["cpu"] * shards)
+
+
+@pytest.mark.parametrize("kind", cases.KINDS)
+@pytest.mark.parametrize("dtype", cases.DTYPES)
+def test_as_one_index(dtype, kind):
+    seed = 100 * cases.DTYPES.index(dtype) + cases.KINDS.index(kind)
+    for shards in SHARDS:
+        cases.check_index(party(shards), dtype, kind, seed + shards)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint64", "float32", "float64"])
+def test_tensors(dtype):
+    torch = pytest.importorskip("torch")
+    torch.set_num_threads(1)  # its threads wait busily for each other
+
+    def convert(x):
+        return torch.as_tensor(np.array(x))
+
+    for kind in ("plain", "duplicates", "extremes", "empty"):
+        for shards in (1, 3, 8):
+            cases.check_index(party(shards), dtype, kind, shards, convert=convert)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64", "S8"])
+def test_hot_keys(dtype):
+    for shards in (1, 4):
+        cases.check_hot(party(shards), dtype, shards)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
+@pytest.mark.parametrize("exchange", [None, "shuffle", "broadcast", "index"])
+def test_joins(how, exchange):
+    for shards in SHARDS:
+        for sizes in ((300, 200), (20, 400), (400, 20), (0, 30), (30, 0), (0, 0)):
+            for columns in (1, 2):
+                cases.check_join(party(shards), lambda x: [x], shards, sizes, how, exchange, columns)
+
+
+def test_rows_of_64_bits():
+    rows = np.array([1 << 40, 2, 1 << 41, 3])
+    index = raydex.sharded.build([5, 6, 5, 7], rows=rows, devices=["cpu"] * 3)
+    np.testing.assert_array_equal(index.first([5, 6, 7, 8]), [1 << 40, 2, 3, -1])
+    # Also on a shard that has had small rows alone.
+    index.insert([7], [1 << 50])
+    np.testing.assert_array_equal(index.rows([7]).rows, [3, 1 << 50])
+    assert index.info.row_id_bits == 64 and index.info.max_row_id == 1 << 50
+    small = raydex.sharded.build([5, 6], devices=["cpu"] * 2)
+    with pytest.raises(raydex.InvalidArgument, match="rows: they go from 1 to 1099511627776"):
+        small.insert([1, 2], [1, 1 << 40])
+
+
+def test_single_numbers_lists_and_shapes():
+    index = raydex.sharded.build([3, 1, 3], devices=["cpu"] * 2)
+    assert index.count(3) == 2 and np.ndim(index.count(3)) == 0
+    assert index.count(1, 3) == 3
+    np.testing.assert_array_equal(index.count(1, [1, 2, 3]), [1, 1, 3])
+    np.testing.assert_array_equal(index.first([]), [])
+    np.testing.assert_array_equal(index.isin([[1, 2], [3, 4]]), [[True, False], [True, False]])
+    np.testing.assert_array_equal(index.count(np.array([1, 3], "int8")), [1, 2])
+    masked = np.ma.array([3, 1], mask=[True, False])
+    np.testing.assert_array_equal(index.rank(masked), [-1, 0])
+
+
+def test_missing_values_add_nothing():
+    index = raydex.sharded.build([1, 1, 2], devices=["cpu"] * 2)
+    values = np.ma.array([10, 20, 30], mask=[False, True, False])
+    np.testing.assert_array_equal(index.sum([1, 2], values=values), [10, 30])
+
+
+def test_columns_of_other_libraries():
+    arrays = pytest.importorskip("pyarrow")
+    index = raydex.sharded.build(arrays.array([5, None, 7, 5]), devices=["cpu"] * 2)
+    np.testing.assert_array_equal(index.rows(arrays.array([None, 5])).rows, [0, 3])
+    days = arrays.array([1, 2, 2], arrays.date32())
+    found = raydex.sharded.build(days, devices=["cpu"] * 2)
+    np.testing.assert_array_equal(found.count(days), [1, 2, 2])
+    with pytest.raises(raydex.InvalidType):
+        found.count(np.array([1, 2]))
+    with pytest.raises(raydex.Unsupported, match="strings of any length have no order"):
+        raydex.sharded.build(arrays.array(["a", "b"]), devices=["cpu"])
+
+
+def test_structures_without_order():
+    index = raydex.sharded.build(np.arange(50), "hash_open", devices=["cpu"] * 3)
+    np.testing.assert_array_equal(index.first([7, 49, 50]), [7, 49, -1])
+    np.testing.assert_array_equal(index.rows([7]).rows, [7])
+    for call in (index.rank, index.predecessor):
+        with pytest.raises(raydex.Unsupported):
+            call([1])
+    with pytest.raises(raydex.Unsupported):
+        index.count([1], [2])
+    np.testing.assert_array_equal(index.first([7]), [7])
+
+
+def test_what_it_says():
+    with raydex.sharded.build(np.arange(100, dtype="int32"), "cgrx", bucket=8, devices=["cpu"] * 4) as index:
+        info = index.info
+        assert (info.structure, info.key, info.shards, info.processes) == ("cgrx", "int32", 4, 1)
+        assert info.options["bucket"] == "8" and info.entries == len(index) == 100 and info.max_row_id == 99
+        assert info.resident_bytes > 400
+        assert repr(index).startswith("raydex.sharded.ShardedIndex(cgrx on cpu, one process: 100 rows of int32 on 4")
+        index.count([0, 50], [99, 50])
+        balance = index.balance
+        assert sum(balance.rows) == 100 and sum(balance.last) == 5 and balance.total == balance.last
+        assert balance.imbalance == max(balance.rows) / 25 and balance.probe_imbalance == 8 / 5
+        index.count([0])
+        assert sum(index.balance.last) == 1 and sum(index.balance.total) == 6
+    assert repr(index) == "raydex.sharded.ShardedIndex(closed)"
+    for call in (index.close, index.__exit__):
+        call(*([None] * 3 if call != index.close else []))
+    with pytest.raises(raydex.InvalidArgument, match="it is closed"):
+        index.first([1])
+
+
+@pytest.mark.parametrize("engine,match", [
+    ({"devices": "cpu"}, "devices: 'cpu' is no list"),
+    ({"devices": []}, "is no list"),
+    ({"devices": ["cpu"], "group": 1}, "group: it is given with devices"),
+    ({"devices": ["cpu"], "most_probes": 0}, "most_probes: 0"),
+    ({"devices": ["tpu:0"]}, "devices: 'tpu:0'"),
+])
+def test_wrong_engines(engine, match):
+    with pytest.raises(raydex.InvalidArgument, match=match):
+        raydex.sharded.build(np.arange(3), **engine)
+
+
+def test_torch_that_is_not_initialized():
+    pytest.importorskip("torch")
+    with pytest.raises(raydex.InvalidArgument, match="call torch.distributed.init_process_group first"):
+        raydex.sharded.build(np.arange(3))
+
+
+class Scarce(raydex.sharded._index.Shard):
+    """A shard with memory for a few probes at a time."""
+
+    most = 0
+
+    def answer(self, operation, lower, upper=None, **arguments):
+        if len(lower) > self.most:
+            raise raydex.OutOfMemory(f"no memory for {len(lower)} probes")
+        return super().answer(operation, lower, upper, **arguments)
+
+
+def test_batches_are_split_where_memory_lacks(monkeypatch, random):
+    monkeypatch.setattr(raydex.sharded._index, "Shard", Scarce)
+    keys = random.permutation(20000)
+    whole = raydex.build(keys)
+    index = raydex.sharded.build(keys, devices=["cpu"] * 2)
+    points = random.integers(0, 25000, 30000)
+    monkeypatch.setattr(Scarce, "most", 3000)
+    cases.check_points(index, whole, points)
+    cases.check_ranges(index, whole, points, points + 5)
+    assert sum(index.balance.last) >= 30000
+    monkeypatch.setattr(Scarce, "most", 400)
+    with pytest.raises(raydex.OutOfMemory, match="no memory for"):
+        index.first(points)
+    np.testing.assert_array_equal(index.first(points[:500]), whole.first(points[:500]))
+
+
+def test_want_of_memory_of_pytorch_counts_as_well(monkeypatch):
+    torch = pytest.importorskip("torch")
+    index = raydex.sharded.build(np.arange(5000), devices=["cpu"])
+    shard, sizes = index._shards[0], []
+    answer = shard.answer
+
+    def scarce(operation, lower, *arguments, **options):
+        sizes.append(len(lower))
+        if len(lower) > 2000:
+            raise torch.cuda.OutOfMemoryError("no memory")
+        return answer(operation, lower, *arguments, **options)
+
+    monkeypatch.setattr(shard, "answer", scarce)
+    np.testing.assert_array_equal(index.first(np.arange(5000)), np.arange(5000))
+    assert sizes == [5000, 2500, 1250, 1250, 1250, 1250]
+
+
+def test_rebalancing_that_fails_leaves_the_index_as_it_was(monkeypatch, random):
+    keys = random.integers(0, 1000, 5000)
+    whole, index = raydex.build(keys), raydex.sharded.build(keys, devices=["cpu"] * 3)
+    added = np.arange(9000)
+    for one in (whole, index):
+        one.insert(added + 5000, added + 5000)
+    assert index.balance.imbalance > 2
+
+    def fail(*arguments, **options):
+        raise raydex.OutOfMemory("no memory for another shard")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(raydex.sharded._index, "Shard", fail)
+        with pytest.raises(raydex.OutOfMemory):
+            index.rebalance()
+    cases.check_points(index, whole, np.arange(0, 14000, 7))
+    assert index.rebalance() and index.balance.imbalance < 1.2
+    cases.check_points(index, whole, np.arange(0, 14000, 7))
+
+
+class Broken(raydex.sharded.DeviceExchange):
+    """An engine of one's own, which can fail."""
+
+    error = None
+    abandoned = closed = 0
+
+    def gather(self, what):
+        if self.error:
+            raise self.error
+        return super().gather(what)
+
+    def abandon(self):
+        self.abandoned += 1
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_exchange_that_fails_ends_the_index(error):
+    engine = Broken(["cpu", "cpu"])
+    index = raydex.sharded.build(np.arange(10), engine=engine)
+    assert index.count([1]) == 1
+    engine.error = error("connection closed by peer")
+    kind = raydex.ExchangeError if error is RuntimeError else KeyboardInterrupt
+    with pytest.raises(kind):
+        index.count([1])
+    engine.error = None
+    for call in (index.count, index.erase, lambda x: index.info, lambda x: raydex.sharded.join(x, index)):
+        with pytest.raises(raydex.ExchangeError, match="it was lost when an exchange failed.*; build it again"):
+            call([1])
+    assert len(index) == 10 and "10 rows" in repr(index)
+    index.close()
+    assert engine.abandoned == 1 and engine.closed == 0  # it is not the index's own
+
+
+def test_errors_travel():
+    error = pickle.loads(pickle.dumps(raydex.ShardError(3, "OutOfMemory: none")))
+    assert (error.process, error.message, str(error)) == (3, "OutOfMemory: none", "process 3: OutOfMemory: none")
+    assert isinstance(error, raydex.Error)
+    assert issubclass(raydex.ExchangeError, raydex.Error) and issubclass(raydex.ExchangeError, RuntimeError)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sharded indexes over processes that exchange by gloo, faults included."""
+
+import pytest
+import sharded_processes
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+if not (torch.distributed.is_available() and torch.distributed.is_gloo_available()):
+    pytest.skip("this PyTorch has no gloo", allow_module_level=True)
+
+
+def run(name, processes, folder, *arguments, **options):
+    return sharded_processes.run(f"gloo_cases:{name}", processes, str(folder), *arguments, **options)
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 4, 5])
+def test_as_one_index(processes, tmp_path):
+    assert run("answers", processes, tmp_path) == ["done"] * processes
+
+
+@pytest.mark.parametrize("processes", [2, 4])
+def test_joins(processes, tmp_path):
+    assert run("joins", processes, tmp_path) == ["done"] * processes
+
+
+def test_tensors(tmp_path):
+    assert run("tensors", 2, tmp_path) == ["done"] * 2
+
+
+def test_an_error_of_one_process_is_known_to_all(tmp_path):
+    found = run("wrong_arguments", 3, tmp_path)
+    own = {
+        "dtype": "InvalidType", "sizes": "InvalidArgument", "strings": "InvalidType", "rows": "InvalidArgument",
+        "most": "InvalidArgument", "structure": "InvalidArgument", "join": "InvalidArgument",
+        "any length": "InvalidType", "join types": "InvalidType",
+    }
+    for name in ("dtype", "sizes", "strings", "rows", "any length"):
+        assert found[1][name][0] == own[name]
+        for other in (0, 2):
+            kind, message = found[other][name]
+            assert kind == "ShardError" and message == f"process 1: {own[name]}: {found[1][name][1]}"
+    for name in ("values", "value types", "calls", "side", "build", "structure", "join types"):
+        assert found[0][name] == found[1][name] == found[2][name]
+        assert found[0][name][0] in ("InvalidArgument", "InvalidType")
+    assert "process 0 count of points, process 1 first of points" in found[0]["calls"][1]
+    assert "of int64 on process 0, but of int32 on process 1" in found[0]["build"][1]
+    for name in ("most", "join"):
+        assert found[1][name][0] == "InvalidArgument" and found[0][name][0] == "ShardError"
+
+
+def test_batches_too_large_for_a_shard(tmp_path):
+    found = run("out_of_memory", 3, tmp_path)
+    assert [one[0] > 0 for one in found] == [False, True, False]
+    assert found[1][1][0] == "OutOfMemory"
+    for at in (0, 2):
+        assert found[at][1][0] == "ShardError" and found[at][1][1].startswith("process 1: OutOfMemory: no memory")
+
+
+def test_no_room_for_what_comes(tmp_path):
+    (of_probes, of_rows), others = run("no_room", 2, tmp_path)
+    assert of_probes > 0 and of_rows > 0 and others == (0, 0)
+
+
+@pytest.mark.parametrize("when", ["before", "answering", "exchanging"])
+def test_a_process_that_dies(when, tmp_path):
+    found = run("dies", 4, tmp_path, when, str(tmp_path), timeout=60.0, limit=90.0, dies=[3])
+    for error, seconds, later, info in found[:3]:
+        assert error[0] == "ExchangeError" and "build it again" in error[1]
+        assert seconds < 10  # no process waits for the timeout
+        assert later[0] == info[0] == "ExchangeError" and "it was lost" in later[1]
+
+
+def test_an_exchange_that_times_out(tmp_path):
+    found = run("straggles", 3, tmp_path, 6.0, timeout=2.0, limit=60.0)
+    for error, seconds, later in found:
+        assert error[0] == later[0] == "ExchangeError"
+        assert seconds < 8
