@@ -121,6 +121,8 @@ void bind_errors(nb::module_& to) {
 
 NB_MODULE(_raydex, module) {
   using namespace raydex::python;
+  // Processes of a cluster end with objects alive, and would each say so.
+  nanobind::set_leak_warnings(false);
   bind_errors(module);
   bind_columns(module);
   bind_arrow(module);

@@ -9,9 +9,11 @@
 With `torch.distributed` each process gives its part of the column, and gets the answers of its own probes.
 """
 
+from raydex.sharded._build import build
 from raydex.sharded._devices import DeviceExchange
 from raydex.sharded._exchange import Exchange
-from raydex.sharded._index import Balance, ShardedIndex, ShardedInfo, build
+from raydex.sharded._index import ShardedIndex
+from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._joins import JoinPairs, join
 from raydex.sharded._torch import TorchExchange
 

@@ -17,65 +17,16 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Matches, _as_long, bytes_as_text
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import Dense, dense, of_all, row_ids
-from raydex.sharded._devices import DeviceExchange, at_place, beside
-from raydex.sharded._exchange import Company, Exchange, Full, by_process, distribute
+from raydex.sharded._devices import at_place, beside
+from raydex.sharded._exchange import Company, Full, by_process, distribute
 from raydex.sharded._hot import Merged, merge
+from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample, splitters_from, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
 
 LEAST_PROBES = 1024
 """Batches of so few probes are not split again for want of memory."""
-_SAMPLE = 4096  # keys of a part, from which splitters are made
-
-
-@dataclass(frozen=True)
-class Balance:
-    """How even shards are; a number for each shard, in the order of their keys."""
-
-    rows: tuple[int, ...]
-    """Entries."""
-    last: tuple[int, ...]
-    """Pieces of the last call's probes, those of all processes: a point is one, a range one for each shard
-    that it touches."""
-    total: tuple[int, ...]
-    """Pieces since the build."""
-    merged: int
-    """Probes since the build that were not sent, since another one of the same hot key was."""
-
-    @property
-    def imbalance(self) -> float:
-        """The most rows of a shard, divided by their mean; 1 where there are none."""
-        return _imbalance(self.rows)
-
-    @property
-    def probe_imbalance(self) -> float:
-        """The same of pieces since the build."""
-        return _imbalance(self.total)
-
-
-def _imbalance(numbers: Sequence[int]) -> float:
-    whole = sum(numbers)
-    return max(numbers) * len(numbers) / whole if whole else 1.0
-
-
-@dataclass(frozen=True)
-class ShardedInfo:
-    """What a sharded index is. `structure`, `backend`, `device` and `options` are of the first shard of
-    this process, the rest is of all shards together."""
-
-    structure: str
-    backend: str
-    device: str
-    key: str
-    shards: int
-    processes: int
-    row_id_bits: int
-    entries: int
-    max_row_id: int
-    options: dict[str, str]
-    resident_bytes: int
-    """Of the indexes, and of the keys that shards keep beside them."""
-    balance: Balance
+SAMPLE = 4096  # keys of a part, from which splitters are made
 
 
 @dataclass
@@ -583,7 +534,7 @@ class ShardedIndex:
             ids = None if rows is None else row_ids(rows, company.engine, cells, 2**self._bits - 1)
             routes = route(cells.array, None, self._splitters, cells.there)
             told["counts"] = routes.counts
-            return (routes, None if ids is None else _packed(ids, routes.sources, self._bits))
+            return (routes, None if ids is None else packed(ids, routes.sources, self._bits))
 
         call = (operation, "of", "keys", *(() if rows is None else ("with rows",)))
         (routes, ids), told_all = company.agree(call, prepare)
@@ -614,7 +565,7 @@ class ShardedIndex:
             if self.balance.imbalance <= most:
                 return []
             parts = [shard.take() for shard in self._shards]
-            told["samples"] = [sample(keys, None, _SAMPLE) for keys, _ in parts]
+            told["samples"] = [sample(keys, None, SAMPLE) for keys, _ in parts]
             return parts
 
         parts, told_all = company.agree(("rebalance", most), take)
@@ -628,13 +579,13 @@ class ShardedIndex:
             routes = [route(keys, None, splitters) for keys, _ in parts]
             told["counts"] = sum(one.counts for one in routes)
             columns = [
-                [one.lower, _packed(rows, one.sources, self._bits)] for one, (_, rows) in zip(routes, parts)
+                [one.lower, packed(rows, one.sources, self._bits)] for one, (_, rows) in zip(routes, parts)
             ]
             return (routes, columns)
 
         (routes, columns), told_all = company.agree(("rebalance", "routes"), divide)
         table = np.stack([one["counts"] for one in told_all])
-        shards, summaries = _build_shards(company, routes, columns, table, self._bits, self._made)
+        shards, summaries = build_shards(company, routes, columns, table, self._bits, self._made)
         for shard in self._shards:
             shard.close()
         self._shards, self._summaries, self._splitters = shards, summaries, splitters
@@ -661,13 +612,13 @@ def _sizes(counts: Any, parts: Sequence[int]) -> list[int]:
     return sizes
 
 
-def _packed(rows: Any, places: Any, bits: int) -> Any:
+def packed(rows: Any, places: Any, bits: int) -> Any:
     """Some of the rows as row ids of an index."""
     on = arrays_of(rows)
     return on.view(on.cast(on.take(rows, places), f"int{bits}"), f"uint{bits}")
 
 
-def _build_shards(
+def build_shards(
     company: Company,
     routes: list[Routes],
     columns: list[list[Any]],
@@ -686,124 +637,3 @@ def _build_shards(
 
     shards, told_all = company.agree(("build", "of shards"), construct)
     return (shards, [one for told in told_all for one in told["summaries"]])
-
-
-def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float, device: Any) -> Exchange:
-    """What moves arrays, of what a user says about it."""
-    named = {"group": group, "devices": devices, "engine": engine}
-    given = [name for name, x in named.items() if x is not None]
-    if len(given) > 1:
-        raise InvalidArgument(f"{given[0]}: it is given with {given[1]}; give one of {', '.join(named)}")
-    if engine is not None:
-        return engine
-    if devices is not None:
-        return DeviceExchange(devices)
-    try:
-        from raydex.sharded._torch import TorchExchange
-
-        return TorchExchange(group, timeout, device)
-    except ImportError:
-        raise InvalidArgument(
-            "group: torch.distributed is not there, PyTorch is not installed; give devices=['cpu'], or an "
-            "engine"
-        ) from None
-
-
-def build(
-    column_of: Any,
-    structure: str = "auto",
-    device: Any = None,
-    *,
-    rows: Any = None,
-    group: Any = None,
-    devices: Sequence[Any] | None = None,
-    engine: Exchange | None = None,
-    timeout: float = 300.0,
-    most_probes: int = 1 << 24,
-    **options: Any,
-) -> ShardedIndex:
-    """Builds an index over a column of which each process has a part. A collective call.
-
-    Parameters
-    ----------
-    column_of
-        The part of this process, as of `raydex.build`; it may be empty. All parts have one dtype. On GPUs
-        they are PyTorch's tensors. Strings of any length are refused.
-    structure, device, options
-        As of `raydex.build`, the same on all processes.
-    rows
-        Explicit row ids, as many as cells, on all processes or none. By default rows are numbered over all
-        parts, in the order of the processes.
-    group
-        The `torch.distributed` process group that takes part, by default all processes: gloo for columns in
-        host memory, NCCL for those on GPUs.
-    devices
-        In place of it: devices of this process alone, as `["cuda:0", "cuda:1"]`, with a shard on each.
-    engine
-        In place of both: an object that moves arrays, such as a `TorchExchange` to be used again.
-    timeout
-        After how many seconds without an answer of another process a call fails.
-    most_probes
-        How many probes of a process are sent at a time.
-
-    Returns
-    -------
-    ShardedIndex
-        Splitters are drawn from samples, so that shards have about as many rows; see `rebalance`. The
-        column may be freed or changed afterwards.
-
-    Cost: a key and a row of each cell are sent; a local build. Raises as `raydex.build`,
-    `raydex.ShardError`, `raydex.ExchangeError`.
-    """
-    moves = engine_for(group, devices, engine, timeout, device)
-    company = Company(moves)
-    made = (structure, device, options)
-
-    def prepare(told: dict[str, Any]) -> tuple[Dense, Any]:
-        if most_probes < 1:
-            raise InvalidArgument(f"most_probes: {most_probes} is less than 1")
-        source = look("column", column_of)
-        if source.scalar:
-            raise InvalidArgument(f"column: {column_of!r} is a single number; give a column, as [x]")
-        cells = dense(source, moves)
-        ids = None if rows is None else row_ids(rows, moves, cells, 2**63 - 1)
-        told["key"], told["size"] = cells.key, len(cells)
-        told["sample"] = sample(cells.array, cells.there, _SAMPLE)
-        told["entries"] = len(cells) if cells.there is None else int(cells.there.sum())
-        told["largest"] = int(ids.max()) if ids is not None and len(ids) else -1
-        return (cells, ids)
-
-    call = (
-        "build", structure, device, most_probes, *options.items(), *(() if rows is None else ("with rows",)),
-    )  # fmt: skip
-    try:
-        (cells, ids), told_all = company.agree(call, prepare)
-        sizes = [one["size"] for one in told_all]
-        key = of_all("column", [one["key"] for one in told_all], sizes)
-        largest = sum(sizes) - 1 if rows is None else max(one["largest"] for one in told_all)
-        bits = 32 if largest < 2**32 - 1 else 64
-        shards = moves.processes * len(moves.places)
-        samples = [one["sample"] for one in told_all if one["size"]] or [np.empty(0, key.dtype)]
-        weights = [float(one["entries"]) for one in told_all if one["size"]] or [0.0]
-        splitters = splitters_from(samples, shards, weights)
-
-        def divide(told: dict[str, Any]) -> tuple[Routes, Any]:
-            on = arrays_of(cells.array)
-            array = cells.array if len(cells) else on.empty(0, cast(Any, key.dtype))
-            numbers = on.arange(len(cells)) + sum(sizes[: moves.process]) if ids is None else ids
-            routes = route(array, None, splitters, cells.there)
-            told["counts"] = routes.counts
-            return (routes, _packed(numbers, routes.sources, bits))
-
-        (routes, packed), told_all = company.agree(("build", "routes"), divide)
-        table = np.stack([one["counts"] for one in told_all])
-        come = int(by_process(table)[:, moves.process].sum())
-        company.agree(("build", "room"), lambda told: moves.reserve(routes.lower, 2 * come))
-        built, summaries = _build_shards(company, [routes], [[routes.lower, packed]], table, bits, made)
-    except BaseException:
-        if engine is None:
-            company.close()
-        raise
-    return ShardedIndex(
-        company, key, splitters, built, summaries, bits, made, most_probes, owned=engine is None
-    )

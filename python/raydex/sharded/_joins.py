@@ -13,10 +13,11 @@ from raydex._columns import Key, Source, key_of, look, stream_of
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._joins import _check_how, _common, _pair
 from raydex.sharded._arrays import arrays_of
+from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all
 from raydex.sharded._devices import at_place, beside
 from raydex.sharded._exchange import Company, Exchange, distribute
-from raydex.sharded._index import ShardedIndex, engine_for
+from raydex.sharded._index import ShardedIndex
 from raydex.sharded._routing import Routes, route, sample, splitters_from
 
 _SAMPLE = 4096

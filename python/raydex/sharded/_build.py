@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a sharded index is built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from raydex._columns import look
+from raydex._errors import InvalidArgument
+from raydex.sharded._arrays import arrays_of
+from raydex.sharded._cells import Dense, dense, of_all, row_ids
+from raydex.sharded._devices import DeviceExchange
+from raydex.sharded._exchange import Company, Exchange, by_process
+from raydex.sharded._index import SAMPLE, ShardedIndex, build_shards, packed
+from raydex.sharded._routing import Routes, route, sample, splitters_from
+
+
+def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float, device: Any) -> Exchange:
+    """What moves arrays, of what a user says about it."""
+    named = {"group": group, "devices": devices, "engine": engine}
+    given = [name for name, x in named.items() if x is not None]
+    if len(given) > 1:
+        raise InvalidArgument(f"{given[0]}: it is given with {given[1]}; give one of {', '.join(named)}")
+    if engine is not None:
+        return engine
+    if devices is not None:
+        return DeviceExchange(devices)
+    try:
+        from raydex.sharded._torch import TorchExchange
+
+        return TorchExchange(group, timeout, device)
+    except ImportError:
+        raise InvalidArgument(
+            "group: torch.distributed is not there, PyTorch is not installed; give devices=['cpu'], or an "
+            "engine"
+        ) from None
+
+
+def build(
+    column_of: Any,
+    structure: str = "auto",
+    device: Any = None,
+    *,
+    rows: Any = None,
+    group: Any = None,
+    devices: Sequence[Any] | None = None,
+    engine: Exchange | None = None,
+    timeout: float = 300.0,
+    most_probes: int = 1 << 24,
+    **options: Any,
+) -> ShardedIndex:
+    """Builds an index over a column of which each process has a part. A collective call.
+
+    Parameters
+    ----------
+    column_of
+        The part of this process, as of `raydex.build`; it may be empty. All parts have one dtype. On GPUs
+        they are PyTorch's tensors. Strings of any length are refused.
+    structure, device, options
+        As of `raydex.build`, the same on all processes.
+    rows
+        Explicit row ids, as many as cells, on all processes or none. By default rows are numbered over all
+        parts, in the order of the processes.
+    group
+        The `torch.distributed` process group that takes part, by default all processes: gloo for columns in
+        host memory, NCCL for those on GPUs.
+    devices
+        In place of it: devices of this process alone, as `["cuda:0", "cuda:1"]`, with a shard on each.
+    engine
+        In place of both: an object that moves arrays, such as a `TorchExchange` to be used again.
+    timeout
+        After how many seconds without an answer of another process a call fails.
+    most_probes
+        How many probes of a process are sent at a time.
+
+    Returns
+    -------
+    ShardedIndex
+        Splitters are drawn from samples, so that shards have about as many rows; see `rebalance`. The
+        column may be freed or changed afterwards.
+
+    Cost: a key and a row of each cell are sent; a local build. Raises as `raydex.build`,
+    `raydex.ShardError`, `raydex.ExchangeError`.
+    """
+    moves = engine_for(group, devices, engine, timeout, device)
+    company = Company(moves)
+    made = (structure, device, options)
+
+    def prepare(told: dict[str, Any]) -> tuple[Dense, Any]:
+        if most_probes < 1:
+            raise InvalidArgument(f"most_probes: {most_probes} is less than 1")
+        source = look("column", column_of)
+        if source.scalar:
+            raise InvalidArgument(f"column: {column_of!r} is a single number; give a column, as [x]")
+        cells = dense(source, moves)
+        ids = None if rows is None else row_ids(rows, moves, cells, 2**63 - 1)
+        told["key"], told["size"] = cells.key, len(cells)
+        told["sample"] = sample(cells.array, cells.there, SAMPLE)
+        told["entries"] = len(cells) if cells.there is None else int(cells.there.sum())
+        told["largest"] = int(ids.max()) if ids is not None and len(ids) else -1
+        return (cells, ids)
+
+    call = (
+        "build", structure, device, most_probes, *options.items(), *(() if rows is None else ("with rows",)),
+    )  # fmt: skip
+    try:
+        (cells, ids), told_all = company.agree(call, prepare)
+        sizes = [one["size"] for one in told_all]
+        key = of_all("column", [one["key"] for one in told_all], sizes)
+        largest = sum(sizes) - 1 if rows is None else max(one["largest"] for one in told_all)
+        bits = 32 if largest < 2**32 - 1 else 64
+        shards = moves.processes * len(moves.places)
+        samples = [one["sample"] for one in told_all if one["size"]] or [np.empty(0, key.dtype)]
+        weights = [float(one["entries"]) for one in told_all if one["size"]] or [0.0]
+        splitters = splitters_from(samples, shards, weights)
+
+        def divide(told: dict[str, Any]) -> tuple[Routes, Any]:
+            on = arrays_of(cells.array)
+            array = cells.array if len(cells) else on.empty(0, cast(Any, key.dtype))
+            numbers = on.arange(len(cells)) + sum(sizes[: moves.process]) if ids is None else ids
+            routes = route(array, None, splitters, cells.there)
+            told["counts"] = routes.counts
+            return (routes, packed(numbers, routes.sources, bits))
+
+        (routes, sent), told_all = company.agree(("build", "routes"), divide)
+        table = np.stack([one["counts"] for one in told_all])
+        come = int(by_process(table)[:, moves.process].sum())
+        company.agree(("build", "room"), lambda told: moves.reserve(routes.lower, 2 * come))
+        built, summaries = build_shards(company, [routes], [[routes.lower, sent]], table, bits, made)
+    except BaseException:
+        if engine is None:
+            company.close()
+        raise
+    return ShardedIndex(
+        company, key, splitters, built, summaries, bits, made, most_probes, owned=engine is None
+    )

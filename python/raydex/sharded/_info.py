@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a sharded index is, and how even its shards are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How even shards are; a number for each shard, in the order of their keys."""
+
+    rows: tuple[int, ...]
+    """Entries."""
+    last: tuple[int, ...]
+    """Pieces of the last call's probes, those of all processes: a point is one, a range one for each shard
+    that it touches."""
+    total: tuple[int, ...]
+    """Pieces since the build."""
+    merged: int
+    """Probes since the build that were not sent, since another one of the same hot key was."""
+
+    @property
+    def imbalance(self) -> float:
+        """The most rows of a shard, divided by their mean; 1 where there are none."""
+        return _imbalance(self.rows)
+
+    @property
+    def probe_imbalance(self) -> float:
+        """The same of pieces since the build."""
+        return _imbalance(self.total)
+
+
+def _imbalance(numbers: Sequence[int]) -> float:
+    whole = sum(numbers)
+    return max(numbers) * len(numbers) / whole if whole else 1.0
+
+
+@dataclass(frozen=True)
+class ShardedInfo:
+    """What a sharded index is. `structure`, `backend`, `device` and `options` are of the first shard of
+    this process, the rest is of all shards together."""
+
+    structure: str
+    backend: str
+    device: str
+    key: str
+    shards: int
+    processes: int
+    row_id_bits: int
+    entries: int
+    max_row_id: int
+    options: dict[str, str]
+    resident_bytes: int
+    """Of the indexes, and of the keys that shards keep beside them."""
+    balance: Balance
