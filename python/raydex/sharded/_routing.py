@@ -16,6 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from raydex import _raydex
+from raydex._columns import column, look
+from raydex._places import place_for, stream_for
+from raydex._structures import known
 from raydex.sharded._arrays import arrays_of
 
 
@@ -53,27 +57,44 @@ def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None
         Which probes are not missing, an array of bool; None: all.
 
     What is promised: pieces are grouped by shard, ascending by probe within a shard; a piece has the ends of
-    its range as they were given; `counts` are on the host, all else is where the probes are. Cost: a search
-    in the splitters a probe or two, and a stable sort of small numbers.
+    its range as they were given; `counts` are on the host, all else is where the probes are. Cost: the library
+    searches in the splitters and copies, in two passes; waits for the first one.
     """
     on = arrays_of(lower)
-    size, shards = len(lower), len(splitters) + 1
-    owners = on.owners(splitters, lower)
-    if upper is None:
-        probes = on.arange(size) if there is None else on.nonzero(there)
-        owners = owners if there is None else on.take(owners, probes)
-    else:
-        pieces = on.owners(splitters, upper) - owners + 1
-        pieces[on.reversed(lower, upper)] = 0
-        if there is not None:
-            pieces[~there] = 0
-        probes = on.repeat(on.arange(size), pieces)
-        # The number of a piece among those of its probe is how far its shard is behind the first one.
-        owners = on.repeat(owners - on.running(pieces)[:-1], pieces) + on.arange(len(probes))
-    order, counts = on.grouped(owners, shards)
-    sources = on.take(probes, order)
-    ends = None if upper is None else on.take(upper, sources)
-    return Routes(counts, sources, on.take(lower, sources), ends, size)
+    if there is not None:
+        some = on.nonzero(there)
+        ends = None if upper is None else on.take(upper, some)
+        routes = route(on.take(lower, some), ends, splitters)
+        return Routes(
+            routes.counts, on.take(some, routes.sources), routes.lower, routes.upper, len(lower)
+        )
+    source = look("probes", _numbers(lower))
+    place = place_for(source.world, None, "", known)
+    stream, _ = stream_for(source.world, None)
+
+    begins, divisions, ends = (
+        None if x is None else column(look("probes", _numbers(x)), stream)
+        for x in (lower, on.here(splitters), upper)
+    )
+    assert begins is not None and divisions is not None
+    batch = (place.session(), stream, begins.native, ends and ends.native)
+    parts = place.run(_raydex.divide, place.backend, *batch, divisions.native)
+    size = parts.size()
+    sources = on.empty(size, "int64")
+    points = on.empty(size, on.dtype(lower))
+    lasts = None if upper is None else on.empty(size, on.dtype(upper))
+    address = source.world.address
+    place.run(
+        parts.write, *batch, address(sources), address(points), 0 if lasts is None else address(lasts)
+    )
+    return Routes(np.array(parts.counts(), "int64"), sources, points, lasts, len(lower))
+
+
+def _numbers(cells: Any) -> Any:
+    """Times as the integers that they are."""
+    on = arrays_of(cells)
+    return on.view(cells, "int64") if on.dtype(cells).kind in "mM" else cells
+
 
 
 def sample(keys: Any, there: Any = None, size: int = 4096, seed: int = 0) -> npt.NDArray[Any]:
