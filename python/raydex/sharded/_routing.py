@@ -72,8 +72,9 @@ def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None
     place = place_for(source.world, None, "", known)
     stream, _ = stream_for(source.world, None)
 
+    # A copy of what lies anywhere in a message.
     begins, divisions, ends = (
-        None if x is None else column(look("probes", _numbers(x)), stream)
+        None if x is None else column(look("probes", _numbers(x)), stream, copies=True)
         for x in (lower, on.here(splitters), upper)
     )
     assert begins is not None and divisions is not None
