@@ -26,19 +26,27 @@ from raydex.sharded._shard import Summary
 class IndexInfo:
     """What a sharded index is, and where."""
 
+    __module__ = "raydex.dask"
+
     structures: tuple[str, ...]
     """Of each shard."""
     key: str
+    """The type of its keys."""
     row_id_bits: int
+    """32 or 64."""
     n: int
     """Rows of the column that it was built over."""
     entries: int
+    """Rows that are not missing, and what edits have added."""
     shards: int
+    """How many it has."""
     entries_per_shard: tuple[int, ...]
+    """In the order of their keys."""
     imbalance: float
     """Entries of the largest shard, in those of a shard on average; 1 is even. A key of many rows is on one
     shard."""
     resident_bytes: int
+    """Of all shards."""
     workers: tuple[tuple[str, ...], ...]
     """The workers that have each shard: none while it is lost, and was not asked since. Empty without a
     cluster."""

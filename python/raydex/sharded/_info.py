@@ -43,15 +43,26 @@ class ShardedInfo:
     this process, the rest is of all shards together."""
 
     structure: str
+    """The name of the structure."""
     backend: str
+    """`cpu`, `cuda` or `optix`."""
     device: str
+    """The same with the number of a GPU: `cuda:0`."""
     key: str
+    """The type of its keys."""
     shards: int
+    """How many there are."""
     processes: int
+    """How many take part."""
     row_id_bits: int
+    """32 or 64."""
     entries: int
+    """Rows that are not missing, and what edits have added."""
     max_row_id: int
+    """The largest row that it was given."""
     options: dict[str, str]
+    """The options in force."""
     resident_bytes: int
     """Of the indexes, and of the keys that shards keep beside them."""
     balance: Balance
+    """How even shards are."""
