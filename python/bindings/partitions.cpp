@@ -37,6 +37,7 @@ void bind_partitions(nb::module_& to) {
       .def("size", &partition::size)
       .def("write", write, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("sources"), arg("lowers"), arg("uppers"), without_gil());
+  to.attr("most_shards") = most_shards;
   // Its memory is the session's.
   to.def("divide", divided, arg("backend"), arg("session"), arg("stream"), arg("lower"),
          arg("upper").none(), arg("splitters"), nb::keep_alive<0, 2>(), without_gil());

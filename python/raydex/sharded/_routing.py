@@ -58,7 +58,7 @@ def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None
 
     What is promised: pieces are grouped by shard, ascending by probe within a shard; a piece has the ends of
     its range as they were given; `counts` are on the host, all else is where the probes are. Cost: the library
-    searches in the splitters and copies, in two passes; waits for the first one.
+    searches in the splitters and copies, in two passes, and again for more than 1024 shards; waits for the first.
     """
     on = arrays_of(lower)
     if there is not None:
@@ -68,6 +68,8 @@ def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None
         return Routes(
             routes.counts, on.take(some, routes.sources), routes.lower, routes.upper, len(lower)
         )
+    if len(splitters) >= _raydex.most_shards:
+        return _route_twice(lower, upper, splitters)
     source = look("probes", _numbers(lower))
     place = place_for(source.world, None, "", known)
     stream, _ = stream_for(source.world, None)
@@ -89,6 +91,25 @@ def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None
         parts.write, *batch, address(sources), address(points), 0 if lasts is None else address(lasts)
     )
     return Routes(np.array(parts.counts(), "int64"), sources, points, lasts, len(lower))
+
+
+def _route_twice(lower: Any, upper: Any, splitters: npt.NDArray[Any]) -> Routes:
+    """The same for more shards than the library divides among: first among groups of so many."""
+    on, most = arrays_of(lower), _raydex.most_shards
+    groups = route(lower, upper, splitters[most - 1 :: most])
+    ends = [None] * len(groups.counts) if upper is None else groups.split(groups.upper)
+    parts = [
+        route(begin, end, splitters[most * at : most * at + most - 1])
+        for at, (begin, end) in enumerate(zip(groups.split(groups.lower), ends))
+    ]
+    sources = [on.take(of, part.sources) for of, part in zip(groups.split(groups.sources), parts)]
+    return Routes(
+        np.concatenate([part.counts for part in parts]),
+        on.concatenate(sources),
+        on.concatenate([part.lower for part in parts]),
+        None if upper is None else on.concatenate([part.upper for part in parts]),
+        len(lower),
+    )
 
 
 def _numbers(cells: Any) -> Any:
