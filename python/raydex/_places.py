@@ -7,7 +7,6 @@ import ctypes
 import os
 import threading
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Callable, ClassVar, TypeVar
 
 from raydex import _cuda, _raydex
@@ -95,12 +94,7 @@ class Held:
     def __enter__(self: _Held) -> _Held:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __del__(self) -> None:

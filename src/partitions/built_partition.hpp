@@ -29,20 +29,20 @@ template <class Key, executor Executor>
 class built_partition final : public partition {
  public:
   built_partition(const context& on, backend where, const probes& batch, const column& splitters)
-      : partition(where, batch), splitters_(on, splitters.size), divided_(over(batch)) {
+      : partition(where, batch), splitters_(on, splitters.size) {
     const std::uint64_t shards = splitters.size + 1;
     Executor::for_each(on, core::put_codes<Key>{{cells_of(splitters)}, splitters_.data()},
                        splitters.size);
     check_ascending(on);
-    ends_ = {on, shards * divided_.chunks};
     counts_.assign(shards, 0);
-    if (divided_.chunks == 0) return;
-    Executor::for_each_in_warps(on, core::count_pieces<Key>{divided_, ends_.data()},
-                                divided_.chunks);
+    const core::divided_probes<Key> divided = over(batch);
+    const std::uint64_t chunks = divided.chunks;
+    if (chunks == 0) return;
+    ends_ = {on, shards * chunks};
+    Executor::for_each_in_warps(on, core::count_pieces<Key>{divided, ends_.data()}, chunks);
     Executor::inclusive_sum(on, ends_.data(), ends_.size());
     buffer<std::uint64_t> shard_ends(on, shards);
-    Executor::for_each(on, core::put_shard_ends{ends_.data(), divided_.chunks, shard_ends.data()},
-                       shards);
+    Executor::for_each(on, core::put_shard_ends{ends_.data(), chunks, shard_ends.data()}, shards);
     Executor::copy_out(on, counts_.data(), shard_ends.data(), shards * sizeof(std::uint64_t));
     size_ = counts_.back();
     for (std::size_t shard = counts_.size() - 1; shard > 0; --shard)
@@ -115,7 +115,6 @@ class built_partition final : public partition {
   }
 
   buffer<Key> splitters_;
-  core::divided_probes<Key> divided_;
   buffer<std::uint64_t> ends_;  // of the pieces of each shard and chunk
 };
 
