@@ -54,7 +54,8 @@ def case(dtype, shards, size, seed):
 @settings(max_examples=60)
 def test_pieces(library, data):
     dtype = data.draw(st.sampled_from([one for one in DTYPES if library == "numpy" or one[0] not in "Sd"]))
-    shards, size = data.draw(st.sampled_from([1, 2, 3, 7, 300, 1024, 1025, 2048, 3000])), data.draw(st.sampled_from([0, 1, 40]))
+    shards = data.draw(st.sampled_from([1, 2, 3, 7, 300, 1024, 1025, 2048, 3000]))
+    size = data.draw(st.sampled_from([0, 1, 40]))
     ranges = data.draw(st.booleans())
     splitters, lower, upper, there = case(dtype, shards, size, data.draw(st.integers(0, 1 << 30)))
     given_there = None if there is None else to(library, there)
