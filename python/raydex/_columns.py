@@ -260,6 +260,7 @@ def _on_device(
     dtype: np.dtype[Any],
 ) -> Source:
     """An array of a library whose current stream is where its cells are written."""
+    _cuda.refuse_fork()  # before the library is asked, whose error says less
     if len(shape) > 1:
         raise _shape_error(argument, shape)
     size = shape[0] if shape else 1

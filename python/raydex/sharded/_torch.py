@@ -51,7 +51,6 @@ class TorchExchange:
         ranks = dist.get_process_group_ranks(group)
         self.process = int(dist.get_rank(group))
         self.processes = len(ranks)
-        self.places: Sequence[Any] = (None,)
         limit = datetime.timedelta(seconds=timeout)
 
         def new_group(backend: str) -> Any:
@@ -62,6 +61,7 @@ class TorchExchange:
         if str(device) != "cpu" and "nccl" in str(dist.get_backend_config(group)):
             self.device = torch.device("cuda", torch.cuda.current_device())
             self._groups.append(new_group("nccl"))
+        self.places: Sequence[Any] = (self.device,)
 
     def accept(self, argument: str, cells: Any) -> Any:
         on = arrays_of(cells)

@@ -84,37 +84,45 @@ def probes(keys, dtype, size, kind, random):
     return found
 
 
+def host(x):
+    """An array of NumPy, of one of NumPy or PyTorch in any memory."""
+    return x.cpu().numpy() if hasattr(x, "cpu") else x if np.ma.isMaskedArray(x) else np.asarray(x)
+
+
 def equal(found, wanted):
-    np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
+    np.testing.assert_array_equal(np.asarray(host(found)), np.asarray(wanted))
 
 
 def check_points(index, whole, points, calls=None):
-    """All calls of points, or those that are named, of this process's probes."""
+    """All calls of points, or those that are named, of this process's probes; the whole is on the host."""
+    there = host(points)
     for name in calls or ("first", "count", "sum", "contains", "isin"):
-        found, wanted = getattr(index, name)(points), getattr(whole, name)(points)
+        found, wanted = getattr(index, name)(points), getattr(whole, name)(there)
         equal(found, wanted)
-        assert np.asarray(found).dtype == np.asarray(wanted).dtype
+        assert host(found).dtype == np.asarray(wanted).dtype
     if calls is None:
-        found, wanted = index.rows(points), whole.rows(points)
+        found, wanted = index.rows(points), whole.rows(there)
         equal(found.offsets, wanted.offsets)
         equal(found.rows, wanted.rows)
         for side in ("left", "right"):
-            equal(index.rank(points, side), whole.rank(points, side))
+            equal(index.rank(points, side), whole.rank(there, side))
         for strict in (False, True):
-            equal(index.predecessor(points, strict), whole.predecessor(points, strict))
-            equal(index.successor(points, strict), whole.successor(points, strict))
+            equal(index.predecessor(points, strict), whole.predecessor(there, strict))
+            equal(index.successor(points, strict), whole.successor(there, strict))
 
 
 def check_ranges(index, whole, lower, upper):
+    ends = host(lower), host(upper)
     for name in ("first", "count", "sum"):
-        equal(getattr(index, name)(lower, upper), getattr(whole, name)(lower, upper))
-    found, wanted = index.rows(lower, upper), whole.rows(lower, upper)
+        equal(getattr(index, name)(lower, upper), getattr(whole, name)(*ends))
+    found, wanted = index.rows(lower, upper), whole.rows(*ends)
     equal(found.offsets, wanted.offsets)
     equal(found.rows, wanted.rows)
 
 
 def check_values(index, whole, lower, upper, values, part):
-    found, wanted = index.sum(lower, upper, values=part), whole.sum(lower, upper, values=values)
+    found = host(index.sum(lower, upper, values=part))
+    wanted = whole.sum(host(lower), None if upper is None else host(upper), values=values)
     assert found.dtype == wanted.dtype
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
@@ -129,7 +137,8 @@ def check_index(party, dtype, kind, seed, size=700, convert=lambda x: x):
     part = party.part(keys, random)
     own_rows = None if rows is None else rows[party.begin:party.end]
     most = int(random.choice([100, 1 << 24]))
-    index = raydex.sharded.build(convert(part), rows=own_rows, most_probes=most, **party.engine)
+    given = None if own_rows is None else convert(own_rows)
+    index = raydex.sharded.build(convert(part), rows=given, most_probes=most, **party.engine)
     assert len(index) == len(whole)
 
     def ask():
@@ -158,14 +167,14 @@ def check_index(party, dtype, kind, seed, size=700, convert=lambda x: x):
     ids = random.permutation(len(added)) + 3 * len(keys)
     whole.insert(added, ids)
     mine = party.part(added, random)
-    index.insert(convert(mine), ids[party.begin:party.end])
+    index.insert(convert(mine), convert(ids[party.begin:party.end]))
     gone = probes(keys, dtype, 40, kind, random)
     whole.erase(gone)
     index.erase(convert(party.part(gone, random)))
     pairs = np.arange(0, len(added), 3)
     whole.erase(added[pairs], ids[pairs])
     mine = party.part(pairs, random)
-    index.erase(convert(added[mine]), ids[mine])
+    index.erase(convert(added[mine]), convert(ids[mine]))
     assert len(index) == len(whole)
     ask()
     before = index.balance.imbalance
@@ -177,26 +186,26 @@ def check_index(party, dtype, kind, seed, size=700, convert=lambda x: x):
     index.close()
 
 
-def check_hot(party, dtype, seed):
-    """One key in half of all probes."""
+def check_hot(party, dtype, seed, convert=lambda x: x):
+    """One key in half of all probes, some of which are missing unless they are converted."""
     random = np.random.default_rng(seed)
     keys = column(dtype, 3000, "plain", random)
     if keys.dtype.kind == "f":
         keys[keys != keys] = 1
     whole = raydex.build(keys)
-    index = raydex.sharded.build(party.part(keys, random), **party.engine)
+    index = raydex.sharded.build(convert(party.part(keys, random)), **party.engine)
     points = probes(keys, dtype, 30000, "missing", random)
     hot = random.random(len(points)) < 0.5
     np.ma.getdata(points)[hot] = keys[5]
     own = party.part(points, random)
-    check_points(index, whole, own)
+    check_points(index, whole, convert(own))
     assert index.balance.merged > 10 * 1000
     if party.processes == 1:
         assert index.balance.merged > 10 * 12000  # all calls but rows
         assert sum(index.balance.last) < 17000
     if keys.dtype.kind == "f":
         own = np.where(random.random(len(own)) < 0.5, np.array(np.nan, dtype), keys[3])
-        check_points(index, whole, own)
+        check_points(index, whole, convert(own))
     index.close()
 
 
@@ -207,11 +216,14 @@ def pairs_of(left, right):
     return np.stack([left[order], right[order]])
 
 
-def check_join(party, gather, seed, sizes, how, exchange, columns=1):
-    """Pairs of all processes, against the pairs of one join."""
+def check_join(party, gather, seed, sizes, how, exchange, columns=1, convert=None):
+    """Pairs of all processes, against the pairs of one join; some keys are missing unless they are converted."""
     random = np.random.default_rng(seed)
     left, right = ([np.ma.array(random.integers(0, 90, size), mask=random.random(size) < 0.1)] for size in sizes)
     left[0] = left[0].astype("int32")
+    if convert is not None:
+        left, right = [np.asarray(left[0])], [np.asarray(right[0])]
+    convert = convert or (lambda x: x)
     if columns == 2:
         left.append(random.integers(0, 3, sizes[0]))
         right.append(random.integers(0, 3, sizes[1]))
@@ -219,15 +231,16 @@ def check_join(party, gather, seed, sizes, how, exchange, columns=1):
     own = []
     for side in (left, right):
         first = party.part(side[0], random)
-        own.append([first, *(one[party.begin:party.end] for one in side[1:])])
+        own.append([convert(first), *(convert(one[party.begin:party.end]) for one in side[1:])])
     if exchange == "index":
         if columns == 2:
             return
-        index = raydex.sharded.build(own[1][0].astype("int32"), **party.engine)
+        right[0] = right[0].astype("int32")
+        index = raydex.sharded.build(convert(right[0][party.begin:party.end]), **party.engine)
         found = raydex.sharded.join(own[0][0], index, how)
         index.close()
     else:
         found = raydex.sharded.join(*own, how, exchange=exchange, **party.engine)
-    parts = gather([np.asarray(found.left), None if found.right is None else np.asarray(found.right)])
+    parts = gather([host(found.left), None if found.right is None else host(found.right)])
     rights = None if how in ("semi", "anti") else np.concatenate([one[1] for one in parts])
     np.testing.assert_array_equal(pairs_of(np.concatenate([one[0] for one in parts]), rights), wanted)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts processes that exchange by gloo, and ends them if they do not end by themselves."""
+"""Starts processes that exchange by gloo or NCCL, and ends them if they do not end by themselves."""
 
 import importlib
 import multiprocessing
@@ -9,13 +9,15 @@ import time
 import traceback
 
 
-def _main(name, process, processes, store, timeout, results, arguments):
+def _main(name, backend, process, processes, store, timeout, results, arguments):
     import torch
     import torch.distributed as dist
     from raydex.sharded import TorchExchange
 
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=process, world_size=processes)
+    if backend == "nccl":
+        torch.cuda.set_device(process)
+    dist.init_process_group(backend, init_method=f"file://{store}", rank=process, world_size=processes)
     try:
         module, _, function = name.partition(":")
         engine = TorchExchange(timeout=timeout)
@@ -29,7 +31,7 @@ def _main(name, process, processes, store, timeout, results, arguments):
     os._exit(0)
 
 
-def run(name, processes, folder, *arguments, timeout=30.0, limit=120.0, dies=()):
+def run(name, processes, folder, *arguments, backend="gloo", timeout=30.0, limit=120.0, dies=()):
     """What a function "module:name" returns on each process, called with its engine and the arguments; None for
     those that die. Fails if one raises, or if they take longer than `limit` seconds."""
     context = multiprocessing.get_context("forkserver")
@@ -38,7 +40,7 @@ def run(name, processes, folder, *arguments, timeout=30.0, limit=120.0, dies=())
     store = os.path.join(folder, f"store-{name.rpartition(':')[2]}-{processes}-{time.monotonic_ns()}")
     sys.path.insert(0, os.path.dirname(__file__))
     started = [
-        context.Process(target=_main, args=(name, at, processes, store, timeout, results, arguments), daemon=True)
+        context.Process(target=_main, args=(name, backend, at, processes, store, timeout, results, arguments), daemon=True)
         for at in range(processes)
     ]
     for one in started:

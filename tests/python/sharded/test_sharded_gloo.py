@@ -10,7 +10,7 @@ if not (torch.distributed.is_available() and torch.distributed.is_gloo_available
 
 
 def run(name, processes, folder, *arguments, **options):
-    return sharded_processes.run(f"gloo_cases:{name}", processes, str(folder), *arguments, **options)
+    return sharded_processes.run(f"process_cases:{name}", processes, str(folder), *arguments, **options)
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3, 4, 5])

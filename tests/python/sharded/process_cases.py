@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the processes of the tests with gloo do."""
+"""What the processes of tests do, which exchange by gloo or, with a GPU each, by NCCL."""
 
 import os
 import pathlib
@@ -14,6 +14,15 @@ from raydex.sharded import _index
 
 def party(engine):
     return cases.Party(engine.process, engine.processes, engine=engine)
+
+
+def put(engine):
+    """What makes a column of an array of NumPy: a tensor on the GPU of this process, if it has one."""
+    if engine.device is None:
+        return lambda x: x
+    import torch
+
+    return lambda x: torch.as_tensor(np.array(x), device=engine.device)
 
 
 def answers(engine):
@@ -32,7 +41,17 @@ def joins(engine):
         for exchange in (None, "shuffle", "broadcast", "index")
     ):
         sizes = [(300, 200), (20, 400), (400, 20), (0, 30), (30, 0)][seed % 5]
-        cases.check_join(party(engine), engine.gather, seed, sizes, how, exchange, 1 + seed % 2)
+        convert = None if engine.device is None else put(engine)
+        cases.check_join(party(engine), engine.gather, seed, sizes, how, exchange, 1 + seed % 2, convert)
+    return "done"
+
+
+def on_gpus(engine):
+    """The dtypes that PyTorch has, of all kinds without missing cells."""
+    for at, dtype in enumerate(["int32", "int64", "uint64", "float32", "float64"]):
+        for kind in ("plain", "duplicates", "equal", "few", "extremes", "empty"):
+            cases.check_index(party(engine), dtype, kind, at + engine.processes, convert=put(engine))
+        cases.check_hot(party(engine), dtype, at, convert=put(engine))
     return "done"
 
 
@@ -48,7 +67,8 @@ def tensors(engine):
 
 def _index_of(engine, size=1000):
     keys = np.arange(size) * 3
-    return raydex.sharded.build(np.array_split(keys, engine.processes)[engine.process], engine=engine), keys
+    part = put(engine)(np.array_split(keys, engine.processes)[engine.process])
+    return raydex.sharded.build(part, engine=engine), put(engine)(keys)
 
 
 def _error_of(call, *arguments, kept=None, **named):
@@ -62,7 +82,7 @@ def _error_of(call, *arguments, kept=None, **named):
 
 
 def _works(index, keys):
-    np.testing.assert_array_equal(index.first(keys), np.arange(len(keys)))
+    cases.equal(index.first(keys), np.arange(len(keys)))
 
 
 def wrong_arguments(engine):
@@ -112,17 +132,18 @@ def out_of_memory(engine):
         random = np.random.default_rng(3)
         keys = random.permutation(30000)
         whole = raydex.build(keys)
-        index = raydex.sharded.build(np.array_split(keys, engine.processes)[engine.process], engine=engine)
-        points = random.integers(0, 40000, 10000 * engine.process)
+        convert = put(engine)
+        own = np.array_split(np.arange(30000), engine.processes)[engine.process]
+        index = raydex.sharded.build(convert(keys[own]), engine=engine)
+        points = convert(random.integers(0, 40000, 10000 * engine.process))
         cases.check_points(index, whole, points, ["first", "rank", "contains", "sum"])
         cases.check_ranges(index, whole, points, points + 3)
-        cases.check_values(index, whole, points, None, np.arange(30000), np.array_split(
-            np.arange(30000), engine.processes)[engine.process])
+        cases.check_values(index, whole, points, None, np.arange(30000), convert(own))
         split = Small.failed
         Small.limit = 10 if engine.process == 1 else 1 << 40
-        error = _error_of(index.first, keys)
+        error = _error_of(index.first, convert(keys))
         Small.limit = 1 << 40
-        np.testing.assert_array_equal(index.first(keys), np.arange(30000))
+        cases.equal(index.first(convert(keys)), np.arange(30000))
         return (split, error)
     finally:
         _index.Shard = plain
@@ -140,12 +161,12 @@ def no_room(engine):
         reserve(cells, count)
 
     engine.reserve = little
-    points = np.repeat(keys[:5000], 6)
-    np.testing.assert_array_equal(index.count(points), np.ones(len(points)))
+    points = put(engine)(np.repeat(cases.host(keys[:5000]), 6))
+    cases.equal(index.count(points), np.ones(len(points)))
     of_probes = refused[0]
     lower = keys[:2000]
     found = index.rows(lower, lower + 3 * 11)
-    np.testing.assert_array_equal(found.rows, (np.arange(2000)[:, np.newaxis] + np.arange(12)).reshape(-1))
+    cases.equal(found.rows, (np.arange(2000)[:, np.newaxis] + np.arange(12)).reshape(-1))
     return (of_probes, refused[0] - of_probes)
 
 

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sharded indexes on GPUs: several in one process, and in processes that exchange by NCCL. Skipped without a GPU."""
+
+import numpy as np
+import pytest
+import raydex
+import raydex.sharded
+import sharded_cases as cases
+import sharded_processes
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+if not torch.cuda.is_available() or not any(
+        one.backend == "cuda" and one.available for one in raydex.structures()):
+    pytest.skip("no GPU, or a raydex or a PyTorch without CUDA", allow_module_level=True)
+
+GPUS = torch.cuda.device_count()
+PLACES = [["cuda:0"], ["cuda:0"] * 3, ["cpu", "cuda:0"], *([[f"cuda:{at}" for at in range(GPUS)]] * (GPUS > 1))]
+PROCESSES = sorted({1, min(2, GPUS), GPUS})
+
+
+def on(device):
+    return lambda x: torch.as_tensor(np.array(x), device=device)
+
+
+def run(name, processes, folder, *arguments, **options):
+    return sharded_processes.run(
+        f"process_cases:{name}", processes, str(folder), *arguments, backend="nccl", **options)
+
+
+@pytest.mark.parametrize("places", PLACES, ids="+".join)
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint64", "float32", "float64"])
+def test_as_one_index(places, dtype):
+    mine = cases.Party(0, 1, devices=places)
+    for kind in ("plain", "duplicates", "equal", "few", "extremes", "empty"):
+        cases.check_index(mine, dtype, kind, 7, convert=on(f"cuda:{GPUS - 1}"))
+    cases.check_hot(mine, dtype, 7, convert=on("cuda:0"))
+
+
+@pytest.mark.parametrize("places", PLACES, ids="+".join)
+def test_probes_of_the_host(places):
+    mine = cases.Party(0, 1, devices=places)
+    for kind in ("plain", "missing", "extremes"):
+        cases.check_index(mine, "int64", kind, 3)
+
+
+@pytest.mark.parametrize("places", PLACES, ids="+".join)
+@pytest.mark.parametrize("exchange", [None, "shuffle", "broadcast", "index"])
+def test_joins(places, exchange):
+    mine = cases.Party(0, 1, devices=places)
+    for how in ("inner", "left", "semi", "anti"):
+        for sizes in ((300, 200), (20, 400), (400, 20), (0, 30), (30, 0), (0, 0)):
+            cases.check_join(mine, lambda x: [x], 5, sizes, how, exchange, 1 + sizes[0] % 3 % 2, on("cuda:0"))
+
+
+@pytest.mark.parametrize("processes", PROCESSES)
+def test_as_one_index_by_nccl(processes, tmp_path):
+    assert run("on_gpus", processes, tmp_path) == ["done"] * processes
+
+
+@pytest.mark.parametrize("processes", PROCESSES)
+def test_joins_by_nccl(processes, tmp_path):
+    assert run("joins", processes, tmp_path) == ["done"] * processes
+
+
+@pytest.mark.skipif(GPUS < 2, reason="one GPU")
+class TestFaults:
+    def test_batches_too_large_for_a_shard(self, tmp_path):
+        found = run("out_of_memory", 2, tmp_path)
+        assert [one[0] > 0 for one in found] == [False, True]
+        assert found[1][1][0] == "OutOfMemory" and found[0][1][0] == "ShardError"
+        assert found[0][1][1].startswith("process 1: OutOfMemory: no memory")
+
+    def test_no_room_for_what_comes(self, tmp_path):
+        (of_probes, of_rows), others = run("no_room", 2, tmp_path)
+        assert of_probes > 0 and of_rows > 0 and others == (0, 0)
+
+    @pytest.mark.parametrize("when", ["before", "answering", "exchanging"])
+    def test_a_process_that_dies(self, when, tmp_path):
+        found = run("dies", 2, tmp_path, when, str(tmp_path), timeout=60.0, limit=90.0, dies=[1])
+        error, seconds, later, info = found[0]
+        assert error[0] == "ExchangeError" and "build it again" in error[1]
+        assert seconds < 10
+        assert later[0] == info[0] == "ExchangeError" and "it was lost" in later[1]
+
+    def test_an_exchange_that_times_out(self, tmp_path):
+        for error, seconds, later in run("straggles", 2, tmp_path, 6.0, timeout=2.0, limit=60.0):
+            assert error[0] == later[0] == "ExchangeError"
+            assert seconds < 8
