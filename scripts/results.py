@@ -187,6 +187,8 @@ def read(path):
                 axes[name.removeprefix("axis ")] = value(cell)
             elif not name.startswith("--"):
                 row[name] = cell if name in TEXTS else value(cell)
+        if row["structure"].startswith("rmq_") and "extreme=" not in row["options"]:
+            row["options"] += " extreme=minimum"  # all there was before maxima
         for name in DERIVED:
             if name not in row and (found := derived(row, name)) is not None:
                 row[name] = found

@@ -40,7 +40,8 @@ def run(name, processes, folder, *arguments, backend="gloo", timeout=30.0, limit
     store = os.path.join(folder, f"store-{name.rpartition(':')[2]}-{processes}-{time.monotonic_ns()}")
     sys.path.insert(0, os.path.dirname(__file__))
     started = [
-        context.Process(target=_main, args=(name, backend, at, processes, store, timeout, results, arguments), daemon=True)
+        context.Process(
+            target=_main, args=(name, backend, at, processes, store, timeout, results, arguments), daemon=True)
         for at in range(processes)
     ]
     for one in started:
