@@ -343,7 +343,7 @@ def cell(rows, spec, where):
 def cell_of_peer(spec, where):
     """One cell of what a program of bench/peers printed: of the one row that matches."""
     with (RESULTS / spec["file"]).open(encoding="utf-8", newline="") as file:
-        found = [row for row in csv.DictReader(file)
+        found = [row for row in csv.DictReader(line for line in file if not line.startswith("#"))
                  if all(same(plain(row[name]), plain(wanted)) for name, wanted in where.items())]
     if len(found) != 1:
         raise SystemExit(f"results: {len(found)} rows of {spec['file']} are {where}")

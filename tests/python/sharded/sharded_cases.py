@@ -135,10 +135,9 @@ def check_index(party, dtype, kind, seed, size=700, convert=lambda x: x):
     rows = random.permutation(3 * len(keys))[:len(keys)] if explicit else None
     whole = raydex.build(keys, rows=rows)
     part = party.part(keys, random)
-    own_rows = None if rows is None else rows[party.begin:party.end]
+    own_rows = None if rows is None else convert(rows[party.begin:party.end])
     most = int(random.choice([100, 1 << 24]))
-    given = None if own_rows is None else convert(own_rows)
-    index = raydex.sharded.build(convert(part), rows=given, most_probes=most, **party.engine)
+    index = raydex.sharded.build(convert(part), rows=own_rows, most_probes=most, **party.engine)
     assert len(index) == len(whole)
 
     def ask():

@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times whole calls of the Python package beside those that users would make instead.
 
-    bench/python_peers.py searchsorted --device cpu    # NumPy, Polars, pandas
-    bench/python_peers.py searchsorted --device cuda   # PyTorch, CuPy
-    bench/python_peers.py join                         # Polars, DuckDB, pandas, on the CPU
+    bench/peers/python_package.py searchsorted --device cpu    # NumPy, Polars, pandas
+    bench/peers/python_package.py searchsorted --device cuda   # PyTorch, CuPy
+    bench/peers/python_package.py join                         # Polars, DuckDB, pandas, on the CPU
+
+What kernels take by themselves is in `searchsorted.py`, what whole processes take in `columns.py`.
 
 `searchsorted`: `raydex.searchsorted(a, v)` and the same of the others, with as many values as elements; `a` is
 sorted, `v` is not (`--order ascending`: it is). `index` is `raydex.build(a).rank(v)` with the index at hand, which
-is what many calls with one `a` pay. `join`: `raydex.join(build=left, probe=right)` of unique keys in random order, all of which
-match, as pairs of row numbers, and what gives the same elsewhere: joined tables with the row numbers as columns.
+is what many calls with one `a` pay. `join`: `raydex.join(build=left, probe=right)` of unique keys in random order,
+all of which match, as pairs of row numbers, and what gives the same elsewhere: joined tables with the row numbers as
+columns.
 
 All have the same threads (`OMP_NUM_THREADS`, `POLARS_MAX_THREADS` and DuckDB's `threads` are set to the CPUs of
 this process). Answers are compared. Prints CSV: the median of `--repeats` calls in milliseconds after one that is
@@ -67,7 +70,7 @@ def version_of(name):
 
 
 def searchsorted_on_cpu(a, v):
-    """By name: the library's module, its call, and what makes an array of NumPy of the answer."""
+    """By name: the library's module, and its call."""
     import pandas
     import polars
 
@@ -189,7 +192,7 @@ def main():
     parser.add_argument("call", choices=["searchsorted", "join"])
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of searchsorted")
     parser.add_argument("--dtypes", default="int32,int64")
-    parser.add_argument("--sizes", help="2^10 to 2^28 by steps of 4, or 2^24")
+    parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28, of joins 2^24")
     parser.add_argument("--order", choices=["random", "ascending"], default="random", help="of the values")
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
