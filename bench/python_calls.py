@@ -84,16 +84,14 @@ def calls_of(index, probes):
     world = source.world
     out = world.empty(column.size, "int64", stream)
     native, session, to = index._native, index._place.session(), world.address(out)
-    widened = world.device is None
     batch = (session, stream, column.native)
 
     def run(call, *arguments):
         return lambda: call(*batch, *arguments)
 
-    first = run(native.first, None, to, column.size, widened)
     return {
-        "first": (lambda: index.first(probes), first),
-        "contains": (lambda: index.contains(probes), first),
+        "first": (lambda: index.first(probes), run(native.first, None, to, column.size)),
+        "contains": (lambda: index.contains(probes), run(native.contains, to, column.size)),
         "count": (lambda: index.count(probes), run(native.count, None, to, column.size)),
         "rank": (lambda: index.rank(probes), run(native.rank, False, to, column.size)),
     }, (out, column)

@@ -265,7 +265,8 @@ DEFAULTS = {
 }
 JUDGED = [("sorted_array", "cuda"), ("eytzinger", "cuda"), ("pivot_tree", "cuda"), ("btree", "cuda"),
           ("direct", "cuda"), ("hash_open", "cuda"), ("hash_bucket", "cuda"), ("rx", "optix"),
-          ("cgrx", "optix"), ("sorted_array", "cpu"), ("eytzinger", "cpu"), ("pivot_tree", "cpu")]
+          ("cgrx", "optix"), ("sorted_array", "cpu"), ("eytzinger", "cpu"), ("pivot_tree", "cpu"), ("btree", "cpu"),
+          ("direct", "cpu"), ("hash_open", "cpu"), ("hash_bucket", "cpu")]
 
 
 def speeds():

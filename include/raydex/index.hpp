@@ -119,8 +119,13 @@ class RAYDEX_EXPORT index {
   const index_info& info() const noexcept { return info_; }
 
   /// Writes, for each probe, the smallest matching row id, or `not_found`. `out`: one row id a
-  /// probe, of the type `info().row_ids`.
+  /// probe, of the type `info().row_ids`, or of 64 bits in any case. Narrow ones are widened by
+  /// another pass, with 4 bytes of scratch each.
   void first(const context& on, const probes& batch, const row_id_span& out) const;
+
+  /// Writes whether each probe matches any row. Costs `first`, another pass, and a row id of
+  /// scratch a probe.
+  void contains(const context& on, const probes& batch, std::span<bool> out) const;
 
   /// Writes the number of matches of each probe.
   void count(const context& on, const probes& batch, std::span<std::uint64_t> out) const;
@@ -150,7 +155,8 @@ class RAYDEX_EXPORT index {
 
   /// Writes all matching row ids of each probe, from `out[offsets[i]]` on; ordered by key, then by
   /// row id, on ordered structures. `offsets`: what `offsets` wrote for this batch. `out` must hold
-  /// `offsets[batch.size()]` row ids; it is the caller's duty, as checking would synchronise.
+  /// `offsets[batch.size()]` row ids; it is the caller's duty, as checking would synchronise. Their
+  /// type is as of `first`.
   void rows(const context& on, const probes& batch, std::span<const std::uint64_t> offsets,
             const row_id_span& out) const;
 
@@ -279,7 +285,6 @@ class RAYDEX_EXPORT index {
   void check_points(const context& on, const probes& batch, std::uint64_t out_size) const;
   void closest(const context& on, const probes& batch, bool before, closeness which,
                const row_id_span& out) const;
-  void check_row_ids(const row_id_span& out) const;
   void check_values(const column& values) const;
 
   tracking_resource memory_;

@@ -51,7 +51,7 @@ struct piece_span {
 ///
 /// *Cost*: two passes over the probes, of which the second writes; for points of 4 bytes with
 /// 32-bit numbers 16 bytes of traffic each. *Memory*: 8 bytes for each shard and each 256 probes or
-/// more, at most 16384 times. *Streams, threads*: as for `index`.
+/// more, on a GPU 4096 points, at most 16384 times. *Streams, threads*: as for `index`.
 class RAYDEX_EXPORT partition {
  public:
   partition(const partition&) = delete;

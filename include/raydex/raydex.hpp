@@ -32,6 +32,7 @@
 #include "raydex/rmq_view.hpp"                 // IWYU pragma: export
 #include "raydex/rx.hpp"                       // IWYU pragma: export
 #include "raydex/schedule.hpp"                 // IWYU pragma: export
+#include "raydex/search_sorted.hpp"            // IWYU pragma: export
 #include "raydex/session.hpp"                  // IWYU pragma: export
 #include "raydex/sorted_array.hpp"             // IWYU pragma: export
 #include "raydex/speed_table.hpp"              // IWYU pragma: export

@@ -88,11 +88,9 @@ void extreme(const aggregate_handle& self, const index_handle& over, const sessi
 
 void first(const aggregate_handle& self, const index_handle& over, const session& from,
            address stream, const column& lower, const optional_column& upper, address out,
-           std::uint64_t size, bool widened) {
+           std::uint64_t size) {
   ask_with(self, over, [&](const aggregate& one) {
-    write_row_ids(one.info().row_ids, out, size, widened, [&](const row_id_span& to) {
-      one.first(context_of(from, stream), probes_of(lower, upper), to);
-    });
+    one.first(context_of(from, stream), probes_of(lower, upper), row_ids_at(out, size));
   });
 }
 
@@ -114,7 +112,7 @@ void bind_aggregates(nb::module_& to) {
            arg("upper").none(), arg("largest"), arg("format"), arg("out"), arg("size"),
            without_gil())
       .def("first", first, arg("index"), arg("session"), arg("stream"), arg("lower"),
-           arg("upper").none(), arg("out"), arg("size"), arg("widened"), without_gil())
+           arg("upper").none(), arg("out"), arg("size"), without_gil())
       .def("close", &aggregate_handle::close, without_gil());
 }
 

@@ -46,25 +46,9 @@ std::span<T> span_at(address first, std::uint64_t size) {
   return {pointer<T>(first), size};
 }
 
-// The numbers of the second half of an array become the array: -1 where there is no row.
-inline void widen_row_ids(address array, std::uint64_t size) {
-  auto* const wide = pointer<std::int64_t>(array);
-  const auto* const narrow = pointer<const char>(array) + size * sizeof(std::uint32_t);
-  for (std::uint64_t i = 0; i < size; ++i) {
-    std::uint32_t id = 0;
-    __builtin_memcpy(&id, narrow + i * sizeof id, sizeof id);
-    wide[i] = id == not_found<std::uint32_t> ? -1 : static_cast<std::int64_t>(id);
-  }
-}
-
-// Has row ids written to an array of 64-bit numbers of the host, which narrow ones are widened in.
-template <class Write>
-void write_row_ids(row_id_type type, address array, std::uint64_t size, bool widened,
-                   const Write& write) {
-  const bool narrow = type == row_id_type::uint32;
-  const address first = widened && narrow ? array + size * sizeof(std::uint32_t) : array;
-  write(row_id_span(type, pointer<void>(first), size));
-  if (widened && narrow) widen_row_ids(array, size);
+// Python has row ids of 64 bits; none is -1 there.
+inline row_id_span row_ids_at(address first, std::uint64_t size) {
+  return {row_id_type::uint64, pointer<void>(first), size};
 }
 
 // An index or the like that Python owns. Several threads may ask it; what changes it waits for

@@ -31,11 +31,16 @@ nb::tuple info(const index_handle& self) {
 }
 
 void first(const index_handle& self, const session& from, address stream, const column& lower,
-           const optional_column& upper, address out, std::uint64_t size, bool widened) {
+           const optional_column& upper, address out, std::uint64_t size) {
   self.shared([&](const index& one) {
-    write_row_ids(one.info().row_ids, out, size, widened, [&](const row_id_span& to) {
-      one.first(context_of(from, stream), probes_of(lower, upper), to);
-    });
+    one.first(context_of(from, stream), probes_of(lower, upper), row_ids_at(out, size));
+  });
+}
+
+void contains(const index_handle& self, const session& from, address stream,
+              const column& points_of, address out, std::uint64_t size) {
+  self.shared([&](const index& one) {
+    one.contains(context_of(from, stream), points(points_of), span_at<bool>(out, size));
   });
 }
 
@@ -74,13 +79,10 @@ void offsets(const index_handle& self, const session& from, address stream, cons
 }
 
 void rows(const index_handle& self, const session& from, address stream, const column& lower,
-          const optional_column& upper, address begins, address out, std::uint64_t size,
-          bool widened) {
+          const optional_column& upper, address begins, address out, std::uint64_t size) {
   self.shared([&](const index& one) {
-    write_row_ids(one.info().row_ids, out, size, widened, [&](const row_id_span& to) {
-      one.rows(context_of(from, stream), probes_of(lower, upper),
-               span_at<const std::uint64_t>(begins, lower.size + 1), to);
-    });
+    one.rows(context_of(from, stream), probes_of(lower, upper),
+             span_at<const std::uint64_t>(begins, lower.size + 1), row_ids_at(out, size));
   });
 }
 
@@ -94,14 +96,13 @@ void rank(const index_handle& self, const session& from, address stream, const c
 }
 
 void closest(const index_handle& self, const session& from, address stream, const column& points_of,
-             bool before, bool strict, address out, std::uint64_t size, bool widened) {
+             bool before, bool strict, address out, std::uint64_t size) {
   const context on = context_of(from, stream);
   const closeness which = strict ? closeness::strict : closeness::or_equal;
+  const row_id_span to = row_ids_at(out, size);
   self.shared([&](const index& one) {
-    write_row_ids(one.info().row_ids, out, size, widened, [&](const row_id_span& to) {
-      before ? one.predecessor(on, points(points_of), to, which)
-             : one.successor(on, points(points_of), to, which);
-    });
+    before ? one.predecessor(on, points(points_of), to, which)
+           : one.successor(on, points(points_of), to, which);
   });
 }
 
@@ -114,6 +115,14 @@ void edit(index_handle& self, address stream, const column& insert, const column
   });
 }
 
+void search_sorted_on(const std::string& where, const session& from, address stream,
+                      const column& sorted, const column& wanted, bool right, address out,
+                      std::uint64_t size) {
+  search_sorted(context_of(from, stream), parse_backend(where), sorted, wanted,
+                right ? search_side::right : search_side::left,
+                span_at<std::uint64_t>(out, size));
+}
+
 }  // namespace
 
 void bind_index(nb::module_& to) {
@@ -124,7 +133,9 @@ void bind_index(nb::module_& to) {
       .def("info", info,
            nb::sig("def info(self) -> tuple[str, str, str, int, int, int, int, str, int, int]"))
       .def("first", first, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
-           arg("out"), arg("size"), arg("widened"), without_gil())
+           arg("out"), arg("size"), without_gil())
+      .def("contains", contains, arg("session"), arg("stream"), arg("points"), arg("out"),
+           arg("size"), without_gil())
       .def("count", count, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("out"), arg("size"), without_gil())
       .def("sum", sum, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
@@ -132,14 +143,16 @@ void bind_index(nb::module_& to) {
       .def("offsets", offsets, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("out"), arg("size"), without_gil())
       .def("rows", rows, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
-           arg("offsets"), arg("out"), arg("size"), arg("widened"), without_gil())
+           arg("offsets"), arg("out"), arg("size"), without_gil())
       .def("rank", rank, arg("session"), arg("stream"), arg("points"), arg("right"), arg("out"),
            arg("size"), without_gil())
       .def("closest", closest, arg("session"), arg("stream"), arg("points"), arg("before"),
-           arg("strict"), arg("out"), arg("size"), arg("widened"), without_gil())
+           arg("strict"), arg("out"), arg("size"), without_gil())
       .def("edit", edit, arg("stream"), arg("insert"), arg("insert_rows"), arg("erase"),
            arg("erase_rows").none(), without_gil())
       .def("close", &index_handle::close, without_gil());
+  to.def("search_sorted", search_sorted_on, arg("backend"), arg("session"), arg("stream"),
+         arg("sorted"), arg("wanted"), arg("right"), arg("out"), arg("size"), without_gil());
 }
 
 }  // namespace raydex::python

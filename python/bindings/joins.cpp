@@ -107,20 +107,15 @@ void build_asof(asof_handle* self, const std::string& where, const session& from
   new (self) asof_handle(build_asof_join(on, context_of(from, stream), times, by), "join", on);
 }
 
-// `row_id_bits`: of the build side's rows.
 void match_asof(const asof_handle& self, const session& from, address stream, const column& times,
                 const key_parts& by, const std::string& direction, bool strict,
-                std::optional<double> tolerance, int row_id_bits, address out, std::uint64_t size,
-                bool widened) {
+                std::optional<double> tolerance, address out, std::uint64_t size) {
   const asof_options how{.direction = named<asof_direction>(
                              "direction", direction, std::array{"backward", "forward", "nearest"}),
                          .which = strict ? closeness::strict : closeness::or_equal,
                          .tolerance = tolerance};
-  const auto type = row_id_bits == 32 ? row_id_type::uint32 : row_id_type::uint64;
   self.shared([&](const asof_join& one) {
-    write_row_ids(type, out, size, widened, [&](const row_id_span& to) {
-      one.match(context_of(from, stream), times, by, how, to);
-    });
+    one.match(context_of(from, stream), times, by, how, row_ids_at(out, size));
   });
 }
 
@@ -159,8 +154,8 @@ void bind_joins(nb::module_& to) {
       .def("__init__", build_asof, arg("backend"), arg("session"), arg("stream"), arg("times"),
            arg("by"), without_gil())
       .def("match", match_asof, arg("session"), arg("stream"), arg("times"), arg("by"),
-           arg("direction"), arg("strict"), arg("tolerance").none(), arg("row_id_bits"), arg("out"),
-           arg("size"), arg("widened"), without_gil());
+           arg("direction"), arg("strict"), arg("tolerance").none(), arg("out"), arg("size"),
+           without_gil());
 }
 
 }  // namespace raydex::python

@@ -28,6 +28,13 @@ void write(const partition& self, const session& from, address stream, const col
              {sources_at(self, sources), pointer<void>(lowers), pointer<void>(uppers)});
 }
 
+// Of points: the answer of each probe's only piece.
+void put_together(const partition& self, const session& from, address stream, address sources,
+                  const column& answers, address out, std::uint64_t size) {
+  self.put_together(context_of(from, stream), sources_at(self, sources), answers,
+                    piece_answer::replace, {answers.format, pointer<void>(out), size});
+}
+
 }  // namespace
 
 void bind_partitions(nb::module_& to) {
@@ -36,7 +43,9 @@ void bind_partitions(nb::module_& to) {
       .def("counts", &partition::counts)
       .def("size", &partition::size)
       .def("write", write, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
-           arg("sources"), arg("lowers"), arg("uppers"), without_gil());
+           arg("sources"), arg("lowers"), arg("uppers"), without_gil())
+      .def("put_together", put_together, arg("session"), arg("stream"), arg("sources"),
+           arg("answers"), arg("out"), arg("size"), without_gil());
   to.attr("most_shards") = most_shards;
   // Its memory is the session's.
   to.def("divide", divided, arg("backend"), arg("session"), arg("stream"), arg("lower"),

@@ -52,7 +52,7 @@ nb::tuple info(const string_index& self) {
 
 // The first of the rows that a left join gives of each point.
 void first(const string_index& self, const session& from, address stream,
-           const string_column& points, const no_column&, address out, std::uint64_t size, bool) {
+           const string_column& points, const no_column&, address out, std::uint64_t size) {
   self.with(from, stream, points, join_kind::left, [&](const context& on, const joined& found) {
     const auto rows = span_at<std::uint64_t>(out, size);
     std::vector<std::uint64_t> probes;
@@ -77,6 +77,14 @@ void count(const string_index& self, const session& from, address stream,
   });
 }
 
+void contains(const string_index& self, const session& from, address stream,
+              const string_column& points, address out, std::uint64_t size) {
+  std::vector<std::uint64_t> counts(size);
+  count(self, from, stream, points, {}, reinterpret_cast<address>(counts.data()), size);
+  std::transform(counts.begin(), counts.end(), pointer<bool>(out),
+                 [](std::uint64_t rows) { return rows != 0; });
+}
+
 void offsets(const string_index& self, const session& from, address stream,
              const string_column& points, const no_column&, address out, std::uint64_t size) {
   self.with(from, stream, points, join_kind::inner, [&](const context& on, const joined& found) {
@@ -88,8 +96,7 @@ void offsets(const string_index& self, const session& from, address stream,
 }
 
 void rows(const string_index& self, const session& from, address stream,
-          const string_column& points, const no_column&, address, address out, std::uint64_t size,
-          bool) {
+          const string_column& points, const no_column&, address, address out, std::uint64_t size) {
   self.with(from, stream, points, join_kind::inner, [&](const context& on, const joined& found) {
     std::vector<std::uint64_t> probes(std::min(stretch, size));
     for (std::uint64_t begin = 0; begin < size; begin += stretch) {
@@ -117,13 +124,15 @@ void bind_strings(nb::module_& to) {
       .def("info", info,
            nb::sig("def info(self) -> tuple[str, str, str, int, int, int, int, str, int, int]"))
       .def("first", first, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
-           arg("out"), arg("size"), arg("widened"), without_gil())
+           arg("out"), arg("size"), without_gil())
       .def("count", count, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
            arg("out"), arg("size"), without_gil())
+      .def("contains", contains, arg("session"), arg("stream"), arg("points"), arg("out"),
+           arg("size"), without_gil())
       .def("offsets", offsets, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
            arg("out"), arg("size"), without_gil())
       .def("rows", rows, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
-           arg("offsets"), arg("out"), arg("size"), arg("widened"), without_gil())
+           arg("offsets"), arg("out"), arg("size"), without_gil())
       .def("match", match, arg("session"), arg("stream"), arg("points"), arg("how"),
            nb::keep_alive<0, 1>(), without_gil())
       .def(

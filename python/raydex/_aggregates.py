@@ -154,7 +154,7 @@ class Aggregate(Held):
         """The smallest matching row of each probe, int64, -1 where none matches. Cost: a search or two a
         probe, and a few reads, where `Index.first` looks at all rows of a range."""
         batch = self._batch(lower, upper, stream)
-        return batch.row_ids(self._native.first, self._index._native, *batch.arguments)
+        return batch.numbers("int64", self._native.first, self._index._native, *batch.arguments)
 
 
 def aggregate(

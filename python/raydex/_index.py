@@ -152,14 +152,7 @@ class Index(Held):
         super().__init__(native, place, kept, stream)
         self._key = key
         self._strings = strings  # which are read by queries
-        self._bits = 0
-        self._max_row_id = 0
-        self._learn()
-
-    def _learn(self) -> None:
-        info = self.info
-        self._bits = info.row_id_bits
-        self._max_row_id = info.max_row_id
+        self._bits = self.info.row_id_bits
 
     # What it is
 
@@ -211,7 +204,7 @@ class Index(Held):
 
         Cost: a search a probe, and for ranges a look at the rows in it."""
         batch = self._batch(lower, upper, stream)
-        return batch.row_ids(self._native.first, *batch.arguments)
+        return batch.numbers("int64", self._native.first, *batch.arguments)
 
     def count(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """How many rows match each probe, int64. Cost: a search or two a probe."""
@@ -253,14 +246,14 @@ class Index(Held):
             total = int(offsets[-1])
         else:
             total = _cuda.read_number(begins + 8 * batch.size, number, world.device)
-        found = batch.row_id_array(total, self._native.rows, *batch.arguments, begins)
+        found = world.empty(total, "int64", number)
+        self._run(self._native.rows, *batch.arguments, begins, world.address(found), total)
         return Matches(offsets, found)
 
     def contains(self, points: Any, *, stream: Any = None) -> Any:
         """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
         batch = self._batch(points, None, stream)
-        found = batch.row_ids(self._native.first, *batch.arguments)
-        return batch.source.world.differs(found, -1, batch.stream)
+        return batch.numbers("bool", self._native.contains, *batch.points)
 
     def isin(self, points: Any, invert: bool = False, *, stream: Any = None) -> Any:
         """`numpy.isin(points, column, invert=invert)`, of the column of the index: as `contains`, but
@@ -303,7 +296,7 @@ class Index(Held):
     def _closest(self, points: Any, before: bool, strict: bool, stream: Any) -> Any:
         self._check_ordered("predecessor" if before else "successor")
         batch = self._batch(points, None, stream)
-        return batch.row_ids(self._native.closest, *batch.points, before, strict)
+        return batch.numbers("int64", self._native.closest, *batch.points, before, strict)
 
     # Edits
 
@@ -345,7 +338,6 @@ class Index(Held):
                 )
             self._stream = number
             self._streams[number] = kept
-            self._learn()
 
     def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
         return self._place.run(call, *arguments)
@@ -387,37 +379,6 @@ class Batch:
         out = world.empty(self.size, dtype, self.stream)
         self._index._place.run(call, *arguments, world.address(out), self.size)
         return out[0] if self._scalar else out
-
-    def row_ids(self, call: Callable[..., None], *arguments: Any) -> Any:
-        found = self.row_id_array(self.size, call, *arguments)
-        return found[0] if self._scalar else found
-
-    def row_id_array(self, size: int, call: Callable[..., None], *arguments: Any) -> Any:
-        of = self._index
-        return row_id_array(
-            self.source.world, of._place, size, of._bits, of._max_row_id, self.stream, call, *arguments
-        )
-
-
-def row_id_array(
-    world: World,
-    place: Place,
-    size: int,
-    bits: int,
-    max_row_id: int,
-    stream: int,
-    call: Callable[..., None],
-    *arguments: Any,
-) -> Any:
-    """An array of int64 for row ids of `bits` bits, which `call` writes. It takes, after the arguments that
-    are given, the address and size of an array, and whether that is of int64 in any case."""
-    if world.device is None or bits == 64:
-        out = world.empty(size, "int64", stream)
-        place.run(call, *arguments, world.address(out), size, world.device is None)
-        return out
-    narrow = world.empty(size, "int32", stream)
-    place.run(call, *arguments, world.address(narrow), size, False)
-    return world.widened(narrow, max_row_id >= 2**31, stream)
 
 
 def _as_long(lower: Source, upper: Source) -> tuple[Source, Source]:

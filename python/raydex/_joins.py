@@ -27,7 +27,7 @@ from raydex._columns import (
 )
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._exports import pairs_to_arrow
-from raydex._index import Index, option_texts, row_id_array
+from raydex._index import Index, option_texts
 from raydex._places import Place, place_for
 from raydex._structures import known
 from raydex._worlds import HOST, BareWorld, World, is_of
@@ -310,12 +310,13 @@ def join_asof(
     side = call.place.run(
         _raydex.AsofJoin, call.place.backend, *call.on, build_time.native, _natives(build_key)
     )
-    bits = 32 if build_time.size < 2**32 - 1 else 64
     size = probe_time.size
-    return row_id_array(
-        call.world, call.place, size, bits, build_time.size, call.stream, side.match, *call.on,
-        probe_time.native, _natives(probe_key), direction, not allow_exact_matches, distance, bits,
+    out = call.world.empty(size, "int64", call.stream)
+    call.place.run(
+        side.match, *call.on, probe_time.native, _natives(probe_key), direction, not allow_exact_matches,
+        distance, call.world.address(out), size,
     )  # fmt: skip
+    return out
 
 
 def join_range(

@@ -17,10 +17,10 @@ from raydex._places import place_for
 from raydex._structures import known
 from raydex._worlds import HOST
 
-# Where no build pays: calls of fewer cells in all, and searches for so few in so many rows, since NumPy need
-# not read these. Measured on two cores of an AMD EPYC.
+# Where no call of the library pays: to search for fewer values, and to look up fewer cells in all. Measured on
+# two cores of an AMD EPYC.
+_least_values = 1 << 9
 _least_cells = 1 << 12
-_rows_a_probe = 8
 
 
 def _host_array(source: Source) -> npt.NDArray[Any] | None:
@@ -93,8 +93,8 @@ def searchsorted(
 
     Answers, dtypes and errors are NumPy's: values of two dtypes are compared in the one that NumPy
     promotes them to, NaN and NaT come last. Values that are no keys of raydex (str, object, complex,
-    longdouble, records) are refused. Cost: a build over `a`, where there are too few values for
-    that to pay NumPy's own search; for many calls with one `a`, `raydex.build(a).rank(v)`.
+    longdouble, records) are refused. Cost: few values are searched for in `a` as it lies, many by a tree
+    that is made for the call; for many calls with one `a`, `raydex.build(a).rank(v)`.
     """
     if side not in ("left", "right"):
         raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
@@ -110,16 +110,14 @@ def searchsorted(
     if sorter is not None:
         rows = rows[_checked_sorter(sorter, len(rows))]
     rows, values = _in_one_type(rows, values)
-    if len(rows) + values.size < _least_cells or values.size * _rows_a_probe < len(rows):
+    if values.size < _least_values:
         found = np.searchsorted(rows, values, side=side)  # type: ignore[call-overload]
     else:
         shape = values.shape
         if rows.dtype.kind in "mM" and (np.isnat(rows).any() or np.isnat(values).any()):
             rows, values = _order(np.ascontiguousarray(rows)), _order(np.ascontiguousarray(values))
-        of = column(_source("a", rows), 0, copies=True)
         points = np.require(values, requirements=["C", "A"]).reshape(-1)
-        with _index_over(of, "auto", {}, 0) as index:
-            found = index.rank(points, side).reshape(shape)
+        found = _search_sorted(_source("a", rows), _source("v", points), side, 0).reshape(shape)
         found = found[()] if not shape else found
     return _as_given(probes, found)
 
@@ -143,7 +141,7 @@ def _checked_sorter(sorter: Any, size: int) -> npt.NDArray[Any]:
     return order
 
 
-def _common_on_device(first: Source, second: Source, stream: int) -> Key:
+def _common(first: Source, second: Source, stream: int) -> Key:
     both = _promoted_dtype(dtype_of(first, stream), dtype_of(second, stream))
     return Key(natural(first.argument, both))
 
@@ -155,22 +153,27 @@ def _promoted(source: Source, stream: int, key: Key) -> Column:
     if own.kind in "iu" and key.dtype.kind == "f":
         rounded = source.world.cast(source.given, key.dtype, stream)
         return column(look(source.argument, rounded), stream, key)
-    return column(source, stream, key)
+    return column(source, stream, key, copies=True)
 
 
 def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any) -> Any:
     number, _ = stream_of(v, stream)
     if sorter is not None:
         a = look("a", a.given[sorter])
-    key = _common_on_device(a, v, number)
-    with _index_over(_promoted(a, number, key), "auto", {}, number) as index:
-        points = _promoted(v, number, key)
-        out = v.world.empty(points.size, "int64", number)
-        index._run(
-            index._native.rank, index._place.session(), number, points.native, side == "right",
-            v.world.address(out), points.size,
-        )  # fmt: skip
+    out = _search_sorted(a, v, side, number)
     return out[0] if v.scalar else out
+
+
+def _search_sorted(a: Source, v: Source, side: str, stream: int) -> Any:
+    key = _common(a, v, stream)
+    rows, points = _promoted(a, stream, key), _promoted(v, stream, key)
+    place = place_for(v.world, None, "auto", known)
+    out = v.world.empty(points.size, "int64", stream)
+    place.run(
+        _raydex.search_sorted, place.backend, place.session(), stream, rows.native, points.native,
+        side == "right", v.world.address(out), points.size,
+    )  # fmt: skip
+    return out
 
 
 def isin(
@@ -247,19 +250,18 @@ def _isin_signed_and_unsigned(
 
 def _isin_on_device(element: Source, tests: Source, invert: bool, stream: Any) -> Any:
     number, _ = stream_of(element, stream)
-    key = _common_on_device(tests, element, number)
+    key = _common(tests, element, number)
     of = _promoted(tests, number, key)
     place = place_for(element.world, None, "auto", known)
     structure, options = _raydex.advise_points(of.size, _raydex.Format(of.format), place.backend)
     with _index_over(of, structure, options, number) as index:
         points = _promoted(element, number, key)
         world = element.world
-        out = world.empty(points.size, "int64", number)
+        found = world.empty(points.size, "bool", number)
         index._run(
-            index._native.count, index._place.session(), number, points.native, None, world.address(out),
+            index._native.contains, index._place.session(), number, points.native, world.address(found),
             points.size,
         )  # fmt: skip
-        found = world.differs(out, 0, number)
     floating = key.dtype is not None and key.dtype.kind == "f"
     found = world.membership(found, element.given if floating else None, invert, number)
     return found[0] if element.scalar else found

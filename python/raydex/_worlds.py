@@ -42,19 +42,6 @@ class World:
         with self.on(stream):
             return array.astype(dtype)
 
-    def widened(self, narrow: Any, whole_range: bool, stream: int) -> Any:
-        """Row ids of 32 bits, read as int32, as int64; -1 where there is none."""
-        wide = self.cast(narrow, "int64", stream)
-        if not whole_range:
-            return wide
-        with self.on(stream):
-            return wide + (wide < -1) * (1 << 32)
-
-    def differs(self, array: Any, value: int, stream: int) -> Any:
-        """Whether each number is another one than `value`."""
-        with self.on(stream):
-            return array != value
-
     def membership(self, found: Any, array: Any, invert: bool, stream: int) -> Any:
         """Which points were found, where `array` has floating ones: NaN is not. Or which were not."""
         with self.on(stream):
@@ -251,18 +238,12 @@ class BareWorld(World):
             "pass torch.as_tensor(x) or cupy.asarray(x)"
         )
 
-    def widened(self, narrow: Any, whole_range: bool, stream: int) -> Any:
-        if whole_range:
-            raise Unsupported(
-                "row ids of 2^31 and more need PyTorch or CuPy: pass torch.as_tensor(x) or "
-                "cupy.asarray(x)"
-            )
-        return narrow  # as int32, in which -1 is -1
-
-    def differs(self, array: Any, value: int, stream: int) -> Any:
+    def membership(self, found: Any, array: Any, invert: bool, stream: int) -> Any:
+        if array is None and not invert:
+            return found
         raise Unsupported(
-            "booleans on a device need PyTorch or CuPy: pass torch.as_tensor(x) or cupy.asarray(x), "
-            "or ask `first`, which is -1 where there is none"
+            "isin: of floating points, and with invert, it needs PyTorch or CuPy: pass torch.as_tensor(x) or "
+            "cupy.asarray(x), or ask `contains`"
         )
 
     def any_outside(self, array: Any, end: int, stream: int) -> bool:

@@ -30,6 +30,8 @@ struct executor {
   // Measured on two cores with 2^20 and 2^24 values, chunks of 16 and 64, floats and doubles.
   static constexpr std::uint64_t entries_per_change = 4;
 
+  static constexpr bool writes_in_tiles = false;  // its caches do that
+
   // The root of a tree is to stay in the first-level cache.
   static constexpr std::size_t fast_memory() { return std::size_t{1} << 15; }
 

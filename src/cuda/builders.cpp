@@ -11,6 +11,9 @@ interval_join_builder build_interval_join;
 asof_join_builder build_asof_join;
 divider divide;
 splitter_chooser choose_splitters;
+sorted_searcher search_sorted;
+row_id_widener widen_row_ids;
+found_marker mark_found;
 // `build` is overloaded by the type of the options.
 keys_builder<sorted_array, sorted_array_options> build;
 keys_builder<eytzinger, eytzinger_options> build;
@@ -35,6 +38,9 @@ const backend_table table{.where = backend::cuda,
                           .build_asof_join = build_asof_join,
                           .divide = divide,
                           .choose_splitters = choose_splitters,
+                          .search_sorted = search_sorted,
+                          .widen_row_ids = widen_row_ids,
+                          .mark_found = mark_found,
                           .build_sorted_array = build,
                           .build_eytzinger = build,
                           .build_line_tree = build_line_tree,

@@ -39,6 +39,8 @@ struct executor {
   // `rmq_cover` has a number of its own.
   static constexpr std::uint64_t entries_per_change = 8;
 
+  static constexpr bool writes_in_tiles = true;
+
   // The most shared memory that a block may have.
   static std::size_t fast_memory() {
     return static_cast<std::size_t>(device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin));

@@ -96,6 +96,9 @@ struct block_group {
   __device__ static unsigned lane() { return threadIdx.x; }
   __device__ static constexpr unsigned lanes() { return Threads; }
   __device__ static void sync() { __syncthreads(); }
+  __device__ static warp_group team() { return {}; }
+  __device__ static unsigned team_number() { return threadIdx.x / warp; }
+  __device__ static constexpr unsigned teams() { return Threads / warp; }
 
   __device__ static std::uint64_t sum_before(std::uint64_t x, std::uint64_t* scratch) {
     std::uint64_t sum = x;
@@ -113,7 +116,8 @@ struct block_group {
     return sum - x;
   }
 };
-static_assert(core::summing_group<block_group<256>>, "blocks must make tables and joins together");
+static_assert(core::group_of_teams<block_group<256>>,
+              "blocks must make tables and joins together, and divide probes among shards");
 
 template <class Group, class Function>
 __global__ void __launch_bounds__(group_policy::threads)

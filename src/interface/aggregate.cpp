@@ -7,6 +7,7 @@
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/row_ids.hpp"
 
 namespace raydex {
 
@@ -126,8 +127,10 @@ void aggregate::maximum(const context& on, const probes& batch, const value_span
 void aggregate::first(const context& on, const probes& batch, const row_id_span& out) const try {
   check_part(options_.first_rows, "first_rows");
   check(on, batch, out.size);
-  over_->check_row_ids(out);
-  if (batch.size() != 0) do_first(on, batch, out.data);
+  const index_info& of = over_->info();
+  check_row_ids(out, of.row_ids, "the index");
+  if (batch.size() == 0) return;
+  write_row_ids(on, of.where, of.row_ids, out, [&](void* rows) { do_first(on, batch, rows); });
 } catch (...) {
   rethrow_as_error();
 }

@@ -71,6 +71,15 @@ using divider = std::unique_ptr<partition>(const context& on, backend where, con
                                            const column& splitters);
 using splitter_chooser = void(const context& on, const column& sample, const value_span& out);
 
+using sorted_searcher = void(const context& on, const column& sorted, const column& wanted,
+                             bool past, std::uint64_t* out);
+
+// Writes narrow row ids as wide ones: `count` of them, which is in the backend's memory, or all.
+using row_id_widener = void(const context& on, const std::uint32_t* narrow, std::uint64_t size,
+                            const std::uint64_t* count, std::uint64_t* wide);
+// Writes which of them are rows.
+using found_marker = void(const context& on, const row_id_span& rows, bool* out);
+
 // Null for what the backend does not offer.
 struct backend_table {
   backend where;
@@ -84,6 +93,9 @@ struct backend_table {
   asof_join_builder* build_asof_join = nullptr;
   divider* divide = nullptr;
   splitter_chooser* choose_splitters = nullptr;
+  sorted_searcher* search_sorted = nullptr;
+  row_id_widener* widen_row_ids = nullptr;
+  found_marker* mark_found = nullptr;
   keys_builder<sorted_array, sorted_array_options>* build_sorted_array = nullptr;
   keys_builder<eytzinger, eytzinger_options>* build_eytzinger = nullptr;
   keys_builder<pivot_tree, pivot_tree_options>* build_line_tree = nullptr;

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "raydex/error.hpp"
+#include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/row_ids.hpp"
 
 namespace raydex {
 
@@ -39,15 +41,9 @@ void index::check_values(const column& values) const {
   }
 }
 
-void index::check_row_ids(const row_id_span& out) const {
-  if (out.type != info_.row_ids) {
-    throw invalid_argument(fmt::format("out: its row ids are {}, but those of the index are {}",
-                                       name(out.type), name(info_.row_ids)));
-  }
-  check_array("out", out.data, out.size, row_id_bytes(out.type));
-}
-
 namespace {
+
+constexpr const char* of_index = "the index";
 
 // How many probes an array of offsets serves.
 std::uint64_t probes_with(std::uint64_t offsets) {
@@ -66,8 +62,22 @@ void check_value_type(const column& values, bool fits, const char* legal) {
 
 void index::first(const context& on, const probes& batch, const row_id_span& out) const try {
   check(on, batch, out.size);
-  check_row_ids(out);
-  if (batch.size() != 0) do_first(on, batch, out.data);
+  check_row_ids(out, info_.row_ids, of_index);
+  if (batch.size() == 0) return;
+  write_row_ids(on, info_.where, info_.row_ids, out,
+                [&](void* rows) { do_first(on, batch, rows); });
+} catch (...) {
+  rethrow_as_error();
+}
+
+void index::contains(const context& on, const probes& batch, std::span<bool> out) const try {
+  check(on, batch, out.size());
+  check_array("out", out);
+  if (batch.size() == 0) return;
+  buffer<std::byte> rows(on, saturated_product(batch.size(), row_id_bytes(info_.row_ids)));
+  do_first(on, batch, rows.data());
+  builder_on(info_.where, &backend_table::mark_found)(
+      on, {info_.row_ids, rows.data(), batch.size()}, out.data());
 } catch (...) {
   rethrow_as_error();
 }
@@ -139,8 +149,11 @@ void index::rows(const context& on, const probes& batch, std::span<const std::ui
                  const row_id_span& out) const try {
   check(on, batch, probes_with(offsets.size()));
   check_array("offsets", offsets);
-  check_row_ids(out);
-  if (batch.size() != 0) do_rows(on, batch, offsets.data(), out.data);
+  check_row_ids(out, info_.row_ids, of_index);
+  if (batch.size() == 0) return;
+  write_row_ids(
+      on, info_.where, info_.row_ids, out,
+      [&](void* rows) { do_rows(on, batch, offsets.data(), rows); }, &offsets.back());
 } catch (...) {
   rethrow_as_error();
 }
@@ -187,8 +200,9 @@ void index::rank_right(const context& on, const probes& batch, std::span<std::ui
 void index::closest(const context& on, const probes& batch, bool before, closeness which,
                     const row_id_span& out) const try {
   check_points(on, batch, out.size);
-  check_row_ids(out);
-  do_closest(on, batch, before, which, false, out.data);
+  check_row_ids(out, info_.row_ids, of_index);
+  write_row_ids(on, info_.where, info_.row_ids, out,
+                [&](void* rows) { do_closest(on, batch, before, which, false, rows); });
 } catch (...) {
   rethrow_as_error();
 }

@@ -10,6 +10,7 @@
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/row_ids.hpp"
 #include "src/interface/join_checks.hpp"
 
 namespace raydex {
@@ -265,17 +266,14 @@ void asof_join::match(const context& on, const column& times, const key_parts& b
     }
   }
   if (how.tolerance) check_distance("tolerance", times.format.type, *how.tolerance);
-  if (out.type != row_ids()) {
-    throw invalid_argument(
-        fmt::format("out: its row ids are {}, but those of the build side are {}", name(out.type),
-                    name(row_ids())));
-  }
-  check_array("out", out.data, out.size, row_id_bytes(out.type));
+  check_row_ids(out, row_ids(), "the build side");
   if (out.size != times.size) {
     throw invalid_argument(
         fmt::format("out: room for {} rows, but there are {} times", out.size, times.size));
   }
-  if (times.size != 0) do_match(on, times, by, how, out.data);
+  if (times.size == 0) return;
+  write_row_ids(on, info_.where, row_ids(), out,
+                [&](void* rows) { do_match(on, times, by, how, rows); });
 } catch (...) {
   rethrow_as_error();
 }

@@ -83,6 +83,8 @@ concept executor = requires(const context& on, const batch_plan& plan,
   E::synchronise(on);
   // How many bytes a view may pin.
   { E::fast_memory() } -> std::same_as<std::size_t>;
+  // Whether scattered writes had better be put in order in fast memory first.
+  { E::writes_in_tiles } -> std::convertible_to<bool>;
   // Levels over an array that have fewer entries for a changed value are written anew.
   { E::entries_per_change } -> std::convertible_to<std::uint64_t>;
 };

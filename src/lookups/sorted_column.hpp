@@ -34,7 +34,7 @@ core::strided_list<Key, RowId> strided(const core::entry_list<Key, RowId>& list)
 }
 
 // Throws invalid_argument where an explicit row id is not_found. `row_ids`, if given, holds as many
-// cells of type RowId as `keys`. On cuda it synchronises if there are row ids or a validity mask.
+// cells of type RowId as `keys`. Keys that ascend are not sorted again. On cuda it synchronises.
 namespace cpu {
 template <class Key, class RowId>
 sorted_column<Key, RowId> sort_column(const context& on, const column& keys,

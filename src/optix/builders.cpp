@@ -11,6 +11,9 @@ interval_join_builder build_interval_join;
 asof_join_builder build_asof_join;
 divider divide;
 splitter_chooser choose_splitters;
+sorted_searcher search_sorted;
+row_id_widener widen_row_ids;
+found_marker mark_found;
 }  // namespace raydex::cuda
 
 namespace raydex::optix {
@@ -31,6 +34,9 @@ const backend_table table{.where = backend::optix,
                           .build_asof_join = cuda::build_asof_join,
                           .divide = cuda::divide,
                           .choose_splitters = cuda::choose_splitters,
+                          .search_sorted = cuda::search_sorted,
+                          .widen_row_ids = cuda::widen_row_ids,
+                          .mark_found = cuda::mark_found,
                           .build_rx = build,
                           .build_cgrx = build,
                           .build_rmq_hierarchy = build,

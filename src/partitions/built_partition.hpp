@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "raydex/core/partitions/pieces.hpp"
+#include "raydex/core/partitions/tiles.hpp"
 #include "raydex/partition.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/lookups/answering.hpp"
@@ -15,14 +16,12 @@
 
 namespace raydex {
 
-// Probes that one group takes: enough that the numbers of a chunk are few beside them, and few
-// enough that a GPU is full.
-inline std::uint64_t probes_of_chunk(std::uint64_t probes, std::uint64_t shards) {
-  constexpr std::uint64_t most_chunks = 16384;
-  constexpr std::uint64_t row = 32;
+// Probes that one group takes, whole units of them: enough that the numbers of a chunk are few beside
+// them, and few enough that a GPU is full.
+inline std::uint64_t probes_of_chunk(std::uint64_t probes, std::uint64_t unit, std::uint64_t least,
+                                     std::uint64_t most_chunks) {
   const std::uint64_t even = (probes + most_chunks - 1) / most_chunks;
-  const std::uint64_t least = std::max({even, 32 * shards, std::uint64_t{256}});
-  return (least + row - 1) / row * row;
+  return (std::max(even, least) + unit - 1) / unit * unit;
 }
 
 template <class Key, executor Executor>
@@ -39,7 +38,7 @@ class built_partition final : public partition {
     const std::uint64_t chunks = divided.chunks;
     if (chunks == 0) return;
     ends_ = {on, shards * chunks};
-    Executor::for_each_in_warps(on, core::count_pieces<Key>{divided, ends_.data()}, chunks);
+    count(on, batch, divided);
     Executor::inclusive_sum(on, ends_.data(), ends_.size());
     buffer<std::uint64_t> shard_ends(on, shards);
     Executor::for_each(on, core::put_shard_ends{ends_.data(), chunks, shard_ends.data()}, shards);
@@ -50,8 +49,18 @@ class built_partition final : public partition {
   }
 
  private:
+  // Whether points are put in order in fast memory before they are written.
+  static bool is_in_tiles(const probes& batch) {
+    return Executor::writes_in_tiles && batch.is_points &&
+           batch.lower.format.type != key_type::bytes;
+  }
+
   core::divided_probes<Key> over(const probes& batch) const {
-    const std::uint64_t chunk = probes_of_chunk(batch.size(), splitters_.size() + 1);
+    const std::uint64_t shards = splitters_.size() + 1;
+    const std::uint64_t chunk =
+        is_in_tiles(batch)
+            ? probes_of_chunk(batch.size(), core::points_of_tile, core::points_of_tile, 4096)
+            : probes_of_chunk(batch.size(), 32, std::max<std::uint64_t>(32 * shards, 256), 16384);
     return {.lower = {cells_of(batch.lower)},
             .upper = {cells_of(batch.upper)},
             .is_points = batch.is_points,
@@ -71,9 +80,32 @@ class built_partition final : public partition {
       throw invalid_argument("splitters: they do not ascend; sort them");
   }
 
+  void count(const context& on, const probes& batch,
+             const core::divided_probes<Key>& divided) {
+    if constexpr (Executor::writes_in_tiles) {
+      if (is_in_tiles(batch)) {
+        Executor::for_each_in_blocks(on, core::count_points<Key>{divided, ends_.data()},
+                                     divided.chunks);
+        return;
+      }
+    }
+    Executor::for_each_in_warps(on, core::count_pieces<Key>{divided, ends_.data()},
+                                divided.chunks);
+  }
+
   void do_write(const context& on, const probes& batch, const piece_span& out) const override {
     const core::divided_probes<Key> divided = over(batch);
     const auto write = [&]<class Number>(Number* sources) {
+      if constexpr (Executor::writes_in_tiles) {
+        if (is_in_tiles(batch)) {
+          Executor::for_each_in_blocks(
+              on,
+              core::write_points<Key, Number>{divided, ends_.data(), sources,
+                                              static_cast<Key*>(out.lower)},
+              divided.chunks);
+          return;
+        }
+      }
       Executor::for_each_in_warps(
           on,
           core::write_pieces<Key, Number>{divided, ends_.data(), sources,

@@ -190,7 +190,9 @@ def test_tune(program, tuned):
     keys = ["--keys-count", str(n), "--key", "uint32", "--backend", BACKEND]
     advised = advise(program, environment(tuned.parent), *keys)
     assert advised["measurements"] == str(tuned)
-    best = max(row["lookups_per_s"] for row in points if row["n"] == n)
+    # `direct` is for dense keys alone, which nobody said that these are.
+    sparse = [row for row in points if row["n"] == n and row["structure"] != "direct"]
+    best = max(row["lookups_per_s"] for row in sparse)
     assert advised["lookups_per_s"] == pytest.approx(best, rel=0.06)
 
 

@@ -230,6 +230,37 @@ class checker {
     }
   }
 
+  // Row ids of 64 bits, which all indexes give; what is behind them stays as it was.
+  void wide_rows() const {
+    constexpr std::uint64_t untouched = 77;
+    buffer<std::uint64_t> out(at_, batch_.size());
+    index_.first(at_, batch_, out);
+    const std::vector<std::uint64_t> first = at_.download(out);
+    std::vector<std::uint64_t> all;
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      const auto& wanted = expected_[i];
+      ASSERT_EQ(first[i], wanted.empty() ? not_found<std::uint64_t>
+                                         : *std::min_element(wanted.begin(), wanted.end()))
+          << "wide first of probe " << i;
+      all.insert(all.end(), wanted.begin(), wanted.end());
+    }
+    all.insert(all.end(), 3, untouched);
+
+    buffer<std::uint64_t> offsets(at_, batch_.size() + 1);
+    index_.offsets(at_, batch_, offsets);
+    auto rows = at_.upload(std::vector<std::uint64_t>(all.size(), untouched));
+    index_.rows(at_, batch_, offsets, rows);
+    ASSERT_EQ(at_.download(rows), all) << "wide rows";
+  }
+
+  void contains() const {
+    buffer<std::uint8_t> out(at_, batch_.size());
+    index_.contains(at_, batch_, {reinterpret_cast<bool*>(out.data()), out.size()});
+    const std::vector<std::uint8_t> found = at_.download(out);
+    for (std::size_t i = 0; i < expected_.size(); ++i)
+      ASSERT_EQ(found[i], expected_[i].empty() ? 0 : 1) << "contains of probe " << i;
+  }
+
   void count() const {
     buffer<std::uint64_t> out(at_, batch_.size());
     index_.count(at_, batch_, std::span(out.data(), out.size()));
@@ -391,6 +422,8 @@ void check_batch(const session& at, const index& tested, row_id_kind kind,
   } else {
     check.first_and_rows<std::uint32_t>();
   }
+  check.wide_rows();
+  check.contains();
   check.count();
   check.sum_of_row_ids();
   check.sum_of_values<double>(values, random);
@@ -406,12 +439,25 @@ void check_batch(const session& at, const index& tested, row_id_kind kind,
   check.sum_of_values<float>(values, random);
 }
 
+// Builds find keys that ascend, and do not sort them. Missing ones may lie anywhere.
+template <class T>
+void ascend(std::vector<std::optional<T>>& column_content) {
+  std::vector<T> keys;
+  for (const auto& cell : column_content)
+    if (cell) keys.push_back(*cell);
+  std::sort(keys.begin(), keys.end(), key_less{});
+  auto next = keys.begin();
+  for (auto& cell : column_content)
+    if (cell) cell = *next++;
+}
+
 template <class T>
 void check_column(const subject& tested, const session& at, content what, row_id_kind kind,
                   std::size_t size, std::size_t probe_count, repair_tally& tally) {
   SCOPED_TRACE("size " + std::to_string(size) + ", " + std::to_string(probe_count) + " probes");
   auto random = generator(size * 31 + static_cast<std::uint64_t>(what));
-  const auto column_content = make_column<T>(what, size, random);
+  auto column_content = make_column<T>(what, size, random);
+  if (size % 2 == 0) ascend<T>(column_content);
   const std::size_t values = size + 1 + below(random, 100);
   const auto ids = make_row_ids(kind, size, values, random);
   const oracle<T> expected(column_content, ids);

@@ -65,7 +65,6 @@ TEST_P(places, refuse_what_does_not_fit) {
   const column keys(asked);
   expect_error<invalid_argument>([&] { tested->rank(cpu, ranges(keys, keys), ranks); },
                                  {"probes", "ranges", "points"});
-  EXPECT_THROW(tested->successor(cpu, points(keys), ranks), invalid_argument);  // of 64 bits
   numbers too_short(2);
   EXPECT_THROW(tested->rank(cpu, points(keys), too_short), invalid_argument);
   rows closest(2);

@@ -173,11 +173,12 @@ using key_types = testing::Types<std::uint32_t, std::int32_t, std::uint64_t, std
                                  double, std::array<char, 3>, std::array<char, 8>>;
 TYPED_TEST_SUITE(divided, key_types);
 
-// Sizes about a row of a warp and a chunk, and chunks that are not full.
+// Sizes about a row of a warp, a chunk and a tile, and chunks that are not full.
 TYPED_TEST(divided, as_a_walk_divides) {
   auto random = generator();
-  for (const std::size_t probes : {0U, 1U, 31U, 32U, 33U, 255U, 256U, 257U, 1000U}) {
-    if (tested_by_emulation() && probes == 1000) continue;
+  for (const std::size_t probes :
+       {0U, 1U, 31U, 32U, 33U, 255U, 256U, 257U, 1000U, 4095U, 4096U, 4097U, 8193U}) {
+    if (tested_by_emulation() && probes >= 1000 && probes != 4097) continue;
     this->check_sizes(random, probes, 1 + below(random, 9));
   }
   for (const std::size_t shards : {1U, 2U, 33U, 300U})
@@ -191,7 +192,7 @@ TEST_F(one_partition, of_many_shards) {
   std::vector<std::uint32_t> splitters(most_shards - 1);
   for (std::uint32_t i = 0; i < splitters.size(); ++i)
     splitters[i] = 10 * i;
-  std::vector<std::uint32_t> probed(tested_by_emulation() ? 40'000 : 3'000'000);
+  std::vector<std::uint32_t> probed(tested_by_emulation() ? 40'000 : 20'000'000);
   for (std::uint32_t i = 0; i < probed.size(); ++i)
     probed[i] = i % 3 == 0 ? 77 : i % 12'000;
   const auto splitters_there = at().upload(splitters);

@@ -16,10 +16,10 @@ NUMBERS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32
 @pytest.fixture(autouse=True, scope="module")
 def always_an_index():
     """NumPy's own search, which answers small calls, would be compared with itself."""
-    before = raydex._searching._least_cells, raydex._searching._rows_a_probe
-    raydex._searching._least_cells, raydex._searching._rows_a_probe = 0, 1 << 60
+    before = raydex._searching._least_cells, raydex._searching._least_values
+    raydex._searching._least_cells, raydex._searching._least_values = 0, 0
     yield
-    raydex._searching._least_cells, raydex._searching._rows_a_probe = before
+    raydex._searching._least_cells, raydex._searching._least_values = before
 
 
 def cells(dtype):

@@ -22,6 +22,15 @@ RAYDEX_HD inline std::uint64_t add_atomically(std::uint64_t* number, std::uint64
 #endif
 }
 
+/// The same for 32 bits.
+RAYDEX_HD inline std::uint32_t add_atomically(std::uint32_t* number, std::uint32_t what) {
+#if defined(__CUDA_ARCH__)
+  return atomicAdd(number, what);
+#else
+  return std::atomic_ref(*number).fetch_add(what, std::memory_order_relaxed);
+#endif
+}
+
 /// Makes a number another one if that is smaller; orders nothing else.
 RAYDEX_HD inline void keep_smallest(std::uint64_t* number, std::uint64_t other) {
 #if defined(__CUDA_ARCH__)

@@ -49,6 +49,14 @@ concept partitioning_group = reducing_group<G> &&
   { g.count_before(flag, number, total) } -> std::same_as<unsigned>;
 };
 
+/// Groups that are made of smaller ones, which divide their items among owners each.
+template <class G>
+concept group_of_teams = summing_group<G> && requires(const G& g) {
+  { g.team() } -> partitioning_group;                // that of this thread
+  { g.team_number() } -> std::same_as<unsigned>;     // which of them it is
+  { g.teams() } -> std::same_as<unsigned>;           // how many there are
+};
+
 /// A group of one.
 struct group_of_one {
   /// The only thread.

@@ -498,10 +498,12 @@ class ShardedIndex:
             offsets, found = undo_rows(of.routes, counts, rows)
             return (offsets, arrays_of(found).cast(found, "int64"))
         on, answers = arrays_of(of.answers), of.answers
-        if on.dtype(answers).kind == "i":
-            answers = on.cast(answers, "int64")
         how = {"first": "first", "count": "sum", "sum": "sum"}.get(operation, "place")
+        if how == "sum" and on.dtype(answers).kind == "i":
+            answers = on.cast(answers, "int64")
         found = undo(of.routes, answers, how, False if operation == "contains" else -1)
+        if on.dtype(found).kind == "i":
+            found = on.cast(found, "int64")
         return found if of.merged is None else of.merged.spread(found)
 
     # Edits

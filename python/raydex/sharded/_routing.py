@@ -37,6 +37,12 @@ class Routes:
     """The upper end of each piece; None for points."""
     size: int
     """Probes."""
+    divided: Any = None
+    """What the library divided them by; None where that was done in several steps."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process the answers are put together without what divided the probes."""
+        return (Routes, (self.counts, self.sources, self.lower, self.upper, self.size))
 
     def split(self, x: Any) -> list[Any]:
         """The part of each shard of an array that has a cell for each piece; no copy."""
@@ -90,7 +96,7 @@ def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None
     place.run(
         parts.write, *batch, address(sources), address(points), 0 if lasts is None else address(lasts)
     )
-    return Routes(np.array(parts.counts(), "int64"), sources, points, lasts, len(lower))
+    return Routes(np.array(parts.counts(), "int64"), sources, points, lasts, len(lower), parts)
 
 
 def _route_twice(lower: Any, upper: Any, splitters: npt.NDArray[Any]) -> Routes:
@@ -183,9 +189,16 @@ def undo(routes: Routes, answers: Any, how: str, fill: Any = -1) -> Any:
     array of the dtype of `answers`
     """
     on = arrays_of(answers)
-    out = on.full(routes.size, 0 if how == "sum" else fill, on.dtype(answers))
+    dtype = on.dtype(answers)
+    if routes.upper is None and len(answers) == routes.size:
+        out = on.empty(routes.size, dtype)  # each probe has its piece
+    else:
+        out = on.full(routes.size, 0 if how == "sum" else fill, dtype)
     if routes.upper is None:
-        on.put(out, routes.sources, answers)
+        if routes.divided is not None and dtype.itemsize in (4, 8):
+            _put_together(routes, answers, out)
+        else:
+            on.put(out, routes.sources, answers)
         return out
     # A shard has one piece of a probe at most.
     for probes, found in zip(routes.split(routes.sources), routes.split(answers)):
@@ -196,6 +209,18 @@ def undo(routes: Routes, answers: Any, how: str, fill: Any = -1) -> Any:
             better = (found >= 0) & ((before < 0) | (found < before))
             on.put(out, probes, on.where(better, found, before))
     return out
+
+
+def _put_together(routes: Routes, answers: Any, out: Any) -> None:
+    source = look("answers", answers)
+    place = place_for(source.world, None, "", known)
+    stream, _ = stream_for(source.world, None)
+    cells = column(source, stream, copies=True)
+    address = source.world.address
+    place.run(
+        routes.divided.put_together, place.session(), stream, address(routes.sources), cells.native,
+        address(out), len(out),
+    )  # fmt: skip
 
 
 def undo_rows(routes: Routes, counts: Any, rows: Any) -> tuple[Any, Any]:

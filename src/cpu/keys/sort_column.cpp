@@ -4,6 +4,7 @@
 #include <tbb/parallel_reduce.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <utility>
 
@@ -68,6 +69,19 @@ pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& key
   return entries;
 }
 
+template <class Key>
+bool ascend(const buffer<Key>& keys) {
+  const std::uint64_t blocks = (keys.size() + block - 1) / block;
+  std::atomic<bool> descends = false;
+  tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
+    if (descends) return;
+    // With the next block's first.
+    const std::uint64_t end = std::min(keys.size(), (b + 1) * block + 1);
+    if (!std::is_sorted(keys.data() + b * block, keys.data() + end)) descends = true;
+  });
+  return !descends;
+}
+
 }  // namespace
 
 template <class Key, class RowId>
@@ -86,6 +100,8 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
     entries = gather<Key, RowId>(on, codes, keys.size, nullptr, order);
   }
 
+  if (facts.descents == 0 && order == entry_order::by_key && ascend(entries.keys))
+    return {std::move(entries.keys), std::move(entries.values), facts.max};
   const std::uint64_t size = entries.keys.size();
   pairs<Key, RowId> scratch(on, size);
   if (facts.descents != 0) {

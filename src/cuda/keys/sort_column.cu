@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "raydex/core/atomic.hpp"
 #include "raydex/core/lookups/hash_buckets.hpp"
 #include "src/cuda/executor.cuh"
 #include "src/interface/row_id_facts.hpp"
@@ -73,6 +74,37 @@ row_id_facts inspect(const context& on, const core::encoded_column<RowId>& row_i
   return all;
 }
 
+// Sets `*descends` where keys do not ascend. Once it is set blocks end early, so that keys in no order cost
+// little.
+template <class Key>
+__global__ void __launch_bounds__(threads)
+    find_descent(const Key* keys, std::uint64_t size, std::uint32_t* descends) {
+  constexpr unsigned each = 8;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * threads * each;
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * threads * each; first + 1 < size; first += step) {
+    if (core::load_atomically(descends) != 0) return;
+    bool here = false;
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < each; ++j) {
+      const std::uint64_t i = first + j * threads + threadIdx.x;
+      if (i + 1 < size && keys[i + 1] < keys[i]) here = true;
+    }
+    if (here) core::replace_atomically(descends, 0, 1);
+  }
+}
+
+template <class Key>
+bool ascend(const context& on, const Key* keys, std::uint64_t size) {
+  constexpr std::uint64_t most_blocks = 1024;
+  buffer<std::uint32_t> descends(on, 1);
+  executor::clear(on, descends.data());
+  launch(on.stream, std::min(most_blocks, blocks_for(size, threads)), threads, 0, find_descent<Key>, keys,
+         size, descends.data());
+  std::uint32_t found = 0;
+  executor::copy_out(on, &found, descends.data(), sizeof found);
+  return found == 0;
+}
+
 // Whether the codes of a column are its cells as they are, so that the sort can read them in place.
 bool is_sortable_in_place(const column& keys) {
   const bool is_unsigned =
@@ -123,14 +155,23 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
   if constexpr (sizeof(RowId) == 4) {
     if (in_place) {
       buffer<Key> sorted(on, size);
-      sort_pairs(on, static_cast<const Key*>(keys.data), sorted.data(), rows.current.data(),
-                 rows.other.data(), size);
+      const auto* const cells = static_cast<const Key*>(keys.data);
+      if (ascend(on, cells, size)) {
+        check(cudaMemcpyAsync(sorted.data(), cells, sorted.bytes(), cudaMemcpyDeviceToDevice, on.stream),
+              "cudaMemcpyAsync");
+        return {std::move(sorted), std::move(rows.current), facts.max};
+      }
+      sort_pairs(on, cells, sorted.data(), rows.current.data(), rows.other.data(), size);
       return {std::move(sorted), std::move(rows.other), facts.max};
     }
   }
   // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
-  if (facts.descents != 0) sort_pairs(on, rows, codes);
-  sort_pairs(on, codes, rows);
+  if (facts.descents != 0) {
+    sort_pairs(on, rows, codes);
+    sort_pairs(on, codes, rows);
+  } else if (order == entry_order::by_hash || !ascend(on, codes.current.data(), size)) {
+    sort_pairs(on, codes, rows);
+  }
   return {std::move(codes.current), std::move(rows.current), facts.max};
 }
 

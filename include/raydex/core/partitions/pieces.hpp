@@ -19,7 +19,7 @@ namespace raydex::core {
 /// The shards that keys belong to.
 template <class Key>
 struct owner_list {
-  const Key* splitters;  ///< codes, ascending
+  const Key* splitters;  ///< codes, ascending; in any memory
   unsigned size;         ///< how many there are, one less than shards
 
   /// How many splitters are not greater than a key.
@@ -27,7 +27,7 @@ struct owner_list {
     unsigned before = 0;
     for (unsigned length = size; length > 0;) {
       const unsigned half = (length + 1) / 2;
-      if (load(splitters + before + half - 1) <= code) before += half;
+      if (splitters[before + half - 1] <= code) before += half;
       length -= half;
     }
     return before;
@@ -50,6 +50,12 @@ struct divided_probes {
   /// How many shards there are.
   RAYDEX_HD unsigned shards() const { return owners.size + 1; }
 
+  /// Behind the last probe of a chunk.
+  RAYDEX_HD std::uint64_t end_of(std::uint64_t number) const {
+    const std::uint64_t begin = number * chunk;
+    return size - begin < chunk ? size : begin + chunk;
+  }
+
   /// The shards that a probe goes to.
   RAYDEX_HD interval<unsigned> shards_of(std::uint64_t i) const {
     constexpr interval<unsigned> none{1, 0};
@@ -69,7 +75,7 @@ struct divided_probes {
   template <partitioning_group Group, class Visit>
   RAYDEX_HD void visit_pieces(const Group& group, std::uint64_t number, const Visit& visit) const {
     const std::uint64_t begin = number * chunk;
-    const std::uint64_t end = size - begin < chunk ? size : begin + chunk;
+    const std::uint64_t end = end_of(number);
     for (std::uint64_t first = begin; first < end; first += rows_at_once * group.lanes()) {
       interval<unsigned> left[rows_at_once];
       RAYDEX_UNROLL

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The same partition of points by groups that have fast memory: a tile of them is put in order
+/// there, and each shard's part of it is written as one run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/core/atomic.hpp"
+#include "raydex/core/config.hpp"
+#include "raydex/core/group.hpp"
+#include "raydex/core/partitions/pieces.hpp"
+
+namespace raydex::core {
+
+/// Points of a tile: a group has as many at once. With 8 shards and 32-bit keys, a run of 512 points.
+inline constexpr unsigned points_of_tile = 4096;
+
+/// Has a group copy the splitters to its own memory.
+template <class Key, group Group>
+RAYDEX_HD inline owner_list<Key> copied_owners(const Group& group, const owner_list<Key>& owners,
+                                               std::byte* to) {
+  auto* const own = reinterpret_cast<Key*>(to);
+  for (unsigned i = group.lane(); i < owners.size; i += group.lanes())
+    own[i] = owners.splitters[i];
+  return {own, owners.size};
+}
+
+/// Writes how many points of each chunk go to each shard.
+template <class Key>
+struct count_points {
+  divided_probes<Key> probes;  ///< points, no byte strings
+  std::uint64_t* counts;       ///< of shard s and chunk c at s * chunks + c
+
+  static constexpr std::size_t most_scratch_bytes = 1024 * (sizeof(Key) + 4);  ///< of a group
+  /// A splitter and a number a shard.
+  RAYDEX_HD std::size_t scratch_bytes() const { return probes.shards() * (sizeof(Key) + 4); }
+
+  /// Counts those of one.
+  template <group Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t chunk) const {
+    constexpr unsigned at_once = 8;
+    const unsigned shards = probes.shards();
+    const owner_list<Key> owners = copied_owners(group, probes.owners, scratch);
+    auto* const own = reinterpret_cast<std::uint32_t*>(scratch + shards * sizeof(Key));
+    for (unsigned shard = group.lane(); shard < shards; shard += group.lanes())
+      own[shard] = 0;
+    group.sync();
+    const std::uint64_t begin = chunk * probes.chunk;
+    const std::uint64_t end = probes.end_of(chunk);
+    for (std::uint64_t first = begin; first < end; first += at_once * group.lanes()) {
+      Key codes[at_once];
+      bool has[at_once];
+      RAYDEX_UNROLL
+      for (unsigned r = 0; r < at_once; ++r) {
+        const std::uint64_t i = first + r * group.lanes() + group.lane();
+        has[r] = i < end && probes.lower.valid(i);
+        codes[r] = has[r] ? probes.lower.raw(i) : 0;
+      }
+      probes.lower.encode_all(codes);
+      RAYDEX_UNROLL
+      for (unsigned r = 0; r < at_once; ++r)
+        if (has[r]) add_atomically(own + owners.of(codes[r]), 1);
+    }
+    group.sync();
+    for (unsigned shard = group.lane(); shard < shards; shard += group.lanes())
+      counts[shard * probes.chunks + chunk] = own[shard];
+  }
+};
+
+/// Writes the points of each chunk, tile after tile.
+template <class Key, class Number>
+struct write_points {
+  divided_probes<Key> probes;  ///< points, no byte strings
+  const std::uint64_t* ends;   ///< sums of what `count_points` wrote
+  Number* sources;             ///< the probe of each piece
+  Key* cells;                  ///< its cell
+
+  static constexpr unsigned most_teams = 8;  ///< of a group
+  /// Of a group.
+  static constexpr std::size_t most_scratch_bytes =
+      points_of_tile * (sizeof(Key) + 4) + 1024 * (sizeof(Key) + 16 + 4 * most_teams) + 128;
+  /// A tile, and for each shard a splitter, two places, and a number a team.
+  RAYDEX_HD std::size_t scratch_bytes() const {
+    return points_of_tile * (sizeof(Key) + 4) +
+           probes.shards() * (sizeof(Key) + 16 + 4 * most_teams) + 128;
+  }
+
+  /// Writes those of one.
+  template <group_of_teams Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t chunk) const {
+    const unsigned shards = probes.shards();
+    const auto take = [&]<class T>(T* /*type*/, std::size_t size) {
+      auto* const taken = reinterpret_cast<T*>(scratch);
+      scratch += size * sizeof(T);
+      return taken;
+    };
+    // What is wider comes first, so that all is aligned.
+    constexpr std::uint64_t* numbers = nullptr;
+    tile in{};
+    in.sums = take(numbers, 8);
+    in.size = take(numbers, 1);
+    in.next = take(numbers, shards);
+    in.shift = take(numbers, shards);
+    in.cells = take(static_cast<Key*>(nullptr), points_of_tile);
+    const owner_list<Key> owners = copied_owners(group, probes.owners, scratch);
+    take(static_cast<Key*>(nullptr), shards);
+    in.places = take(static_cast<std::uint32_t*>(nullptr), most_teams * shards);
+    in.probe = take(static_cast<std::uint16_t*>(nullptr), points_of_tile);
+    in.shard = take(static_cast<std::uint16_t*>(nullptr), points_of_tile);
+
+    for (unsigned shard = group.lane(); shard < shards; shard += group.lanes()) {
+      const std::uint64_t place = shard * probes.chunks + chunk;
+      in.next[shard] = place == 0 ? 0 : ends[place - 1];
+    }
+    const std::uint64_t end = probes.end_of(chunk);
+    for (std::uint64_t first = chunk * probes.chunk; first < end; first += points_of_tile)
+      write_tile(group, in, owners, first, end);
+  }
+
+ private:
+  struct tile {
+    std::uint64_t* sums;    // of the group's
+    std::uint64_t* size;    // how many points are in it
+    std::uint64_t* next;    // of each shard: where its next point is written
+    std::uint64_t* shift;   // from a place in the tile to that in the output
+    std::uint32_t* places;  // of each team and shard: the first in the tile
+    Key* cells;             // in the order of shards
+    std::uint16_t* probe;   // from the first of the tile on
+    std::uint16_t* shard;
+  };
+
+  template <class Group>
+  RAYDEX_HD void write_tile(const Group& group, const tile& in, const owner_list<Key>& owners,
+                            std::uint64_t first, std::uint64_t end) const {
+    constexpr unsigned rows = points_of_tile / Group::lanes();
+    const unsigned shards = probes.shards();
+    const auto team = group.team();
+    // A team's points are neighbours, so that the order of the probes is that of the teams.
+    const unsigned mine = group.team_number() * rows * team.lanes() + team.lane();
+    std::uint32_t* const own = in.places + group.team_number() * shards;
+    for (unsigned i = group.lane(); i < group.teams() * shards; i += group.lanes())
+      in.places[i] = 0;
+    group.sync();
+
+    Key bits[rows];
+    std::uint32_t where[rows];  // place among the team's of the shard, and the shard
+    RAYDEX_UNROLL
+    for (unsigned r = 0; r < rows; ++r) {
+      const std::uint64_t i = first + mine + r * team.lanes();
+      const bool has = i < end && probes.lower.valid(i);
+      bits[r] = has ? probes.lower.raw(i) : 0;
+      where[r] = has ? 0 : none;
+    }
+    RAYDEX_UNROLL
+    for (unsigned r = 0; r < rows; ++r) {
+      Key code[1] = {bits[r]};
+      probes.lower.encode_all(code);
+      const bool has = where[r] != none;
+      const unsigned shard = owners.of(code[0]);
+      unsigned total = 0;
+      const unsigned before = team.count_before(has, shard, total);
+      const std::uint32_t place = has ? own[shard] + before : 0;
+      team.sync();
+      if (has && before == 0) own[shard] = place + total;
+      team.sync();
+      if (has) where[r] = place << 16 | shard;
+    }
+    group.sync();
+    place_shards(group, in);
+    group.sync();
+    RAYDEX_UNROLL
+    for (unsigned r = 0; r < rows; ++r) {
+      if (where[r] == none) continue;
+      const unsigned shard = where[r] & 0xffff;
+      const std::uint32_t at = own[shard] + (where[r] >> 16);
+      in.cells[at] = bits[r];
+      in.probe[at] = static_cast<std::uint16_t>(mine + r * team.lanes());
+      in.shard[at] = static_cast<std::uint16_t>(shard);
+    }
+    group.sync();
+    const std::uint64_t size = *in.size;
+    for (unsigned at = group.lane(); at < size; at += group.lanes()) {
+      const std::uint64_t to = in.shift[in.shard[at]] + at;
+      sources[to] = static_cast<Number>(first + in.probe[at]);
+      cells[to] = in.cells[at];
+    }
+  }
+
+  // From how many points of each team go to each shard to where the first of them is.
+  template <class Group>
+  RAYDEX_HD void place_shards(const Group& group, const tile& in) const {
+    const unsigned shards = probes.shards();
+    const unsigned each = (shards + group.lanes() - 1) / group.lanes();
+    const unsigned begin = group.lane() * each < shards ? group.lane() * each : shards;
+    const unsigned end = begin + each < shards ? begin + each : shards;
+    std::uint64_t sum = 0;
+    for (unsigned shard = begin; shard < end; ++shard) {
+      for (unsigned t = 0; t < group.teams(); ++t)
+        sum += in.places[t * shards + shard];
+    }
+    std::uint64_t place = group.sum_before(sum, in.sums);
+    for (unsigned shard = begin; shard < end; ++shard) {
+      const std::uint64_t start = place;
+      for (unsigned t = 0; t < group.teams(); ++t) {
+        const std::uint32_t count = in.places[t * shards + shard];
+        in.places[t * shards + shard] = static_cast<std::uint32_t>(place);
+        place += count;
+      }
+      in.shift[shard] = in.next[shard] - start;
+      in.next[shard] += place - start;
+    }
+    if (end == shards && begin < end) *in.size = place;
+  }
+
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+};
+
+}  // namespace raydex::core

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/interface/row_ids.hpp"
+
+#include <fmt/format.h>
+
+#include "raydex/error.hpp"
+#include "src/interface/builders.hpp"
+#include "src/interface/checks.hpp"
+
+namespace raydex {
+
+void check_row_ids(const row_id_span& out, row_id_type own, const char* of) {
+  if (out.type != own && out.type != row_id_type::uint64) {
+    throw invalid_argument(fmt::format("out: its row ids are {}, but those of {} are {}",
+                                       name(out.type), of, name(own)));
+  }
+  check_array("out", out.data, out.size, row_id_bytes(out.type));
+}
+
+void widen_row_ids(const context& on, backend where, const buffer<std::uint32_t>& narrow,
+                   const std::uint64_t* count, const row_id_span& out) {
+  builder_on(where, &backend_table::widen_row_ids)(on, narrow.data(), narrow.size(), count,
+                                                   static_cast<std::uint64_t*>(out.data));
+}
+
+}  // namespace raydex
