@@ -336,7 +336,8 @@ class RAYDEX_EXPORT asof_join {
 
   /// Writes the build row of each probe row, or `not_found`. `times` and `by` are of the formats of
   /// the build side's. `out`: a row id a probe row, uint32 where the build side has fewer than
-  /// 2^32 - 1 rows, else uint64; uint64 in any case, with 4 bytes of scratch each. Further scratch: up to 48 bytes for each of at most 2^22 probe rows.
+  /// 2^32 - 1 rows, else uint64; uint64 in any case, with 4 bytes of scratch each. Further scratch:
+  /// up to 48 bytes for each of at most 2^22 probe rows.
   void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
              const row_id_span& out) const;
 

@@ -24,17 +24,18 @@ enum class search_side : std::uint8_t {
 ///
 /// @param on scratch of the backend's memory, and a stream
 /// @param where the backend; `optix` does it as `cuda`
-/// @param sorted keys in ascending order, none missing; NaN come last. Not checked: of a column that is not
+/// @param sorted keys in ascending order, none missing; NaN come last. Not checked: of a column
+/// that is not
 ///        sorted, the results are any numbers up to its size
 /// @param wanted keys of the same format
 /// @param side before or behind equal keys
 /// @param out a number for each of `wanted`; of a missing one, the largest number of the type
 ///
-/// *Cost*: few keys are searched for in the column as it lies there, log2 n reads each. Many, 2^22 on a GPU or
-/// 2^19 on the CPU and a 32nd of n at least, by a `pivot_tree` that is made for the call, about 3 reads
-/// each: of memory, two copies of the column and its row numbers. For several batches, build an index and ask
-/// `rank`. *Streams*: the searches are queued; only a tree that is made synchronises. Throws
-/// `invalid_argument`, `out_of_memory`, `cuda_error`.
+/// *Cost*: few keys are searched for in the column as it lies there, log2 n reads each. Many, 2^22
+/// on a GPU or 2^19 on the CPU and a 32nd of n at least, by a `pivot_tree` that is made for the
+/// call, about 3 reads each: of memory, two copies of the column and its row numbers. For several
+/// batches, build an index and ask `rank`. *Streams*: the searches are queued; only a tree that is
+/// made synchronises. Throws `invalid_argument`, `out_of_memory`, `cuda_error`.
 RAYDEX_EXPORT void search_sorted(const context& on, backend where, const column& sorted,
                                  const column& wanted, search_side side,
                                  std::span<std::uint64_t> out);

@@ -119,8 +119,7 @@ void search_sorted_on(const std::string& where, const session& from, address str
                       const column& sorted, const column& wanted, bool right, address out,
                       std::uint64_t size) {
   search_sorted(context_of(from, stream), parse_backend(where), sorted, wanted,
-                right ? search_side::right : search_side::left,
-                span_at<std::uint64_t>(out, size));
+                right ? search_side::right : search_side::left, span_at<std::uint64_t>(out, size));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import lists_to_arrow
 from raydex._places import Held, Place, place_for
 from raydex._structures import known
-from raydex._worlds import HOST, World
+from raydex._worlds import HOST
 
 not_found = -1
 """What stands for no row in results, which are int64.

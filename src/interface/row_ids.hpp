@@ -15,8 +15,8 @@ void check_row_ids(const row_id_span& out, row_id_type own, const char* of);
 void widen_row_ids(const context& on, backend where, const buffer<std::uint32_t>& narrow,
                    const std::uint64_t* count, const row_id_span& out);
 
-// Has `write(array)` write row ids of the type `own`, by way of scratch where `out` is wider. `count`: how
-// many of `out` it writes, if not all.
+// Has `write(array)` write row ids of the type `own`, by way of scratch where `out` is wider.
+// `count`: how many of `out` it writes, if not all.
 template <class Write>
 void write_row_ids(const context& on, backend where, row_id_type own, const row_id_span& out,
                    const Write& write, const std::uint64_t* count = nullptr) {

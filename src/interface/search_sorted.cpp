@@ -12,8 +12,8 @@ namespace raydex {
 
 namespace {
 
-// Whether a tree that is made for the call is faster. The column is read in full for it. Measured on two
-// cores of an AMD EPYC with 2^16 to 2^24 cells; of a GPU, put together of the parts' times.
+// Whether a tree that is made for the call is faster. The column is read in full for it. Measured
+// on two cores of an AMD EPYC with 2^16 to 2^24 cells; of a GPU, put together of the parts' times.
 bool pays_for_tree(backend where, std::uint64_t cells, std::uint64_t wanted) {
   const std::uint64_t least = std::uint64_t{1} << (where == backend::cpu ? 19 : 22);
   return wanted >= least && wanted >= cells / 32;
@@ -34,14 +34,14 @@ void search_sorted(const context& on, backend where, const column& sorted, const
                                        to_string(wanted.format), to_string(sorted.format)));
   }
   if (side != search_side::left && side != search_side::right)
-    throw invalid_argument(fmt::format("side: {} is neither left nor right", static_cast<int>(side)));
+    throw invalid_argument(
+        fmt::format("side: {} is neither left nor right", static_cast<int>(side)));
   check_sizes("wanted", points(wanted), out.size());
   check_array("out", out);
   if (wanted.size == 0) return;
   const bool past = side == search_side::right;
   if (pays_for_tree(where, sorted.size, wanted.size)) {
-    const auto tree =
-        build_pivot_tree(where == backend::optix ? backend::cuda : where, on, sorted);
+    const auto tree = build_pivot_tree(where == backend::optix ? backend::cuda : where, on, sorted);
     past ? tree->rank_right(on, points(wanted), out) : tree->rank(on, points(wanted), out);
     return;
   }

@@ -16,8 +16,8 @@
 
 namespace raydex {
 
-// Probes that one group takes, whole units of them: enough that the numbers of a chunk are few beside
-// them, and few enough that a GPU is full.
+// Probes that one group takes, whole units of them: enough that the numbers of a chunk are few
+// beside them, and few enough that a GPU is full.
 inline std::uint64_t probes_of_chunk(std::uint64_t probes, std::uint64_t unit, std::uint64_t least,
                                      std::uint64_t most_chunks) {
   const std::uint64_t even = (probes + most_chunks - 1) / most_chunks;
@@ -80,8 +80,7 @@ class built_partition final : public partition {
       throw invalid_argument("splitters: they do not ascend; sort them");
   }
 
-  void count(const context& on, const probes& batch,
-             const core::divided_probes<Key>& divided) {
+  void count(const context& on, const probes& batch, const core::divided_probes<Key>& divided) {
     if constexpr (Executor::writes_in_tiles) {
       if (is_in_tiles(batch)) {
         Executor::for_each_in_blocks(on, core::count_points<Key>{divided, ends_.data()},
@@ -89,8 +88,7 @@ class built_partition final : public partition {
         return;
       }
     }
-    Executor::for_each_in_warps(on, core::count_pieces<Key>{divided, ends_.data()},
-                                divided.chunks);
+    Executor::for_each_in_warps(on, core::count_pieces<Key>{divided, ends_.data()}, divided.chunks);
   }
 
   void do_write(const context& on, const probes& batch, const piece_span& out) const override {

@@ -46,16 +46,14 @@ void divide_by_tiles(std::uint64_t size, unsigned shards, unsigned tiles) {
   std::vector<std::uint32_t> sources(size);
   std::vector<Key> cells(size);
   cuda::executor::for_each_in_blocks(
-      at,
-      core::write_points<Key, std::uint32_t>{probes, ends.data(), sources.data(), cells.data()},
+      at, core::write_points<Key, std::uint32_t>{probes, ends.data(), sources.data(), cells.data()},
       chunks);
   cuda::executor::synchronise(at);
 
   std::vector<std::uint32_t> expected(size);
   std::iota(expected.begin(), expected.end(), 0U);
-  std::stable_sort(expected.begin(), expected.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return keys[a] / 10 < keys[b] / 10;
-  });
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return keys[a] / 10 < keys[b] / 10; });
   EXPECT_EQ(sources, expected);
   for (std::uint64_t i = 0; i < size; ++i)
     ASSERT_EQ(cells[i], keys[expected[i]]) << i;

@@ -150,7 +150,7 @@ def test_larger_columns(random, side):
 
 def test_small_calls_are_answered_as_well(random, monkeypatch):
     monkeypatch.setattr(raydex._searching, "_least_cells", 1 << 12)
-    monkeypatch.setattr(raydex._searching, "_rows_a_probe", 8)
+    monkeypatch.setattr(raydex._searching, "_least_values", 1 << 11)
     a = np.sort(random.integers(0, 100, 50))
     check_search(a, a + 1, "left")
     check_search(np.arange(100_000), np.array([5, 7]), "right")

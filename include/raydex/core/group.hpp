@@ -52,9 +52,9 @@ concept partitioning_group = reducing_group<G> &&
 /// Groups that are made of smaller ones, which divide their items among owners each.
 template <class G>
 concept group_of_teams = summing_group<G> && requires(const G& g) {
-  { g.team() } -> partitioning_group;                // that of this thread
-  { g.team_number() } -> std::same_as<unsigned>;     // which of them it is
-  { g.teams() } -> std::same_as<unsigned>;           // how many there are
+  { g.team() } -> partitioning_group;             // that of this thread
+  { g.team_number() } -> std::same_as<unsigned>;  // which of them it is
+  { g.teams() } -> std::same_as<unsigned>;        // how many there are
 };
 
 /// A group of one.

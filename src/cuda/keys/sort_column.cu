@@ -74,14 +74,15 @@ row_id_facts inspect(const context& on, const core::encoded_column<RowId>& row_i
   return all;
 }
 
-// Sets `*descends` where keys do not ascend. Once it is set blocks end early, so that keys in no order cost
-// little.
+// Sets `*descends` where keys do not ascend. Once it is set blocks end early, so that keys in no
+// order cost little.
 template <class Key>
 __global__ void __launch_bounds__(threads)
     find_descent(const Key* keys, std::uint64_t size, std::uint32_t* descends) {
   constexpr unsigned each = 8;
   const std::uint64_t step = std::uint64_t{gridDim.x} * threads * each;
-  for (std::uint64_t first = std::uint64_t{blockIdx.x} * threads * each; first + 1 < size; first += step) {
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * threads * each; first + 1 < size;
+       first += step) {
     if (core::load_atomically(descends) != 0) return;
     bool here = false;
     RAYDEX_UNROLL
@@ -98,8 +99,8 @@ bool ascend(const context& on, const Key* keys, std::uint64_t size) {
   constexpr std::uint64_t most_blocks = 1024;
   buffer<std::uint32_t> descends(on, 1);
   executor::clear(on, descends.data());
-  launch(on.stream, std::min(most_blocks, blocks_for(size, threads)), threads, 0, find_descent<Key>, keys,
-         size, descends.data());
+  launch(on.stream, std::min(most_blocks, blocks_for(size, threads)), threads, 0, find_descent<Key>,
+         keys, size, descends.data());
   std::uint32_t found = 0;
   executor::copy_out(on, &found, descends.data(), sizeof found);
   return found == 0;
@@ -157,7 +158,8 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
       buffer<Key> sorted(on, size);
       const auto* const cells = static_cast<const Key*>(keys.data);
       if (ascend(on, cells, size)) {
-        check(cudaMemcpyAsync(sorted.data(), cells, sorted.bytes(), cudaMemcpyDeviceToDevice, on.stream),
+        check(cudaMemcpyAsync(sorted.data(), cells, sorted.bytes(), cudaMemcpyDeviceToDevice,
+                              on.stream),
               "cudaMemcpyAsync");
         return {std::move(sorted), std::move(rows.current), facts.max};
       }

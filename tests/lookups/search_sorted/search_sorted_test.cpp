@@ -50,8 +50,8 @@ class search_in_sorted : public backend_test {
   std::mt19937_64 random_ = generator();
 };
 
-using key_types = testing::Types<std::uint32_t, std::uint64_t, std::int32_t, std::int64_t, float, double,
-                                 std::array<char, 3>, std::array<char, 8>>;
+using key_types = testing::Types<std::uint32_t, std::uint64_t, std::int32_t, std::int64_t, float,
+                                 double, std::array<char, 3>, std::array<char, 8>>;
 TYPED_TEST_SUITE(search_in_sorted, key_types);
 
 TYPED_TEST(search_in_sorted, columns_of_any_size) {
@@ -76,7 +76,8 @@ TYPED_TEST(search_in_sorted, equal_keys_and_extremes) {
 // As many keys as have a tree made.
 TYPED_TEST(search_in_sorted, many_keys) {
   if (tested_by_emulation()) return;
-  const std::size_t many = tested_backend() == backend::cpu ? std::size_t{1} << 19 : std::size_t{1} << 22;
+  const std::size_t many =
+      tested_backend() == backend::cpu ? std::size_t{1} << 19 : std::size_t{1} << 22;
   this->check(this->some(20000, 0), this->some(many, 0));
   this->check(this->some(20000, 300), this->some(many, 310));
 }
@@ -105,7 +106,8 @@ TEST_F(search_in_column, missing_keys_have_no_place) {
   const auto wanted = at().upload(std::vector<std::uint32_t>{0, 9, 4, 3});
   const auto bits = at().upload(std::vector<std::uint8_t>{0b1101});
   buffer<std::uint64_t> out(at(), 4);
-  search_sorted(at(), tested_backend(), column(sorted), column(wanted, bits.data()), search_side::left, out);
+  search_sorted(at(), tested_backend(), column(sorted), column(wanted, bits.data()),
+                search_side::left, out);
   EXPECT_EQ(at().download(out), (std::vector<std::uint64_t>{0, ~std::uint64_t{0}, 2, 1}));
 }
 

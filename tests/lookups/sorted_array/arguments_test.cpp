@@ -66,11 +66,11 @@ TEST_F(sorted_array_arguments, lengths_must_agree) {
 
 TEST_F(sorted_array_arguments, outputs_must_have_the_right_type) {
   const std::array<std::uint64_t, 4> ids{7, 0, 1, 2};
-  const auto wide =
-      build("sorted_array", backend::cpu, cpu, key_column, column(std::span<const std::uint64_t>(ids)));
+  const auto wide = build("sorted_array", backend::cpu, cpu, key_column,
+                          column(std::span<const std::uint64_t>(ids)));
   std::array<std::uint32_t, 4> narrow{};
-  expect_error<invalid_argument>(
-      [&] { wide->first(cpu, points(key_column), std::span(narrow)); }, {"uint64", "uint32"});
+  expect_error<invalid_argument>([&] { wide->first(cpu, points(key_column), std::span(narrow)); },
+                                 {"uint64", "uint32"});
   std::array<double, 4> sums{};
   expect_error<invalid_argument>(
       [&] { built->sum(cpu, points(key_column), key_column, std::span(sums)); },

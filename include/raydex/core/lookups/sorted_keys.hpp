@@ -16,8 +16,7 @@ namespace raydex::core {
 /// A view of a sorted column without missing cells, whose entries are its cells. Cost of a search:
 /// log2 n + 1 reads.
 template <class Key, class Position>
-class sorted_keys_view
-    : public ordered_view<sorted_keys_view<Key, Position>, Key, Position> {
+class sorted_keys_view : public ordered_view<sorted_keys_view<Key, Position>, Key, Position> {
   using base = typename sorted_keys_view::ordered_view;
 
  public:

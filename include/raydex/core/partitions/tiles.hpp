@@ -14,7 +14,8 @@
 
 namespace raydex::core {
 
-/// Points of a tile: a group has as many at once. With 8 shards and 32-bit keys, a run of 512 points.
+/// Points of a tile: a group has as many at once. With 8 shards and 32-bit keys, a run of 512
+/// points.
 inline constexpr unsigned points_of_tile = 4096;
 
 /// Has a group copy the splitters to its own memory.
