@@ -7,6 +7,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+import claims
 import results
 import tomllib
 from docutils import nodes
@@ -18,6 +19,12 @@ from sphinx.util.docutils import SphinxDirective
 def rows() -> list[dict[str, Any]]:
     """The rows of all tables of docs/results."""
     return results.everything()
+
+
+@functools.cache
+def verdicts() -> dict[str, list[claims.Verdict]]:
+    """What papers say of their figures, judged, by the name of the experiment."""
+    return claims.verdicts(rows())
 
 
 @functools.cache
@@ -59,12 +66,14 @@ class Measured(SphinxDirective):
 
 
 class Plots(SphinxDirective):
-    """`{plots} PAPER`: what scripts/plot drew of a paper's experiments."""
+    """`{plots} PAPER`: what scripts/plot drew of a paper's experiments, and whether what the paper says of
+    them holds here."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(results.ROOT / "scripts/plot")
+        self.env.note_dependency(claims.CLAIMS)
         folder = Path(self.env.srcdir) / "plots"
         drawn = {}
         for name, plot in plots().items():
@@ -88,6 +97,8 @@ class Plots(SphinxDirective):
                 ":::",
                 "",
             ]
+            lines += [f"- *{verdict.says}* Here {verdict.text()}" for verdict in verdicts().get(name, [])]
+            lines.append("")
         return self.parse_text_to_nodes("\n".join(lines))
 
 

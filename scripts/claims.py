@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What papers say of their figures, and whether docs/results agrees: docs/results/claims.toml, judged by numbers.
+
+A claim compares the best row of `of` with the best one of `to`, both of one experiment, once for each value of the
+fields in `each`: the ratio of a `quantity` [lookup_ms] is to be `less` than 1, `more`, or `alike`.
+"""
+
+import dataclasses
+import tomllib
+
+import results
+
+CLAIMS = results.RESULTS / "claims.toml"
+NOISE = 0.02  # measurements differ by as much
+ALIKE = (0.8, 1.25)
+
+
+@dataclasses.dataclass
+class Verdict:
+    """Of one claim."""
+
+    says: str
+    """The paper's sentence."""
+    ratios: dict
+    """By the values of `each`."""
+    word: str
+    """agrees, agrees in part, or contradicts."""
+    why: str
+    """What explains it; not empty unless it agrees."""
+
+    def text(self):
+        """The verdict as a sentence."""
+        each = [f"{ratio:.2f}{f' ({place})' if place else ''}" for place, ratio in self.ratios.items()]
+        least, most = min(self.ratios.values()), max(self.ratios.values())
+        ends = list(dict.fromkeys(f"{ratio:.2f}" for ratio in (least, most)))
+        found = ", ".join(each) if len(each) <= 4 else " to ".join(ends)
+        return f"{found}: {self.word}." + (f" {self.why}" if self.why else "")
+
+
+def _field(row, name):
+    options = {**results.named(row["options"]), **results.asked(row)}
+    return {**row, **options, **row["workload_axes"]}[name]
+
+
+def _holds(ratio, expects):
+    if expects == "less":
+        return ratio < 1 - NOISE
+    if expects == "more":
+        return ratio > 1 + NOISE
+    if expects == "alike":
+        return ALIKE[0] <= ratio <= ALIKE[1]
+    raise SystemExit(f"claims: expects = {expects!r} is none of less, more, alike")
+
+
+def judged(claim, rows):
+    """The verdict of a claim, by the rows of all tables."""
+    quantity = claim.get("quantity", "lookup_ms")
+    best = {"of": {}, "to": {}}
+    for row in rows:
+        if row["experiment"] != claim["figure"]:
+            continue
+        for side, found in best.items():
+            if results.matches(row, claim[side]):
+                place = ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", []))
+                found[place] = min(row[quantity], found.get(place, row[quantity]))
+    ratios = {place: value / best["to"][place] for place, value in best["of"].items() if place in best["to"]}
+    if not ratios:
+        raise SystemExit(f"claims: no rows of {claim['figure']} for: {claim['says']}")
+    held = [_holds(ratio, claim["expects"]) for ratio in ratios.values()]
+    word = "agrees" if all(held) else "agrees in part" if any(held) else "contradicts"
+    if word != "agrees" and not claim.get("why"):
+        raise SystemExit(f"claims: {claim['figure']} {word}, and nothing says why: {claim['says']}")
+    return Verdict(claim["says"], ratios, word, claim.get("why", ""))
+
+
+def verdicts(rows):
+    """The verdicts of all claims, by the experiment."""
+    found = {}
+    with open(CLAIMS, "rb") as text:
+        for claim in tomllib.load(text)["claims"]:
+            found.setdefault(claim["figure"], []).append(judged(claim, rows))
+    return found

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What papers say is judged by what was measured, and each of their figures has a verdict."""
+
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import claims  # noqa: E402
+import results  # noqa: E402
+
+# Papers of which all measured figures have a verdict; the others are to come.
+JUDGED = ["lightweight"]
+
+
+def rows_of(**times):
+    """A row for each layout, of an experiment."""
+    return [
+        {"experiment": "a/1", "options": f"layout={layout}", "command": f"raydex bench --option layout={layout}",
+         "workload_axes": {"keys": 8}, "lookup_ms": ms}
+        for layout, ms in times.items()
+    ]
+
+
+def claim(expects, **more):
+    return {"figure": "a/1", "says": "So it is.", "of": {"layout": "row"}, "to": {"layout": "column"},
+            "expects": expects, **more}
+
+
+def test_every_figure_has_a_verdict():
+    rows = results.everything()
+    judged = claims.verdicts(rows)
+    measured = {row["experiment"] for row in rows if row["experiment"]}
+    assert set(judged) <= measured
+    missing = {name for name in measured if name.split("/")[0] in JUDGED} - set(judged)
+    assert not missing
+
+
+@pytest.mark.parametrize("expects, row, word", [
+    ("less", 0.5, "agrees"), ("less", 0.99, "contradicts"), ("less", 2, "contradicts"),
+    ("more", 2, "agrees"), ("more", 1.01, "contradicts"), ("more", 0.5, "contradicts"),
+    ("alike", 1.2, "agrees"), ("alike", 0.7, "contradicts"), ("alike", 1.3, "contradicts"),
+])
+def test_verdicts_follow_from_times(expects, row, word):
+    found = claims.judged(claim(expects, why="Who knows."), rows_of(row=row, column=1))
+    assert found.word == word
+    assert found.text() == f"{row:.2f}: {word}. Who knows."
+
+
+def test_some_of_several():
+    rows = [*rows_of(row=1, column=2), *rows_of(row=3, column=2)]
+    for row in rows[2:]:
+        row["workload_axes"] = {"keys": 16}
+    found = claims.judged(claim("less", each=["keys"], why="Who knows."), rows)
+    assert found.text() == "0.50 (keys 8), 1.50 (keys 16): agrees in part. Who knows."
+
+
+def test_what_contradicts_needs_a_reason():
+    with pytest.raises(SystemExit, match="nothing says why: So it is."):
+        claims.judged(claim("more"), rows_of(row=1, column=2))
+    with pytest.raises(SystemExit, match="no rows of a/1"):
+        claims.judged(claim("more"), rows_of(row=1))
