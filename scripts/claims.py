@@ -30,11 +30,15 @@ class Verdict:
 
     def text(self):
         """The verdict as a sentence."""
-        each = [f"{ratio:.2f}{f' ({place})' if place else ''}" for place, ratio in self.ratios.items()]
+        each = [_text(ratio) + (f" ({place})" if place else "") for place, ratio in self.ratios.items()]
         least, most = min(self.ratios.values()), max(self.ratios.values())
-        ends = list(dict.fromkeys(f"{ratio:.2f}" for ratio in (least, most)))
+        ends = list(dict.fromkeys(map(_text, (least, most))))
         found = ", ".join(each) if len(each) <= 4 else " to ".join(ends)
         return f"{found}: {self.word}." + (f" {self.why}" if self.why else "")
+
+
+def _text(ratio):
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
 def _field(row, name):
