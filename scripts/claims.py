@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What papers say of their figures, and whether docs/results agrees: docs/results/claims.toml, judged by numbers.
 
-A claim compares the best row of `of` with the best one of `to`, both of one experiment, once for each value of the
-fields in `each`: the ratio of a `quantity` [lookup_ms] is to be `less` than 1, `more`, or `alike`.
+A claim compares the best row of `of` with the best one of `to`, both of the experiment `figure`, or the latter of
+`beside`, once for each value of the fields in `each`: the ratio of a `quantity` [lookup_ms], and of `to` of another one
+if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`.
 """
 
 import dataclasses
@@ -51,22 +52,25 @@ def _holds(ratio, expects):
         return ratio < 1 - NOISE
     if expects == "more":
         return ratio > 1 + NOISE
+    if expects == "no more":
+        return ratio <= 1 + NOISE
     if expects == "alike":
         return ALIKE[0] <= ratio <= ALIKE[1]
-    raise SystemExit(f"claims: expects = {expects!r} is none of less, more, alike")
+    raise SystemExit(f"claims: expects = {expects!r} is none of less, more, no more, alike")
 
 
 def judged(claim, rows):
     """The verdict of a claim, by the rows of all tables."""
     quantity = claim.get("quantity", "lookup_ms")
+    quantities = {"of": quantity, "to": claim.get("to_quantity", quantity)}
+    figures = {"of": claim["figure"], "to": claim.get("beside", claim["figure"])}
     best = {"of": {}, "to": {}}
     for row in rows:
-        if row["experiment"] != claim["figure"]:
-            continue
         for side, found in best.items():
-            if results.matches(row, claim[side]):
+            if row["experiment"] == figures[side] and results.matches(row, claim[side]):
                 place = ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", []))
-                found[place] = min(row[quantity], found.get(place, row[quantity]))
+                value = row[quantities[side]]
+                found[place] = min(value, found.get(place, value))
     ratios = {place: value / best["to"][place] for place, value in best["of"].items() if place in best["to"]}
     if not ratios:
         raise SystemExit(f"claims: no rows of {claim['figure']} for: {claim['says']}")
