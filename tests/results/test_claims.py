@@ -13,7 +13,7 @@ import claims  # noqa: E402
 import results  # noqa: E402
 
 # Papers of which all measured figures have a verdict; the others are to come.
-JUDGED = ["cgrx", "gpu-rmq", "lightweight"]
+JUDGED = ["cgrx", "gpu-rmq", "lightweight", "rx"]
 
 
 def rows_of(**times):
