@@ -2,8 +2,8 @@
 """What papers say of their figures, and whether docs/results agrees: docs/results/claims.toml, judged by numbers.
 
 A claim compares the best row of `of` with the best one of `to`, both of the experiment `figure`, or the latter of
-`beside`, once for each value of the fields in `each`: the ratio of a `quantity` [lookup_ms], and of `to` of another one
-if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`.
+`beside`, once for each value of the fields in `each`: the ratio of a `quantity` [lookup_ms], a field or a sum of some,
+and of `to` of another one if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`.
 """
 
 import dataclasses
@@ -69,7 +69,7 @@ def judged(claim, rows):
         for side, found in best.items():
             if row["experiment"] == figures[side] and results.matches(row, claim[side]):
                 place = ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", []))
-                value = row[quantities[side]]
+                value = sum(row[name] for name in quantities[side].split(" + "))
                 found[place] = min(value, found.get(place, value))
     ratios = {place: value / best["to"][place] for place, value in best["of"].items() if place in best["to"]}
     if not ratios:

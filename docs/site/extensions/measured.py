@@ -102,8 +102,24 @@ class Plots(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
+class Verdicts(SphinxDirective):
+    """`{verdicts}`: how often what a paper says of its figures holds here, a line for each paper that is a
+    document beside this one."""
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(claims.CLAIMS)
+        words = ["agrees", "agrees in part", "contradicts"]
+        lines = ["| claims of | " + " | ".join(words) + " |", "| --- " * 4 + "|"]
+        for paper in dict.fromkeys(name.split("/")[0] for name in verdicts()):
+            found = [one.word for name, all_of in verdicts().items() for one in all_of
+                     if name.split("/")[0] == paper]
+            lines.append(f"| [{paper}]({paper}.md) | " + " | ".join(str(found.count(word)) for word in words) + " |")
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_directive("measured", Measured)
     app.add_directive("plots", Plots)
+    app.add_directive("verdicts", Verdicts)
     return {"parallel_read_safe": True}
