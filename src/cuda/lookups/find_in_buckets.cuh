@@ -44,8 +44,8 @@ class bucket_part {
     std::memcpy(words_, &part, sizeof words_);
   }
 
-  // The row id of a hash, or, where row ids lie elsewhere, its slot; the largest number if it is
-  // not in this part. Slots without an entry may have the same hash: the smallest one is meant.
+  // The row id of a hash, or, where row ids lie elsewhere, the first slot with it, which may be one
+  // without an entry; the largest number if it is not in this part.
   __device__ row_id find(key hash, unsigned lane) const {
     row_id answer = buckets::none;
     if constexpr (has_rows) {
@@ -136,10 +136,19 @@ __global__ void __launch_bounds__(bucket_policy::threads)
   row_id row = smallest_for_each(found);
   ends = from_lane(ends, part_type::last_lane, lanes);
   if (i >= operation.probes.size) return;
+  bool is_hidden =
+      false;  // maybe, by a slot without an entry that has the same hash and is before it
   if constexpr (!part_type::has_rows) {
-    if (row != buckets::none) row = *view.table.row(bucket, static_cast<unsigned>(row));
+    if (row != buckets::none) {
+      row = *view.table.row(bucket, static_cast<unsigned>(row));
+      is_hidden = row == buckets::none;
+    }
   }
-  if (row == buckets::none && (ends >> lane & 1) == 0) row = view.look_up_past(bucket, hash).row;
+  if (is_hidden) {
+    row = view.look_up(hash).row;
+  } else if (row == buckets::none && (ends >> lane & 1) == 0) {
+    row = view.look_up_past(bucket, hash).row;
+  }
   if (!fetched.exists[0]) row = buckets::none;
   core::store_once(operation.out + i, row);
 }
