@@ -97,4 +97,4 @@ def always_an_index(monkeypatch, request):
     if request.node.name in DEVIATIONS:
         request.applymarker(pytest.mark.xfail(reason=DEVIATIONS[request.node.name], strict=True))
     monkeypatch.setattr(raydex._searching, "_least_cells", 0)
-    monkeypatch.setattr(raydex._searching, "_rows_a_probe", 1 << 60)
+    monkeypatch.setattr(raydex._searching, "_least_values", 0)
