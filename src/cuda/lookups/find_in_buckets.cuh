@@ -136,8 +136,8 @@ __global__ void __launch_bounds__(bucket_policy::threads)
   row_id row = smallest_for_each(found);
   ends = from_lane(ends, part_type::last_lane, lanes);
   if (i >= operation.probes.size) return;
-  bool is_hidden =
-      false;  // maybe, by a slot without an entry that has the same hash and is before it
+  // Maybe, by a slot without an entry that has the same hash and is before it.
+  bool is_hidden = false;
   if constexpr (!part_type::has_rows) {
     if (row != buckets::none) {
       row = *view.table.row(bucket, static_cast<unsigned>(row));
