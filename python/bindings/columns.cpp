@@ -90,11 +90,15 @@ class tensor {
   nb::ndarray<nb::ro> array_;
 };
 
-// An array of device memory that other libraries take over through `__dlpack__`.
+// An array of device memory that other libraries take over through `__dlpack__`. `type`: as NumPy
+// has it, b, i, u or f.
 nb::ndarray<nb::array_api> exported(address data, std::uint64_t size, const std::string& type,
                                     int bits, int device, nb::handle owner) {
   using code = nb::dlpack::dtype_code;
-  const code kind = type == "i" ? code::Int : type == "u" ? code::UInt : code::Float;
+  const code kind = type == "b"   ? code::Bool
+                    : type == "i" ? code::Int
+                    : type == "u" ? code::UInt
+                                  : code::Float;
   const std::size_t shape[] = {size};
   return nb::ndarray<nb::array_api>(
       pointer<void>(data), 1, shape, owner, nullptr,

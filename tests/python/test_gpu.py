@@ -346,7 +346,7 @@ def test_arrays_of_strangers(random):
     index = raydex.build(Bare(gpu.put(keys)))
     found = index.first(Bare(gpu.put(np.array([5, 1_001]))))
     assert isinstance(found, raydex.DeviceArray) and len(found) == 2 and found.device == "cuda:0"
-    assert repr(found) == "raydex.DeviceArray(2 of int32 on cuda:0)"
+    assert repr(found) == "raydex.DeviceArray(2 of int64 on cuda:0)"
     expected = [np.flatnonzero(keys == 5)[0], -1]
     same(gpu, gpu.library.asarray(found), expected)
     same(gpu, gpu.library.from_dlpack(found), expected)
@@ -361,8 +361,12 @@ def test_arrays_of_strangers(random):
     assert len(rows) == 2
     with pytest.raises(raydex.Unsupported, match="on cuda:0, and Arrow's arrays are in host memory; pass"):
         rows.to_arrow()
-    with pytest.raises(raydex.Unsupported, match="need PyTorch or CuPy"):
-        again.contains(Bare(gpu.put(keys)))
+    asked = Bare(gpu.put(np.array([5, 1_001])))
+    same(gpu, gpu.library.asarray(again.contains(asked)), [True, False])
+    same(gpu, gpu.library.from_dlpack(again.contains(asked)), [True, False])
+    same(gpu, gpu.library.asarray(again.isin(asked)), [True, False])
+    with pytest.raises(raydex.Unsupported, match="needs PyTorch or CuPy"):
+        again.isin(asked, invert=True)
     with pytest.raises(TypeError, match="widened to uint32, for which PyTorch or CuPy is needed"):
         raydex.build(Bare(gpu.put(keys.astype("uint8"))))
 
