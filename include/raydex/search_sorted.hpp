@@ -24,9 +24,8 @@ enum class search_side : std::uint8_t {
 ///
 /// @param on scratch of the backend's memory, and a stream
 /// @param where the backend; `optix` does it as `cuda`
-/// @param sorted keys in ascending order, none missing; NaN come last. Not checked: of a column
-/// that is not
-///        sorted, the results are any numbers up to its size
+/// @param sorted keys in ascending order, none missing; NaN come last. Not checked: for a column
+///        that is not sorted, the results are any numbers up to its size
 /// @param wanted keys of the same format
 /// @param side before or behind equal keys
 /// @param out a number for each of `wanted`; of a missing one, the largest number of the type

@@ -17,6 +17,7 @@ namespace raydex::cuda {
 namespace {
 
 constexpr unsigned threads = 256;
+constexpr unsigned keys_at_once = 8;  // that a thread compares with the next ones
 
 // Writes codes and row ids of the entries; entry i is row `positions[i]`, or row i without
 // positions. `keys` may be null: then only row ids are written.
@@ -79,14 +80,13 @@ row_id_facts inspect(const context& on, const core::encoded_column<RowId>& row_i
 template <class Key>
 __global__ void __launch_bounds__(threads)
     find_descent(const Key* keys, std::uint64_t size, std::uint32_t* descends) {
-  constexpr unsigned each = 8;
-  const std::uint64_t step = std::uint64_t{gridDim.x} * threads * each;
-  for (std::uint64_t first = std::uint64_t{blockIdx.x} * threads * each; first + 1 < size;
-       first += step) {
+  constexpr unsigned at_once = threads * keys_at_once;
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * at_once; first + 1 < size;
+       first += std::uint64_t{gridDim.x} * at_once) {
     if (core::load_atomically(descends) != 0) return;
     bool here = false;
     RAYDEX_UNROLL
-    for (unsigned j = 0; j < each; ++j) {
+    for (unsigned j = 0; j < keys_at_once; ++j) {
       const std::uint64_t i = first + j * threads + threadIdx.x;
       if (i + 1 < size && keys[i + 1] < keys[i]) here = true;
     }
@@ -99,8 +99,8 @@ bool ascend(const context& on, const Key* keys, std::uint64_t size) {
   constexpr std::uint64_t most_blocks = 1024;
   buffer<std::uint32_t> descends(on, 1);
   executor::clear(on, descends.data());
-  launch(on.stream, std::min(most_blocks, blocks_for(size, threads)), threads, 0, find_descent<Key>,
-         keys, size, descends.data());
+  launch(on.stream, std::min(most_blocks, blocks_for(size, threads * keys_at_once)), threads, 0,
+         find_descent<Key>, keys, size, descends.data());
   std::uint32_t found = 0;
   executor::copy_out(on, &found, descends.data(), sizeof found);
   return found == 0;

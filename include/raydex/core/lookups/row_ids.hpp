@@ -12,10 +12,9 @@ namespace raydex::core {
 
 /// Writes row ids of 32 bits as ones of 64 bits.
 struct widen_row_ids {
-  const std::uint32_t* from;  ///< narrow
-  const std::uint64_t*
-      count;          ///< how many there are, where that is not known to the caller, or null
-  std::uint64_t* to;  ///< wide
+  const std::uint32_t* from;   ///< narrow
+  const std::uint64_t* count;  ///< how many there are, if the caller does not know; or null
+  std::uint64_t* to;           ///< wide
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     if (count != nullptr && i >= *count) return;

@@ -18,11 +18,18 @@ namespace raydex::core {
 /// points.
 inline constexpr unsigned points_of_tile = 4096;
 
+/// Takes an array of a group's memory, which begins behind it then.
+template <class T>
+RAYDEX_HD inline T* taken_from(std::byte*& memory, std::size_t size) {
+  auto* const array = reinterpret_cast<T*>(memory);
+  memory += size * sizeof(T);
+  return array;
+}
+
 /// Has a group copy the splitters to its own memory.
 template <class Key, group Group>
 RAYDEX_HD inline owner_list<Key> copied_owners(const Group& group, const owner_list<Key>& owners,
-                                               std::byte* to) {
-  auto* const own = reinterpret_cast<Key*>(to);
+                                               Key* own) {
   for (unsigned i = group.lane(); i < owners.size; i += group.lanes())
     own[i] = owners.splitters[i];
   return {own, owners.size};
@@ -43,8 +50,8 @@ struct count_points {
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t chunk) const {
     constexpr unsigned at_once = 8;
     const unsigned shards = probes.shards();
-    const owner_list<Key> owners = copied_owners(group, probes.owners, scratch);
-    auto* const own = reinterpret_cast<std::uint32_t*>(scratch + shards * sizeof(Key));
+    const auto owners = copied_owners(group, probes.owners, taken_from<Key>(scratch, shards));
+    auto* const own = taken_from<std::uint32_t>(scratch, shards);
     for (unsigned shard = group.lane(); shard < shards; shard += group.lanes())
       own[shard] = 0;
     group.sync();
@@ -92,24 +99,17 @@ struct write_points {
   template <group_of_teams Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t chunk) const {
     const unsigned shards = probes.shards();
-    const auto take = [&]<class T>(T* /*type*/, std::size_t size) {
-      auto* const taken = reinterpret_cast<T*>(scratch);
-      scratch += size * sizeof(T);
-      return taken;
-    };
     // What is wider comes first, so that all is aligned.
-    constexpr std::uint64_t* numbers = nullptr;
     tile in{};
-    in.sums = take(numbers, 8);
-    in.size = take(numbers, 1);
-    in.next = take(numbers, shards);
-    in.shift = take(numbers, shards);
-    in.cells = take(static_cast<Key*>(nullptr), points_of_tile);
-    const owner_list<Key> owners = copied_owners(group, probes.owners, scratch);
-    take(static_cast<Key*>(nullptr), shards);
-    in.places = take(static_cast<std::uint32_t*>(nullptr), most_teams * shards);
-    in.probe = take(static_cast<std::uint16_t*>(nullptr), points_of_tile);
-    in.shard = take(static_cast<std::uint16_t*>(nullptr), points_of_tile);
+    in.sums = taken_from<std::uint64_t>(scratch, 8);
+    in.size = taken_from<std::uint64_t>(scratch, 1);
+    in.next = taken_from<std::uint64_t>(scratch, shards);
+    in.shift = taken_from<std::uint64_t>(scratch, shards);
+    in.cells = taken_from<Key>(scratch, points_of_tile);
+    const auto owners = copied_owners(group, probes.owners, taken_from<Key>(scratch, shards));
+    in.places = taken_from<std::uint32_t>(scratch, most_teams * shards);
+    in.probe = taken_from<std::uint16_t>(scratch, points_of_tile);
+    in.shard = taken_from<std::uint16_t>(scratch, points_of_tile);
 
     for (unsigned shard = group.lane(); shard < shards; shard += group.lanes()) {
       const std::uint64_t place = shard * probes.chunks + chunk;
@@ -129,12 +129,13 @@ struct write_points {
     std::uint32_t* places;  // of each team and shard: the first in the tile
     Key* cells;             // in the order of shards
     std::uint16_t* probe;   // from the first of the tile on
-    std::uint16_t* shard;
+    std::uint16_t* shard;   // of each
   };
 
   template <class Group>
   RAYDEX_HD void write_tile(const Group& group, const tile& in, const owner_list<Key>& owners,
                             std::uint64_t first, std::uint64_t end) const {
+    static_assert(Group::teams() <= most_teams && points_of_tile % Group::lanes() == 0);
     constexpr unsigned rows = points_of_tile / Group::lanes();
     const unsigned shards = probes.shards();
     const auto team = group.team();
