@@ -341,11 +341,16 @@ def cell(rows, spec, where):
     return " / ".join(texts) if any(texts) else ""
 
 
+def rows_of_peer(name):
+    """The rows, as texts, that a program of bench printed into a file of docs/results."""
+    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
 def cell_of_peer(spec, where):
     """One cell of what a program of bench/peers printed: of the one row that matches."""
-    with (RESULTS / spec["file"]).open(encoding="utf-8", newline="") as file:
-        found = [row for row in csv.DictReader(line for line in file if not line.startswith("#"))
-                 if all(same(plain(row[name]), plain(wanted)) for name, wanted in where.items())]
+    found = [row for row in rows_of_peer(spec["file"])
+             if all(same(plain(row[name]), plain(wanted)) for name, wanted in where.items())]
     if len(found) != 1:
         raise SystemExit(f"results: {len(found)} rows of {spec['file']} are {where}")
     fields = {name: value(each) for name, each in found[0].items()}
