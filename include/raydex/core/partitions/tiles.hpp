@@ -107,7 +107,7 @@ struct write_points {
     in.shift = taken_from<std::uint64_t>(scratch, shards);
     in.cells = taken_from<Key>(scratch, points_of_tile);
     const auto owners = copied_owners(group, probes.owners, taken_from<Key>(scratch, shards));
-    in.places = taken_from<std::uint32_t>(scratch, most_teams * shards);
+    in.places = taken_from<std::uint32_t>(scratch, std::size_t{most_teams} * shards);
     in.probe = taken_from<std::uint16_t>(scratch, points_of_tile);
     in.shard = taken_from<std::uint16_t>(scratch, points_of_tile);
 
