@@ -23,6 +23,12 @@ struct lookup_floor {
   double copy_bytes_per_s = 0;  ///< bytes read plus bytes written
 };
 
+/// What the minima of a workload are compared with.
+struct minima_references {
+  double copy_bytes_per_s = 0;  ///< bytes read plus bytes written
+  double gather_per_s = 0;  ///< streamed gathers, one a range, from a table as large as the array
+};
+
 /// What the backend's own algorithms take on a workload's data.
 struct reference_times {
   double sort_ms = 0;                    ///< sort of n (key, row id) pairs
@@ -49,8 +55,9 @@ class floors {
   /// remembered.
   lookup_floor lookups(const workload& what, std::uint64_t matches, result asked);
 
-  /// The floor of minima over an array of so many bytes: the streamed gather from a table as large.
-  lookup_floor minima(std::uint64_t array_bytes, std::uint64_t ranges);
+  /// What minima over an array of so many bytes are compared with. A gather is no floor of theirs:
+  /// answers of long ranges may come from a few lines that stay in the caches.
+  minima_references minima(std::uint64_t array_bytes, std::uint64_t ranges);
 
   /// Sorts and searches the data by other means.
   reference_times references(const generated& data);

@@ -29,8 +29,8 @@ static void read(std::string_view option, std::string_view text, std::optional<a
 namespace {
 
 // The time to read the array once, as fast as a copy reads and writes.
-double read_ms(const rmq_workload& what, const lookup_floor& floor) {
-  return ratio(static_cast<double>(what.keys * what.value.width) * 1e3, floor.copy_bytes_per_s);
+double read_ms(const rmq_workload& what, double copy_bytes_per_s) {
+  return ratio(static_cast<double>(what.keys * what.value.width) * 1e3, copy_bytes_per_s);
 }
 
 // Bytes that are read and written for each range in any case: its ends and its answer.
@@ -119,24 +119,26 @@ minima_family::minima_family(const rmq_workload& what, machine& here, floors& al
 
 void minima_family::measure_floors() {
   const rmq_workload& what = data_.description();
-  floor_ = floors_->minima(what.keys * what.value.width, what.probes);
+  references_ = floors_->minima(what.keys * what.value.width, what.probes);
 }
 
 std::vector<report_row> minima_family::measure(rmq_result asked, const io::structure_choice& who,
                                                int repetitions) {
   return {row_of(bench::measure(*machine_, data_, asked, who.structure, who.options, repetitions),
-                 data_.description(), asked, floor_)};
+                 data_.description(), asked, references_)};
 }
 
 report_row row_of(const rmq_measurement& found, const rmq_workload& what, rmq_result asked,
-                  const lookup_floor& floor) {
+                  const minima_references& references) {
   report_row row = begin_row(found, what, asked);
   row.key = found.info.value;
   row.workload_axes = axes_of(what);
-  row.build_floor_ms = read_ms(what, floor);
-  row.floor = floor;
-  row.more = {{"batch_floor_per_s",
-               floor.copy_bytes_per_s / static_cast<double>(bytes_per_range(what, asked))},
+  row.build_floor_ms = read_ms(what, references.copy_bytes_per_s);
+  row.floor = {
+      .name = "ends read and answers written at copy bandwidth",
+      .per_s = references.copy_bytes_per_s / static_cast<double>(bytes_per_range(what, asked)),
+      .copy_bytes_per_s = references.copy_bytes_per_s};
+  row.more = {{"gather_per_s", references.gather_per_s},
               {"read_floor_ms", row.build_floor_ms},
               {"bytes_per_value", ratio(static_cast<double>(found.info.resident_bytes),
                                         static_cast<double>(found.info.n))}};

@@ -42,12 +42,12 @@ class minima_family {
   machine* machine_;
   floors* floors_;
   rmq_generated data_;
-  lookup_floor floor_;
+  minima_references references_;
 };
 
 /// A measurement as a row, whoever made it.
 report_row row_of(const rmq_measurement& found, const rmq_workload& what, rmq_result asked,
-                  const lookup_floor& floor);
+                  const minima_references& references);
 
 /// The options of `raydex bench` that make this workload.
 std::string to_options(const rmq_workload& what);

@@ -75,6 +75,16 @@ std::vector<experiment> gpu_rmq() {
       {.name = "gpu-rmq/18",
        .title = "mixed ranges by the number of values, to be made on several cards",
        .trials = all_structures({"mixed"})},
+      {.name = "gpu-rmq/5.2",
+       .title = "blocks of RTXRMQ by the number of values",
+       .note = "section 5.2 tries a large number and shows no figure of them",
+       .trials = {{{"rmq_rx block=32,64,128,256,512,1024,2048,4096"}, of(ray_sizes, {"mixed"})}}},
+      {.name = "gpu-rmq/5.3",
+       .title = "where the levels of the hierarchy end, by the number of values",
+       .note = "section 5.3 tries cut-offs and shows no figure of them",
+       .trials = {{{"rmq_hierarchy load=vector cutoff=64,256,1024,4096,16384",
+                    "rmq_hierarchy load=coalesced chunk=32 group=16 cutoff=64,256,1024,4096,16384"},
+                   of({"2^20", "2^24", "2^28"}, {"mixed"})}}},
   };
 }
 

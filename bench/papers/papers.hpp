@@ -51,7 +51,11 @@ texts joined(texts all, const Lists&... lists) {
 inline const std::string paper_rx_modes =
     "rx primitive=triangle parts=1 hits=any duplicates=keep order=batch";
 inline const std::string paper_rx = paper_rx_modes + " scale=0/0";
-inline const texts baselines{"sorted_array", "pivot_tree"};
+/// What the ray papers compare with: SA, B+ and HT (WarpCore, filled to 80 %), and our own tree.
+/// @{
+inline const texts ordered_baselines{"sorted_array", "pivot_tree", "btree"};
+inline const texts baselines = joined(ordered_baselines, texts{"hash_open load=80"});
+/// @}
 inline const texts hits_of_ranges{"2^0", "2^2", "2^4", "2^6", "2^8", "2^10"};
 
 }  // namespace raydex::bench::papers

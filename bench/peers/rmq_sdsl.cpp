@@ -121,10 +121,11 @@ bool run(const settings& s) {
   std::uint64_t wrong = 0;
   for (const rmq_workload& what : minima_family::sweep(s.given)) {
     const rmq_generated data(what, *here);
-    const lookup_floor floor = all_floors.minima(what.keys * what.value.width, what.probes);
+    const minima_references references =
+        all_floors.minima(what.keys * what.value.width, what.probes);
     const auto add = [&](const rmq_measurement& found) {
       wrong += found.wrong;
-      report_row& row = rows.emplace_back(row_of(found, what, rmq_result::argmin, floor));
+      report_row& row = rows.emplace_back(row_of(found, what, rmq_result::argmin, references));
       row.device = on.device();
       row.command = fmt::format("raydex_rmq_sdsl --structure {} {} --repetitions {}", s.structure,
                                 to_options(what), s.repetitions);

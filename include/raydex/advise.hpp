@@ -48,8 +48,7 @@ struct advice {
 /// The `auto` of `build` takes none of them: an index may be edited later.
 ///
 /// The rules of thumb of the lightweight paper (section 6.1) are the outcome of that, not its
-/// method: keys in a search tree for points or for the smallest memory, sorted entries for small
-/// ranges, with a tree on top where n is large.
+/// method; `lightweight_advice` goes by them.
 ///
 /// @param what the use case
 /// @param measured the measurements to decide by; a structure without any is advised only where it
@@ -64,5 +63,26 @@ struct advice {
 RAYDEX_EXPORT advice advise(const use_case& what,
                             const speed_table& measured = speed_table::built_in(),
                             const std::vector<capability>& offered = capabilities());
+
+/// Names the structure by the decision tree of the lightweight paper (section 6.1), as it stands
+/// there, with the options that its section 5 found best on an RTX 4090; nothing is measured, so
+/// speed and bytes are 0. `advise` is what was measured since: pivots in cache lines, which the
+/// paper does not have, are ahead of all of these from 2^20 keys on.
+///
+/// - Eytzinger's order, unless something asks for the ascending one: K = 2 while keys and row ids
+///   fit the L2, beyond it K = 9 by groups of threads.
+/// - Ascending order where `ordered` asks for it, and where ranges or updates (a quick build) do
+///   without a memory limit: binary search while they fit the L2, beyond it pivots with K = 9. A
+///   memory limit asks for the smallest of all: no pivots.
+/// - Keys and row ids side by side (AoS) where there are ranges. No pivots with binary search.
+///
+/// The paper gives no number of hits up to which ranges are small; all count as small here.
+///
+/// @param what the use case; `where`, `sorted_probes` and `span` are not asked: the tree is of
+///        GPUs, any probes and any keys
+/// @param l2_bytes the L2 of the GPU, in bytes
+///
+/// Cost: none to speak of. Throws `invalid_argument` where the format of the keys is none.
+RAYDEX_EXPORT advice lightweight_advice(const use_case& what, std::uint64_t l2_bytes);
 
 }  // namespace raydex

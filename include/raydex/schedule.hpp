@@ -11,7 +11,9 @@ namespace raydex {
 /// Who assigns probes to a GPU's multiprocessors (lightweight paper, section 4.1).
 enum class scheduling : std::uint8_t {
   dynamic,  ///< a block for each part of the batch, started by the GPU as others end
-  fixed  ///< as many blocks as run at once, each with an equal share of the parts; by name `static`
+  fixed,    ///< as many blocks as run at once, each with an equal share of the parts; by name
+            ///< `static`
+  one       ///< a block for each multiprocessor, likewise: what the paper calls static
 };
 
 /// What of the search is kept in shared memory (lightweight paper, section 4.2).
@@ -47,7 +49,8 @@ struct batch_schedule {
   std::optional<unsigned> threads = {};     ///< of a block: 128, 256, 512 or 1024; fewer for small
                                             ///< batches
   std::optional<unsigned> lookups = {};     ///< one after the other in a thread or group: 1 to 16,
-                                            ///< fewer in a small batch
+                                            ///< fewer in a small batch; groups answer four
+                                            ///< in step, and that many at least
   std::optional<pinning> pin = {};          ///< what shared memory holds
   std::optional<reordering> reorder = {};   ///< in which order a block answers; not for `rows`
   std::optional<grouping> group = {};       ///< how many threads share a lookup

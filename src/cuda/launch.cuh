@@ -72,12 +72,15 @@ std::uint64_t blocks_on_each(void (*kernel)(Parameters...), unsigned threads,
   return static_cast<std::uint64_t>(std::max(at->second, 1));
 }
 
+inline std::uint64_t multiprocessors() {
+  return static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
+}
+
 // How many blocks of a kernel the device runs at once.
 template <class... Parameters>
 std::uint64_t resident_blocks(void (*kernel)(Parameters...), unsigned threads,
                               std::size_t shared_bytes) {
-  return blocks_on_each(kernel, threads, shared_bytes) *
-         static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
+  return blocks_on_each(kernel, threads, shared_bytes) * multiprocessors();
 }
 
 // Of the memory that shared memory and the L1 divide, has a kernel take what its blocks need, with

@@ -20,7 +20,8 @@ namespace raydex {
 template <auto Batch>
 inline constexpr std::array schedule_options{
     of_a_paper(choice<Batch, &batch_schedule::schedule>(
-        "schedule", {{"dynamic", scheduling::dynamic}, {"static", scheduling::fixed}},
+        "schedule",
+        {{"dynamic", scheduling::dynamic}, {"static", scheduling::fixed}, {"one", scheduling::one}},
         "who assigns probes to multiprocessors")),
     number<Batch, &batch_schedule::threads>("threads", {128, 1024, true}, "threads of a block"),
     number<Batch, &batch_schedule::lookups>("lookups", {1, 16},

@@ -53,6 +53,69 @@ TEST_F(built_in_advice, takes_sorted_entries_for_small_ranges_in_little_memory) 
             "sorted_array");
 }
 
+// --- That section's tree itself, for an L2 of 72 MB.
+
+advice by_paper(const use_case& what) {
+  return lightweight_advice(what, 72'000'000);
+}
+
+TEST(lightweight_advice, takes_eytzingers_order_unless_something_asks_for_the_ascending_one) {
+  EXPECT_EQ(by_paper({.n = 9'000'000}).structure, "eytzinger");
+  EXPECT_EQ(by_paper({.n = two_to(28)}).structure, "eytzinger");
+  EXPECT_EQ(by_paper({.n = two_to(28), .memory_limit = 1}).structure, "eytzinger");
+  EXPECT_EQ(by_paper({.n = 1000, .ordered = true}).structure, "sorted_array");
+  EXPECT_EQ(by_paper({.n = 1000, .range_hits = 16}).structure, "sorted_array");
+  EXPECT_EQ(by_paper({.n = 1000, .updates = true}).structure, "sorted_array");
+}
+
+TEST(lightweight_advice, takes_nodes_of_eight_keys_beyond_the_l2) {
+  EXPECT_EQ(by_paper({.n = 9'000'000}).options.at("k"), "2");
+  EXPECT_EQ(by_paper({.n = 9'000'001}).options.at("k"), "9");
+  const auto k_of_doubles = [](std::uint64_t n) {
+    return by_paper({.n = n, .key = format_of<double>}).options.at("k");
+  };
+  EXPECT_EQ(k_of_doubles(6'000'000), "2");
+  EXPECT_EQ(k_of_doubles(6'000'001), "9");
+}
+
+TEST(lightweight_advice, takes_pivots_beyond_the_l2_never_with_binary_search) {
+  for (const use_case& what :
+       {use_case{.n = two_to(28), .ordered = true}, use_case{.n = two_to(28), .range_hits = 16},
+        use_case{.n = two_to(28), .updates = true}}) {
+    const advice advised = by_paper(what);
+    EXPECT_EQ(advised.structure, "pivot_tree");
+    EXPECT_EQ(advised.options.at("search"), "groups");
+    EXPECT_EQ(advised.options.at("k"), "9");
+  }
+}
+
+TEST(lightweight_advice, takes_no_pivots_in_the_least_memory) {
+  EXPECT_EQ(by_paper({.n = two_to(28), .ordered = true, .memory_limit = 1}).structure,
+            "sorted_array");
+  // What only gains from ascending order gives it up.
+  for (const use_case& what : {use_case{.n = two_to(28), .range_hits = 16, .memory_limit = 1},
+                               use_case{.n = two_to(28), .updates = true, .memory_limit = 1}}) {
+    EXPECT_EQ(by_paper(what).structure, "eytzinger");
+  }
+}
+
+TEST(lightweight_advice, keeps_keys_beside_row_ids_for_ranges_and_nodes) {
+  const auto layout = [](const use_case& what) { return by_paper(what).options.at("layout"); };
+  EXPECT_EQ(layout({.n = 1000}), "column");
+  EXPECT_EQ(layout({.n = 1000, .ordered = true}), "column");
+  EXPECT_EQ(layout({.n = 1000, .range_hits = 1}), "row");
+  EXPECT_EQ(layout({.n = two_to(28)}), "row");
+  EXPECT_EQ(layout({.n = two_to(28), .range_hits = 1}), "row");
+}
+
+TEST(lightweight_advice, says_why) {
+  const advice advised = by_paper({.n = two_to(28), .ordered = true});
+  EXPECT_TRUE(mentions(advised, "ascending order is needed")) << advised.reason;
+  EXPECT_TRUE(mentions(advised, "exceed the L2")) << advised.reason;
+  EXPECT_EQ(advised.lookups_per_s, 0);
+  EXPECT_EQ(advised.resident_bytes, 0);
+}
+
 // --- Decisions by a table made here.
 
 const std::vector<capability> both{offer("a", backend::cpu), offer("b", backend::cpu)};

@@ -56,6 +56,14 @@ TEST_F(advised_structures, can_be_built) {
   }
 }
 
+TEST_F(advised_structures, of_the_lightweight_paper_can_be_built) {
+  for (const use_case& what : use_cases(backend::cpu)) {
+    const advice advised = lightweight_advice(what, 50 << 20);
+    const auto built = build_small(advised.structure, what.key, advised.options);
+    EXPECT_EQ(built->info().structure, advised.structure);
+  }
+}
+
 TEST_F(advised_structures, take_updates_where_a_structure_does) {
   const std::vector<capability> all = capabilities();
   for (const backend where : {backend::cpu, backend::optix}) {

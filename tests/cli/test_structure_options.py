@@ -30,7 +30,7 @@ CASES += [("btree", o) for o in ["", "fill=50", "fill=100"]]
 
 LEGAL = {
     "layout": ["row", "column"],
-    "schedule": ["dynamic", "static"],
+    "schedule": ["dynamic", "static", "one"],
     "pin": ["none", "steps", "full"],
     "reorder": ["none", "single", "double"],
     "group": ["exact", "power"],

@@ -158,6 +158,7 @@ TEST_F(schedules, the_largest_blocks_sort_the_most_lookups) {
 TEST_F(schedules, blocks_that_stay_answer_every_part) {
   for (const auto& [structure, own] : structures()) {
     check(structure, with(own, {{"schedule", "static"}, {"lookups", "5"}, {"threads", "128"}}));
+    check(structure, with(own, {{"schedule", "one"}, {"lookups", "3"}, {"threads", "128"}}));
     check(
         structure,
         with(own,

@@ -22,7 +22,7 @@ words numbers(unsigned a, unsigned b, words others = {}) {
 }
 
 std::vector<drawn_option> with_schedule(std::vector<drawn_option> own) {
-  const std::vector<drawn_option> schedule{{"schedule", {"dynamic", "static"}},
+  const std::vector<drawn_option> schedule{{"schedule", {"dynamic", "static", "one"}},
                                            {"threads", {"128", "256", "512", "1024"}},
                                            {"lookups", numbers(1, 16)},
                                            {"pin", {"none", "steps", "full"}},

@@ -214,7 +214,7 @@ TEST(bench_command, minima) {
     EXPECT_EQ(row["workload_axes"]["changes"], 0);
     EXPECT_FALSE(row.contains("refresh_ms"));
     for (const char* positive : {"n", "lookup_ms", "lookups_per_s", "floor_per_s", "ratio",
-                                 "batch_floor_per_s", "read_floor_ms", "copy_bytes_per_s"}) {
+                                 "gather_per_s", "read_floor_ms", "copy_bytes_per_s"}) {
       EXPECT_GT(row[positive], 0) << positive;
     }
     for (const char* text : {"device", "workload", "floor", "commit", "date", "command"}) {

@@ -307,9 +307,7 @@ merged merge_ascending(const context& on, const Operation& operation) {
     const std::uint64_t size = operation.view.size();
     // Worth a try, about 6 us, where a tile of probes covers a few hundred entries, and there are
     // many tiles.
-    const std::uint64_t least_probes =
-        policy::least_tiles * policy::tile *
-        static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
+    const std::uint64_t least_probes = policy::least_tiles * policy::tile * multiprocessors();
     constexpr std::uint64_t most_per_probe = 4;
     const bool missing = operation.probes.lower.validity != nullptr;
     if (missing || probes < least_probes || size == 0 || size / probes >= most_per_probe) {

@@ -479,7 +479,7 @@ class long_work {
     ranges.room = static_cast<std::uint32_t>(one_class ? probes : policy::room);
     ranges.classes = one_class ? 1 : policy::classes;
     ranges.least = probes <= policy::few ? policy::least_of_few : policy::least;
-    list_.blocks = static_cast<unsigned>(device_number(cudaDevAttrMultiProcessorCount));
+    list_.blocks = static_cast<unsigned>(multiprocessors());
     const std::size_t listed = std::size_t{ranges.classes} * ranges.room * sizeof(long_range);
     memory_ = {
         on, counter_bytes + listed + list_.blocks * sizeof(open_ends<typename Operation::partial>)};

@@ -160,14 +160,14 @@ inline constexpr std::uint64_t least_pinned = std::uint64_t{1} << 22;
 // Threads of a block: fewer where a small batch would leave multiprocessors without a block.
 inline unsigned threads_for(std::uint64_t size, unsigned most) {
   constexpr std::uint64_t least = 128;
-  const auto all = static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
+  const std::uint64_t all = multiprocessors();
   const std::uint64_t each = std::max(least, std::bit_ceil(blocks_for(size, all)));
   return each < most ? static_cast<unsigned>(each) : most;
 }
 
 // Turns of a block, likewise.
 inline std::uint32_t rounds_for(std::uint64_t size, std::uint64_t each, unsigned most) {
-  const auto all = static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
+  const std::uint64_t all = multiprocessors();
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(size / (all * each), 1, most));
 }
 
@@ -207,7 +207,8 @@ void executor::run(const context& on, const batch_plan& plan, const Operation& o
   layout.group = group_of(operation.view, plan.group);
   unsigned threads = threads_for(size, plan.threads);
   layout.at_once = team::at_once(threads, layout.group);
-  layout.rounds = rounds_for(size, layout.at_once * team::in_step, plan.lookups);
+  layout.rounds = rounds_for(size, layout.at_once * team::in_step,
+                             static_cast<unsigned>(blocks_for(plan.lookups, team::in_step)));
   layout.cooperative_scan = plan.scan == scanning::multi;
   layout.stream_leaves = outgrows_cache(operation.view);
   const auto per_part = [&] {
@@ -245,10 +246,10 @@ void executor::run(const context& on, const batch_plan& plan, const Operation& o
   const auto merge = merge_ascending(on, operation);
   const auto start = [&](const auto kernel, const auto& what, const long_ranges& longer) {
     allow_shared_memory(kernel, bytes);
-    const std::uint64_t blocks =
-        plan.schedule == scheduling::fixed
-            ? std::min(layout.parts, resident_blocks(kernel, threads, bytes))
-            : layout.parts;
+    std::uint64_t blocks = layout.parts;
+    if (plan.schedule == scheduling::fixed)
+      blocks = std::min(blocks, resident_blocks(kernel, threads, bytes));
+    if (plan.schedule == scheduling::one) blocks = std::min(blocks, multiprocessors());
     launch(on.stream, blocks, threads, bytes, kernel, what, layout, merge.parts(), longer);
   };
   const auto start_best = [&](const long_ranges& longer) {

@@ -101,7 +101,7 @@ bool answer_small(const context& on, const Operation& operation) {
     if (bytes > policy::bytes) return false;
     const std::uint64_t probes = operation.probes.size;
     // A batch that does not fill the device is spread over it.
-    const auto all = static_cast<std::uint64_t>(device_number(cudaDevAttrMultiProcessorCount));
+    const auto all = multiprocessors();
     const auto threads = static_cast<unsigned>(std::clamp<std::uint64_t>(
         std::bit_ceil(blocks_for(probes, all * policy::in_step)), 128, policy::threads));
     const auto start = [&](const auto kernel, const auto& what) {
