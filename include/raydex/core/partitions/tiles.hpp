@@ -85,7 +85,7 @@ struct write_points {
   Number* sources;             ///< the probe of each piece
   Key* cells;                  ///< its cell
 
-  static constexpr unsigned most_teams = 8;  ///< of a group
+  static constexpr std::size_t most_teams = 8;  ///< of a group
   /// Of a group.
   static constexpr std::size_t most_scratch_bytes =
       points_of_tile * (sizeof(Key) + 4) + 1024 * (sizeof(Key) + 16 + 4 * most_teams) + 128;
@@ -107,7 +107,7 @@ struct write_points {
     in.shift = taken_from<std::uint64_t>(scratch, shards);
     in.cells = taken_from<Key>(scratch, points_of_tile);
     const auto owners = copied_owners(group, probes.owners, taken_from<Key>(scratch, shards));
-    in.places = taken_from<std::uint32_t>(scratch, std::size_t{most_teams} * shards);
+    in.places = taken_from<std::uint32_t>(scratch, most_teams * shards);
     in.probe = taken_from<std::uint16_t>(scratch, points_of_tile);
     in.shard = taken_from<std::uint16_t>(scratch, points_of_tile);
 
