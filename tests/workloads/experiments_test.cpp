@@ -120,10 +120,15 @@ TEST(experiments, options_are_legal_and_answers_right) {
   const auto host = make_machine(here);
   workload what = test::sized(1000, 100);
   what.uniformity = 0;
+  const generated points(what, *host);
   what.range_hits = 20;
-  const generated data(what, *host);
+  const generated ranges(what, *host);
+  std::set<std::string> of_points_alone;
+  for (const capability& able : capabilities())
+    if (!able.ranges) of_points_alone.insert(able.structure);
   for (const io::structure_choice& who : all_candidates()) {
     SCOPED_TRACE(who.structure + " " + to_text(who.options));
+    const generated& data = of_points_alone.contains(who.structure) ? points : ranges;
     try {
       EXPECT_EQ(measure(*host, data, result::sum, who.structure, who.options, 1).wrong, 0u);
     } catch (const error& refusal) {
