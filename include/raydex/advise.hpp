@@ -58,8 +58,9 @@ struct advice {
 /// @param offered what may be advised: by default, all that this build of raydex offers
 ///
 /// The result depends on the arguments only. Cost: microseconds, as it is done for each build of
-/// `auto`. Throws `unsupported` where nothing offered does what is needed, naming what is missing;
-/// `invalid_argument` where the memory limit is too small, naming the fewest bytes needed.
+/// `auto`. Throws `unsupported` where nothing offered does what is needed, naming what is missing,
+/// or where nothing that does it was measured; `invalid_argument` where the memory limit is too
+/// small, naming the fewest bytes needed.
 RAYDEX_EXPORT advice advise(const use_case& what,
                             const speed_table& measured = speed_table::built_in(),
                             const std::vector<capability>& offered = capabilities());
@@ -71,12 +72,13 @@ RAYDEX_EXPORT advice advise(const use_case& what,
 ///
 /// - Eytzinger's order, unless something asks for the ascending one: K = 2 while keys and row ids
 ///   fit the L2, beyond it K = 9 by groups of threads.
-/// - Ascending order where `ordered` asks for it, and where ranges or updates (a quick build) do
-///   without a memory limit: binary search while they fit the L2, beyond it pivots with K = 9. A
-///   memory limit asks for the smallest of all: no pivots.
+/// - Ascending order where `ordered` is set; without a memory limit also where there are ranges, or
+///   updates, which want a quick build. It is searched by binary search while all fits the L2 or
+///   memory is limited, else below pivots with K = 9.
 /// - Keys and row ids side by side (AoS) where there are ranges. No pivots with binary search.
 ///
-/// The paper gives no number of hits up to which ranges are small; all count as small here.
+/// Any `memory_limit` but 0 asks for the least memory; how much it is does not count. The paper
+/// gives no number of hits up to which ranges are small; all count as small here.
 ///
 /// @param what the use case; `where`, `sorted_probes` and `span` are not asked: the tree is of
 ///        GPUs, any probes and any keys

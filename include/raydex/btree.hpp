@@ -33,8 +33,8 @@ struct btree_options {
 /// set aside unless the batch changes more than that. *Memory*: resident: key bytes + row-id bytes
 /// per entry, divided by the share that is filled, and 5 to 10 % of that; after edits, free pages
 /// as well. Peak of the build: that of `sorted_array`, or three times the resident bytes; of an
-/// edit, what it has before and after, and the sort of the batch. *Stream*: the build synchronises
-/// if the column has a validity mask or explicit row ids. With 32-bit row ids it holds about 2^32
+/// edit, what it has before and after, and the sort of the batch. *Stream*: the build synchronises.
+/// With 32-bit row ids it holds about 2^32
 /// times `fill` percent entries; builds and edits that need more throw `unsupported`.
 class RAYDEX_EXPORT btree : public index {
  public:

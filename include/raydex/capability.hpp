@@ -37,7 +37,8 @@ struct capability {
   bool available;              ///< whether the backend is usable on this machine
   std::string reason;          ///< why not, and how to get it; empty if available
   bool points;                 ///< answers points
-  bool ranges;                 ///< answers ranges, and where points lie among the keys
+  bool ranges;                 ///< answers ranges, and where points lie among the keys (that not
+                               ///< with nodes, of `cgrx`)
   bool duplicates;             ///< takes columns with equal keys
   bool updates;                ///< takes insertions and deletions
   std::vector<key_type> keys;  ///< key types it takes

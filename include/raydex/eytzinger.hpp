@@ -28,8 +28,7 @@ struct eytzinger_options {
 /// K - 1 keys for each of log_K n levels, read by as many threads at once on `cuda`. A range: two
 /// such searches; then its h matches lie in a run on each level. *Memory*: resident: key bytes +
 /// row-id bytes per entry, nothing more. Peak of the build: that of `sorted_array`, or twice the
-/// resident bytes. *Stream*: the build synchronises only if the column has a validity mask or
-/// explicit row ids.
+/// resident bytes. *Stream*: the build synchronises.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
 /// them, one before that if it erases any, and two more that bring them into order and back. Memory

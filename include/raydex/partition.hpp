@@ -30,8 +30,8 @@ inline constexpr std::uint64_t most_shards = 1024;
 ///        not count; of none at all, any keys are written.
 /// @param out of the sample's format; `bytes` cells lie next to each other
 ///
-/// *Cost*: a sort of the sample. Synchronises. Throws `invalid_argument`, `out_of_memory`,
-/// `cuda_error`.
+/// *Cost*: a sort of the sample. Synchronises. Throws `invalid_argument`, `unavailable`,
+/// `out_of_memory`, `cuda_error`.
 RAYDEX_EXPORT void choose_splitters(const context& on, backend where, const column& sample,
                                     const value_span& out);
 
@@ -102,7 +102,8 @@ class RAYDEX_EXPORT partition {
 /// @param splitters one less than there are shards, of the probes' format, ascending, none missing;
 ///        in memory of the backend; read by this call only
 ///
-/// Cost: see `partition`. Synchronises. Throws `invalid_argument`, `out_of_memory`, `cuda_error`.
+/// Cost: see `partition`. Synchronises. Throws `invalid_argument`, `unavailable`, `out_of_memory`,
+/// `cuda_error`.
 RAYDEX_EXPORT std::unique_ptr<partition> divide(const context& on, backend where,
                                                 const probes& batch, const column& splitters);
 

@@ -47,9 +47,7 @@ struct pivot_tree_options {
 /// in the leaf where it begins, else two, then its h matches in a row.
 /// *Memory*: resident: key bytes + row-id bytes per entry, and a tree of 3 to 10 % of that for
 /// lines, beside 16 KiB, or for K = 9; up to 100 % for K = 2 with all levels. Peak of the build:
-/// that of `sorted_array`, or three times the resident bytes. *Stream*: the build synchronises if
-/// the column has a validity mask or explicit row ids, and where it must know whether keys can be
-/// quantised: lines, with `auto` nodes, from about 300,000 32-bit or 150,000 64-bit keys on.
+/// that of `sorted_array`, or three times the resident bytes. *Stream*: the build synchronises.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
 /// them, one before that if it erases any, and the tree, made anew. Memory beside the index: twice

@@ -49,8 +49,8 @@ struct batch_schedule {
   std::optional<unsigned> threads = {};     ///< of a block: 128, 256, 512 or 1024; fewer for small
                                             ///< batches
   std::optional<unsigned> lookups = {};     ///< one after the other in a thread or group: 1 to 16,
-                                            ///< fewer in a small batch; groups answer four
-                                            ///< in step, and that many at least
+                                            ///< fewer in a small batch; groups answer four in
+                                            ///< step, so they round up to a multiple of that
   std::optional<pinning> pin = {};          ///< what shared memory holds
   std::optional<reordering> reorder = {};   ///< in which order a block answers; not for `rows`
   std::optional<grouping> group = {};       ///< how many threads share a lookup

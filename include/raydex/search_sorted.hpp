@@ -32,9 +32,10 @@ enum class search_side : std::uint8_t {
 ///
 /// *Cost*: few keys are searched for in the column as it lies there, log2 n reads each. Many, 2^22
 /// on a GPU or 2^19 on the CPU and a 32nd of n at least, by a `pivot_tree` that is made for the
-/// call, about 3 reads each: of memory, two copies of the column and its row numbers. For several
-/// batches, build an index and ask `rank`. *Streams*: the searches are queued; only a tree that is
-/// made synchronises. Throws `invalid_argument`, `out_of_memory`, `cuda_error`.
+/// call, about 3 reads each. The tree takes scratch memory for two copies of the column and its row
+/// numbers. For several batches, build an index and ask `rank`. *Streams*: the searches are queued;
+/// only a tree that is made synchronises. Throws `invalid_argument`, `unavailable`,
+/// `out_of_memory`, `cuda_error`.
 RAYDEX_EXPORT void search_sorted(const context& on, backend where, const column& sorted,
                                  const column& wanted, search_side side,
                                  std::span<std::uint64_t> out);

@@ -29,7 +29,7 @@ struct sorted_array_options {
 /// *Memory*: resident: key bytes + row-id bytes per entry, nothing more. Peak of the build: up
 /// to about three times that on `cuda`, two and a half times for 32-bit unsigned keys with neither
 /// missing ones nor row ids given; on `cpu` twice, and a histogram of 2 KiB per 65,536 rows.
-/// *Stream*: the build synchronises only if the column has a validity mask or explicit row ids.
+/// *Stream*: the build synchronises, as it looks whether the keys ascend already.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
 /// them, one before that if it erases any, and nothing else. Memory beside the index: twice the

@@ -9,7 +9,7 @@
     array([ 1, -1])
 
 Columns stay where they are: NumPy arrays, PyTorch and CuPy tensors, Arrow columns of pyarrow, Polars, pandas
-and DuckDB. Results are arrays of the same library, on the same device.
+and DuckDB. Results are arrays of NumPy, PyTorch or CuPy, on the same device.
 """
 
 from raydex import _raydex

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's `searchsorted` and `isin`, by an index that is built for the call."""
+"""NumPy's `searchsorted`, in the column as it lies or by a tree made for the call, and `isin`, by an index."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Structure:
     points: bool
     """Whether it answers points."""
     ranges: bool
-    """Whether it answers ranges, and where points lie among the keys."""
+    """Whether it answers ranges, and where points lie among the keys (that not with nodes, of `cgrx`)."""
     minima: bool
     """Whether it answers range minima and maxima."""
     duplicates: bool

@@ -31,7 +31,7 @@ struct series {
 
 constexpr std::array log2_sizes{20, 24, 26, 28};
 constexpr std::string_view cuda_device = "NVIDIA H200";
-constexpr std::string_view cpu_device = "Intel Xeon";
+constexpr std::string_view cpu_device = "AMD EPYC";
 
 // Lookups of rx and cgrx are traced in the order of their keys, as they are by default in batches
 // of 2^17 and more: the batch is sorted first. Probes that are sorted already were measured with

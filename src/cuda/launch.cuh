@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
@@ -41,14 +42,26 @@ inline int device_number(cudaDeviceAttr attribute) {
   return value;
 }
 
-// Lets the blocks of a kernel have so many bytes of dynamic shared memory.
-template <class... Parameters>
-void allow_shared_memory(void (*kernel)(Parameters...), std::size_t bytes) {
+// Lets the blocks of a kernel have so many bytes of dynamic shared memory, or more: the limit is
+// one for all threads of the host, so that it must not shrink before another one's launch.
+inline void allow_shared_memory(const void* kernel, std::size_t bytes) {
   constexpr std::size_t always_allowed = 32 * 1024;  // beside what a kernel itself declares
   if (bytes <= always_allowed) return;
-  check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  static std::mutex one_at_a_time;
+  static std::map<std::pair<const void*, int>, std::size_t> limits;
+  const std::lock_guard lock(one_at_a_time);
+  std::size_t& limit = limits[{kernel, device}];
+  const std::size_t more = std::max(limit, bytes);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(more)),
         "cudaFuncSetAttribute");
+  limit = more;
+}
+template <class... Parameters>
+void allow_shared_memory(void (*kernel)(Parameters...), std::size_t bytes) {
+  allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
 }
 
 // How many blocks of a kernel a multiprocessor has at once, 1 at least. Asking takes as long as a

@@ -49,10 +49,16 @@ class built_partition final : public partition {
   }
 
  private:
-  // Whether points are put in order in fast memory before they are written.
-  static bool is_in_tiles(const probes& batch) {
-    return Executor::writes_in_tiles && batch.is_points &&
-           batch.lower.format.type != key_type::bytes;
+  // Whether points are put in order in fast memory before they are written, where it has room for
+  // a tile and all shards.
+  bool is_in_tiles(const probes& batch) const {
+    if constexpr (Executor::writes_in_tiles) {
+      const std::uint64_t shards = splitters_.size() + 1;
+      return batch.is_points && batch.lower.format.type != key_type::bytes &&
+             core::bytes_of_tile<Key>(shards) <= Executor::fast_memory();
+    } else {
+      return false;
+    }
   }
 
   core::divided_probes<Key> over(const probes& batch) const {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "emulation/control.hpp"
+#include "raydex/partition.hpp"
 #include "raydex/session.hpp"
 #include "src/cuda/executor.cuh"
 #include "src/lookups/answering.hpp"
@@ -69,6 +71,36 @@ TEST(tiles, several_in_a_chunk) {
 
 TEST(tiles, one_shard) {
   divide_by_tiles<std::uint32_t>(4096 + 5, 1, 2);
+}
+
+// A tile and 700 shards of 64-bit keys take 88 KB.
+class tiles_in_little_room : public testing::Test {
+ protected:
+  tiles_in_little_room() { emulation::set_shared_memory(std::size_t{64} << 10); }
+  ~tiles_in_little_room() override { emulation::set_shared_memory(emulation::usual_shared_bytes); }
+};
+
+TEST_F(tiles_in_little_room, are_left_out) {
+  constexpr std::uint64_t shards = 700;
+  std::vector<std::uint64_t> splitters(shards - 1);
+  std::iota(splitters.begin(), splitters.end(), std::uint64_t{1});
+  auto random = generator(shards);
+  std::vector<std::uint64_t> keys(5000);
+  for (std::uint64_t& key : keys)
+    key = below(random, shards);
+  const session at(backend::cuda);
+  const probes batch = points(column(keys));
+  const auto parts = divide(at, backend::cuda, batch, column(splitters));
+  ASSERT_EQ(parts->size(), keys.size());
+  std::vector<std::uint32_t> sources(keys.size());
+  std::vector<std::uint64_t> cells(keys.size());
+  parts->write(at, batch, {sources, cells.data(), nullptr});
+  at.synchronize();
+  std::vector<std::uint32_t> expected(keys.size());
+  std::iota(expected.begin(), expected.end(), 0U);
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
+  EXPECT_EQ(sources, expected);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ def build(
         parts, in the order of the processes.
     group
         The `torch.distributed` process group that takes part, by default all processes: gloo for columns in
-        host memory, NCCL for those on GPUs.
+        host memory, NCCL for those on GPUs. The structure option of this name cannot be given here.
     devices
         In place of it: devices of this process alone, as `["cuda:0", "cuda:1"]`, with a shard on each.
     engine

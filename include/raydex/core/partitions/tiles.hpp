@@ -18,6 +18,16 @@ namespace raydex::core {
 /// points.
 inline constexpr unsigned points_of_tile = 4096;
 
+/// The most teams of a group that writes tiles.
+inline constexpr std::size_t most_teams_of_tiles = 8;
+
+/// Bytes of fast memory for a tile, and for each shard a splitter, two places, and a number a team.
+template <class Key>
+RAYDEX_HD constexpr std::size_t bytes_of_tile(std::uint64_t shards) {
+  return points_of_tile * (sizeof(Key) + 4) +
+         shards * (sizeof(Key) + 16 + 4 * most_teams_of_tiles) + 128;
+}
+
 /// Takes an array of a group's memory, which begins behind it then.
 template <class T>
 RAYDEX_HD inline T* taken_from(std::byte*& memory, std::size_t size) {
@@ -85,15 +95,9 @@ struct write_points {
   Number* sources;             ///< the probe of each piece
   Key* cells;                  ///< its cell
 
-  static constexpr std::size_t most_teams = 8;  ///< of a group
-  /// Of a group.
-  static constexpr std::size_t most_scratch_bytes =
-      points_of_tile * (sizeof(Key) + 4) + 1024 * (sizeof(Key) + 16 + 4 * most_teams) + 128;
-  /// A tile, and for each shard a splitter, two places, and a number a team.
-  RAYDEX_HD std::size_t scratch_bytes() const {
-    return points_of_tile * (sizeof(Key) + 4) +
-           probes.shards() * (sizeof(Key) + 16 + 4 * most_teams) + 128;
-  }
+  static constexpr std::size_t most_scratch_bytes = bytes_of_tile<Key>(1024);  ///< of a group
+  /// A tile and its shards.
+  RAYDEX_HD std::size_t scratch_bytes() const { return bytes_of_tile<Key>(probes.shards()); }
 
   /// Writes those of one.
   template <group_of_teams Group>
@@ -107,7 +111,7 @@ struct write_points {
     in.shift = taken_from<std::uint64_t>(scratch, shards);
     in.cells = taken_from<Key>(scratch, points_of_tile);
     const auto owners = copied_owners(group, probes.owners, taken_from<Key>(scratch, shards));
-    in.places = taken_from<std::uint32_t>(scratch, most_teams * shards);
+    in.places = taken_from<std::uint32_t>(scratch, most_teams_of_tiles * shards);
     in.probe = taken_from<std::uint16_t>(scratch, points_of_tile);
     in.shard = taken_from<std::uint16_t>(scratch, points_of_tile);
 
@@ -135,7 +139,7 @@ struct write_points {
   template <class Group>
   RAYDEX_HD void write_tile(const Group& group, const tile& in, const owner_list<Key>& owners,
                             std::uint64_t first, std::uint64_t end) const {
-    static_assert(Group::teams() <= most_teams && points_of_tile % Group::lanes() == 0);
+    static_assert(Group::teams() <= most_teams_of_tiles && points_of_tile % Group::lanes() == 0);
     constexpr unsigned rows = points_of_tile / Group::lanes();
     const unsigned shards = probes.shards();
     const auto team = group.team();
