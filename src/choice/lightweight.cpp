@@ -12,7 +12,7 @@ advice lightweight_advice(const use_case& what, std::uint64_t l2_bytes) try {
   check_format("key", what.key);
   const int row_id_bytes = what.n < not_found<std::uint32_t> ? 4 : 8;
   const auto entry_bytes = static_cast<unsigned>(what.key.encoded_bits() / 8 + row_id_bytes);
-  const bool fits_l2 = what.n <= l2_bytes / (entry_bytes);
+  const bool fits_l2 = what.n <= l2_bytes / entry_bytes;
   const bool has_ranges = what.range_hits != 0;
   const bool smallest = what.memory_limit != 0;
   const bool ascending = what.ordered || (!smallest && (has_ranges || what.updates));

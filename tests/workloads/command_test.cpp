@@ -220,6 +220,10 @@ TEST(bench_command, minima) {
     for (const char* text : {"device", "workload", "floor", "commit", "date", "command"}) {
       EXPECT_FALSE(row[text].get<std::string>().empty()) << text;
     }
+    // Two ends, and a value or a position.
+    const int moved = 8 + (row["result"] == "argmin" || row["key"] == "double" ? 8 : 4);
+    EXPECT_NEAR(row["floor_per_s"].get<double>() * moved / row["copy_bytes_per_s"].get<double>(), 1,
+                1e-9);
   }
   EXPECT_EQ(rows[0]["key"], "double");
   EXPECT_EQ(rows[31]["key"], "uint32");
