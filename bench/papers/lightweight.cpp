@@ -12,7 +12,8 @@ namespace {
 const texts trees{"btree fill=50,100"};
 const texts baselines_of_points =
     joined({"hash_open load=50,80", "hash_bucket occupancy=100,150"}, trees);
-// The lines that the figures of section 5 show: of each baseline the faster variant.
+// The lines that the figures of section 5 show: of each baseline the faster variant. Of the tree
+// that is a guess; of the hash tables hash.csv and buckets.csv of docs/results say so.
 const texts references{"sorted_array", "hash_open load=50", "hash_bucket occupancy=100",
                        "btree fill=100"};
 const texts naive{"sorted_array"};

@@ -67,8 +67,9 @@ RAYDEX_EXPORT advice advise(const use_case& what,
 
 /// Names the structure by the decision tree of the lightweight paper (section 6.1), as it stands
 /// there, with the options that its section 5 found best on an RTX 4090; nothing is measured, so
-/// speed and bytes are 0. `advise` is what was measured since: pivots in cache lines, which the
-/// paper does not have, are ahead of all of these from 2^20 keys on.
+/// speed and bytes are 0. It is there to compare with: on an H200 plain `sorted_array` was faster
+/// than with these options, and pivots in cache lines, which `advise` knows and the paper does not,
+/// were ahead of all (`lightweight-20-21.csv` in docs/results: 2^16 to 2^28 keys).
 ///
 /// - Eytzinger's order, unless something asks for the ascending one: K = 2 while keys and row ids
 ///   fit the L2, beyond it K = 9 by groups of threads.

@@ -34,8 +34,8 @@ struct btree_options {
 /// per entry, divided by the share that is filled, and 5 to 10 % of that; after edits, free pages
 /// as well. Peak of the build: that of `sorted_array`, or three times the resident bytes; of an
 /// edit, what it has before and after, and the sort of the batch. *Stream*: the build synchronises.
-/// With 32-bit row ids it holds about 2^32
-/// times `fill` percent entries; builds and edits that need more throw `unsupported`.
+/// With 32-bit row ids it holds about 2^32 times `fill` percent entries; builds and edits that need
+/// more throw `unsupported`.
 class RAYDEX_EXPORT btree : public index {
  public:
   ~btree() override;

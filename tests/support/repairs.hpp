@@ -10,9 +10,9 @@
 
 namespace raydex::test {
 
-// Whether distances along rays from zero keep all bits of a float. Embree's kernels do that for
-// AVX-512. On an EPYC that has AVX2 alone they take shorter reciprocals, and missed triangles at
-// x = 2^22, as OptiX does.
+// Whether distances along rays from zero keep all bits of a float. Those of Embree's kernels for
+// AVX-512 did. On an EPYC without it Embree missed triangles from x = 2^22 on, as OptiX does; we
+// suppose that its other kernels take shorter reciprocals.
 inline bool keeps_all_bits(backend where) {
 #if defined(__x86_64__)
   return where != backend::optix && __builtin_cpu_supports("avx512vl");

@@ -61,22 +61,31 @@ TEST_P(hash_table, keys_beside_slots_that_look_the_same) {
       const auto cells = at().upload(std::vector<Key>{wanted});
       return test::ask(at(), asked, points(column(cells))).first[0];
     };
+    option_map options;
     const auto build_of = [&](const std::vector<Key>& keys) {
       std::vector<RowId> numbers(keys.size());
       std::iota(numbers.begin(), numbers.end(), RowId{0});
       const auto cells = at().upload(keys);
       const auto rows = at().upload(numbers);
-      return raydex::build(structure(), at().where(), at(), column(cells), column(rows));
+      return raydex::build(structure(), at().where(), at(), column(cells), column(rows), options);
     };
     const Key last = marks_unused<Key>;
     ASSERT_EQ(core::hash_of(last), static_cast<Key>(-1));
     EXPECT_EQ(first_of(*build_of({last}), last), 0);
     EXPECT_EQ(first_of(*build_of({last, 5, 6}), last), 0);
-    for (Key gone = 1; gone < 10; ++gone) {
-      const auto tested = build_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-      const auto erased = at().upload(std::vector<Key>{gone});
-      tested->edit(context(at()).stream, {.erase = column(erased)});
-      EXPECT_EQ(first_of(*tested, 0), 0) << gone;
+    for (const char* const placement : {"linear", "jumps", "choices"}) {
+      if (structure() == "hash_open") options = {{"placement", placement}};
+      // The order of the keys is that of their slots, where buckets do not keep one.
+      for (Key gone = 1; gone < 10; ++gone) {
+        for (const bool last_one : {false, true}) {
+          std::vector<Key> keys{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+          if (last_one) std::swap(keys.front(), keys.back());
+          const auto tested = build_of(keys);
+          const auto erased = at().upload(std::vector<Key>{gone});
+          tested->edit(context(at()).stream, {.erase = column(erased)});
+          EXPECT_EQ(first_of(*tested, 0), last_one ? 9 : 0) << placement << ", without " << gone;
+        }
+      }
     }
   };
   check(std::uint32_t{}, std::uint32_t{});
