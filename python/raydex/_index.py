@@ -269,9 +269,10 @@ class Index(Held):
             if world is HOST and isinstance(source.cells, HostCells):
                 array = np.asarray(source.cells.array)  # of a masked one, too
             else:
-                array = points.reshape(-1)
+                array = points if shape is None or len(shape) == 1 else points.reshape(-1)
         found = world.membership(found, array, invert, stream_of(source, stream)[0])
-        return found if shape is None else found.reshape(shape)
+        # A `DeviceArray` and strangers' arrays, which have one dimension, have no `reshape`.
+        return found if shape is None or len(shape) == 1 else found.reshape(shape)
 
     def rank(self, points: Any, side: str = "left", *, stream: Any = None) -> Any:
         """How many keys are less than each point, or with `side="right"` not greater; int64.

@@ -367,6 +367,9 @@ def test_arrays_of_strangers(random):
     same(gpu, gpu.library.asarray(again.isin(asked)), [True, False])
     with pytest.raises(raydex.Unsupported, match="needs PyTorch or CuPy"):
         again.isin(asked, invert=True)
+    floating = Bare(gpu.put(np.array([0.5, np.nan])))
+    with pytest.raises(raydex.Unsupported, match="needs PyTorch or CuPy"):
+        raydex.build(floating).isin(floating)
     with pytest.raises(TypeError, match="widened to uint32, for which PyTorch or CuPy is needed"):
         raydex.build(Bare(gpu.put(keys.astype("uint8"))))
 
