@@ -58,7 +58,7 @@ class RAYDEX_EXPORT partition {
   partition& operator=(const partition&) = delete;
   virtual ~partition();
 
-  /// How many pieces each shard has.
+  /// How many pieces each shard has, with those that fill its last unit.
   const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
   /// How many pieces there are.
   std::uint64_t size() const noexcept { return size_; }
@@ -69,8 +69,9 @@ class RAYDEX_EXPORT partition {
 
   /// Puts the answers of pieces together. `sources`: as `write` wrote them. `answers`: one a piece,
   /// in their order; numbers. `out`: one number of their format a probe, which holds what a probe
-  /// without pieces has: for `sum` 0, say. Pieces are taken in the order of their shards, so that
-  /// sums of doubles are the same each time.
+  /// without pieces has: for `sum` 0, say; of points, answers of int32 may also become int64.
+  /// Of ranges, pieces are taken in the order of their shards, so that sums of doubles are the same
+  /// each time.
   void put_together(const context& on, const row_id_span& sources, const column& answers,
                     piece_answer how, const value_span& out) const;
 
@@ -82,7 +83,7 @@ class RAYDEX_EXPORT partition {
   virtual void do_write(const context& on, const probes& batch, const piece_span& out) const = 0;
   /// Answers `put_together`; there are pieces.
   virtual void do_put_together(const context& on, const row_id_span& sources, const column& answers,
-                               piece_answer how, void* out) const = 0;
+                               piece_answer how, const value_span& out) const = 0;
 
   std::vector<std::uint64_t> counts_;  ///< what `counts` returns
   std::uint64_t size_ = 0;             ///< their sum
@@ -101,10 +102,14 @@ class RAYDEX_EXPORT partition {
 /// @param batch points or ranges
 /// @param splitters one less than there are shards, of the probes' format, ascending, none missing;
 ///        in memory of the backend; read by this call only
+/// @param unit what the pieces of a shard are a multiple of: where there are not so many of a batch
+///        of points, the last one is repeated. With 16 each shard's pieces begin at a multiple of
+///        16 bytes, which NCCL sends 2.4 times as fast as others
 ///
 /// Cost: see `partition`. Synchronises. Throws `invalid_argument`, `unavailable`, `out_of_memory`,
 /// `cuda_error`.
 RAYDEX_EXPORT std::unique_ptr<partition> divide(const context& on, backend where,
-                                                const probes& batch, const column& splitters);
+                                                const probes& batch, const column& splitters,
+                                                std::uint64_t unit = 1);
 
 }  // namespace raydex

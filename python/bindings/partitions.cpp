@@ -14,25 +14,31 @@ using optional_column = std::optional<column>;
 
 std::unique_ptr<partition> divided(const std::string& where, const session& from, address stream,
                                    const column& lower, const optional_column& upper,
-                                   const column& splitters) {
-  return divide(context_of(from, stream), parse_backend(where), probes_of(lower, upper), splitters);
+                                   const column& splitters, std::uint64_t unit) {
+  return divide(context_of(from, stream), parse_backend(where), probes_of(lower, upper), splitters,
+                unit);
 }
 
-row_id_span sources_at(const partition& of, address first) {
-  return {row_id_type::uint64, pointer<void>(first), of.size()};
+row_id_span sources_at(const partition& of, address first, unsigned bits) {
+  return {bits == 32 ? row_id_type::uint32 : row_id_type::uint64, pointer<void>(first), of.size()};
 }
 
 void write(const partition& self, const session& from, address stream, const column& lower,
-           const optional_column& upper, address sources, address lowers, address uppers) {
-  self.write(context_of(from, stream), probes_of(lower, upper),
-             {sources_at(self, sources), pointer<void>(lowers), pointer<void>(uppers)});
+           const optional_column& upper, address sources, unsigned source_bits, address lowers,
+           address uppers) {
+  self.write(
+      context_of(from, stream), probes_of(lower, upper),
+      {sources_at(self, sources, source_bits), pointer<void>(lowers), pointer<void>(uppers)});
 }
 
-// Of points: the answer of each probe's only piece.
+// Of points: the answer of each probe's only piece. `out`: numbers of the answers' format, or with
+// `widen` int64.
 void put_together(const partition& self, const session& from, address stream, address sources,
-                  const column& answers, address out, std::uint64_t size) {
-  self.put_together(context_of(from, stream), sources_at(self, sources), answers,
-                    piece_answer::replace, {answers.format, pointer<void>(out), size});
+                  unsigned source_bits, const column& answers, address out, std::uint64_t size,
+                  bool widen) {
+  const key_format format = widen ? key_format{key_type::int64} : answers.format;
+  self.put_together(context_of(from, stream), sources_at(self, sources, source_bits), answers,
+                    piece_answer::replace, {format, pointer<void>(out), size});
 }
 
 }  // namespace
@@ -43,13 +49,14 @@ void bind_partitions(nb::module_& to) {
       .def("counts", &partition::counts)
       .def("size", &partition::size)
       .def("write", write, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
-           arg("sources"), arg("lowers"), arg("uppers"), without_gil())
+           arg("sources"), arg("source_bits"), arg("lowers"), arg("uppers"), without_gil())
       .def("put_together", put_together, arg("session"), arg("stream"), arg("sources"),
-           arg("answers"), arg("out"), arg("size"), without_gil());
+           arg("source_bits"), arg("answers"), arg("out"), arg("size"), arg("widen"),
+           without_gil());
   to.attr("most_shards") = most_shards;
   // Its memory is the session's.
   to.def("divide", divided, arg("backend"), arg("session"), arg("stream"), arg("lower"),
-         arg("upper").none(), arg("splitters"), nb::keep_alive<0, 2>(), without_gil());
+         arg("upper").none(), arg("splitters"), arg("unit"), nb::keep_alive<0, 2>(), without_gil());
 }
 
 }  // namespace raydex::python

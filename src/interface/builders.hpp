@@ -68,7 +68,7 @@ using aggregate_builder = std::unique_ptr<aggregate>(const context& on, const in
                                                      const aggregate_options& options);
 
 using divider = std::unique_ptr<partition>(const context& on, backend where, const probes& batch,
-                                           const column& splitters);
+                                           const column& splitters, std::uint64_t unit);
 using splitter_chooser = void(const context& on, const column& sample, const value_span& out);
 
 using sorted_searcher = void(const context& on, const column& sorted, const column& wanted,
@@ -94,6 +94,7 @@ struct backend_table {
   divider* divide = nullptr;
   splitter_chooser* choose_splitters = nullptr;
   sorted_searcher* search_sorted = nullptr;
+  sorted_searcher* search_by_tree = nullptr;
   row_id_widener* widen_row_ids = nullptr;
   found_marker* mark_found = nullptr;
   keys_builder<sorted_array, sorted_array_options>* build_sorted_array = nullptr;

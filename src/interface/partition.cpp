@@ -14,6 +14,8 @@ namespace raydex {
 
 namespace {
 
+constexpr std::uint64_t most_unit = 4096;
+
 void check_probes(const probes& batch) {
   check_column("probes", batch.lower);
   if (!batch.is_points) check_column("probes", batch.upper);
@@ -97,20 +99,24 @@ void partition::put_together(const context& on, const row_id_span& sources, cons
   check_sources(sources, size_, probes_);
   check_column("answers", answers);
   check_answers(answers.format, how);
+  if (how == piece_answer::replace && !is_points_)
+    throw invalid_argument("how: replace is for points, but ranges were divided");
   check_count("answers", answers.size, size_, "pieces");
-  if (out.format != answers.format) {
+  const bool widens = how == piece_answer::replace && answers.format.type == key_type::int32 &&
+                      out.format.type == key_type::int64;
+  if (out.format != answers.format && !widens) {
     throw invalid_argument(fmt::format("out: its numbers are {}, but the answers are {}",
                                        to_string(out.format), to_string(answers.format)));
   }
   check_count("out", out.size, probes_, "probes");
   check_array("out", out.data, out.size, out.format.width);
-  if (size_ != 0) do_put_together(on, sources, answers, how, out.data);
+  if (size_ != 0) do_put_together(on, sources, answers, how, out);
 } catch (...) {
   rethrow_as_error();
 }
 
 std::unique_ptr<partition> divide(const context& on, backend where, const probes& batch,
-                                  const column& splitters) try {
+                                  const column& splitters, std::uint64_t unit) try {
   check_available(where);
   check_space(on, where);
   check_probes(batch);
@@ -122,7 +128,11 @@ std::unique_ptr<partition> divide(const context& on, backend where, const probes
   }
   if (splitters.validity != nullptr)
     throw invalid_argument("splitters: they have validity bits; none may be missing");
-  return builder_on(where, &backend_table::divide)(on, where, batch, splitters);
+  if (unit == 0 || unit > most_unit)
+    throw invalid_argument(fmt::format("unit: {} is not in 1 .. {}", unit, most_unit));
+  if (unit != 1 && !batch.is_points)
+    throw invalid_argument(fmt::format("unit: {}, but pieces of ranges are not repeated", unit));
+  return builder_on(where, &backend_table::divide)(on, where, batch, splitters, unit);
 } catch (...) {
   rethrow_as_error();
 }

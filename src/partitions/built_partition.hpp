@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "raydex/core/partitions/pieces.hpp"
 #include "raydex/core/partitions/tiles.hpp"
@@ -27,8 +28,9 @@ inline std::uint64_t probes_of_chunk(std::uint64_t probes, std::uint64_t unit, s
 template <class Key, executor Executor>
 class built_partition final : public partition {
  public:
-  built_partition(const context& on, backend where, const probes& batch, const column& splitters)
-      : partition(where, batch), splitters_(on, splitters.size) {
+  built_partition(const context& on, backend where, const probes& batch, const column& splitters,
+                  std::uint64_t unit)
+      : partition(where, batch), unit_(unit), splitters_(on, splitters.size) {
     const std::uint64_t shards = splitters.size + 1;
     Executor::for_each(on, core::put_codes<Key>{{cells_of(splitters)}, splitters_.data()},
                        splitters.size);
@@ -40,12 +42,17 @@ class built_partition final : public partition {
     ends_ = {on, shards * chunks};
     count(on, batch, divided);
     Executor::inclusive_sum(on, ends_.data(), ends_.size());
-    buffer<std::uint64_t> shard_ends(on, shards);
-    Executor::for_each(on, core::put_shard_ends{ends_.data(), chunks, shard_ends.data()}, shards);
-    Executor::copy_out(on, counts_.data(), shard_ends.data(), shards * sizeof(std::uint64_t));
-    size_ = counts_.back();
-    for (std::size_t shard = counts_.size() - 1; shard > 0; --shard)
-      counts_[shard] -= counts_[shard - 1];
+    begins_ = {on, shards + 1};
+    gaps_ = {on, shards};
+    Executor::for_each_alone(on,
+                             core::place_shards{ends_.data(), chunks, static_cast<unsigned>(shards),
+                                                unit_, begins_.data(), gaps_.data()},
+                             1);
+    host_begins_.resize(shards + 1);
+    Executor::copy_out(on, host_begins_.data(), begins_.data(), begins_.bytes());
+    size_ = host_begins_.back();
+    for (std::size_t shard = 0; shard < shards; ++shard)
+      counts_[shard] = host_begins_[shard + 1] - host_begins_[shard];
   }
 
  private:
@@ -98,68 +105,105 @@ class built_partition final : public partition {
   }
 
   void do_write(const context& on, const probes& batch, const piece_span& out) const override {
+    if (out.sources.type == row_id_type::uint32) {
+      write_pieces(on, batch, out, static_cast<std::uint32_t*>(out.sources.data));
+    } else {
+      write_pieces(on, batch, out, static_cast<std::uint64_t*>(out.sources.data));
+    }
+  }
+
+  template <class Number>
+  void write_pieces(const context& on, const probes& batch, const piece_span& out,
+                    Number* sources) const {
     const core::divided_probes<Key> divided = over(batch);
-    const auto write = [&]<class Number>(Number* sources) {
+    const core::piece_places places{ends_.data(), gaps_.data(), divided.chunks};
+    auto* const lower = static_cast<std::byte*>(out.lower);
+    const auto write = [&] {
       if constexpr (Executor::writes_in_tiles) {
         if (is_in_tiles(batch)) {
-          Executor::for_each_in_blocks(
-              on,
-              core::write_points<Key, Number>{divided, ends_.data(), sources,
-                                              static_cast<Key*>(out.lower)},
-              divided.chunks);
+          Executor::for_each_in_blocks(on,
+                                       core::write_points<Key, Number>{
+                                           divided, places, sources, static_cast<Key*>(out.lower)},
+                                       divided.chunks);
           return;
         }
       }
       Executor::for_each_in_warps(
           on,
-          core::write_pieces<Key, Number>{divided, ends_.data(), sources,
-                                          static_cast<std::byte*>(out.lower),
+          core::write_pieces<Key, Number>{divided, places, sources, lower,
                                           static_cast<std::byte*>(out.upper)},
           divided.chunks);
     };
-    if (out.sources.type == row_id_type::uint32) {
-      write(static_cast<std::uint32_t*>(out.sources.data));
-    } else {
-      write(static_cast<std::uint64_t*>(out.sources.data));
-    }
+    write();
+    if (unit_ == 1) return;
+    Executor::for_each(on,
+                       core::repeat_last_pieces<Number>{cells_of(batch.lower), places,
+                                                        begins_.data(), unit_, sources, lower},
+                       counts_.size() * unit_);
   }
 
   void do_put_together(const context& on, const row_id_span& sources, const column& answers,
-                       piece_answer how, void* out) const override {
-    const auto put = [&]<class Value, class Number>(Value* to, const Number* from) {
-      std::uint64_t first = 0;
-      for (const std::uint64_t pieces : counts_) {
-        Executor::for_each(
-            on, core::put_answers<Value, Number>{from, cells_of(answers), first, how, to}, pieces);
-        first += pieces;
-      }
-    };
-    const auto put_values = [&]<class Value>(Value* to) {
-      if (sources.type == row_id_type::uint32) {
-        put(to, static_cast<const std::uint32_t*>(sources.data));
-      } else {
-        put(to, static_cast<const std::uint64_t*>(sources.data));
-      }
-    };
-    if (answers.format.type == key_type::float64) {
-      put_values(static_cast<double*>(out));
-    } else if (answers.format.width == 4) {
-      put_values(static_cast<std::uint32_t*>(out));
+                       piece_answer how, const value_span& out) const override {
+    if (sources.type == row_id_type::uint32) {
+      put(on, static_cast<const std::uint32_t*>(sources.data), answers, how, out);
     } else {
-      put_values(static_cast<std::uint64_t*>(out));
+      put(on, static_cast<const std::uint64_t*>(sources.data), answers, how, out);
     }
   }
 
+  template <class Number>
+  void put(const context& on, const Number* sources, const column& answers, piece_answer how,
+           const value_span& out) const {
+    const auto place = [&]<class Value, class Out>(Value /*of*/, Out* to) {
+      using placing = core::place_answers<Value, Number, Out>;
+      const std::uint64_t parts = (size_ + placing::at_once - 1) / placing::at_once;
+      Executor::for_each_in_blocks(on,
+                                   placing{sources, cells_of(answers), begins_.data(),
+                                           static_cast<unsigned>(counts_.size()), parts, to},
+                                   parts);
+    };
+    const auto combine = [&]<class Value>(Value* to) {
+      for (std::size_t shard = 0; shard < counts_.size(); ++shard) {
+        Executor::for_each(on,
+                           core::put_answers<Value, Number>{sources, cells_of(answers),
+                                                            host_begins_[shard], how, to},
+                           counts_[shard]);
+      }
+    };
+    if (how == piece_answer::replace) {
+      if (answers.format.width == 8) {
+        place(std::uint64_t{}, static_cast<std::uint64_t*>(out.data));
+      } else if (out.format.width == 8) {
+        place(std::int32_t{}, static_cast<std::int64_t*>(out.data));
+      } else {
+        place(std::uint32_t{}, static_cast<std::uint32_t*>(out.data));
+      }
+    } else if (answers.format.type == key_type::float64) {
+      combine(static_cast<double*>(out.data));
+    } else if (answers.format.width == 4) {
+      combine(static_cast<std::uint32_t*>(out.data));
+    } else {
+      combine(static_cast<std::uint64_t*>(out.data));
+    }
+  }
+
+  std::uint64_t unit_;
   buffer<Key> splitters_;
-  buffer<std::uint64_t> ends_;  // of the pieces of each shard and chunk
+  buffer<std::uint64_t> ends_;    // of the pieces of each shard and chunk, without those repeated
+  buffer<std::uint64_t> begins_;  // of each shard, and where the last one ends
+  buffer<std::uint64_t> gaps_;    // see core::piece_places
+  std::vector<std::uint64_t> host_begins_;
 };
 
 template <executor Executor>
 std::unique_ptr<partition> make_partition(const context& on, backend where, const probes& batch,
-                                          const column& splitters) {
-  if (batch.lower.format.encoded_bits() == 32)
-    return std::make_unique<built_partition<std::uint32_t, Executor>>(on, where, batch, splitters);
-  return std::make_unique<built_partition<std::uint64_t, Executor>>(on, where, batch, splitters);
+                                          const column& splitters, std::uint64_t unit) {
+  if (batch.lower.format.encoded_bits() == 32) {
+    return std::make_unique<built_partition<std::uint32_t, Executor>>(on, where, batch, splitters,
+                                                                      unit);
+  }
+  return std::make_unique<built_partition<std::uint64_t, Executor>>(on, where, batch, splitters,
+                                                                    unit);
 }
 
 template <executor Executor>

@@ -89,6 +89,35 @@ TEST_F(partition_arguments, answers_are_numbers_that_can_be_put_together) {
                                  {"9 is none of replace, sum, minimum"});
   expect_error<invalid_argument>(put(std::vector<std::int64_t>(4), piece_answer::sum),
                                  {"answers: 4 of them, but there are 3 pieces"});
+  const std::vector<std::int32_t> narrow(3);
+  std::vector<std::int64_t> wide(3);
+  const auto widened = [&](piece_answer how) {
+    return [&, how] { parts->put_together(at_, sources_, column(narrow), how, value_span(wide)); };
+  };
+  widened(piece_answer::replace)();
+  expect_error<invalid_argument>(widened(piece_answer::sum),
+                                 {"out: its numbers are int64, but the answers are int32"});
+}
+
+TEST_F(partition_arguments, pieces_of_points_alone_are_placed_and_repeated) {
+  const probes ranged = ranges(column(probed_), column(probed_));
+  const auto with = [&](const probes& batch, std::uint64_t unit) {
+    return [&, unit] { divide(at_, backend::cpu, batch, column(splitters_), unit); };
+  };
+  with(batch_, 16)();
+  with(ranged, 1)();
+  expect_error<invalid_argument>(with(ranged, 16), {"unit: 16, but pieces of ranges"});
+  expect_error<invalid_argument>(with(batch_, 0), {"unit: 0 is not in 1 .. 4096"});
+  expect_error<invalid_argument>(with(batch_, 4097), {"unit: 4097 is not in 1 .. 4096"});
+  const auto parts = divide(at_, backend::cpu, ranged, column(splitters_));
+  parts->write(at_, ranged, {sources_, cells_.data(), cells_.data()});
+  const std::vector<std::uint32_t> answers(3);
+  std::vector<std::uint32_t> out(3);
+  expect_error<invalid_argument>(
+      [&] {
+        parts->put_together(at_, sources_, column(answers), piece_answer::replace, value_span(out));
+      },
+      {"replace is for points"});
 }
 
 TEST_F(partition_arguments, chosen_splitters_are_of_the_format_of_the_sample) {

@@ -36,7 +36,8 @@ class divided : public backend_test {
         splitters_.begin());
   }
 
-  pieces walk(bool ranged) const {
+  // With the last piece of each shard repeated up to a multiple of `unit`.
+  pieces walk(bool ranged, std::uint64_t unit) const {
     pieces all(splitters_.size() + 1);
     for (std::size_t i = 0; i < lower_.size(); ++i) {
       if (missing(i) || (ranged && key_less{}(upper_[i], lower_[i]))) continue;
@@ -44,6 +45,9 @@ class divided : public backend_test {
       for (std::size_t shard = owner(lower_[i]); shard <= last; ++shard)
         all[shard].push_back({i, lower_[i], upper_[i]});
     }
+    for (auto& of_shard : all)
+      while (of_shard.size() % unit != 0)
+        of_shard.push_back(of_shard.back());
     return all;
   }
 
@@ -54,17 +58,17 @@ class divided : public backend_test {
   }
 
   template <class Number>
-  void check(bool ranged) const {
-    SCOPED_TRACE(ranged ? "ranges" : "points");
+  void check(bool ranged, std::uint64_t unit = 1) const {
+    SCOPED_TRACE((ranged ? "ranges, unit " : "points, unit ") + std::to_string(unit));
     const auto lower = at().upload(lower_);
     const auto upper = at().upload(upper_);
     const auto bits = at().upload(bits_);
     const auto splitters = at().upload(splitters_);
     const column points_there(lower, bits.data());
     const probes batch = ranged ? ranges(points_there, column(upper)) : points(points_there);
-    const auto parts = divide(at(), tested_backend(), batch, column(splitters));
+    const auto parts = divide(at(), tested_backend(), batch, column(splitters), unit);
 
-    const pieces wanted = walk(ranged);
+    const pieces wanted = walk(ranged, unit);
     std::uint64_t size = 0;
     ASSERT_EQ(parts->counts().size(), wanted.size());
     for (std::size_t shard = 0; shard < wanted.size(); ++shard) {
@@ -91,42 +95,62 @@ class divided : public backend_test {
         ++i;
       }
     }
-    put_together(*parts, sources, source, ranged);
+    if (unit == 1) combine(*parts, sources, source);
+    if (!ranged) place(*parts, sources, source);
   }
 
   template <class Number>
-  void put_together(const partition& parts, const buffer<Number>& sources,
-                    const std::vector<Number>& source, bool ranged) const {
+  static row_id_span span_of(const buffer<Number>& sources) {
+    return {sizeof(Number) == 4 ? row_id_type::uint32 : row_id_type::uint64,
+            const_cast<Number*>(sources.data()), sources.size()};
+  }
+
+  template <class Number>
+  void combine(const partition& parts, const buffer<Number>& sources,
+               const std::vector<Number>& source) const {
     std::vector<std::uint64_t> answers(source.size());
     std::vector<double> reals(source.size());
     std::vector<std::uint64_t> sums(lower_.size());
     std::vector<std::uint64_t> least(lower_.size(), not_found<std::uint64_t>);
     std::vector<double> real_sums(lower_.size());
-    std::vector<std::uint32_t> last(lower_.size(), 7);
-    std::vector<std::uint32_t> narrow(source.size());
     for (std::size_t i = 0; i < answers.size(); ++i) {
       answers[i] = (i + 1) * 0x9e37'79b9'7f4a'7c15;
       reals[i] = 1.0 / static_cast<double>(i + 1);
-      narrow[i] = static_cast<std::uint32_t>(i);
       sums[source[i]] += answers[i];
       least[source[i]] = std::min(least[source[i]], answers[i]);
       real_sums[source[i]] += reals[i];
-      last[source[i]] = narrow[i];
     }
-    const row_id_span from(sizeof(Number) == 4 ? row_id_type::uint32 : row_id_type::uint64,
-                           const_cast<Number*>(sources.data()), sources.size());
     const auto together = [&](const auto& given, piece_answer how, auto start) {
       const auto there = at().upload(given);
       auto out = at().upload(std::vector(lower_.size(), start));
-      parts.put_together(at(), from, column(there), how, value_span(out));
+      parts.put_together(at(), span_of(sources), column(there), how, value_span(out));
       return at().download(out);
     };
     EXPECT_EQ(together(answers, piece_answer::sum, std::uint64_t{0}), sums);
     EXPECT_EQ(together(answers, piece_answer::minimum, not_found<std::uint64_t>), least);
     EXPECT_EQ(together(reals, piece_answer::sum, 0.0), real_sums);
-    if (!ranged) {
-      EXPECT_EQ(together(narrow, piece_answer::replace, std::uint32_t{7}), last);
-    }
+  }
+
+  // A piece that is repeated has the answer of the one before it.
+  template <class Number>
+  void place(const partition& parts, const buffer<Number>& sources,
+             const std::vector<Number>& source) const {
+    const auto check_as = [&]<class Answer, class Out>(Answer /*of*/, Out /*to*/) {
+      std::vector<Answer> answers(source.size());
+      std::vector<Out> expected(lower_.size(), Out{7});
+      for (std::size_t i = 0; i < source.size(); ++i) {
+        answers[i] = static_cast<Answer>((source[i] + 1) * 0x9e37'79b9'7f4a'7c15);
+        expected[source[i]] = static_cast<Out>(answers[i]);
+      }
+      const auto there = at().upload(answers);
+      auto out = at().upload(std::vector(lower_.size(), Out{7}));
+      parts.put_together(at(), span_of(sources), column(there), piece_answer::replace,
+                         value_span(out));
+      EXPECT_EQ(at().download(out), expected);
+    };
+    check_as(std::uint32_t{}, std::uint32_t{});
+    check_as(std::uint64_t{}, std::uint64_t{});
+    check_as(std::int32_t{}, std::int64_t{});
   }
 
   Key any_key(std::mt19937_64& random, std::size_t distinct) const {
@@ -161,6 +185,8 @@ class divided : public backend_test {
         check<std::uint32_t>(ranged);
         if (this->HasFatalFailure()) return;
       }
+      check<std::uint32_t>(false, 16);
+      if (this->HasFatalFailure()) return;
       check<std::uint64_t>(some_missing);
     }
   }

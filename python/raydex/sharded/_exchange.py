@@ -28,6 +28,8 @@ class Exchange(Protocol):
     places: Sequence[Any]
     """Where the shards of this process are: a `torch.device` each, or None for where their cells come from.
     Several, of one process alone; else one."""
+    unit: int
+    """Parts that are a multiple of so many cells are sent faster."""
 
     def accept(self, argument: str, cells: Any) -> Any:
         """An array as `exchange` takes it; raises `raydex.InvalidArgument` for one in other memory."""

@@ -273,6 +273,7 @@ class ShardedIndex:
         self._check_open()
         kind = "points" if upper is None else "ranges"
         call = (operation, "of", kind, *arguments.items(), *(() if values is None else ("with values",)))
+        one_answer = operation != "rows" and values is None
         most, done = self._most_probes, 0
         probes: _Probes | None = None
         summed: _Values | None = None
@@ -302,7 +303,8 @@ class ShardedIndex:
             if merged is not None:
                 points, there = merged.points, merged.there
             told["merged"] = 0 if merged is None else merged.saved
-            routes = route(points, ends, self._splitters, there)
+            unit = self._company.engine.unit if one_answer and ends is None else 1
+            routes = route(points, ends, self._splitters, there, unit)
             told["counts"] = routes.counts
             told["left"] = len(probes.lower) - done - size
             return _Round(routes, merged)
@@ -497,13 +499,8 @@ class ShardedIndex:
             counts, rows = of.answers
             offsets, found = undo_rows(of.routes, counts, rows)
             return (offsets, arrays_of(found).cast(found, "int64"))
-        on, answers = arrays_of(of.answers), of.answers
         how = {"first": "first", "count": "sum", "sum": "sum"}.get(operation, "place")
-        if how == "sum" and on.dtype(answers).kind == "i":
-            answers = on.cast(answers, "int64")
-        found = undo(of.routes, answers, how, False if operation == "contains" else -1)
-        if on.dtype(found).kind == "i":
-            found = on.cast(found, "int64")
+        found = undo(of.routes, of.answers, how, False if operation == "contains" else -1, widen=True)
         return found if of.merged is None else of.merged.spread(found)
 
     # Edits

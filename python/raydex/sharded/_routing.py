@@ -30,19 +30,24 @@ class Routes:
     counts: npt.NDArray[np.int64]
     """Pieces of each shard; of NumPy in any case."""
     sources: Any
-    """The probe of each piece, int64, in the library and memory of the probes."""
+    """The probe of each piece, int32 where that counts them, else int64, in the library and memory of the
+    probes."""
     lower: Any
     """The point, or the lower end, of each piece: an array of the keys' dtype."""
     upper: Any
     """The upper end of each piece; None for points."""
     size: int
     """Probes."""
+    all_there: bool
+    """Whether each probe has a piece for sure."""
     divided: Any = None
     """What the library divided them by; None where that was done in several steps."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process the answers are put together without what divided the probes."""
-        return (Routes, (self.counts, self.sources, self.lower, self.upper, self.size))
+        return (
+            Routes, (self.counts, self.sources, self.lower, self.upper, self.size, self.all_there),
+        )  # fmt: skip
 
     def split(self, x: Any) -> list[Any]:
         """The part of each shard of an array that has a cell for each piece; no copy."""
@@ -50,7 +55,9 @@ class Routes:
         return [x[end - count : end] for count, end in zip(self.counts.tolist(), ends.tolist())]
 
 
-def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None) -> Routes:
+def route(
+    lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None, unit: int = 1
+) -> Routes:
     """The pieces of a batch of probes.
 
     Parameters
@@ -61,6 +68,8 @@ def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None
         Of NumPy, of the keys' dtype, ascending, with NaN as the greatest key.
     there
         Which probes are not missing, an array of bool; None: all.
+    unit
+        What the pieces of a shard are a multiple of: the last one of a batch of points is repeated up to it.
 
     What is promised: pieces are grouped by shard, ascending by probe within a shard; a piece has the ends of
     its range as they were given; `counts` are on the host, all else is where the probes are. Cost: the library
@@ -70,12 +79,12 @@ def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None
     if there is not None:
         some = on.nonzero(there)
         ends = None if upper is None else on.take(upper, some)
-        routes = route(on.take(lower, some), ends, splitters)
+        routes = route(on.take(lower, some), ends, splitters, None, unit)
         return Routes(
-            routes.counts, on.take(some, routes.sources), routes.lower, routes.upper, len(lower)
+            routes.counts, on.take(some, routes.sources), routes.lower, routes.upper, len(lower), False
         )
     if len(splitters) >= _raydex.most_shards:
-        return _route_twice(lower, upper, splitters)
+        return _route_twice(lower, upper, splitters, unit)
     source = look("probes", _numbers(lower))
     place = place_for(source.world, None, "", known)
     stream, _ = stream_for(source.world, None)
@@ -87,25 +96,28 @@ def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None
     )
     assert begins is not None and divisions is not None
     batch = (place.session(), stream, begins.native, ends and ends.native)
-    parts = place.run(_raydex.divide, place.backend, *batch, divisions.native)
+    parts = place.run(_raydex.divide, place.backend, *batch, divisions.native, unit)
     size = parts.size()
-    sources = on.empty(size, "int64")
+    bits = 32 if len(lower) < 2**31 else 64
+    sources = on.empty(size, f"int{bits}")
     points = on.empty(size, on.dtype(lower))
     lasts = None if upper is None else on.empty(size, on.dtype(upper))
     address = source.world.address
     place.run(
-        parts.write, *batch, address(sources), address(points), 0 if lasts is None else address(lasts)
-    )
-    return Routes(np.array(parts.counts(), "int64"), sources, points, lasts, len(lower), parts)
+        parts.write, *batch, address(sources), bits, address(points),
+        0 if lasts is None else address(lasts),
+    )  # fmt: skip
+    counts = np.array(parts.counts(), "int64")
+    return Routes(counts, sources, points, lasts, len(lower), upper is None, parts)
 
 
-def _route_twice(lower: Any, upper: Any, splitters: npt.NDArray[Any]) -> Routes:
+def _route_twice(lower: Any, upper: Any, splitters: npt.NDArray[Any], unit: int) -> Routes:
     """The same for more shards than the library divides among: first among groups of so many."""
     on, most = arrays_of(lower), _raydex.most_shards
     groups = route(lower, upper, splitters[most - 1 :: most])
     ends = [None] * len(groups.counts) if upper is None else groups.split(groups.upper)
     parts = [
-        route(begin, end, splitters[most * at : most * at + most - 1])
+        route(begin, end, splitters[most * at : most * at + most - 1], None, unit)
         for at, (begin, end) in enumerate(zip(groups.split(groups.lower), ends))
     ]
     sources = [on.take(of, part.sources) for of, part in zip(groups.split(groups.sources), parts)]
@@ -115,6 +127,7 @@ def _route_twice(lower: Any, upper: Any, splitters: npt.NDArray[Any]) -> Routes:
         on.concatenate([part.lower for part in parts]),
         None if upper is None else on.concatenate([part.upper for part in parts]),
         len(lower),
+        upper is None,
     )
 
 
@@ -171,7 +184,7 @@ def splitters_from(
     return found
 
 
-def undo(routes: Routes, answers: Any, how: str, fill: Any = -1) -> Any:
+def undo(routes: Routes, answers: Any, how: str, fill: Any = -1, widen: bool = False) -> Any:
     """The answer of each probe, of those of its pieces.
 
     Parameters
@@ -186,20 +199,22 @@ def undo(routes: Routes, answers: Any, how: str, fill: Any = -1) -> Any:
 
     Returns
     -------
-    array of the dtype of `answers`
+    array of the dtype of `answers`, with `widen` of int64 for int32
     """
     on = arrays_of(answers)
-    dtype = on.dtype(answers)
-    if routes.upper is None and len(answers) == routes.size:
-        out = on.empty(routes.size, dtype)  # each probe has its piece
+    given = on.dtype(answers)
+    dtype = np.dtype("int64") if widen and given == np.int32 else given
+    if routes.all_there:
+        out = on.empty(routes.size, dtype)
     else:
         out = on.full(routes.size, 0 if how == "sum" else fill, dtype)
     if routes.upper is None:
-        if routes.divided is not None and dtype.itemsize in (4, 8):
-            _put_together(routes, answers, out)
+        if routes.divided is not None and given.itemsize in (4, 8):
+            _put_together(routes, answers, out, dtype != given)
         else:
-            on.put(out, routes.sources, answers)
+            on.put(out, routes.sources, on.cast(answers, dtype))
         return out
+    answers = on.cast(answers, dtype)
     # A shard has one piece of a probe at most.
     for probes, found in zip(routes.split(routes.sources), routes.split(answers)):
         before = on.take(out, probes)
@@ -211,15 +226,16 @@ def undo(routes: Routes, answers: Any, how: str, fill: Any = -1) -> Any:
     return out
 
 
-def _put_together(routes: Routes, answers: Any, out: Any) -> None:
+def _put_together(routes: Routes, answers: Any, out: Any, widen: bool) -> None:
     source = look("answers", answers)
     place = place_for(source.world, None, "", known)
     stream, _ = stream_for(source.world, None)
+    bits = 8 * arrays_of(routes.sources).dtype(routes.sources).itemsize
     cells = column(source, stream, copies=True)
     address = source.world.address
     place.run(
-        routes.divided.put_together, place.session(), stream, address(routes.sources), cells.native,
-        address(out), len(out),
+        routes.divided.put_together, place.session(), stream, address(routes.sources), bits, cells.native,
+        address(out), len(out), widen,
     )  # fmt: skip
 
 

@@ -62,6 +62,8 @@ class TorchExchange:
             self.device = torch.device("cuda", torch.cuda.current_device())
             self._groups.append(new_group("nccl"))
         self.places: Sequence[Any] = (self.device,)
+        # NCCL sends what begins at a multiple of 16 bytes 2.4 times as fast as others.
+        self.unit = 1 if self.device is None else 16
 
     def accept(self, argument: str, cells: Any) -> Any:
         on = arrays_of(cells)

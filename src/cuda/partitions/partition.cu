@@ -5,8 +5,8 @@
 namespace raydex::cuda {
 
 std::unique_ptr<partition> divide(const context& on, backend where, const probes& batch,
-                                  const column& splitters) {
-  return make_partition<executor>(on, where, batch, splitters);
+                                  const column& splitters, std::uint64_t unit) {
+  return make_partition<executor>(on, where, batch, splitters, unit);
 }
 
 void choose_splitters(const context& on, const column& sample, const value_span& out) {

@@ -59,7 +59,8 @@ def test_pieces(library, data):
     ranges = data.draw(st.booleans())
     splitters, lower, upper, there = case(dtype, shards, size, data.draw(st.integers(0, 1 << 30)))
     given_there = None if there is None else to(library, there)
-    found = route(to(library, lower), to(library, upper) if ranges else None, splitters, given_there)
+    unit = 1 if ranges else data.draw(st.sampled_from([1, 16]))
+    found = route(to(library, lower), to(library, upper) if ranges else None, splitters, given_there, unit)
 
     pieces = []
     for at in range(size):
@@ -71,6 +72,9 @@ def test_pieces(library, data):
         elif not is_less(upper[at], lower[at]):
             pieces += [(shard, at) for shard in range(first, owner_of(upper[at], splitters) + 1)]
     pieces.sort()
+    of_shard = [[piece for piece in pieces if piece[0] == shard] for shard in range(shards)]
+    # The last one of a shard is repeated.
+    pieces = [piece for own in of_shard for piece in own + own[-1:] * (-len(own) % unit)]
     sources = [at for _, at in pieces]
     assert found.size == size and len(found.counts) == shards
     cases.equal(found.counts, np.bincount([shard for shard, _ in pieces], minlength=shards))
@@ -108,6 +112,12 @@ def test_answers_are_put_together(library, random):
     points = route(to(library, lower), None, splitters, to(library, lower % 2 == 0))
     cases.equal(undo(points, points.lower, "place"), np.where(lower % 2 == 0, lower, -1))
     cases.equal(undo(points, points.lower, "first", -7), np.where(lower % 2 == 0, lower, -7))
+    for given in (None, to(library, lower % 2 == 0)):
+        points = route(to(library, lower), None, splitters, given, 16)
+        narrow = to(library, np.asarray(points.lower).astype("int32"))
+        found = undo(points, narrow, "place", widen=True)
+        assert np.asarray(found).dtype == np.int64
+        cases.equal(found, lower if given is None else np.where(lower % 2 == 0, lower, -1))
 
 
 def test_splitters_are_even(random):

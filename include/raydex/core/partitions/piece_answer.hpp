@@ -9,7 +9,7 @@ namespace raydex {
 
 /// How the answers of a probe's pieces are put together.
 enum class piece_answer : std::uint8_t {
-  replace,  ///< the one piece's answer is the probe's; for points
+  replace,  ///< the answer of a point's piece is the point's; for points only
   sum,      ///< added to what is there
   minimum   ///< the smaller one of it and what is there; of row ids, `not_found` is the largest
 };

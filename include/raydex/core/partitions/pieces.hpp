@@ -141,14 +141,43 @@ struct count_pieces {
   }
 };
 
-/// Writes where the pieces of each shard end, from where those of its last chunk do.
-struct put_shard_ends {
+/// Where the pieces of each chunk are written.
+struct piece_places {
+  const std::uint64_t* ends;  ///< sums of what `count_pieces` wrote
+  const std::uint64_t* gaps;  ///< of each shard: places before it that earlier ones leave free
+  std::uint64_t chunks;       ///< how many there are
+
+  /// The first place of those of a shard and a chunk.
+  RAYDEX_HD std::uint64_t begin_of(std::uint64_t shard, std::uint64_t chunk) const {
+    const std::uint64_t number = shard * chunks + chunk;
+    return (number == 0 ? 0 : ends[number - 1]) + gaps[shard];
+  }
+  /// Behind the last piece of a shard.
+  RAYDEX_HD std::uint64_t end_of(std::uint64_t shard) const {
+    return ends[(shard + 1) * chunks - 1] + gaps[shard];
+  }
+};
+
+/// Writes where shards begin if each has a multiple of `unit` places.
+struct place_shards {
   const std::uint64_t* ends;  ///< sums of what `count_pieces` wrote
   std::uint64_t chunks;       ///< how many there are
-  std::uint64_t* out;         ///< a number a shard
-  /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t shard) const {
-    out[shard] = ends[(shard + 1) * chunks - 1];
+  unsigned shards;            ///< how many there are
+  std::uint64_t unit;         ///< 1 or more
+  std::uint64_t* begins;      ///< of each shard, and where the last one ends
+  std::uint64_t* gaps;        ///< see `piece_places`
+  /// Writes all of them.
+  RAYDEX_HD void operator()(std::uint64_t /*i*/) const {
+    std::uint64_t begin = 0;
+    std::uint64_t before = 0;
+    for (unsigned shard = 0; shard < shards; ++shard) {
+      const std::uint64_t end = ends[(shard + 1) * chunks - 1];
+      begins[shard] = begin;
+      gaps[shard] = begin - before;
+      begin += (end - before + unit - 1) / unit * unit;
+      before = end;
+    }
+    begins[shards] = begin;
   }
 };
 
@@ -169,7 +198,7 @@ RAYDEX_HD inline void copy_cell(const cells& from, std::uint64_t i, std::byte* t
 template <class Key, class Number>
 struct write_pieces {
   divided_probes<Key> probes;  ///< of a batch
-  const std::uint64_t* ends;   ///< sums of what `count_pieces` wrote
+  piece_places places;         ///< of all pieces
   Number* sources;             ///< the probe of each piece
   std::byte* lower;            ///< its cell
   std::byte* upper;            ///< of ranges, the other one
@@ -182,10 +211,8 @@ struct write_pieces {
   template <partitioning_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t chunk) const {
     auto* const next = reinterpret_cast<std::uint64_t*>(scratch);
-    for (unsigned shard = group.lane(); shard < probes.shards(); shard += group.lanes()) {
-      const std::uint64_t place = shard * probes.chunks + chunk;
-      next[shard] = place == 0 ? 0 : ends[place - 1];
-    }
+    for (unsigned shard = group.lane(); shard < probes.shards(); shard += group.lanes())
+      next[shard] = places.begin_of(shard, chunk);
     group.sync();
     probes.visit_pieces(group, chunk, [&](bool has, unsigned shard, std::uint64_t i) {
       unsigned total = 0;
@@ -203,13 +230,88 @@ struct write_pieces {
   }
 };
 
+/// Fills what is left of each shard's places with copies of its last piece.
+template <class Number>
+struct repeat_last_pieces {
+  cells lower;                  ///< what was divided
+  piece_places places;          ///< of all pieces
+  const std::uint64_t* begins;  ///< of each shard, and where the last one ends
+  std::uint64_t unit;           ///< places of a shard are a multiple of it
+  Number* sources;              ///< the probe of each piece
+  std::byte* out;               ///< its cell
+  /// Fills one, if it is left.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t shard = i / unit;
+    const std::uint64_t end = places.end_of(shard);
+    const std::uint64_t at = end + i % unit;
+    if (at >= begins[shard + 1]) return;
+    sources[at] = sources[end - 1];
+    copy_cell(lower, sources[at], out, at);
+  }
+};
+
+/// Puts the answers of points to those of their probes: all shards' pieces of some neighbouring
+/// probes at about the same time, so that a GPU's L2 writes whole sectors.
+template <class Value, class Number, class Out>
+struct place_answers {
+  static constexpr std::uint64_t at_once = std::uint64_t{1} << 14;  ///< pieces of a group
+
+  const Number* sources;        ///< the probe of each piece, ascending in a shard
+  cells answers;                ///< of all pieces
+  const std::uint64_t* begins;  ///< of each shard, and where the last one ends
+  unsigned shards;              ///< how many there are
+  std::uint64_t parts;          ///< that each shard's pieces are divided in
+  Out* out;                     ///< an answer a probe
+
+  static constexpr std::size_t most_scratch_bytes = 0;  ///< of a group
+  /// None.
+  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
+
+  /// Puts a part of each shard's.
+  template <group Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t part) const {
+    // Lanes side by side read neighbours, a sector of them at least.
+    unsigned width = group.lanes();
+    while (width > 8 && width * shards > group.lanes())
+      width /= 2;
+    for (unsigned shard = group.lane() / width; shard < shards; shard += group.lanes() / width) {
+      const std::uint64_t begin = begins[shard];
+      const std::uint64_t size = begins[shard + 1] - begin;
+      const std::uint64_t each = (size + parts - 1) / parts;
+      const std::uint64_t first = part * each;
+      const std::uint64_t last = size < first + each ? size : first + each;
+      for (std::uint64_t j = first + group.lane() % width; j < last; j += at_a_time * width)
+        put_some(begin + j, begin + last, width);
+    }
+  }
+
+ private:
+  static constexpr unsigned at_a_time = 4;  // so that reads are under way together
+
+  RAYDEX_HD void put_some(std::uint64_t first, std::uint64_t end, unsigned step) const {
+    Number to[at_a_time] = {};
+    Out answer[at_a_time] = {};
+    RAYDEX_UNROLL
+    for (unsigned r = 0; r < at_a_time; ++r) {
+      const std::uint64_t i = first + r * step;
+      if (i >= end) continue;
+      to[r] = load_once(sources + i);
+      answer[r] = static_cast<Out>(
+          load_once(reinterpret_cast<const Value*>(answers.data + i * answers.stride)));
+    }
+    RAYDEX_UNROLL
+    for (unsigned r = 0; r < at_a_time; ++r)
+      if (first + r * step < end) out[to[r]] = answer[r];
+  }
+};
+
 /// Puts the answers of one shard's pieces to those of their probes.
 template <class Value, class Number>
 struct put_answers {
   const Number* sources;  ///< the probe of each piece
   cells answers;          ///< of all pieces
   std::uint64_t first;    ///< the shard's first piece
-  piece_answer how;       ///< what to do with one
+  piece_answer how;       ///< sum or minimum
   Value* out;             ///< an answer a probe
   /// Puts one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
@@ -217,7 +319,7 @@ struct put_answers {
     Value& to = out[load_once(sources + first + i)];
     if (how == piece_answer::sum) {
       to = static_cast<Value>(to + answer);
-    } else if (how == piece_answer::replace || answer < to) {
+    } else if (answer < to) {
       to = answer;
     }
   }

@@ -91,7 +91,7 @@ struct count_points {
 template <class Key, class Number>
 struct write_points {
   divided_probes<Key> probes;  ///< points, no byte strings
-  const std::uint64_t* ends;   ///< sums of what `count_points` wrote
+  piece_places places;         ///< of all pieces
   Number* sources;             ///< the probe of each piece
   Key* cells;                  ///< its cell
 
@@ -115,10 +115,8 @@ struct write_points {
     in.probe = taken_from<std::uint16_t>(scratch, points_of_tile);
     in.shard = taken_from<std::uint16_t>(scratch, points_of_tile);
 
-    for (unsigned shard = group.lane(); shard < shards; shard += group.lanes()) {
-      const std::uint64_t place = shard * probes.chunks + chunk;
-      in.next[shard] = place == 0 ? 0 : ends[place - 1];
-    }
+    for (unsigned shard = group.lane(); shard < shards; shard += group.lanes())
+      in.next[shard] = places.begin_of(shard, chunk);
     const std::uint64_t end = probes.end_of(chunk);
     for (std::uint64_t first = chunk * probes.chunk; first < end; first += points_of_tile)
       write_tile(group, in, owners, first, end);
