@@ -12,6 +12,7 @@ asof_join_builder build_asof_join;
 divider divide;
 splitter_chooser choose_splitters;
 sorted_searcher search_sorted;
+sorted_searcher search_by_tree;
 row_id_widener widen_row_ids;
 found_marker mark_found;
 // `build` is overloaded by the type of the options.
@@ -42,6 +43,7 @@ const backend_table table{.where = backend::cpu,
                           .divide = divide,
                           .choose_splitters = choose_splitters,
                           .search_sorted = search_sorted,
+                          .search_by_tree = search_by_tree,
                           .widen_row_ids = widen_row_ids,
                           .mark_found = mark_found,
                           .build_sorted_array = build,

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "raydex/error.hpp"
-#include "raydex/pivot_tree.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
 
@@ -13,10 +12,10 @@ namespace raydex {
 namespace {
 
 // Whether a tree that is made for the call is faster. The column is read in full for it. Measured
-// on two cores of an AMD EPYC with 2^16 to 2^24 cells; of a GPU, put together of the parts' times.
-bool pays_for_tree(backend where, std::uint64_t cells, std::uint64_t wanted) {
-  const std::uint64_t least = std::uint64_t{1} << (where == backend::cpu ? 19 : 22);
-  return wanted >= least && wanted >= cells / 32;
+// on two cores of an AMD EPYC with 2^16 to 2^24 cells, and on an H100.
+bool pays_for_tree(std::uint64_t cells, std::uint64_t wanted) {
+  return wanted >= std::uint64_t{1} << 19 && wanted >= cells / 32 && cells > 0 &&
+         cells < not_found<std::uint32_t>;
 }
 
 }  // namespace
@@ -40,12 +39,9 @@ void search_sorted(const context& on, backend where, const column& sorted, const
   check_array("out", out);
   if (wanted.size == 0) return;
   const bool past = side == search_side::right;
-  if (pays_for_tree(where, sorted.size, wanted.size)) {
-    const auto tree = build_pivot_tree(where == backend::optix ? backend::cuda : where, on, sorted);
-    past ? tree->rank_right(on, points(wanted), out) : tree->rank(on, points(wanted), out);
-    return;
-  }
-  builder_on(where, &backend_table::search_sorted)(on, sorted, wanted, past, out.data());
+  const auto way = pays_for_tree(sorted.size, wanted.size) ? &backend_table::search_by_tree
+                                                           : &backend_table::search_sorted;
+  builder_on(where, way)(on, sorted, wanted, past, out.data());
 } catch (...) {
   rethrow_as_error();
 }

@@ -10,6 +10,7 @@
 
 #include "raydex/pivot_tree.hpp"
 #include "src/lookups/answering_in_order.hpp"
+#include "src/lookups/line_tree.hpp"
 
 namespace raydex {
 
@@ -79,10 +80,7 @@ class built_line_tree final
     : public answering_in_order<pivot_tree, core::line_tree_view<entries_of<Key, RowId, Layout>>,
                                 Executor> {
   using entries = entries_of<Key, RowId, Layout>;
-  using column_entries = core::column_entries<Key, RowId>;
   using tree_view = core::line_tree_view<entries>;
-  using quantised = typename tree_view::quantised;
-  using root = core::root_node<Key>;
 
  public:
   built_line_tree(const index_info& info, const context& on, const column& keys,
@@ -97,24 +95,25 @@ class built_line_tree final
   }
 
  private:
-  // What leads to the leaves.
-  struct grown {
-    typename pivot_tree::tree_storage storage;
-    buffer<quantised> nodes;
-    buffer<Key> pivots;
-    buffer<std::byte> root;
-  };
-
   void hold(const context& on, sorted_column<Key, RowId> ordered) override {
-    grown tree;
-    if (ordered.keys.size() != 0)
-      tree = grow(on, {ordered.keys.data(), ordered.row_ids.data()}, ordered.keys.size());
+    line_tree<Key> tree;
+    if (ordered.keys.size() != 0) {
+      // Keys apart from row ids are quicker to read.
+      const core::column_entries<Key, RowId> all{ordered.keys.data(), ordered.row_ids.data()};
+      tree = grow_line_tree<Executor>(on, all, ordered.keys.size(), nodes_option_);
+    }
     auto leaves = lay_out<Layout, Executor>(on, std::move(ordered), core::line_entries);
     this->wait_before_replacing(on);
     entries_ = std::move(leaves);
     tree_of_leaves_ = std::move(tree);
     this->storage_ = entries_.storage();
-    this->tree_ = tree_of_leaves_.storage;
+    this->tree_ = {.search = tree_search::lines,
+                   .levels = tree_of_leaves_.exact,
+                   .pivots = tree_of_leaves_.pivots.data(),
+                   .root = tree_of_leaves_.root.data(),
+                   .root_pivots = tree_of_leaves_.root_pivots,
+                   .rounded = tree_of_leaves_.rounded,
+                   .nodes = tree_of_leaves_.nodes.data()};
   }
 
   core::strided_list<Key, RowId> list(const context& /*on*/,
@@ -126,87 +125,9 @@ class built_line_tree final
     return this->template view<Key, RowId, Layout, tree_search::lines>();
   }
 
-  // Builds the tree; keys apart from row ids are quicker to read.
-  grown grow(const context& on, const column_entries& all, std::uint64_t size) const {
-    grown made;
-    auto& tree = made.storage;
-    const std::uint64_t most_roots =
-        1 +
-        std::min<std::uint64_t>(root::most_pivots, Executor::fast_memory() * 2 / 3 / sizeof(Key));
-    const auto rounded = [&](unsigned most_levels) {
-      return core::pivot_levels(size, core::line_entries, quantised::fan_out, most_roots,
-                                most_levels);
-    };
-    tree.rounded = rounded(nodes_option_ == tree_nodes::exact ? 0 : core::pivot_levels::most);
-    if (nodes_option_ == tree_nodes::automatic)
-      tree.rounded = rounded(levels_that_spread(on, all, size, tree.rounded));
-    made.nodes = {on, tree.rounded.nodes()};
-    const core::place_nodes<column_entries> place{tree.rounded, all, size, made.nodes.data()};
-    Executor::for_each(on, place, place.items());
-    tree.nodes = made.nodes.data();
-
-    tree.levels = {size, tree.rounded.entries_per_root(), tree_view::fan_out, most_roots};
-    made.pivots = {on, tree.levels.size()};
-    Executor::for_each(
-        on, core::place_pivots<column_entries>{tree.levels, all, size, made.pivots.data()},
-        tree.levels.size());
-    tree.pivots = made.pivots.data();
-
-    tree.root_pivots = static_cast<std::uint32_t>(tree.levels.roots() - 1);
-    made.root = {on, root::bytes(tree.root_pivots)};
-    if (tree.root_pivots == 0) return made;
-    Executor::for_each(
-        on, typename root::template fill_scale<column_entries>{all, size, made.root.data()}, 1);
-    const typename root::template fill<column_entries> fill{
-        all, size, tree.levels.entries_per_root(), tree.root_pivots, made.root.data()};
-    Executor::for_each(on, fill, fill.items());
-    tree.root = made.root.data();
-    return made;
-  }
-
-  // How many levels, from the leaves up, would lead next to no search to a child before its own.
-  // Looks at some nodes of each.
-  static unsigned levels_that_spread(const context& on, const column_entries& all,
-                                     std::uint64_t size, const core::pivot_levels& levels) {
-    if (levels.count() == 0) return 0;
-    constexpr std::uint64_t most_looked_at = 1 << 11;
-    constexpr std::uint64_t searches_a_misled_one = 128;
-    struct look {
-      std::uint64_t child;  // entries below one
-      std::uint64_t end;    // of the numbers of this level
-    };
-    std::vector<look> looks;
-    buffer<std::uint64_t> misled(on, levels.count() * most_looked_at * quantised::separators);
-    std::uint64_t begin = 0;
-    std::uint64_t child = levels.leaf();
-    for (unsigned level = 0; level < levels.count(); ++level) {
-      const std::uint64_t children = quantised::fan_out * child;
-      const std::uint64_t nodes = (size - 1) / children + 1;
-      const std::uint64_t every = (nodes - 1) / most_looked_at + 1;
-      const std::uint64_t count = ((nodes - 1) / every + 1) * quantised::separators;
-      Executor::for_each(
-          on, core::count_misled<column_entries>{child, all, size, every, misled.data() + begin},
-          count);
-      begin += count;
-      looks.push_back({child, begin});
-      child = children;
-    }
-    Executor::inclusive_sum(on, misled.data(), begin);
-    std::uint64_t before = 0;
-    begin = 0;
-    for (unsigned level = 0; level < levels.count(); ++level) {
-      const auto [child_of_level, end] = looks[level];
-      const std::uint64_t sum = Executor::read(on, misled.data() + end - 1);
-      if ((sum - before) * searches_a_misled_one > (end - begin) * child_of_level) return level;
-      before = sum;
-      begin = end;
-    }
-    return levels.count();
-  }
-
   tree_nodes nodes_option_;
   entry_buffer<Key, RowId, Layout> entries_;
-  grown tree_of_leaves_;
+  line_tree<Key> tree_of_leaves_;
 };
 
 template <tree_search Search, class Key, class RowId, class Executor>

@@ -12,6 +12,7 @@ asof_join_builder build_asof_join;
 divider divide;
 splitter_chooser choose_splitters;
 sorted_searcher search_sorted;
+sorted_searcher search_by_tree;
 row_id_widener widen_row_ids;
 found_marker mark_found;
 }  // namespace raydex::cuda
@@ -35,6 +36,7 @@ const backend_table table{.where = backend::optix,
                           .divide = cuda::divide,
                           .choose_splitters = cuda::choose_splitters,
                           .search_sorted = cuda::search_sorted,
+                          .search_by_tree = cuda::search_by_tree,
                           .widen_row_ids = cuda::widen_row_ids,
                           .mark_found = cuda::mark_found,
                           .build_rx = build,

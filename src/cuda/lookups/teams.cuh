@@ -493,6 +493,10 @@ class line_team : public warp_team {
   };
 
   template <class Key, class RowId>
+  struct entry_pair<core::ranked_entries<Key, RowId>>
+      : entry_pair<core::column_entries<Key, RowId>> {};
+
+  template <class Key, class RowId>
   struct entry_pair<core::row_entries<Key, RowId>> {
     static constexpr bool with_rows = true;
     static constexpr unsigned words = core::row_entries<Key, RowId>::words_per_entry;

@@ -121,6 +121,16 @@ struct column_entries {
   RAYDEX_HD auto run(RowId first, std::uint64_t count) const { return run_of(keys + first, count); }
 };
 
+/// Keys in an array, whose row ids are their ranks.
+template <class Key, class RowId>
+struct ranked_entries : column_entries<Key, RowId> {
+  /// The keys at an address.
+  RAYDEX_HD explicit ranked_entries(const Key* first)
+      : column_entries<Key, RowId>{first, nullptr} {}
+  /// The rank of entry `i`.
+  RAYDEX_HD RowId row_id(RowId i) const { return i; }
+};
+
 /// Entries of a key followed by its row id, packed: 8, 12 or 16 bytes each.
 template <class Key, class RowId>
 struct row_entries {
