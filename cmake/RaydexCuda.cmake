@@ -32,7 +32,13 @@ if(RAYDEX_WITH_CUDA)
     # CMake 3.25 does not know how to ask nvcc for C++20.
     $<$<COMPILE_LANGUAGE:CUDA>:--std=c++20;--expt-relaxed-constexpr>
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${RAYDEX_WERROR}>>:--Werror=all-warnings>)
-  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+  if(RAYDEX_QUICK_KERNELS)
+    message(STATUS "raydex: kernels compiled quickly, to run slowly (RAYDEX_QUICK_KERNELS=ON)")
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.9)
+      target_compile_options(raydex_options INTERFACE
+        $<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
+    endif()
+  elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
     # Kernels that differ in a type are much alike: they take a sixth of the room.
     target_compile_options(raydex_options INTERFACE
       $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)

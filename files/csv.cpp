@@ -129,13 +129,13 @@ class row_reader {
       const auto matches = std::ranges::count(of_.columns, wanted.name);
       if (matches == 0) {
         throw invalid_argument(
-            fmt::format("{}: no column {}; there are {}{}", of_.name, quoted(wanted.name),
+            fmt::format("{}: no column {}; there are {}{}", of_.name, in_quotes(wanted.name),
                         printable(fmt::format("{}", fmt::join(of_.columns, ", ")), 300),
                         suggestion(wanted.name, of_.columns)));
       }
       if (matches > 1) {
         throw invalid_argument(
-            fmt::format("{}: {} columns are called {}", of_.name, matches, quoted(wanted.name)));
+            fmt::format("{}: {} columns are called {}", of_.name, matches, in_quotes(wanted.name)));
       }
       of_.positions.push_back(static_cast<std::size_t>(std::ranges::find(of_.columns, wanted.name) -
                                                        of_.columns.begin()));

@@ -160,10 +160,11 @@ bool csv_cells::are_strings() const {
 
 void csv_cells::check_one_kind() const {
   if (!text_ || !number_) return;
-  fail(*text_, fmt::format("is not a number, {} in line {} is one; to read the column as text: "
-                           "{}:{}:{}",
-                           quoted(number_->text), number_->line, *file_, printable(column_->name),
-                           column_->texts == csv_texts::any_length ? "string" : "bytes8"));
+  fail(*text_,
+       fmt::format("is not a number, {} in line {} is one; to read the column as text: "
+                   "{}:{}:{}",
+                   in_quotes(number_->text), number_->line, *file_, printable(column_->name),
+                   column_->texts == csv_texts::any_length ? "string" : "bytes8"));
 }
 
 void csv_cells::turn_to_floats() {

@@ -31,7 +31,7 @@ std::vector<std::string> words_of(const option_info& option) {
 }  // namespace
 
 void refuse_word(std::string_view what, std::string_view word, std::span<const std::string> known) {
-  throw invalid_argument(fmt::format("{}: {} is not one of {}{}", what, quoted(word),
+  throw invalid_argument(fmt::format("{}: {} is not one of {}{}", what, in_quotes(word),
                                      fmt::join(known, ", "), suggestion(word, known)));
 }
 
@@ -53,7 +53,7 @@ void check_spelling(const std::string& structure, const option_map& options) {
     }
     const std::vector<std::string> words = words_of(*found);
     if (std::ranges::find(words, value) != words.end() || nearest(value, words).empty()) continue;
-    throw invalid_argument(fmt::format("option {}: {} is not one of {}{}", name, quoted(value),
+    throw invalid_argument(fmt::format("option {}: {} is not one of {}{}", name, in_quotes(value),
                                        found->values, suggestion(value, words)));
   }
 }

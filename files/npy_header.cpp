@@ -91,7 +91,7 @@ class header_parser {
     if (const auto format = parse_dtype(descr)) return *format;
     const std::string remedy = remedy_for(descr);
     throw invalid_argument(
-        fmt::format("{}: its dtype is {}; {} are read{}", name_, quoted(descr), legal_types,
+        fmt::format("{}: its dtype is {}; {} are read{}", name_, in_quotes(descr), legal_types,
                     remedy.empty() ? remedy : fmt::format("; in NumPy: {}", remedy)));
   }
 

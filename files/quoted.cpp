@@ -30,7 +30,7 @@ std::string printable(std::string_view text, std::size_t most) {
   return line;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return fmt::format("'{}'", printable(text));
 }
 

@@ -11,7 +11,7 @@ namespace raydex::io {
 // is `...`.
 std::string printable(std::string_view text, std::size_t most = 80);
 
-// The same in quotes.
-std::string quoted(std::string_view text);
+// The same in quotes. Not `quoted`, which strings would take for that of std.
+std::string in_quotes(std::string_view text);
 
 }  // namespace raydex::io

@@ -60,8 +60,9 @@ inline std::uint64_t parse_size(std::string_view option, std::string_view text) 
         return static_cast<std::uint64_t>(product);
     }
   }
-  throw invalid_argument(fmt::format(
-      "{}: {} is not a whole number such as 1000, 1e6, 64M, 16Mi or 2^26", option, quoted(text)));
+  throw invalid_argument(
+      fmt::format("{}: {} is not a whole number such as 1000, 1e6, 64M, 16Mi or 2^26", option,
+                  in_quotes(text)));
 }
 
 /// What the help says of it.

@@ -160,7 +160,7 @@ known_speeds load_speeds(backend where, const std::string& device) {
     if (kept.unknown != 0) {
       known.problem = fmt::format(
           "{}: {} measurements are left out, of what this raydex does not know, such as {}; {}",
-          path, kept.unknown, io::quoted(kept.first_unknown), remedy);
+          path, kept.unknown, io::in_quotes(kept.first_unknown), remedy);
     }
     if (!kept.table.rows().empty()) {
       known.table = std::move(kept.table);

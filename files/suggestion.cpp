@@ -63,7 +63,7 @@ std::string nearest(std::string_view word, std::span<const std::string> known) {
 
 std::string suggestion(std::string_view word, std::span<const std::string> known) {
   const std::string meant = nearest(word, known);
-  return meant.empty() ? meant : fmt::format("; did you mean {}?", quoted(meant));
+  return meant.empty() ? meant : fmt::format("; did you mean {}?", in_quotes(meant));
 }
 
 }  // namespace raydex::io

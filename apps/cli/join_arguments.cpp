@@ -58,7 +58,7 @@ double parse_distance(const char* option, const std::string& text) {
   double distance = 0;
   if (io::parse_number(text, distance) && distance >= 0) return distance;
   throw invalid_argument(
-      fmt::format("{}: {} is not a distance, a number of at least 0", option, io::quoted(text)));
+      fmt::format("{}: {} is not a distance, a number of at least 0", option, io::in_quotes(text)));
 }
 
 // Refuses an option that is given without the kinds that it goes with.

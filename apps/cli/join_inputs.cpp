@@ -91,7 +91,7 @@ std::vector<std::string> titles_of(const std::vector<wanted_column>& columns) {
       if (uses[titles[i]] == 1) continue;
       if (level == last_level) {
         throw invalid_argument(
-            fmt::format("--columns: two columns are called {}", io::quoted(titles[i])));
+            fmt::format("--columns: two columns are called {}", io::in_quotes(titles[i])));
       }
       ++levels[i];
     }

@@ -72,7 +72,7 @@ std::string about_unexpected_word(const CLI::App& app) {
   const std::string word =
       unexpected.front().substr(0, is_option ? unexpected.front().find('=') : std::string::npos);
   const char* const kind = is_option ? "an option of" : chosen.empty() ? "a subcommand of" : "for";
-  return fmt::format("{} is not {} raydex{}{}{}", raydex::io::quoted(word), kind,
+  return fmt::format("{} is not {} raydex{}{}{}", raydex::io::in_quotes(word), kind,
                      chosen.empty() ? "" : " ", chosen.empty() ? "" : command.get_name(),
                      raydex::io::suggestion(word, known));
 }

@@ -43,7 +43,7 @@ std::vector<experiment> find_experiments(const std::vector<std::string>& names) 
         known.push_back(e.name);
       throw invalid_argument(
           fmt::format("--experiment: there is no {}{}; --list-experiments shows all",
-                      io::quoted(wanted), io::suggestion(wanted, known)));
+                      io::in_quotes(wanted), io::suggestion(wanted, known)));
     }
   }
   return chosen;

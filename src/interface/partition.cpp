@@ -22,7 +22,7 @@ void check_probes(const probes& batch) {
   check_sizes("probes", batch, batch.size());
 }
 
-void check_same_format(const char* argument, key_format own, key_format needed, const char* of) {
+void check_alike(const char* argument, key_format own, key_format needed, const char* of) {
   if (own == needed) return;
   throw invalid_argument(
       fmt::format("{}: they are {}, but {} {}", argument, to_string(own), of, to_string(needed)));
@@ -79,7 +79,7 @@ partition::~partition() = default;
 void partition::write(const context& on, const probes& batch, const piece_span& out) const try {
   check_space(on, where_);
   check_probes(batch);
-  check_same_format("probes", batch.lower.format, format_, "what was divided is");
+  check_alike("probes", batch.lower.format, format_, "what was divided is");
   check_count("probes", batch.size(), probes_, "in what was divided");
   if (batch.is_points != is_points_)
     throw invalid_argument(is_points_ ? "probes: they are ranges, but points were divided"
@@ -121,7 +121,7 @@ std::unique_ptr<partition> divide(const context& on, backend where, const probes
   check_space(on, where);
   check_probes(batch);
   check_column("splitters", splitters);
-  check_same_format("splitters", splitters.format, batch.lower.format, "the probes are");
+  check_alike("splitters", splitters.format, batch.lower.format, "the probes are");
   if (splitters.size >= most_shards) {
     throw invalid_argument(fmt::format("splitters: {} of them make {} shards; there are at most {}",
                                        splitters.size, splitters.size + 1, most_shards));
@@ -142,7 +142,7 @@ void choose_splitters(const context& on, backend where, const column& sample,
   check_available(where);
   check_space(on, where);
   check_column("sample", sample);
-  check_same_format("out", out.format, sample.format, "the sample is");
+  check_alike("out", out.format, sample.format, "the sample is");
   check_array("out", out.data, out.size, out.format.type == key_type::bytes ? 1 : out.format.width);
   if (out.size != 0) builder_on(where, &backend_table::choose_splitters)(on, sample, out);
 } catch (...) {

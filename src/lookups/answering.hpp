@@ -8,15 +8,12 @@
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/ordered_view.hpp"
 #include "raydex/index.hpp"
+#include "src/interface/cells.hpp"
 #include "src/lookups/batch_plan.hpp"
 #include "src/lookups/executor.hpp"
 #include "src/lookups/spread_counts.hpp"
 
 namespace raydex {
-
-inline core::cells cells_of(const column& c) {
-  return {static_cast<const std::byte*>(c.data), c.step(), c.validity, c.format};
-}
 
 template <class Key>
 core::probe_set<Key> probes_of(const probes& batch) {

@@ -9,6 +9,7 @@
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/minima/rmq.hpp"
 #include "raydex/rmq.hpp"
+#include "src/interface/cells.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/lookups/executor.hpp"
 
@@ -19,9 +20,6 @@ core::value_array<Value> array_of(const column& values, rmq_extreme extreme) {
   return {values.data, values.size, values.format.type, extreme == rmq_extreme::maximum};
 }
 
-inline core::cells cells_of(const column& from) {
-  return {static_cast<const std::byte*>(from.data), from.step(), from.validity, from.format};
-}
 inline core::range_source source_of(const probes& ranges) {
   return {cells_of(ranges.lower), cells_of(ranges.upper)};
 }

@@ -45,7 +45,7 @@ std::string with_dictionary(const std::string& dictionary, const std::string& ce
   return file + dictionary + cells;
 }
 
-std::string quoted(const char* text) {
+std::string in_quotes(const char* text) {
   std::string result = "'";
   return result.append(text).append(1, '\'');
 }
@@ -116,7 +116,7 @@ TEST(Npy, VersionsAndNotations) {
 TEST(Npy, IllegalDtypes) {
   for (const char* dtype : {"<f2", "|u1", "|b1", "<U3", "|S9", "|S0", "|S", "<c8", "<M8[ns]", "|O",
                             "<S4", "|u4", "", "u4", "=u4"}) {
-    expect_error([&] { read_text(with(quoted(dtype), "False", "(0,)")); }, "K.npy: its dtype ",
+    expect_error([&] { read_text(with(in_quotes(dtype), "False", "(0,)")); }, "K.npy: its dtype ",
                  dtype, "are read", legal_types);
   }
   expect_error([] { read_text(with("[('a', '<u4')]", "False", "(0,)")); }, "structure",
@@ -132,7 +132,7 @@ TEST(Npy, RemediesForDtypes) {
       {"<m8[s]", "a.view('int64')"},   {"<U3", "a.astype('S8')"},
       {"|S9", "a.astype('S8')"}};
   for (const auto& [dtype, remedy] : remedies) {
-    expect_error([&, name = dtype] { read_text(with(quoted(name), "False", "(0,)")); },
+    expect_error([&, name = dtype] { read_text(with(in_quotes(name), "False", "(0,)")); },
                  "; in NumPy: ", remedy);
   }
   EXPECT_EQ(remedy_for("|O"), "");

@@ -12,8 +12,8 @@ namespace raydex::io {
 namespace {
 
 TEST(words, are_quoted_on_one_short_line) {
-  EXPECT_EQ(quoted("tailnum"), "'tailnum'");
-  EXPECT_EQ(quoted("a\x1b[31m\nb\x7f"), "'a\\x1b[31m\\x0ab\\x7f'");
+  EXPECT_EQ(in_quotes("tailnum"), "'tailnum'");
+  EXPECT_EQ(in_quotes("a\x1b[31m\nb\x7f"), "'a\\x1b[31m\\x0ab\\x7f'");
   EXPECT_EQ(printable("Zürich"), "Zürich");
   EXPECT_EQ(printable(std::string(80, 'x')), std::string(80, 'x'));
   EXPECT_EQ(printable(std::string(81, 'x')), std::string(80, 'x') + "...");

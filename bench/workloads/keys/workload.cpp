@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "bench/workloads/keys/key_parts.hpp"
+#include "bench/workloads/require.hpp"
 #include "files/sizes.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
@@ -16,11 +17,6 @@
 
 namespace raydex::bench {
 namespace {
-
-template <class... Values>
-void require(bool holds, fmt::format_string<Values...> text, Values&&... values) {
-  if (!holds) throw invalid_argument(fmt::format(text, std::forward<Values>(values)...));
-}
 
 std::uint64_t last_of_bits(int bits) {
   return ~std::uint64_t{0} >> (64 - bits);

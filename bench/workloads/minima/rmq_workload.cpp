@@ -10,17 +10,13 @@
 #include <numbers>
 
 #include "bench/workloads/keys/workload.hpp"
+#include "bench/workloads/require.hpp"
 #include "files/sizes.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::bench {
 namespace {
-
-template <class... Values>
-void require(bool holds, fmt::format_string<Values...> text, Values&&... values) {
-  if (!holds) throw invalid_argument(fmt::format(text, std::forward<Values>(values)...));
-}
 
 // Encoded values of a type, and the one that ranks begin with where it leaves room. Of floats those
 // from 0 on, since -0.0 is no value of its own.
