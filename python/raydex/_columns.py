@@ -38,6 +38,14 @@ class Key:
     dtype: np.dtype[Any] | None  # None: strings of any length
     unit: str = ""
 
+    @functools.cached_property
+    def native(self) -> _raydex.Format:
+        return _raydex.Format(format_of(self))
+
+    @property
+    def is_number(self) -> bool:
+        return not self.unit and self.dtype is not None and self.dtype.kind in "iuf"
+
     def __str__(self) -> str:
         if self.dtype is None:
             return "strings"
@@ -86,7 +94,7 @@ def format_of(key: Key) -> str:
 
 @functools.lru_cache(maxsize=256)
 def native_format(dtype: np.dtype[Any]) -> _raydex.Format:
-    return _raydex.Format(format_of(Key(dtype)))
+    return Key(dtype).native
 
 
 def _shape_error(argument: str, shape: tuple[int, ...]) -> InvalidArgument:
@@ -225,6 +233,13 @@ def _dtype_of_torch(dtype: Any) -> np.dtype[Any] | None:
     except TypeError:
         return None
     return found if found.kind in "biuf" else None
+
+
+@functools.lru_cache(maxsize=64)
+def plain_key(dtype: Any) -> Key | None:
+    """The key that cells of a dtype of PyTorch or CuPy are without a conversion, if they are numbers."""
+    own = dtype if isinstance(dtype, np.dtype) else _dtype_of_torch(dtype)
+    return Key(own) if own is not None and _natural(own) == own and Key(own).is_number else None
 
 
 def _look_at_tensor(argument: str, x: Any, torch: Any) -> Source:

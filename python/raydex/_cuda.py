@@ -11,13 +11,20 @@ import ctypes
 import os
 import threading
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
+from raydex import _raydex
 from raydex._errors import CudaError, Unavailable
 
 # Of cuda.h, which never change.
 _DEVICE_ORDINAL = 9
 _DISABLE_TIMING = 2
+
+
+class _Device(NamedTuple):
+    handle: int
+    context: ctypes.c_void_p  # the primary one
+    check: _raydex.DeviceCheck
 
 
 class _Driver:
@@ -27,7 +34,7 @@ class _Driver:
         except OSError as error:
             raise Unavailable(f"CUDA: there is no NVIDIA driver on this machine ({error})") from None
         self.call("cuInit", 0)
-        self._contexts: dict[int, tuple[int, ctypes.c_void_p]] = {}
+        self.devices: dict[int, _Device] = {}
         self._lock = threading.Lock()
 
     def call(self, name: str, *arguments: Any) -> None:
@@ -38,26 +45,21 @@ class _Driver:
             why = (text.value or b"unknown error").decode()
             raise CudaError(f"{name} failed with {code}: {why}", code)
 
-    def current_device(self) -> int | None:
-        """The handle of the current context's device."""
-        device = ctypes.c_int()
-        if self._library.cuCtxGetDevice(ctypes.byref(device)) != 0:
-            return None
-        return device.value
-
-    def context(self, ordinal: int) -> tuple[int, ctypes.c_void_p]:
-        """A device's handle and its primary context, which is kept from then on."""
-        known = self._contexts.get(ordinal)
+    def device(self, ordinal: int) -> _Device:
+        """A device, whose primary context is kept from then on."""
+        known = self.devices.get(ordinal)
         if known is not None:
             return known
         with self._lock:
-            if ordinal not in self._contexts:
+            if ordinal not in self.devices:
                 device = ctypes.c_int()
                 self.call("cuDeviceGet", ctypes.byref(device), ordinal)
                 context = ctypes.c_void_p()
                 self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
-                self._contexts[ordinal] = (device.value, context)
-            return self._contexts[ordinal]
+                ask = ctypes.cast(self._library.cuCtxGetDevice, ctypes.c_void_p).value or 0
+                check = _raydex.DeviceCheck(ask, device.value)
+                self.devices[ordinal] = _Device(device.value, context, check)
+            return self.devices[ordinal]
 
 
 _driver: _Driver | None = None
@@ -66,7 +68,10 @@ _forked = False
 
 def _after_fork() -> None:
     global _forked
-    _forked = _driver is not None
+    if _driver is not None:
+        _forked = True
+        for device in _driver.devices.values():
+            device.check.forget()
 
 
 os.register_at_fork(after_in_child=_after_fork)
@@ -91,8 +96,12 @@ def driver() -> _Driver:
 
 def is_current(ordinal: int) -> bool:
     """Whether a device is the current one."""
-    of = driver()
-    return of.current_device() == of.context(ordinal)[0]
+    return driver().device(ordinal).check.is_current()
+
+
+def check_of(ordinal: int) -> _raydex.DeviceCheck:
+    """What asks the same again and again."""
+    return driver().device(ordinal).check
 
 
 class current:
@@ -106,9 +115,9 @@ class current:
 
     def __enter__(self) -> None:
         of = driver()
-        device, context = of.context(self._ordinal)
-        if of.current_device() != device:
-            of.call("cuCtxPushCurrent_v2", context)
+        device = of.device(self._ordinal)
+        if not device.check.is_current():
+            of.call("cuCtxPushCurrent_v2", device.context)
             self._pushed = True
 
     def __exit__(

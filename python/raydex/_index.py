@@ -15,7 +15,7 @@ from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import lists_to_arrow
 from raydex._places import Held, Place, place_for
 from raydex._structures import known
-from raydex._worlds import HOST
+from raydex._worlds import HOST, World, plain_world
 
 not_found = -1
 """What stands for no row in results, which are int64.
@@ -152,6 +152,8 @@ class Index(Held):
         super().__init__(native, place, kept, stream)
         self._key = key
         self._strings = strings  # which are read by queries
+        self._session = place.session()
+        self._plain_worlds: dict[type, World] = {}
         self._bits = self.info.row_id_bits
 
     # What it is
@@ -194,8 +196,34 @@ class Index(Held):
 
     def _batch(self, lower: Any, upper: Any, stream: Any) -> Batch:
         """The probes of a call, checked and where the index is."""
+        return self._plain_batch(lower, upper, stream) or self._any_batch(lower, upper, stream)
+
+    def _plain_batch(self, lower: Any, upper: Any, stream: Any) -> Batch | None:
+        """The same in little time, of arrays that are plain, see `World.plain`, on their current stream."""
+        if self._place.device is None or stream is not None:
+            return None
+        world = self._plain_worlds.get(type(lower))
+        if world is None:
+            world = plain_world(lower)
+            if world is None or world.device != self._place.device or not self._key.is_number:
+                return None
+            self._plain_worlds[type(lower)] = world
+        begin = world.plain(lower, self._key)
+        if begin is None:
+            return None
+        end = None
+        if upper is not None:
+            also = world.plain(upper, self._key)
+            if also is None:
+                return None
+            end = also[0]
+        native, size, number, kept = begin
+        self._streams[number] = kept
+        return Batch(world, size, number, (self._session, number, native, end))
+
+    def _any_batch(self, lower: Any, upper: Any, stream: Any) -> AnyBatch:
         name = "points" if upper is None else "lower"
-        return Batch(self, lower if isinstance(lower, Source) else look(name, lower), upper, stream)
+        return AnyBatch(self, lower if isinstance(lower, Source) else look(name, lower), upper, stream)
 
     # Queries
 
@@ -220,17 +248,18 @@ class Index(Held):
         unsigned ones and for rows, both modulo 2^64, float64 for floating ones, and 0 where nothing
         matches. A missing value adds nothing. Cost: a search, and a read for each matching row."""
         self._check_ordered("sum")
-        batch = self._batch(lower, upper, stream)
-        kind, cells = "u", None
-        if values is not None:
-            source = look("values", values)
-            same_place(batch.source, source)
-            of = refuse_strings(column(source, batch.stream))
-            if of.key.unit or of.key.dtype is None or of.key.dtype.kind not in "iuf":
-                raise InvalidType(f"values: they are {of.key}; sums are of numbers")
-            kind, cells = of.key.dtype.kind, of.native
+        if values is None:
+            batch = self._batch(lower, upper, stream)
+            return batch.numbers("uint64", self._native.sum, *batch.arguments, None, "u")
+        batch = self._any_batch(lower, upper, stream)
+        source = look("values", values)
+        same_place(batch.source, source)
+        of = refuse_strings(column(source, batch.stream))
+        if of.key.dtype is None or not of.key.is_number:
+            raise InvalidType(f"values: they are {of.key}; sums are of numbers")
+        kind = of.key.dtype.kind
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[kind]
-        return batch.numbers(dtype, self._native.sum, *batch.arguments, cells, kind)
+        return batch.numbers(dtype, self._native.sum, *batch.arguments, of.native, kind)
 
     def rows(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Matches:
         """All matching rows of each probe, as offsets and rows.
@@ -238,7 +267,7 @@ class Index(Held):
         Those of a probe are ordered by key, then by row, on ordered structures. Waits for the stream
         once, to learn how many there are. Cost: two searches, and a write for each matching row."""
         batch = self._batch(lower, upper, stream)
-        world, number = batch.source.world, batch.stream
+        world, number = batch.world, batch.stream
         offsets = world.empty(batch.size + 1, "int64", number)
         begins = world.address(offsets)
         self._run(self._native.offsets, *batch.arguments, begins, batch.size + 1)
@@ -344,11 +373,37 @@ class Index(Held):
         return self._place.run(call, *arguments)
 
 
+Arguments = tuple[_raydex.Session, int, Any, Any]
+"""What calls take first: the session, the stream, and the lower and upper ends."""
+
+
 class Batch:
     """The probes of one call, and where its answers go. What is called takes, after the arguments that are
     given, the address and the number of what it writes."""
 
-    __slots__ = ("_columns", "_index", "_scalar", "arguments", "size", "source", "stream")
+    __slots__ = ("arguments", "size", "stream", "world")
+
+    def __init__(self, world: World, size: int, stream: int, arguments: Arguments) -> None:
+        self.world = world
+        self.size = size
+        self.stream = stream
+        self.arguments = arguments
+
+    @property
+    def points(self) -> tuple[_raydex.Session, int, Any]:
+        return self.arguments[:3]
+
+    def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
+        world = self.world
+        out = world.new(self.size, dtype)
+        call(*arguments, world.address(out), self.size)
+        return out
+
+
+class AnyBatch(Batch):
+    """One whose probes may be anything."""
+
+    __slots__ = ("_columns", "_index", "_scalar", "source")
 
     def __init__(self, index: Index, source: Source, upper: Any, stream: Any) -> None:
         index._check_place(source.argument, source.world)
@@ -357,26 +412,23 @@ class Batch:
         self._index = index
         self.source = source
         self._scalar = source.scalar
-        self.stream, kept = stream_of(source, stream)
-        index._streams[self.stream] = kept
+        number, kept = stream_of(source, stream)
+        index._streams[number] = kept
         end: Column | None = None
         if upper is not None:
             other = look("upper", upper)
             index._check_place(other.argument, other.world)
             source, other = _as_long(source, other)
             self._scalar = source.scalar
-            end = column(other, self.stream, index._key)
-        begin = column(source, self.stream, index._key)
+            end = column(other, number, index._key)
+        begin = column(source, number, index._key)
         self._columns = (begin, end)  # keep what is read
-        self.size = begin.size
-        self.arguments = (index._place.session(), self.stream, begin.native, end and end.native)
-
-    @property
-    def points(self) -> tuple[_raydex.Session, int, Any]:
-        return self.arguments[:3]
+        super().__init__(
+            source.world, begin.size, number, (index._session, number, begin.native, end and end.native)
+        )
 
     def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
-        world = self.source.world
+        world = self.world
         out = world.empty(self.size, dtype, self.stream)
         self._index._place.run(call, *arguments, world.address(out), self.size)
         return out[0] if self._scalar else out

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import threading
 from dataclasses import dataclass
@@ -59,6 +60,11 @@ class Place:
                     session = self.run(_raydex.Session, backend)
                     _sessions[self.device] = session
         return session
+
+
+@functools.lru_cache(maxsize=None)
+def gpu(device: int | None) -> Place:
+    return Place("cuda", device)
 
 
 class Held:
@@ -132,6 +138,13 @@ def _parse(device: Any) -> tuple[str, int | None]:
     return (name, int(ordinal) if ordinal and name != "cpu" else None)
 
 
+@functools.lru_cache(maxsize=64)
+def _usual_backend(structure: str, structures: Callable[[], Any]) -> str:
+    """The one of a structure on a GPU."""
+    names = {one.backend for one in structures() if one.name == structure}
+    return "optix" if "optix" in names and "cuda" not in names else "cuda"
+
+
 def place_for(world: World, device: Any, structure: str, structures: Callable[[], Any]) -> Place:
     """Where an index over an array is: beside the array. `device` may only say the same, or choose
     optix; the structures that are on optix alone do that, too."""
@@ -139,8 +152,7 @@ def place_for(world: World, device: Any, structure: str, structures: Callable[[]
     if device is None:
         if own is None:
             return Place("cpu", None)
-        names = {one.backend for one in structures() if one.name == structure}
-        return Place("optix" if "optix" in names and "cuda" not in names else "cuda", own)
+        return Place(_usual_backend(structure, structures), own)
     backend, number = _parse(device)
     if (backend == "cpu") != (own is None) or number not in (None, own):
         to = None if backend == "cpu" else (number or 0)

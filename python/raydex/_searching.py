@@ -10,12 +10,23 @@ import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._arrow import HostCells
-from raydex._columns import Column, Key, Source, column, dtype_of, look, natural, same_place, stream_of
+from raydex._columns import (
+    Column,
+    Key,
+    Source,
+    column,
+    dtype_of,
+    look,
+    natural,
+    plain_key,
+    same_place,
+    stream_of,
+)
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Index
-from raydex._places import place_for
+from raydex._places import gpu, place_for
 from raydex._structures import known
-from raydex._worlds import HOST
+from raydex._worlds import HOST, plain_world
 
 # Where no call of the library pays: to search for fewer values, and to look up fewer cells in all. Measured on
 # two cores of an AMD EPYC.
@@ -98,6 +109,10 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
+    if sorter is None and stream is None:
+        found = _search_plain(a, v, side)
+        if found is not None:
+            return found
     first, probes = look("a", a), look("v", v)
     same_place(first, probes)
     rows, values = _host_array(first), _host_array(probes)
@@ -154,6 +169,23 @@ def _promoted(source: Source, stream: int, key: Key) -> Column:
         rounded = source.world.cast(source.given, key.dtype, stream)
         return column(look(source.argument, rounded), stream, key)
     return column(source, stream, key, copies=True)
+
+
+def _search_plain(a: Any, v: Any, side: str) -> Any:
+    """The answer for arrays of one type that are plain, see `World.plain`; None of any others."""
+    world = plain_world(a)
+    key = None if world is None or world.device is None else plain_key(a.dtype)
+    if world is None or key is None:
+        return None
+    rows, points = world.plain(a, key), world.plain(v, key)
+    if rows is None or points is None:
+        return None
+    native, size, stream, _ = points
+    out = world.new(size, "int64")
+    _raydex.search_sorted(
+        "cuda", gpu(world.device).session(), stream, rows[0], native, side == "right", world.address(out), size
+    )
+    return out
 
 
 def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any) -> Any:

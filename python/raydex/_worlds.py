@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,13 @@ import numpy.typing as npt
 from raydex import _cuda, _raydex
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 
+if TYPE_CHECKING:
+    from raydex._columns import Key
+
 _as_it_is = contextlib.nullcontext()
+
+Plain = tuple[_raydex.Column, int, int, Any]
+"""A column, its size, the library's current stream, and what keeps that."""
 
 
 class World:
@@ -36,6 +42,16 @@ class World:
 
     def address(self, array: Any) -> int:
         return _raydex.data_of(array.__array_struct__)
+
+    def plain(self, x: Any, key: Key) -> Plain | None:
+        """An array on a GPU as nearly all are: of the library's own class and on this world's device, which is
+        the current one, with one dimension, and cells of just that type that are read as they lie. None of
+        any other, and of one that is to be refused: `look` and `column` have the rules."""
+        return None
+
+    def new(self, size: int, dtype: str) -> Any:
+        """As `empty`, beside what is plain: on the current device and the current stream."""
+        raise NotImplementedError
 
     def cast(self, array: Any, dtype: str | np.dtype[Any], stream: int) -> Any:
         """A copy in another type, on the same device."""
@@ -93,9 +109,20 @@ class TorchWorld(World):
         cuda = self._torch.cuda
         return cuda.stream(cuda.ExternalStream(stream, device=self.device))
 
+    @functools.cached_property
+    def _reader(self) -> _raydex.TensorReader:
+        assert self.device is not None
+        return _raydex.TensorReader(self._torch.Tensor, _cuda.check_of(self.device), self.device)
+
+    def plain(self, x: Any, key: Key) -> Plain | None:
+        return self._reader.read(x, key.native)
+
+    def new(self, size: int, dtype: str) -> Any:
+        return self._torch.empty(size, dtype=_torch_dtype(dtype), device=self._place)
+
     def empty(self, size: int, dtype: str, stream: int) -> Any:
         with self.on(stream):
-            return self._torch.empty(size, dtype=_torch_dtype(dtype), device=self._place)
+            return self.new(size, dtype)
 
     def address(self, array: Any) -> int:
         return int(array.data_ptr())
@@ -131,9 +158,29 @@ class CupyWorld(World):
         with cuda.Device(self.device), cuda.ExternalStream(stream, device_id=self.device):
             yield
 
+    @functools.cached_property
+    def _check(self) -> _raydex.DeviceCheck:
+        return _cuda.check_of(self.device)
+
+    def plain(self, x: Any, key: Key) -> Plain | None:
+        if type(x) is not self._cupy.ndarray or x.ndim != 1 or x.dtype != key.dtype:
+            return None
+        memory, size, stride = x.data, x.size, 0
+        if size > 1:
+            stride = x.strides[0]
+            if stride <= 0:
+                return None
+        if memory.device_id != self.device or not self._check.is_current():
+            return None
+        stream, kept = self.current_stream()
+        return (_raydex.Column(key.native, memory.ptr, size, stride), size, stream, kept)
+
+    def new(self, size: int, dtype: str) -> Any:
+        return self._cupy.empty(size, dtype)
+
     def empty(self, size: int, dtype: str, stream: int) -> Any:
         with self.on(stream):
-            return self._cupy.empty(size, dtype)
+            return self.new(size, dtype)
 
     def address(self, array: Any) -> int:
         return int(array.data.ptr)
@@ -264,6 +311,17 @@ def is_of(library: str, x: Any, name: str) -> bool:
 
 torch_world = functools.lru_cache(maxsize=None)(TorchWorld)
 cupy_world = functools.lru_cache(maxsize=None)(CupyWorld)
+
+
+def plain_world(x: Any) -> World | None:
+    """The world of an array that may be plain there."""
+    torch = sys.modules.get("torch")
+    if torch is not None and type(x) is torch.Tensor:
+        return torch_world(x.get_device()) if x.is_cuda else None
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and type(x) is cupy.ndarray:
+        return cupy_world(x.data.device_id)
+    return None
 
 
 def world_of(x: Any, device: int | None) -> World:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import raydex
 from arrow_device import OnDevice
+from raydex import _columns
 
 if not any(one.backend == "cuda" and one.available for one in raydex.structures()):
     pytest.skip("no GPU, or a raydex without CUDA", allow_module_level=True)
@@ -175,6 +176,38 @@ def test_aggregates(gpu, dtype, random):
     index.close()
     with pytest.raises(raydex.InvalidArgument, match="index: it is closed"):
         of.sum(gpu.put(lower))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_plain_columns(gpu, dtype, random, monkeypatch):
+    """Arrays of the keys' type go a shorter way, which must answer as the general one."""
+    keys, points = (random.integers(0, 500, size).astype(dtype) for size in (5_000, 700))
+    index, on_host = raydex.build(gpu.put(keys)), raydex.build(keys)
+    lower, upper, table = gpu.put(points), gpu.put(points + 9), gpu.put(np.stack([points, points], 1))
+    gpu.synchronize()
+    stream = gpu.stream()
+    calls = [lambda **on: index.first(lower, **on), lambda **on: index.count(lower, upper, **on),
+             lambda **on: index.sum(lower, upper, **on), lambda **on: index.contains(lower, **on),
+             lambda **on: index.rank(lower, **on), lambda **on: index.count(table[:, 1], **on),
+             lambda **on: index.successor(lower, True, **on)]
+    general = [gpu.get(call(stream=stream)) for call in calls]
+    gpu.synchronize()
+    sorted_keys = gpu.put(np.sort(keys))
+    looks = []
+    for name in ("raydex._index", "raydex._searching"):
+        monkeypatch.setattr(sys.modules[name], "look", lambda *of: looks.append(of) or _columns.look(*of))
+    short = [gpu.get(call()) for call in calls]
+    found = raydex.searchsorted(sorted_keys, lower, "right")
+    has_functions = gpu.name != "torch" or hasattr(gpu.library.Tensor, "__dlpack_c_exchange_api__")
+    assert (looks == []) == has_functions
+    for one, other in zip(short, general):
+        np.testing.assert_array_equal(one, other)
+    same(gpu, found, np.searchsorted(np.sort(keys), points, "right"), "int64")
+    with gpu.on(stream):
+        there = index.rank(lower)
+    stream.synchronize()
+    same(gpu, there, on_host.rank(points))
+    assert len(looks) == 0 or not has_functions
 
 
 def test_columns_that_are_not_contiguous(gpu, random):
