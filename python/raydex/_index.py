@@ -186,6 +186,10 @@ class Index(Held):
 
     # Probes
 
+    @property
+    def _is_floating(self) -> bool:
+        return self._key.dtype is not None and self._key.dtype.kind == "f"
+
     def _check_ordered(self, what: str) -> None:
         """Refuses what an index over strings of any length does not answer."""
         if self._key.dtype is None:
@@ -287,6 +291,10 @@ class Index(Held):
     def isin(self, points: Any, invert: bool = False, *, stream: Any = None) -> Any:
         """`numpy.isin(points, column, invert=invert)`, of the column of the index: as `contains`, but
         NaN is in nothing, and with `invert` the opposite. Points may have any number of dimensions."""
+        batch = self._plain_batch(points, None, stream)
+        if batch is not None:
+            found = batch.numbers("bool", self._native.contains, *batch.points)
+            return batch.world.membership(found, points if self._is_floating else None, invert, batch.stream)
         source = look("points", points)
         world, shape = source.world, source.shape
         if isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
@@ -294,7 +302,7 @@ class Index(Held):
             source.scalar = False
         found = self.contains(source, stream=stream)
         array = None
-        if self._key.dtype is not None and self._key.dtype.kind == "f":
+        if self._is_floating:
             if world is HOST and isinstance(source.cells, HostCells):
                 array = np.asarray(source.cells.array)  # of a masked one, too
             else:

@@ -26,7 +26,7 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Index
 from raydex._places import gpu, place_for
 from raydex._structures import known
-from raydex._worlds import HOST, plain_world
+from raydex._worlds import HOST, Plain, World, plain_world
 
 # Where no call of the library pays: to search for fewer values, and to look up fewer cells in all. Measured on
 # two cores of an AMD EPYC.
@@ -73,12 +73,15 @@ def _in_one_type(
     return (a.astype(both, copy=False), b.astype(both, copy=False))
 
 
-def _index_over(of: Column, structure: str, options: dict[str, str], stream: int) -> Index:
-    place = place_for(of.source.world, None, structure, known)
-    native = place.run(
-        _raydex.Index, structure, place.backend, place.session(), stream, of.native, None, options
+def _index_over(world: World, key: Key, native: Any, size: int, stream: int) -> Index:
+    """One that answers points alone the fastest."""
+    backend = place_for(world, None, "auto", known).backend
+    structure, options = _raydex.advise_points(size, key.native, backend)
+    place = place_for(world, None, structure, known)
+    made = place.run(
+        _raydex.Index, structure, place.backend, place.session(), stream, native, None, options
     )
-    return Index(native, place, of.key, None, stream)
+    return Index(made, place, key, None, stream)
 
 
 def searchsorted(
@@ -172,20 +175,25 @@ def _promoted(source: Source, stream: int, key: Key) -> Column:
 
 
 def _search_plain(a: Any, v: Any, side: str) -> Any:
-    """The answer for arrays of one type that are plain, see `World.plain`; None of any others."""
-    world = plain_world(a)
-    key = None if world is None or world.device is None else plain_key(a.dtype)
-    if world is None or key is None:
+    both = _plain_pair(a, v)
+    if both is None:
         return None
-    rows, points = world.plain(a, key), world.plain(v, key)
-    if rows is None or points is None:
-        return None
-    native, size, stream, _ = points
+    world, _, rows, (points, size, stream, _) = both
     out = world.new(size, "int64")
     _raydex.search_sorted(
-        "cuda", gpu(world.device).session(), stream, rows[0], native, side == "right", world.address(out), size
+        "cuda", gpu(world.device).session(), stream, rows[0], points, side == "right", world.address(out), size
     )
     return out
+
+
+def _plain_pair(one: Any, other: Any) -> tuple[World, Key, Plain, Plain] | None:
+    """Two arrays of one type that are plain, see `World.plain`; None of any others."""
+    world = plain_world(one)
+    key = None if world is None else plain_key(one.dtype)
+    if world is None or key is None:
+        return None
+    first, second = world.plain(one, key), world.plain(other, key)
+    return None if first is None or second is None else (world, key, first, second)
 
 
 def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any) -> Any:
@@ -241,6 +249,9 @@ def isin(
     """
     if kind not in (None, "sort", "table"):
         raise InvalidArgument(f"kind: {kind!r} is none of None, 'sort' and 'table'")
+    both = None if stream is not None else _plain_pair(test_elements, element)
+    if both is not None:
+        return _found_on_device(*both, element, invert)
     elements, tests = look("element", element), look("test_elements", test_elements)
     same_place(elements, tests)
     values, rows = _host_array(elements), _host_array(tests)
@@ -264,8 +275,7 @@ def _found(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.b
     if len(rows) + len(values) < _least_cells:
         return np.isin(values, rows)
     of = column(_source("test_elements", rows), 0, copies=True)
-    structure, options = _raydex.advise_points(of.size, _raydex.Format(of.format), "cpu")
-    with _index_over(of, structure, options, 0) as index:
+    with _index_over(HOST, of.key, of.native, of.size, 0) as index:
         found: npt.NDArray[np.bool_] = index.contains(np.require(values, requirements=["C", "A"]))
     if values.dtype.kind == "f" and np.isnan(rows).any():
         found &= ~np.isnan(values)
@@ -283,17 +293,20 @@ def _isin_signed_and_unsigned(
 def _isin_on_device(element: Source, tests: Source, invert: bool, stream: Any) -> Any:
     number, _ = stream_of(element, stream)
     key = _common(tests, element, number)
-    of = _promoted(tests, number, key)
-    place = place_for(element.world, None, "auto", known)
-    structure, options = _raydex.advise_points(of.size, _raydex.Format(of.format), place.backend)
-    with _index_over(of, structure, options, number) as index:
-        points = _promoted(element, number, key)
-        world = element.world
-        found = world.empty(points.size, "bool", number)
-        index._run(
-            index._native.contains, index._place.session(), number, points.native, world.address(found),
-            points.size,
-        )  # fmt: skip
-    floating = key.dtype is not None and key.dtype.kind == "f"
-    found = world.membership(found, element.given if floating else None, invert, number)
+    of, points = _promoted(tests, number, key), _promoted(element, number, key)
+    rows: Plain = (of.native, of.size, number, None)
+    wanted: Plain = (points.native, points.size, number, None)
+    found = _found_on_device(element.world, key, rows, wanted, element.given, invert)
     return found[0] if element.scalar else found
+
+
+def _found_on_device(
+    world: World, key: Key, rows: Plain, points: Plain, element: Any, invert: bool
+) -> Any:
+    native, size, stream, _ = points
+    with _index_over(world, key, *rows[:3]) as index:
+        found = world.empty(size, "bool", stream)
+        index._run(
+            index._native.contains, index._session, stream, native, world.address(found), size
+        )
+    return world.membership(found, element if index._is_floating else None, invert, stream)

@@ -82,8 +82,10 @@ def device(monkeypatch):
     for module in (_worlds, _columns):
         monkeypatch.setattr(module, "torch_world", lambda number: of.world)
     monkeypatch.setitem(_places._sessions, 0, _raydex.Session("cpu"))
-    search = _raydex.search_sorted
+    search, build, advise = _raydex.search_sorted, _raydex.Index, _raydex.advise_points
     monkeypatch.setattr(_raydex, "search_sorted", lambda where, *rest: search("cpu", *rest))
+    monkeypatch.setattr(_raydex, "Index", lambda structure, where, *rest: build(structure, "cpu", *rest))
+    monkeypatch.setattr(_raydex, "advise_points", lambda size, key, where: advise(size, key, "cpu"))
     # Counts what goes the general way.
     of.looked = 0
     look = _columns.look
@@ -266,6 +268,23 @@ def test_searchsorted_of_other_types(device, types_of, random):
     same(raydex.searchsorted(put(a), put(v)[0]), put(np.searchsorted(a, v))[0])
     order = np.arange(50)[::-1].copy()
     same(raydex.searchsorted(put(a[::-1]), put(v), sorter=put(order)), put(np.searchsorted(a, v)))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+@pytest.mark.parametrize("invert", [False, True])
+def test_isin(device, dtype, invert, random):
+    keys, points = random.integers(0, 500, 2000).astype(dtype), random.integers(0, 1000, 300).astype(dtype)
+    if dtype == "float32":
+        keys[-9:] = points[-5:] = np.nan
+    index, expected = on_device(keys), put(np.isin(points, keys, invert=invert))
+    short = index.isin(put(points), invert), raydex.isin(put(points), put(keys), invert=invert)
+    assert device.looked == 0
+    for found in (*short, index.isin(put(points), invert, stream=0),
+                  raydex.isin(put(points), put(keys), invert=invert, stream=0),
+                  raydex.isin(put(points.astype("float64")), put(keys), invert=invert)):  # fmt: skip
+        same(found, expected)
+    assert device.looked > 0
+    assert index.isin(put(points)[0], invert).shape == ()
 
 
 class Array:
