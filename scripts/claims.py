@@ -4,6 +4,9 @@
 A claim compares the best row of `of` with the best one of `to`, both of the experiment `figure`, or the latter of
 `beside`, once for each value of the fields in `each`: the ratio of a `quantity` [lookup_ms], a field or a sum of some,
 and of `to` of another one if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`.
+
+Both rows are of one card, and a claim is judged on each card that has both. Only where `of` and `to` name a `device`
+each are cards compared with each other.
 """
 
 import dataclasses
@@ -14,6 +17,7 @@ import results
 CLAIMS = results.RESULTS / "claims.toml"
 NOISE = 0.02  # measurements differ by as much
 ALIKE = (0.8, 1.25)
+MOST_PLACES = 4  # of a verdict that has the ratio of each
 
 
 @dataclasses.dataclass
@@ -23,7 +27,7 @@ class Verdict:
     says: str
     """The paper's sentence."""
     ratios: dict
-    """By the values of `each`."""
+    """By the card, and the values of `each`."""
     word: str
     """agrees, agrees in part, or contradicts."""
     why: str
@@ -31,11 +35,15 @@ class Verdict:
 
     def text(self):
         """The verdict as a sentence."""
-        each = [_text(ratio) + (f" ({place})" if place else "") for place, ratio in self.ratios.items()]
-        least, most = min(self.ratios.values()), max(self.ratios.values())
-        ends = list(dict.fromkeys(map(_text, (least, most))))
-        found = ", ".join(each) if len(each) <= 4 else " to ".join(ends)
-        return f"{found}: {self.word}." + (f" {self.why}" if self.why else "")
+        if len(self.ratios) <= MOST_PLACES:
+            found = [f"{_text(ratio)} ({', '.join(filter(None, place))})" for place, ratio in self.ratios.items()]
+        else:
+            found = []
+            for card in dict.fromkeys(card for card, _ in self.ratios):
+                of_card = [ratio for place, ratio in self.ratios.items() if place[0] == card]
+                ends = dict.fromkeys(map(_text, (min(of_card), max(of_card))))
+                found.append(f"{' to '.join(ends)} ({card})")
+        return f"{', '.join(found)}: {self.word}." + (f" {self.why}" if self.why else "")
 
 
 def _text(ratio):
@@ -44,7 +52,12 @@ def _text(ratio):
 
 def _field(row, name):
     options = {**results.named(row["options"]), **results.asked(row)}
-    return {**row, **options, **row["workload_axes"]}[name]
+    return {**row, **row["workload_axes"], **options}[name]
+
+
+def _card(device):
+    """The short name of a card, such as H200."""
+    return device.removeprefix("NVIDIA ").split(" ")[0]
 
 
 def _holds(ratio, expects):
@@ -64,11 +77,13 @@ def judged(claim, rows):
     quantity = claim.get("quantity", "lookup_ms")
     quantities = {"of": quantity, "to": claim.get("to_quantity", quantity)}
     figures = {"of": claim["figure"], "to": claim.get("beside", claim["figure"])}
+    between = [claim[side]["device"] for side in ("of", "to") if "device" in claim[side]]
     best = {"of": {}, "to": {}}
     for row in rows:
         for side, found in best.items():
             if row["experiment"] == figures[side] and results.matches(row, claim[side]):
-                place = ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", []))
+                card = " beside ".join(map(_card, between or [row["device"]]))
+                place = (card, ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", [])))
                 value = sum(row[name] for name in quantities[side].split(" + "))
                 found[place] = min(value, found.get(place, value))
     ratios = {place: value / best["to"][place] for place, value in best["of"].items() if place in best["to"]}

@@ -28,6 +28,7 @@ MOST_BYTES = 2_000_000
 SPEEDS = ROOT / "src/choice/built_in_speeds.inc"
 TABLES = RESULTS / "tables.toml"
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+CARD = "NVIDIA H200"  # of the built-in speeds, and of all tables that name no device
 
 # Cells of these fields are texts even if they look like numbers; flags of commands are, too.
 TEXTS = {"experiment", "structure", "options", "backend", "device", "driver", "key", "result",
@@ -206,6 +207,11 @@ def everything():
     return sorted(rows, key=lambda row: row["date"])
 
 
+def of_card(row):
+    """Whether a row is of the card that tables are of, or of a CPU."""
+    return row["backend"] == "cpu" or row["device"] == CARD
+
+
 def named(options):
     """Options by name, from `name=value` separated by spaces."""
     return dict(word.split("=", 1) for word in options.split())
@@ -241,8 +247,10 @@ def usual(row, where):
     axes = row["workload_axes"]
     wanted = {name: given for name, given in {**USUAL_POINTS, **where}.items()
               if name in axes or name not in LATER_AXES}
+    others = set(USUAL_POINTS) - set(where)
     whole_range = "value_bits" in where or axes.get("value_bits") in (None, axes.get("key_bits"))
-    return whole_range and matches(row, wanted)
+    return (whole_range and all(same(axes.get(name), wanted[name]) for name in others & wanted.keys()) and
+            matches(row, {name: given for name, given in wanted.items() if name not in others}))
 
 
 # The built-in speeds are of defaults, as `info().options` has them. Rays are traced in the order of
@@ -271,7 +279,7 @@ JUDGED = [("sorted_array", "cuda"), ("eytzinger", "cuda"), ("pivot_tree", "cuda"
 
 def speeds():
     """The text of the table of built-in speeds."""
-    rows = [row for row in everything() if row["experiment"] is None]
+    rows = [row for row in everything() if row["experiment"] is None and of_card(row)]
     lines = ["// Written by scripts/results.py from docs/results; not to be edited.\n"]
     for structure, backend in JUDGED:
         for key_bits, hits, is_sorted in ((32, 0, False), (32, 0, True), (64, 0, False), (64, 0, True),
@@ -331,8 +339,9 @@ def cell(rows, spec, where):
     for each in values:
         wanted = {**where, **({axis: each} if each is not None else {})}
         minima = wanted.get("structure", "").startswith("rmq")
-        of_experiments = wanted.pop("experiment", None) == "any"
-        found = [row for row in rows if (of_experiments or row["experiment"] is None) and
+        experiment = wanted.pop("experiment", None)
+        found = [row for row in rows if experiment in ("any", row["experiment"]) and
+                 ("device" in wanted or of_card(row)) and
                  (matches(row, wanted) if minima else usual(row, wanted))]
         several = {f"{row['options']} {row['workload_axes'].get('probes')}" for row in found}
         if len(several) > 1:
@@ -380,12 +389,21 @@ def table(spec, rows):
     return "\n".join(line.replace("|  |", "| |").replace("|  |", "| |") for line in lines)
 
 
+def described(specs, name):
+    """A table's description, with what it has from the one that it is `like`."""
+    spec = specs[name]
+    if "like" not in spec:
+        return spec
+    other = described(specs, spec["like"])
+    return {**other, **spec, "where": {**other.get("where", {}), **spec.get("where", {})}}
+
+
 def document(text_of_it, specs, rows):
     """A document with its tables written anew."""
     def anew(match):
         if match["name"] not in specs:
             raise SystemExit(f"results: {TABLES} has no table {match['name']}")
-        return f"{match['begin']}\n{table(specs[match['name']], rows)}\n{match['end']}"
+        return f"{match['begin']}\n{table(described(specs, match['name']), rows)}\n{match['end']}"
 
     return re.sub(r"(?P<begin><!-- results: (?P<name>[\w-]+) -->)\n.*?(?P<end><!-- end -->)", anew,
                   text_of_it, flags=re.DOTALL)

@@ -13,11 +13,11 @@ import claims  # noqa: E402
 import results  # noqa: E402
 
 
-def rows_of(**times):
+def rows_of(card="H200", **times):
     """A row for each layout, of an experiment."""
     return [
         {"experiment": "a/1", "options": f"layout={layout}", "command": f"raydex bench --option layout={layout}",
-         "workload_axes": {"keys": 8}, "lookup_ms": ms}
+         "workload_axes": {"keys": 8}, "lookup_ms": ms, "device": f"NVIDIA {card} 80GB"}
         for layout, ms in times.items()
     ]
 
@@ -42,7 +42,7 @@ def test_every_figure_has_a_verdict():
 def test_verdicts_follow_from_times(expects, row, word):
     found = claims.judged(claim(expects, why="Who knows."), rows_of(row=row, column=1))
     assert found.word == word
-    assert found.text() == f"{row:.2f}: {word}. Who knows."
+    assert found.text() == f"{row:.2f} (H200): {word}. Who knows."
 
 
 def test_some_of_several():
@@ -50,7 +50,31 @@ def test_some_of_several():
     for row in rows[2:]:
         row["workload_axes"] = {"keys": 16}
     found = claims.judged(claim("less", each=["keys"], why="Who knows."), rows)
-    assert found.text() == "0.50 (keys 8), 1.50 (keys 16): agrees in part. Who knows."
+    assert found.text() == "0.50 (H200, keys 8), 1.50 (H200, keys 16): agrees in part. Who knows."
+
+
+def test_cards_are_judged_apart():
+    """Each is compared with itself, unless a claim names two."""
+    rows = [*rows_of(row=1, column=2), *rows_of(card="H100", row=6, column=4)]
+    found = claims.judged(claim("less", why="Who knows."), rows)
+    assert found.text() == "0.50 (H200), 1.50 (H100): agrees in part. Who knows."
+    only = claims.judged(claim("less"), [*rows[:2], *rows_of(card="A10", row=0.1)])
+    assert only.text() == "0.50 (H200): agrees."
+    with pytest.raises(SystemExit, match="no rows of a/1"):
+        claims.judged(claim("less"), [rows[0], rows[3]])
+    both = claim("less", of={"layout": "row", "device": "NVIDIA H200 80GB"},
+                 to={"layout": "column", "device": "NVIDIA H100 80GB"})
+    assert claims.judged(both, rows).text() == "0.25 (H200 beside H100): agrees."
+
+
+def test_many_are_told_by_their_ends():
+    rows = []
+    for keys in (8, 16, 32):
+        for card, ms in (("H200", 1), ("H100", 4)):
+            more = rows_of(card=card, row=ms * keys, column=8)
+            rows += [{**row, "workload_axes": {"keys": keys}} for row in more]
+    assert claims.judged(claim("more", each=["keys"], why="Who knows."), rows).text() == (
+        "1.00 to 4.00 (H200), 4.00 to 16.00 (H100): agrees in part. Who knows.")
 
 
 def test_what_contradicts_needs_a_reason():

@@ -97,6 +97,22 @@ def test_a_table_of_a_document_is_written_anew(measured, tmp_path):
         results.document(old, {"t": spec}, rows)
 
 
+def test_tables_are_of_one_card(measured):
+    """Later rows of another card do not come in, but where it is named; nor do they into the built-in speeds."""
+    here = next(row for row in measured[0] if row["structure"] == "pivot_tree")
+    ours = {**here, "experiment": None, "backend": "cuda", "device": results.CARD, "date": "1"}
+    later = {**ours, "device": "Another", "n": 7, "date": "2"}
+    experiment = {**later, "experiment": "a/1", "n": 8}
+    rows = [ours, later, experiment]
+    spec = {"columns": {"structure": ["pivot_tree"]}, "cell": "{n}", "rows": [{"name": "it", "where": {}}],
+            "where": {"probe_order": here["workload_axes"]["probe_order"]}}
+    specs = {"usual": spec, "other": {"like": "usual", "where": {"device": "Another"}},
+             "figure": {"like": "other", "where": {"experiment": "a/1"}}}
+    cells = [results.table(results.described(specs, name), rows).splitlines()[-1] for name in specs]
+    assert cells == [f"| it | {here['n']} |", "| it | 7 |", "| it | 8 |"]
+    assert [results.of_card(row) for row in rows] == [True, False, False]
+
+
 def test_cells_are_of_what_peers_printed(tmp_path, monkeypatch):
     """One row of their table; none or several are refused."""
     monkeypatch.setattr(results, "RESULTS", tmp_path)
