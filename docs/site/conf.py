@@ -28,7 +28,7 @@ extensions = [
     "pictures",
     "references",
 ]
-exclude_patterns = ["repository", "plots"]
+exclude_patterns = ["repository", "plots*"]
 
 # Which page shows what of the repository; links to all else are downloads, to folders plain text.
 repository_pages = {

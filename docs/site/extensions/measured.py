@@ -4,6 +4,7 @@
 import functools
 import importlib.machinery
 import importlib.util
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,68 @@ def verdicts() -> dict[str, list[claims.Verdict]]:
 
 
 @functools.cache
-def plots() -> dict[str, Any]:
-    """What scripts/plot draws, by the name of the experiment."""
+def plot() -> Any:
+    """scripts/plot, as a module."""
     path = str(results.ROOT / "scripts/plot")
     loader = importlib.machinery.SourceFileLoader("plot", path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot", loader))
     loader.exec_module(module)
-    return module.PLOTS
+    return module
+
+
+# The cards whose plots are shown: the folders of docs/results, and how figures are called.
+CARDS = {"nvidia-h200": "H200", "nvidia-h100-80gb-hbm3": "H100"}
+
+
+@functools.cache
+def shown() -> dict[str, list[str]]:
+    """The cards whose plot of an experiment is shown, by its name: not those of which another one measured all
+    structures as well, and more of them, or later."""
+    found: dict[str, dict[str, tuple[set[str], str]]] = {}
+    for card in CARDS:
+        for name, rows_of_it in plot().read([results.RESULTS / card]).items():
+            structures = {row["structure"] for row in rows_of_it}
+            found.setdefault(name, {})[card] = structures, max(row["date"] for row in rows_of_it)
+    return {
+        name: [
+            card for card, (structures, date) in of.items()
+            if not any(structures < others or structures == others and date < later
+                       for other, (others, later) in of.items() if other != card)
+        ]
+        for name, of in found.items()
+    }
+
+
+def draw(app: Sphinx) -> None:
+    """The plots that are shown, in a folder for each card beside the sources: drawn where anything is newer, or
+    where scripts/docs drew them, taken from there."""
+    module = plot()
+    module.matplotlib.rcParams["svg.hashsalt"] = "raydex"
+    module.matplotlib.rcParams["font.size"] = 9
+    drawn = Path(app.srcdir) / "plots"
+    for card, short in CARDS.items():
+        kept = results.ROOT / "build/plots" / f"site-{short.lower()}"
+        sources = [*(results.RESULTS / card).glob("*.csv"), results.ROOT / "scripts/plot", Path(__file__)]
+        newest = max(path.stat().st_mtime for path in sources)
+        if not kept.exists() or kept.stat().st_mtime < newest:
+            shutil.rmtree(kept, ignore_errors=True)
+            kept.mkdir(parents=True)
+            for name, rows_of_it in module.read([results.RESULTS / card]).items():
+                if card in shown()[name] and name in module.PLOTS:
+                    before = drawn / (name.replace("/", "-") + ".svg")
+                    if drawn.resolve().name == card and before.exists():
+                        shutil.copyfile(before, kept / file_of(name, short))
+                    else:
+                        module.draw(name, rows_of_it, kept / file_of(name, short))
+            kept.touch()
+        folder = Path(app.srcdir) / f"plots-{short.lower()}"
+        if not folder.exists():
+            folder.symlink_to(kept)
+
+
+def file_of(name: str, short: str) -> str:
+    """The file of a plot."""
+    return f"{name.replace('/', '-')}-{short.lower()}.svg"
 
 
 class Measured(SphinxDirective):
@@ -66,40 +122,53 @@ class Measured(SphinxDirective):
 
 
 class Plots(SphinxDirective):
-    """`{plots} PAPER`: what scripts/plot drew of a paper's experiments, and whether what the paper says of
-    them holds here."""
+    """`{plots} PAPER`: what scripts/plot drew of a paper's experiments, of each card that has more structures than
+    another or newer rows, and whether what the paper says of them holds here."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(results.ROOT / "scripts/plot")
         self.env.note_dependency(claims.CLAIMS)
-        folder = Path(self.env.srcdir) / "plots"
-        drawn = {}
-        for name, plot in plots().items():
-            if name.startswith(self.arguments[0] + "/"):
-                file = name.replace("/", "-") + ".svg"
-                if (folder / file).exists():
-                    drawn[name] = (file, plot.title)
-        if not drawn:
-            raise self.error(f"{folder} has no plots of {self.arguments[0]}")
+        names = [name for name in plot().PLOTS if name.startswith(self.arguments[0] + "/") and name in shown()]
+        if not names:
+            raise self.error(f"nothing was drawn of {self.arguments[0]}")
         lines = []
-        for name, (file, title) in drawn.items():
-            lines += [
-                f":::{{figure}} /plots/{file}",
-                f":alt: {name}: {title}",
-                ":class: plot",
-                ":loading: lazy",
-                f":target: ../_images/{file}",
-                f":name: plot-{file.removesuffix('.svg').replace('.', '-')}",
-                "",
-                f"`{name}`: {title}",
-                ":::",
-                "",
-            ]
-            lines += [f"- *{verdict.says}* Here {verdict.text()}" for verdict in verdicts().get(name, [])]
-            lines.append("")
+        for name in names:
+            for card in shown()[name]:
+                short = CARDS[card]
+                file = file_of(name, short)
+                lines += [
+                    f":::{{figure}} /plots-{short.lower()}/{file}",
+                    f":alt: {name}: {plot().PLOTS[name].title}",
+                    ":class: plot",
+                    ":loading: lazy",
+                    f":target: ../_images/{file}",
+                    f":name: plot-{file.removesuffix('.svg').replace('.', '-')}",
+                    "",
+                    f"`{name}`: {plot().PLOTS[name].title} ({short})",
+                    ":::",
+                    "",
+                ]
+            lines += said(name)
         return self.parse_text_to_nodes("\n".join(lines))
+
+
+def said(name: str) -> list[str]:
+    """What the paper says of an experiment, and whether that holds here: lines of a list."""
+    return [*(f"- *{verdict.says}* Here {verdict.text()}" for verdict in verdicts().get(name, [])), ""]
+
+
+class Verdict(SphinxDirective):
+    """`{verdict} EXPERIMENT`: what the paper says of one, without its plot."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(claims.CLAIMS)
+        if self.arguments[0] not in verdicts():
+            raise self.error(f"claims.toml says nothing of {self.arguments[0]}")
+        return self.parse_text_to_nodes("\n".join(said(self.arguments[0])))
 
 
 class Verdicts(SphinxDirective):
@@ -119,7 +188,9 @@ class Verdicts(SphinxDirective):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
+    app.connect("builder-inited", draw)
     app.add_directive("measured", Measured)
     app.add_directive("plots", Plots)
+    app.add_directive("verdict", Verdict)
     app.add_directive("verdicts", Verdicts)
     return {"parallel_read_safe": True}
