@@ -20,7 +20,17 @@ from raydex import _cuda, _raydex
 from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._places import stream_for
-from raydex._worlds import HOST, BareWorld, World, cupy_world, is_of, torch_world, world_of
+from raydex._worlds import (
+    HOST,
+    BareWorld,
+    Plain,
+    World,
+    cupy_world,
+    is_of,
+    plain_world,
+    torch_world,
+    world_of,
+)
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
 _WIDENED = {
@@ -45,6 +55,10 @@ class Key:
     @property
     def is_number(self) -> bool:
         return not self.unit and self.dtype is not None and self.dtype.kind in "iuf"
+
+    @property
+    def is_integer(self) -> bool:
+        return self.is_number and self.dtype is not None and self.dtype.kind != "f"
 
     def __str__(self) -> str:
         if self.dtype is None:
@@ -240,6 +254,16 @@ def plain_key(dtype: Any) -> Key | None:
     """The key that cells of a dtype of PyTorch or CuPy are without a conversion, if they are numbers."""
     own = dtype if isinstance(dtype, np.dtype) else _dtype_of_torch(dtype)
     return Key(own) if own is not None and _natural(own) == own and Key(own).is_number else None
+
+
+def plain_pair(one: Any, other: Any) -> tuple[World, Key, Plain, Plain] | None:
+    """Two arrays of one type that are plain, see `World.plain`; None of any others."""
+    world = plain_world(one)
+    key = None if world is None else plain_key(one.dtype)
+    if world is None or key is None:
+        return None
+    first, second = world.plain(one, key), world.plain(other, key)
+    return None if first is None or second is None else (world, key, first, second)
 
 
 def _look_at_tensor(argument: str, x: Any, torch: Any) -> Source:

@@ -10,7 +10,18 @@ import numpy as np
 
 from raydex import _raydex
 from raydex._arrow import HostCells
-from raydex._columns import Column, Key, Source, column, dtype_of, format_of, look, same_place, stream_of
+from raydex._columns import (
+    Column,
+    Key,
+    Source,
+    column,
+    dtype_of,
+    format_of,
+    look,
+    plain_pair,
+    same_place,
+    stream_of,
+)
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import bytes_as_text, option_texts, options_of
 from raydex._places import Held, Place, place_for
@@ -102,6 +113,16 @@ class Rmq(Held):
     def _ask(
         self, lower: Any, upper: Any, stream: Any, dtype: str, call: Callable[..., None], *more: Any
     ) -> Any:
+        both = None
+        if self._place.device is not None and stream is None:
+            both = plain_pair(lower, upper)
+        if both is not None and both[0].device == self._place.device and both[1].is_integer:
+            self._check_open()
+            plain_in, _, (begin, size, number, kept), (end, *_) = both
+            self._streams[number] = kept
+            out = plain_in.new(size, dtype)
+            call(self._place.session(), number, begin, end, *more, plain_in.address(out), size)
+            return out
         sources = [look("lower", lower), look("upper", upper)]
         self._check_open()
         for one in sources:
@@ -172,8 +193,7 @@ def _positions(sources: list[Source], stream: int) -> list[Column]:
     same_place(*sources)
     columns = [_column_of_positions(one, stream) for one in sources]
     for one in columns:
-        kind = None if one.key.dtype is None or one.key.unit else one.key.dtype.kind
-        if kind not in ("i", "u"):
+        if not one.key.is_integer:
             raise InvalidType(f"{one.source.argument}: positions are integers, and these are {one.key}")
     if len(columns) == 2 and columns[0].key != columns[1].key:
         columns = [_as_int64(one, stream) for one in columns]

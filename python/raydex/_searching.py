@@ -18,7 +18,7 @@ from raydex._columns import (
     dtype_of,
     look,
     natural,
-    plain_key,
+    plain_pair,
     same_place,
     stream_of,
 )
@@ -26,7 +26,7 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Index
 from raydex._places import gpu, place_for
 from raydex._structures import known
-from raydex._worlds import HOST, Plain, World, plain_world
+from raydex._worlds import HOST, Plain, World
 
 # Where no call of the library pays: to search for fewer values, and to look up fewer cells in all. Measured on
 # two cores of an AMD EPYC.
@@ -175,7 +175,7 @@ def _promoted(source: Source, stream: int, key: Key) -> Column:
 
 
 def _search_plain(a: Any, v: Any, side: str) -> Any:
-    both = _plain_pair(a, v)
+    both = plain_pair(a, v)
     if both is None:
         return None
     world, _, rows, (points, size, stream, _) = both
@@ -184,16 +184,6 @@ def _search_plain(a: Any, v: Any, side: str) -> Any:
         "cuda", gpu(world.device).session(), stream, rows[0], points, side == "right", world.address(out), size
     )
     return out
-
-
-def _plain_pair(one: Any, other: Any) -> tuple[World, Key, Plain, Plain] | None:
-    """Two arrays of one type that are plain, see `World.plain`; None of any others."""
-    world = plain_world(one)
-    key = None if world is None else plain_key(one.dtype)
-    if world is None or key is None:
-        return None
-    first, second = world.plain(one, key), world.plain(other, key)
-    return None if first is None or second is None else (world, key, first, second)
 
 
 def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any) -> Any:
@@ -249,7 +239,7 @@ def isin(
     """
     if kind not in (None, "sort", "table"):
         raise InvalidArgument(f"kind: {kind!r} is none of None, 'sort' and 'table'")
-    both = None if stream is not None else _plain_pair(test_elements, element)
+    both = None if stream is not None else plain_pair(test_elements, element)
     if both is not None:
         return _found_on_device(*both, element, invert)
     elements, tests = look("element", element), look("test_elements", test_elements)

@@ -94,7 +94,7 @@ def device(monkeypatch):
         of.looked += 1
         return look(*arguments)
 
-    for module in (sys.modules["raydex._index"], _searching):
+    for module in (sys.modules["raydex._index"], sys.modules["raydex._minima"], _searching):
         monkeypatch.setattr(module, "look", counted)
     return of
 
@@ -285,6 +285,28 @@ def test_isin(device, dtype, invert, random):
         same(found, expected)
     assert device.looked > 0
     assert index.isin(put(points)[0], invert).shape == ()
+
+
+def test_minima(device, random):
+    values = random.integers(-100, 100, 1000)
+    on_host = raydex.rmq(values)
+    of = raydex.Rmq({"min": on_host._native}, _places.Place("cuda", 0), on_host._values, None, 0)
+    lower = random.integers(0, 1000, 300)
+    device.looked = 0
+    for dtype in ("int64", "int32"):
+        ends = put(lower.astype(dtype)), put((lower + 20).astype(dtype))
+        for ask in (of.min, of.argmin):
+            short = ask(*ends)
+            assert device.looked == 0
+            same(short, ask(*ends, stream=0))
+            assert device.looked > 0
+            device.looked = 0
+    np.testing.assert_array_equal(of.min(*ends).numpy(), on_host.min(lower, lower + 20))
+    with pytest.raises(raydex.InvalidType, match="positions are integers"):
+        of.min(put(lower.astype("float64")), put(lower.astype("float64")))
+    of.close()
+    with pytest.raises(raydex.InvalidArgument, match="it is closed"):
+        of.min(*ends)
 
 
 class Array:
