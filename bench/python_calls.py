@@ -3,10 +3,10 @@
 """Times what a call of the Python package costs beside the library's own work.
 
 For columns of NumPy, PyTorch and pyarrow in host memory, and on a GPU of PyTorch and CuPy, it times
-`index.first`, `count`, `rank` and `contains` of a few probes over 1000 keys of int64, as a user calls them, and
-the call of the extension that these make, with its column, its output and its stream at hand. The difference is
-the overhead: looking at the arguments, the current stream and device, the result's memory, on a GPU also the
-conversions of row ids to int64 and of `contains` to bool.
+`index.first`, `count`, `rank` and `contains` of a few probes over 1000 keys of int64, and on a GPU
+`raydex.searchsorted`, as a user calls them, and the call of the extension that these make, with its columns, its
+output and its stream at hand. The difference is the overhead: looking at the arguments, the current stream and
+device, the result's memory, on a GPU also the conversions of row ids to int64 and of `contains` to bool.
 
 Each figure is in microseconds a call, on the clock of the caller: the least of many short stretches of calls, in
 turn of the one and the other, since whatever else the machine does only adds to it. On a GPU a stretch begins with
@@ -21,7 +21,7 @@ import time
 
 import numpy as np
 import raydex
-from raydex import _columns
+from raydex import _columns, _raydex
 
 KEYS = 1000
 CALLS = 20  # a stretch
@@ -76,8 +76,8 @@ def least(calls, wait, stretches):
     return [one / CALLS / 1000 for one in best]
 
 
-def calls_of(index, probes):
-    """By name: what a user calls, and what of the extension is called then."""
+def calls_of(index, keys, probes):
+    """By name: what a user calls, and what of the extension is called then. The keys are sorted."""
     source = _columns.look("points", probes)
     stream, _ = _columns.stream_of(source, None)
     column = _columns.column(source, stream, index._key)
@@ -89,12 +89,21 @@ def calls_of(index, probes):
     def run(call, *arguments):
         return lambda: call(*batch, *arguments)
 
+    rows = _columns.column(_columns.look("a", keys), stream, index._key)
+    on_a_gpu = {} if world.device is None else {
+        "searchsorted": (
+            lambda: raydex.searchsorted(keys, probes),
+            lambda: _raydex.search_sorted(
+                "cuda", session, stream, rows.native, column.native, False, to, column.size),
+        ),
+    }
     return {
         "first": (lambda: index.first(probes), run(native.first, None, to, column.size)),
         "contains": (lambda: index.contains(probes), run(native.contains, to, column.size)),
         "count": (lambda: index.count(probes), run(native.count, None, to, column.size)),
         "rank": (lambda: index.rank(probes), run(native.rank, False, to, column.size)),
-    }, (out, column)
+        **on_a_gpu,
+    }, (out, column, rows)
 
 
 def main():
@@ -115,7 +124,7 @@ def main():
         index = raydex.build(keys)
         for count in map(int, arguments.probes.split(",")):
             probes = put(np.arange(count) % (2 * KEYS))
-            calls, kept = calls_of(index, probes)
+            calls, kept = calls_of(index, keys, probes)
             for name, pair in calls.items():
                 whole, own = least(pair, wait, arguments.stretches)
                 results.append({
