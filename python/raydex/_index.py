@@ -200,7 +200,8 @@ class Index(Held):
 
     def _batch(self, lower: Any, upper: Any, stream: Any) -> Batch:
         """The probes of a call, checked and where the index is."""
-        return self._plain_batch(lower, upper, stream) or self._any_batch(lower, upper, stream)
+        plain = None if self._place.device is None else self._plain_batch(lower, upper, stream)
+        return plain or AnyBatch(self, lower, upper, stream)
 
     def _plain_batch(self, lower: Any, upper: Any, stream: Any) -> Batch | None:
         """The same in little time, of arrays that are plain, see `World.plain`, on their current stream."""
@@ -224,10 +225,6 @@ class Index(Held):
         native, size, number, kept = begin
         self._streams[number] = kept
         return Batch(world, size, number, (self._session, number, native, end))
-
-    def _any_batch(self, lower: Any, upper: Any, stream: Any) -> AnyBatch:
-        name = "points" if upper is None else "lower"
-        return AnyBatch(self, lower if isinstance(lower, Source) else look(name, lower), upper, stream)
 
     # Queries
 
@@ -255,7 +252,7 @@ class Index(Held):
         if values is None:
             batch = self._batch(lower, upper, stream)
             return batch.numbers("uint64", self._native.sum, *batch.arguments, None, "u")
-        batch = self._any_batch(lower, upper, stream)
+        batch = AnyBatch(self, lower, upper, stream)
         source = look("values", values)
         same_place(batch.source, source)
         of = refuse_strings(column(source, batch.stream))
@@ -413,7 +410,9 @@ class AnyBatch(Batch):
 
     __slots__ = ("_columns", "_index", "_scalar", "source")
 
-    def __init__(self, index: Index, source: Source, upper: Any, stream: Any) -> None:
+    def __init__(self, index: Index, lower: Any, upper: Any, stream: Any) -> None:
+        name = "points" if upper is None else "lower"
+        source = lower if isinstance(lower, Source) else look(name, lower)
         index._check_place(source.argument, source.world)
         if upper is not None:
             index._check_ordered("upper")
@@ -431,9 +430,10 @@ class AnyBatch(Batch):
             end = column(other, number, index._key)
         begin = column(source, number, index._key)
         self._columns = (begin, end)  # keep what is read
-        super().__init__(
-            source.world, begin.size, number, (index._session, number, begin.native, end and end.native)
-        )
+        self.world = source.world
+        self.size = begin.size
+        self.stream = number
+        self.arguments = (index._session, number, begin.native, end and end.native)
 
     def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
         world = self.world
