@@ -112,12 +112,12 @@ def test_answers_are_put_together(library, random):
     points = route(to(library, lower), None, splitters, to(library, lower % 2 == 0))
     cases.equal(undo(points, points.lower, "place"), np.where(lower % 2 == 0, lower, -1))
     cases.equal(undo(points, points.lower, "first", -7), np.where(lower % 2 == 0, lower, -7))
-    for given in (None, to(library, lower % 2 == 0)):
-        points = route(to(library, lower), None, splitters, given, 16)
+    for some in (None, to(library, lower % 2 == 0)):
+        points = route(to(library, lower), None, splitters, some, 16)
         narrow = to(library, np.asarray(points.lower).astype("int32"))
         found = undo(points, narrow, "place", widen=True)
         assert np.asarray(found).dtype == np.int64
-        cases.equal(found, lower if given is None else np.where(lower % 2 == 0, lower, -1))
+        cases.equal(found, lower if some is None else np.where(lower % 2 == 0, lower, -1))
 
 
 def test_splitters_are_even(random):
