@@ -106,7 +106,7 @@ def measure(arguments, engine, device):
         keys, arguments.structure, engine=engine, most_probes=arguments.most_probes))
     say("build", milliseconds, arguments.keys)
 
-    milliseconds, routes = clock(lambda: route(probes, None, index._splitters))
+    milliseconds, routes = clock(lambda: route(probes, None, index._splitters, None, engine.unit))
     say("route", milliseconds, arguments.probes)
     table = np.stack(engine.gather(routes.counts))
     sent, received = table[engine.process].tolist(), table[:, engine.process].tolist()
@@ -119,7 +119,7 @@ def measure(arguments, engine, device):
     say("lookup", milliseconds, arguments.probes)
     milliseconds, answers = clock(lambda: engine.exchange(found, received, sent))
     say("back", milliseconds, arguments.probes, (sum(received) - received[engine.process]) * np.dtype(narrow).itemsize)
-    milliseconds, stepwise = clock(lambda: undo(routes, on.cast(answers, "int64"), "place"))
+    milliseconds, stepwise = clock(lambda: undo(routes, answers, "place", widen=True))
     say("undo", milliseconds, arguments.probes)
     milliseconds, whole = clock(lambda: index.first(probes))
     say("first", milliseconds, arguments.probes, away * (dtype.itemsize + np.dtype(narrow).itemsize))

@@ -30,12 +30,12 @@ enum class search_side : std::uint8_t {
 /// @param side before or behind equal keys
 /// @param out a number for each of `wanted`; of a missing one, the largest number of the type
 ///
-/// *Cost*: few keys are searched for in the column as it lies there, log2 n reads each. Many, 2^19
-/// and a 32nd of n at least, by the tree of a `pivot_tree` that is made for the call, about 3 reads
-/// each; for that n is less than 2^32 - 1. The tree takes scratch memory for a copy of the column,
-/// and a tenth of it more. For several batches, build an index and ask `rank`. *Streams*: all is
-/// queued; only a tree above 2^22 cells or more synchronises. Throws `invalid_argument`,
-/// `unavailable`, `out_of_memory`, `cuda_error`.
+/// *Cost*: few keys are searched for in the column as it lies there, log2 n reads each. Many, 2^20
+/// on a GPU or 2^19 on the CPU and a 32nd of n at least, by the tree of a `pivot_tree` that is made
+/// for the call, about 3 reads each; for that n is less than 2^32 - 1. The tree takes scratch
+/// memory for a copy of the column, and a tenth of it more. For several batches, build an index and
+/// ask `rank`. *Streams*: all is queued; only a tree above 2^22 cells or more synchronises. Throws
+/// `invalid_argument`, `unavailable`, `out_of_memory`, `cuda_error`.
 RAYDEX_EXPORT void search_sorted(const context& on, backend where, const column& sorted,
                                  const column& wanted, search_side side,
                                  std::span<std::uint64_t> out);

@@ -67,6 +67,11 @@ def gpu(device: int | None) -> Place:
     return Place("cuda", device)
 
 
+# The streams that each has worked on. Were an index alone to keep them, garbage that both are in might end a
+# stream before the index waits for it.
+_streams_in_use: dict[int, dict[int, Any]] = {}
+
+
 class Held:
     """What has memory at a place: an index and the like. `close`, the end of a `with` and the last
     reference free it, after all streams that worked with it."""
@@ -77,7 +82,7 @@ class Held:
         self._native = native
         self._place = place
         self._stream = stream  # of its memory
-        self._streams = {stream: kept}  # all that worked with it, and what keeps them
+        self._streams = _streams_in_use[id(self)] = {stream: kept}  # all that worked with it, and what keeps them
         self._closed = False
         self._changes = threading.Lock()  # joins over an index must not meet an edit, or its end
 
@@ -95,7 +100,7 @@ class Held:
             for stream in list(self._streams):
                 _cuda.wait(self._stream, stream, self._place.device)
         self._native.close()
-        self._streams.clear()
+        _streams_in_use.pop(id(self), None)
 
     def __enter__(self: _Held) -> _Held:
         return self

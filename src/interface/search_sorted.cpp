@@ -12,10 +12,10 @@ namespace raydex {
 namespace {
 
 // Whether a tree that is made for the call is faster. The column is read in full for it. Measured
-// on two cores of an AMD EPYC with 2^16 to 2^24 cells, and on an H100.
-bool pays_for_tree(std::uint64_t cells, std::uint64_t wanted) {
-  return wanted >= std::uint64_t{1} << 19 && wanted >= cells / 32 && cells > 0 &&
-         cells < not_found<std::uint32_t>;
+// on two cores of an AMD EPYC with 2^16 to 2^24 cells, and on an H200 with as many as were wanted.
+bool pays_for_tree(backend where, std::uint64_t cells, std::uint64_t wanted) {
+  const std::uint64_t least = std::uint64_t{1} << (where == backend::cpu ? 19 : 20);
+  return wanted >= least && wanted >= cells / 32 && cells > 0 && cells < not_found<std::uint32_t>;
 }
 
 }  // namespace
@@ -39,8 +39,8 @@ void search_sorted(const context& on, backend where, const column& sorted, const
   check_array("out", out);
   if (wanted.size == 0) return;
   const bool past = side == search_side::right;
-  const auto way = pays_for_tree(sorted.size, wanted.size) ? &backend_table::search_by_tree
-                                                           : &backend_table::search_sorted;
+  const auto way = pays_for_tree(where, sorted.size, wanted.size) ? &backend_table::search_by_tree
+                                                                  : &backend_table::search_sorted;
   builder_on(where, way)(on, sorted, wanted, past, out.data());
 } catch (...) {
   rethrow_as_error();
