@@ -286,9 +286,9 @@ struct place_answers {
   }
 
  private:
-  static constexpr unsigned at_a_time = 4;  // so that reads are under way together
+  static constexpr std::uint64_t at_a_time = 4;  // so that reads are under way together
 
-  RAYDEX_HD void put_some(std::uint64_t first, std::uint64_t end, unsigned step) const {
+  RAYDEX_HD void put_some(std::uint64_t first, std::uint64_t end, std::uint64_t step) const {
     Number to[at_a_time] = {};
     Out answer[at_a_time] = {};
     RAYDEX_UNROLL
