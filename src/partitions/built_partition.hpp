@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
+#include "raydex/core/partitions/answers.hpp"
 #include "raydex/core/partitions/pieces.hpp"
 #include "raydex/core/partitions/tiles.hpp"
 #include "raydex/partition.hpp"
@@ -43,16 +43,13 @@ class built_partition final : public partition {
     count(on, batch, divided);
     Executor::inclusive_sum(on, ends_.data(), ends_.size());
     begins_ = {on, shards + 1};
-    gaps_ = {on, shards};
-    Executor::for_each_alone(on,
-                             core::place_shards{ends_.data(), chunks, static_cast<unsigned>(shards),
-                                                unit_, begins_.data(), gaps_.data()},
-                             1);
-    host_begins_.resize(shards + 1);
-    Executor::copy_out(on, host_begins_.data(), begins_.data(), begins_.bytes());
-    size_ = host_begins_.back();
-    for (std::size_t shard = 0; shard < shards; ++shard)
-      counts_[shard] = host_begins_[shard + 1] - host_begins_[shard];
+    Executor::clear(on, begins_.data());
+    Executor::for_each(on, core::count_places{places(chunks), unit_, begins_.data() + 1}, shards);
+    Executor::inclusive_sum(on, begins_.data() + 1, shards);
+    Executor::copy_out(on, counts_.data(), begins_.data() + 1, shards * sizeof(std::uint64_t));
+    size_ = counts_.back();
+    for (std::size_t shard = counts_.size() - 1; shard > 0; --shard)
+      counts_[shard] -= counts_[shard - 1];
   }
 
  private:
@@ -81,6 +78,10 @@ class built_partition final : public partition {
             .owners = {splitters_.data(), static_cast<unsigned>(splitters_.size())},
             .chunk = chunk,
             .chunks = (batch.size() + chunk - 1) / chunk};
+  }
+
+  core::piece_places places(std::uint64_t chunks) const {
+    return {ends_.data(), begins_.data(), chunks};
   }
 
   void check_ascending(const context& on) const {
@@ -116,30 +117,33 @@ class built_partition final : public partition {
   void write_pieces(const context& on, const probes& batch, const piece_span& out,
                     Number* sources) const {
     const core::divided_probes<Key> divided = over(batch);
-    const core::piece_places places{ends_.data(), gaps_.data(), divided.chunks};
-    auto* const lower = static_cast<std::byte*>(out.lower);
-    const auto write = [&] {
-      if constexpr (Executor::writes_in_tiles) {
-        if (is_in_tiles(batch)) {
-          Executor::for_each_in_blocks(on,
-                                       core::write_points<Key, Number>{
-                                           divided, places, sources, static_cast<Key*>(out.lower)},
-                                       divided.chunks);
-          return;
-        }
-      }
-      Executor::for_each_in_warps(
-          on,
-          core::write_pieces<Key, Number>{divided, places, sources, lower,
-                                          static_cast<std::byte*>(out.upper)},
-          divided.chunks);
-    };
-    write();
+    const core::piece_places all = places(divided.chunks);
+    write_found(on, batch, divided, all, out, sources);
     if (unit_ == 1) return;
     Executor::for_each(on,
-                       core::repeat_last_pieces<Number>{cells_of(batch.lower), places,
-                                                        begins_.data(), unit_, sources, lower},
+                       core::repeat_last_pieces<Number>{cells_of(batch.lower), all, unit_, sources,
+                                                        static_cast<std::byte*>(out.lower)},
                        counts_.size() * unit_);
+  }
+
+  // All pieces but those that are repeated.
+  template <class Number>
+  void write_found(const context& on, const probes& batch, const core::divided_probes<Key>& divided,
+                   const core::piece_places& all, const piece_span& out, Number* sources) const {
+    if constexpr (Executor::writes_in_tiles) {
+      if (is_in_tiles(batch)) {
+        Executor::for_each_in_blocks(
+            on,
+            core::write_points<Key, Number>{divided, all, sources, static_cast<Key*>(out.lower)},
+            divided.chunks);
+        return;
+      }
+    }
+    Executor::for_each_in_warps(
+        on,
+        core::write_pieces<Key, Number>{divided, all, sources, static_cast<std::byte*>(out.lower),
+                                        static_cast<std::byte*>(out.upper)},
+        divided.chunks);
   }
 
   void do_put_together(const context& on, const row_id_span& sources, const column& answers,
@@ -163,11 +167,12 @@ class built_partition final : public partition {
                                    parts);
     };
     const auto combine = [&]<class Value>(Value* to) {
-      for (std::size_t shard = 0; shard < counts_.size(); ++shard) {
-        Executor::for_each(on,
-                           core::put_answers<Value, Number>{sources, cells_of(answers),
-                                                            host_begins_[shard], how, to},
-                           counts_[shard]);
+      std::uint64_t first = 0;
+      for (const std::uint64_t pieces : counts_) {
+        Executor::for_each(
+            on, core::put_answers<Value, Number>{sources, cells_of(answers), first, how, to},
+            pieces);
+        first += pieces;
       }
     };
     if (how == piece_answer::replace) {
@@ -191,8 +196,6 @@ class built_partition final : public partition {
   buffer<Key> splitters_;
   buffer<std::uint64_t> ends_;    // of the pieces of each shard and chunk, without those repeated
   buffer<std::uint64_t> begins_;  // of each shard, and where the last one ends
-  buffer<std::uint64_t> gaps_;    // see core::piece_places
-  std::vector<std::uint64_t> host_begins_;
 };
 
 template <executor Executor>

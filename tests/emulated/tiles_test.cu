@@ -46,13 +46,15 @@ void divide_by_tiles(std::uint64_t size, unsigned shards, unsigned tiles) {
   cuda::executor::synchronise(at);
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
   ASSERT_EQ(ends.back(), size);
-  const std::vector<std::uint64_t> gaps(shards);
+  std::vector<std::uint64_t> begins(shards);
+  for (unsigned shard = 1; shard < shards; ++shard)
+    begins[shard] = ends[shard * chunks - 1];
   std::vector<std::uint32_t> sources(size);
   std::vector<Key> cells(size);
   cuda::executor::for_each_in_blocks(
       at,
       core::write_points<Key, std::uint32_t>{
-          probes, {ends.data(), gaps.data(), chunks}, sources.data(), cells.data()},
+          probes, {ends.data(), begins.data(), chunks}, sources.data(), cells.data()},
       chunks);
   cuda::executor::synchronise(at);
 

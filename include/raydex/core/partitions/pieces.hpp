@@ -12,7 +12,6 @@
 #include "raydex/core/group.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/interval.hpp"
-#include "raydex/core/partitions/piece_answer.hpp"
 
 namespace raydex::core {
 
@@ -143,41 +142,37 @@ struct count_pieces {
 
 /// Where the pieces of each chunk are written.
 struct piece_places {
-  const std::uint64_t* ends;  ///< sums of what `count_pieces` wrote
-  const std::uint64_t* gaps;  ///< of each shard: places before it that earlier ones leave free
-  std::uint64_t chunks;       ///< how many there are
+  const std::uint64_t* ends;    ///< sums of what `count_pieces` wrote
+  const std::uint64_t* begins;  ///< of each shard, and where the last one ends
+  std::uint64_t chunks;         ///< how many there are
 
   /// The first place of those of a shard and a chunk.
   RAYDEX_HD std::uint64_t begin_of(std::uint64_t shard, std::uint64_t chunk) const {
-    const std::uint64_t number = shard * chunks + chunk;
-    return (number == 0 ? 0 : ends[number - 1]) + gaps[shard];
+    return begins[shard] + before(shard, chunk) - before(shard, 0);
   }
-  /// Behind the last piece of a shard.
-  RAYDEX_HD std::uint64_t end_of(std::uint64_t shard) const {
-    return ends[(shard + 1) * chunks - 1] + gaps[shard];
+  /// Behind the last piece of a shard. Up to where the next one begins there may be more places.
+  RAYDEX_HD std::uint64_t end_of(std::uint64_t shard) const { return begin_of(shard, chunks); }
+  /// How many pieces a shard has.
+  RAYDEX_HD std::uint64_t size_of(std::uint64_t shard) const {
+    return before(shard, chunks) - before(shard, 0);
+  }
+
+ private:
+  // How many pieces come before those of a shard and a chunk.
+  RAYDEX_HD std::uint64_t before(std::uint64_t shard, std::uint64_t chunk) const {
+    const std::uint64_t number = shard * chunks + chunk;
+    return number == 0 ? 0 : ends[number - 1];
   }
 };
 
-/// Writes where shards begin if each has a multiple of `unit` places.
-struct place_shards {
-  const std::uint64_t* ends;  ///< sums of what `count_pieces` wrote
-  std::uint64_t chunks;       ///< how many there are
-  unsigned shards;            ///< how many there are
-  std::uint64_t unit;         ///< 1 or more
-  std::uint64_t* begins;      ///< of each shard, and where the last one ends
-  std::uint64_t* gaps;        ///< see `piece_places`
-  /// Writes all of them.
-  RAYDEX_HD void operator()(std::uint64_t /*i*/) const {
-    std::uint64_t begin = 0;
-    std::uint64_t before = 0;
-    for (unsigned shard = 0; shard < shards; ++shard) {
-      const std::uint64_t end = ends[(shard + 1) * chunks - 1];
-      begins[shard] = begin;
-      gaps[shard] = begin - before;
-      begin += (end - before + unit - 1) / unit * unit;
-      before = end;
-    }
-    begins[shards] = begin;
+/// Writes how many places each shard has: a multiple of `unit`.
+struct count_places {
+  piece_places places;  ///< all but its `begins`
+  std::uint64_t unit;   ///< 1 or more
+  std::uint64_t* out;   ///< a number a shard
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t shard) const {
+    out[shard] = (places.size_of(shard) + unit - 1) / unit * unit;
   }
 };
 
@@ -233,95 +228,19 @@ struct write_pieces {
 /// Fills what is left of each shard's places with copies of its last piece.
 template <class Number>
 struct repeat_last_pieces {
-  cells lower;                  ///< what was divided
-  piece_places places;          ///< of all pieces
-  const std::uint64_t* begins;  ///< of each shard, and where the last one ends
-  std::uint64_t unit;           ///< places of a shard are a multiple of it
-  Number* sources;              ///< the probe of each piece
-  std::byte* out;               ///< its cell
+  cells lower;          ///< what was divided
+  piece_places places;  ///< of all pieces
+  std::uint64_t unit;   ///< places of a shard are a multiple of it
+  Number* sources;      ///< the probe of each piece
+  std::byte* out;       ///< its cell
   /// Fills one, if it is left.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const std::uint64_t shard = i / unit;
     const std::uint64_t end = places.end_of(shard);
     const std::uint64_t at = end + i % unit;
-    if (at >= begins[shard + 1]) return;
+    if (at >= places.begins[shard + 1]) return;
     sources[at] = sources[end - 1];
     copy_cell(lower, sources[at], out, at);
-  }
-};
-
-/// Puts the answers of points to those of their probes: all shards' pieces of some neighbouring
-/// probes at about the same time, so that a GPU's L2 writes whole sectors.
-template <class Value, class Number, class Out>
-struct place_answers {
-  static constexpr std::uint64_t at_once = std::uint64_t{1} << 14;  ///< pieces of a group
-
-  const Number* sources;        ///< the probe of each piece, ascending in a shard
-  cells answers;                ///< of all pieces
-  const std::uint64_t* begins;  ///< of each shard, and where the last one ends
-  unsigned shards;              ///< how many there are
-  std::uint64_t parts;          ///< that each shard's pieces are divided in
-  Out* out;                     ///< an answer a probe
-
-  static constexpr std::size_t most_scratch_bytes = 0;  ///< of a group
-  /// None.
-  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
-
-  /// Puts a part of each shard's.
-  template <group Group>
-  RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t part) const {
-    // Lanes side by side read neighbours, a sector of them at least.
-    unsigned width = group.lanes();
-    while (width > 8 && width * shards > group.lanes())
-      width /= 2;
-    for (unsigned shard = group.lane() / width; shard < shards; shard += group.lanes() / width) {
-      const std::uint64_t begin = begins[shard];
-      const std::uint64_t size = begins[shard + 1] - begin;
-      const std::uint64_t each = (size + parts - 1) / parts;
-      const std::uint64_t first = part * each;
-      const std::uint64_t last = size < first + each ? size : first + each;
-      for (std::uint64_t j = first + group.lane() % width; j < last; j += at_a_time * width)
-        put_some(begin + j, begin + last, width);
-    }
-  }
-
- private:
-  static constexpr std::uint64_t at_a_time = 4;  // so that reads are under way together
-
-  RAYDEX_HD void put_some(std::uint64_t first, std::uint64_t end, std::uint64_t step) const {
-    Number to[at_a_time] = {};
-    Out answer[at_a_time] = {};
-    RAYDEX_UNROLL
-    for (unsigned r = 0; r < at_a_time; ++r) {
-      const std::uint64_t i = first + r * step;
-      if (i >= end) continue;
-      to[r] = load_once(sources + i);
-      answer[r] = static_cast<Out>(
-          load_once(reinterpret_cast<const Value*>(answers.data + i * answers.stride)));
-    }
-    RAYDEX_UNROLL
-    for (unsigned r = 0; r < at_a_time; ++r)
-      if (first + r * step < end) out[to[r]] = answer[r];
-  }
-};
-
-/// Puts the answers of one shard's pieces to those of their probes.
-template <class Value, class Number>
-struct put_answers {
-  const Number* sources;  ///< the probe of each piece
-  cells answers;          ///< of all pieces
-  std::uint64_t first;    ///< the shard's first piece
-  piece_answer how;       ///< sum or minimum
-  Value* out;             ///< an answer a probe
-  /// Puts one.
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    const auto answer = answers.get<Value>(first + i);
-    Value& to = out[load_once(sources + first + i)];
-    if (how == piece_answer::sum) {
-      to = static_cast<Value>(to + answer);
-    } else if (answer < to) {
-      to = answer;
-    }
   }
 };
 
