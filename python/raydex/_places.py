@@ -101,6 +101,7 @@ class Held:
                 _cuda.wait(self._stream, stream, self._place.device)
         self._native.close()
         _streams_in_use.pop(id(self), None)
+        self._streams.clear()
 
     def __enter__(self: _Held) -> _Held:
         return self

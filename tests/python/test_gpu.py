@@ -7,8 +7,8 @@ import gc
 import os
 import subprocess
 import sys
-import threading
 
+import in_threads
 import numpy as np
 import pytest
 import raydex
@@ -517,26 +517,17 @@ def test_threads(gpu, random):
     keys = random.permutation(100_000)
     index = raydex.build(gpu.put(keys))
     gpu.synchronize()
-    failures = []
 
     def ask():
-        try:
-            stream = gpu.stream()
-            with gpu.on(stream):
-                given = gpu.put(keys)
-                for _ in range(20):
-                    found = index.first(given)
-            stream.synchronize()
-            same(gpu, found, np.arange(100_000))
-        except BaseException as error:  # noqa: BLE001, what a thread raises is shown
-            failures.append(error)
+        stream = gpu.stream()
+        with gpu.on(stream):
+            given = gpu.put(keys)
+            for _ in range(20):
+                found = index.first(given)
+        stream.synchronize()
+        same(gpu, found, np.arange(100_000))
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert failures == []
+    in_threads.run([ask] * 4)
 
 
 def test_a_captured_graph(random):

@@ -9,6 +9,8 @@ import weakref
 import numpy as np
 import pytest
 import raydex
+from in_threads import run
+from raydex import _places
 
 
 class Counted(np.ndarray):
@@ -46,6 +48,31 @@ def test_results_outlive_an_index(random):
     np.testing.assert_array_equal(found.rows, copy)
 
 
+def test_a_stream_outlives_an_index_in_garbage():
+    """The stream may be older or younger than what waits for it."""
+    order = []
+
+    class Stream:
+        def __del__(self):
+            order.append("stream")
+
+    class Native:
+        def close(self):
+            order.append("index")
+
+    for older in (False, True):
+        stream = Stream() if older else None
+        index = _places.Held(Native(), _places.Place("cpu", None), None, 0)
+        stream = stream or Stream()
+        index._streams[7] = stream
+        cycle = [index, stream]
+        cycle.append(cycle)
+        del cycle, index, stream
+        gc.collect()
+        assert order == ["index", "stream"]
+        order.clear()
+
+
 def test_temporaries_of_arrow_and_dlpack():
     pa = pytest.importorskip("pyarrow")
     index = raydex.build(pa.array(list(range(1000)) + [None]))
@@ -68,23 +95,6 @@ def test_memory_comes_back():
         del index
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 60 * keys.nbytes / 1024 / 3
-
-
-def run(threads):
-    failures = []
-
-    def guarded(call):
-        try:
-            call()
-        except BaseException as error:  # noqa: BLE001, what a thread raises is shown
-            failures.append(error)
-
-    started = [threading.Thread(target=guarded, args=(one,)) for one in threads]
-    for one in started:
-        one.start()
-    for one in started:
-        one.join()
-    assert failures == []
 
 
 def test_threads_ask_one_index(random):

@@ -4,9 +4,9 @@ tensors are on one, and an index in host memory takes itself for one there. `str
 
 import ctypes
 import sys
-import threading
 import types
 
+import in_threads
 import numpy as np
 import pytest
 import raydex
@@ -222,21 +222,13 @@ def test_a_closed_index(device):
 def test_threads(device, random):
     keys = random.integers(0, 500, 2000)
     index, points = on_device(keys), put(random.integers(0, 600, 300))
-    expected, failures = index.count(points), []
+    expected = index.count(points)
 
     def ask():
-        try:
-            for _ in range(200):
-                same(index.count(points), expected)
-        except BaseException as error:  # noqa: BLE001, what a thread raises is shown
-            failures.append(error)
+        for _ in range(200):
+            same(index.count(points), expected)
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert failures == []
+    in_threads.run([ask] * 4)
 
 
 def test_a_library_without_the_functions(device, monkeypatch):
