@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// How a workload refuses settings that it cannot have.
 #pragma once
 
 #include <fmt/format.h>

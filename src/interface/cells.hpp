@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Columns on the way from the interface to core.
 #pragma once
 
 #include <cstddef>

@@ -77,7 +77,8 @@ TYPED_TEST(search_in_sorted, equal_keys_and_extremes) {
 TYPED_TEST(search_in_sorted, many_keys) {
   if (tested_by_emulation()) GTEST_SKIP() << "2^20 keys take too long";
   const std::size_t many = std::size_t{1} << 20;
-  this->check(this->some(20000, 0), this->some(many, 0));
+  for (const std::size_t size : {1U, 9U, 20000U})
+    this->check(this->some(size, 0), this->some(many, 0));
   this->check(this->some(20000, 300), this->some(many, 310));
 }
 
