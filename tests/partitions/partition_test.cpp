@@ -241,6 +241,10 @@ TEST_F(one_partition, of_many_shards) {
       }
     }
   }
+  // The way back, in many parts, is that of the cells.
+  buffer<std::uint32_t> back(at(), probed.size());
+  parts->put_together(at(), sources, column(cells), piece_answer::replace, value_span(back));
+  ASSERT_EQ(at().download(back), probed);
 }
 
 TEST_F(one_partition, chooses_splitters_that_divide_evenly) {
