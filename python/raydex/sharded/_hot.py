@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys that many probes of a batch have: each is sent once."""
+"""Hot keys. One that many probes of a batch have is sent once. Rows of a join whose key many have stay where
+they are."""
 
 from __future__ import annotations
 
@@ -7,15 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._routing import sample
 
 SAMPLE = 1024
 LEAST = 4096
-"""Batches of fewer probes are sent as they are."""
+"""Batches of fewer probes are sent as they are, and so are tables of fewer rows."""
 SHARE = 64
 """A key is hot that more than this part of the sample has."""
+
+Sampled = list[tuple[npt.NDArray[Any], float]]
+"""Of each part of a column the keys that `sample` drew, and how many they stand for."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +58,67 @@ def merge(points: Any, there: Any) -> Merged | None:
     hot = keys[counts * SHARE > SAMPLE]
     if len(hot) == 0:
         return None
-    here = on.here(hot)
-    at = on.owners(hot, points) - 1
-    at[at < 0] = 0
-    same = on.same(on.take(here, at), points)
+    at, same = _among(hot, points)
     if there is not None:
         same = same & there
     cold, equal = on.nonzero(~same), on.nonzero(same)
     if there is not None:
         there = on.concatenate([on.take(there, cold), on.full(len(hot), True, "bool")])
-    sent = on.concatenate([on.take(points, cold), here])
+    sent = on.concatenate([on.take(points, cold), on.here(hot)])
     return Merged(sent, there, cold, equal, on.take(at, equal) + len(cold))
+
+
+def apart(keys: Any, hot: npt.NDArray[Any]) -> tuple[Any, Any]:
+    """The places of the keys that are none of the ascending hot ones, and those of the others."""
+    on = arrays_of(keys)
+    _, same = _among(hot, keys)
+    return (on.nonzero(~same), on.nonzero(same))
+
+
+def hot_keys(kept: Sampled, spread: Sampled, shards: int, pairs: bool) -> npt.NDArray[Any]:
+    """Hot keys of a side of a join, ascending: those whose rows of the other side are to be sent to all
+    shards. With `pairs` all rows with a hot key match each other, and pairs are made of them, far more than
+    rows: then these are the keys that the other side has fewer rows of. Else those of which it is less to
+    send the other side's rows to all than this side's to one.
+
+    Cost: sorts the samples of this side."""
+    cells, stands = _weighed(kept)
+    size = stands.sum()
+    keys: npt.NDArray[Any] = cells[:0]
+    if shards == 1 or size < LEAST:
+        return keys
+    keys, at = np.unique(cells, return_inverse=True)
+    rows = np.bincount(at, stands)
+    hot = rows * max(SHARE, shards) > size  # one as large as a shard fills it alone
+    keys, rows = keys[hot], rows[hot]
+    if len(keys) == 0:
+        return keys
+    cells, stands = _weighed(spread)
+    at, same = _among(keys, cells)
+    # A key that no sample has may still have as many rows as a cell of one stands for.
+    others = np.maximum(np.bincount(at[same], stands[same], len(keys)), stands.max(initial=0))
+    keys = keys[others <= rows if pairs else others * (shards - 1) < rows]
+    return keys
+
+
+def without(samples: Sampled, hot: npt.NDArray[Any]) -> Sampled:
+    """What is left of samples when rows with a hot key are taken out."""
+    found = []
+    for keys, stands_for in samples:
+        cold, _ = apart(keys, hot)
+        found.append((keys[cold], stands_for * len(cold) / max(len(keys), 1)))
+    return found
+
+
+def _weighed(samples: Sampled) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+    """The cells of all samples, and how many keys each stands for."""
+    each = [np.full(len(keys), stands_for / max(len(keys), 1)) for keys, stands_for in samples]
+    return (np.concatenate([keys for keys, _ in samples]), np.concatenate(each))
+
+
+def _among(hot: npt.NDArray[Any], keys: Any) -> tuple[Any, Any]:
+    """Where each key would be among ascending hot ones, and whether it is there."""
+    on = arrays_of(keys)
+    at = on.owners(hot, keys) - 1
+    at[at < 0] = 0
+    return (at, on.same(on.take(on.here(hot), at), keys))

@@ -17,6 +17,7 @@ from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all
 from raydex.sharded._devices import at_place, beside
 from raydex.sharded._exchange import Company, Exchange, distribute
+from raydex.sharded._hot import apart, hot_keys, without
 from raydex.sharded._index import ShardedIndex
 from raydex.sharded._routing import Routes, route, sample, splitters_from
 
@@ -80,11 +81,13 @@ def join(
     -------
     JoinPairs
         Of each process other pairs: with `shuffle` those of the keys that it owns, left rows with a missing
-        value where they came from; with `broadcast` and with an index those of its own rows.
+        value and rows with a hot key where they came from; with `broadcast` and with an index those of its
+        own rows.
 
-    Cost: keys and rows are sent once, or one side as many times as there are processes; a local join. A key
-    of very many rows is joined by one process, unless the smaller side is sent to all. Raises as
-    `raydex.join`, `raydex.ShardError`, `raydex.ExchangeError`.
+    Cost: keys and rows are sent once, or one side as many times as there are processes; a local join. With
+    `shuffle` left rows stay where they are if their key, of several columns the first one, is hot, that is
+    in more than one of 64 left rows, and the fewer right rows are sent to all processes instead; of an inner
+    join also the other way round. Raises as `raydex.join`, `raydex.ShardError`, `raydex.ExchangeError`.
     """
     if isinstance(right, ShardedIndex):
         return _join_index(left, right, how)
@@ -145,9 +148,18 @@ def _join(
     if exchange == "broadcast":
         parts = _to_all(company, own, other, small_left, [one[small][1] for one in told_all])
     else:
-        samples = [one[name] for one in told_all for name in ("left", "right")]
+        of_left, of_right = ([one[name] for one in told_all] for name in ("left", "right"))
+        pairs = how in ("inner", "left") and len(keys) == 1
+        hot = [(hot_keys(of_left, of_right, shards, pairs), False)]
+        if how == "inner":
+            alike, others = hot[0][0], hot_keys(of_right, of_left, shards, pairs)
+            hot.append((others[apart(others, alike)[0]] if len(alike) else others, True))
+        hot = [one for one in hot if len(one[0])]
+        samples = [*of_left, *of_right]
+        for one, _ in hot:
+            samples = without(samples, one)
         splitters = splitters_from([one for one, _ in samples], shards, [float(size) for _, size in samples])
-        parts = _to_owners(company, own, other, splitters)
+        parts = _to_owners(company, own, other, splitters, hot)
 
     def match(told: dict[str, Any]) -> JoinPairs:
         found = [_local(of_left, of_right, how, structure, options) for of_left, of_right in parts]
@@ -189,26 +201,49 @@ def _side(name: str, sources: list[Source], keys: list[Key], begin: int, engine:
     return _Side([on.take(one, places) for one in arrays], on.take(rows, places), unmatched)
 
 
-_Parts = list[tuple[list[Any], list[Any]]]  # of each shard the columns of both sides, and rows behind them
+_Parts = list[tuple[list[Any], list[Any]]]  # columns of both sides, and rows behind them, to join at a shard
+_Hot = list[tuple[Any, bool]]  # keys, and whether it is their left rows that go to all shards
 
 
-def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any) -> _Parts:
-    def divide(told: dict[str, Any]) -> list[tuple[Routes, list[Any]]]:
+def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: _Hot) -> _Parts:
+    """Rows at the owners of their keys; those with a hot key as with `_to_all`."""
+
+    def divide(told: dict[str, Any]) -> tuple[list[tuple[Routes, list[Any]]], list[list[_Side]]]:
+        sides, stay = [own, other], []
+        for keys, _ in hot:
+            divided = [_apart(side, keys) for side in sides]
+            sides = [cold for cold, _ in divided]
+            stay.append([with_hot for _, with_hot in divided])
         found = []
-        for side in (own, other):
+        for side in sides:
             on = arrays_of(side.rows)
             routes = route(side.columns[0], None, splitters)
             rest = [on.take(one, routes.sources) for one in [*side.columns[1:], side.rows]]
             found.append((routes, [routes.lower, *rest]))
         told["counts"] = [routes.counts for routes, _ in found]
-        return found
+        told["hot"] = [[len(side.rows) for side in both] for both in stay]
+        return (found, stay)
 
-    sides, told_all = company.agree(("join", "routes"), divide)
+    (sides, stay), told_all = company.agree(("join", "routes"), divide)
     moved = [
         distribute(company, [routes], [columns], np.stack([one["counts"][at] for one in told_all]))
         for at, (routes, columns) in enumerate(sides)
     ]
-    return list(zip(*moved))
+    parts = list(zip(*moved))
+    for at, (lefts, rights) in enumerate(stay):
+        small_left = hot[at][1]
+        sizes = [one["hot"][at][0 if small_left else 1] for one in told_all]
+        parts += _to_all(company, lefts, rights, small_left, sizes)
+    return parts
+
+
+def _apart(side: _Side, hot: Any) -> list[_Side]:
+    """The rows without a hot key, and those with one."""
+    on = arrays_of(side.rows)
+    return [
+        side._replace(columns=[on.take(one, places) for one in side.columns], rows=on.take(side.rows, places))
+        for places in apart(side.columns[0], hot)
+    ]
 
 
 def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes: list[int]) -> _Parts:

@@ -43,6 +43,13 @@ def joins(engine):
         sizes = [(300, 200), (20, 400), (400, 20), (0, 30), (30, 0)][seed % 5]
         convert = None if engine.device is None else put(engine)
         cases.check_join(party(engine), engine.gather, seed, sizes, how, exchange, 1 + seed % 2, convert)
+    dtypes = cases.DTYPES if convert is None else cases.DTYPES[:5]  # those that PyTorch has
+    for seed, (hot, how) in enumerate((hot, how) for hot in cases.HOT for how in ("inner", "left", "semi", "anti")):
+        dtype = dtypes[seed % len(dtypes)]
+        cases.check_hot_join(party(engine), engine.gather, seed, dtype, hot, how, 1 + seed // 4 % 2, convert)
+    for dtype in ("int64", "float64"):
+        for even in cases.EVEN:
+            cases.check_even_join(party(engine), engine.gather, dtype, even, put(engine))
     return "done"
 
 
@@ -62,6 +69,8 @@ def tensors(engine):
     # Those of another process may be of NumPy.
     convert = (lambda x: x) if engine.process else (lambda x: torch.as_tensor(np.array(x)))
     cases.check_index(party(engine), "int64", "plain", 1, convert=convert)
+    for dtype in ("uint64", "float32"):
+        cases.check_hot_join(party(engine), engine.gather, 1, dtype, "several", "inner", 2, convert)
     return "done"
 
 

@@ -66,12 +66,14 @@ def column(dtype, size, kind, random):
     cells = _cells(dtype, size, most, random)
     if kind == "extremes":
         cells[::3] = random.choice(_extremes(dtype), len(cells[::3]))
-    if kind == "missing":
-        missing = random.random(size) < 0.2
-        if cells.dtype.kind == "M":
-            cells[missing] = "NaT"
-        else:
-            cells = np.ma.array(cells, mask=missing)
+    return _with_missing(cells, random) if kind == "missing" else cells
+
+
+def _with_missing(cells, random):
+    missing = random.random(len(cells)) < 0.2
+    if cells.dtype.kind != "M":
+        return np.ma.array(cells, mask=missing)
+    cells[missing] = "NaT"
     return cells
 
 
@@ -240,6 +242,72 @@ def check_join(party, gather, seed, sizes, how, exchange, columns=1, convert=Non
         index.close()
     else:
         found = raydex.sharded.join(*own, how, exchange=exchange, **party.engine)
+    check_pairs(gather, found, wanted)
+
+
+def check_pairs(gather, found, wanted):
+    """The pairs of all processes together."""
     parts = gather([host(found.left), None if found.right is None else host(found.right)])
-    rights = None if how in ("semi", "anti") else np.concatenate([one[1] for one in parts])
+    rights = None if found.right is None else np.concatenate([one[1] for one in parts])
     np.testing.assert_array_equal(pairs_of(np.concatenate([one[0] for one in parts]), rights), wanted)
+
+
+# How many rows both tables have, and how many of them some keys, of floats NaN as the first.
+HOT = {
+    "left": ((6000, 300), [(3000, 2)]),
+    "left alone": ((6000, 300), [(3000, 0)]),
+    "right": ((300, 6000), [(2, 3000)]),
+    "both": ((6000, 1000), [(3000, 60)]),
+    "both alike": ((5000, 5000), [(100, 100)]),
+    "several": ((6000, 7000), [(1500, 3), (2, 2000), (1500, 20), (90, 120)]),
+    "nothing else": ((5000, 20), [(5000, 20)]),
+    "nothing right": ((5000, 0), [(2500, 0)]),
+}
+
+
+def hot_column(dtype, size, counts, random):
+    """One with keys that are in so many rows, anywhere."""
+    cells = _cells(dtype, size, 2000, random)
+    keys = np.arange(5000, 5000 + len(counts)).astype(dtype)
+    if keys.dtype.kind == "f":
+        keys[0] = np.nan
+    cells[random.permutation(size)[:sum(counts)]] = np.repeat(keys, counts)
+    return cells
+
+
+def check_hot_join(party, gather, seed, dtype, hot, how, columns=1, convert=None):
+    """As `check_join`, with one of `HOT` in the first column."""
+    random = np.random.default_rng(seed)
+    sizes, counts = HOT[hot]
+    sides = []
+    for at, of in enumerate((dtype, "int64" if dtype == "int32" else dtype)):
+        side = [hot_column(of, sizes[at], [one[at] for one in counts], random)]
+        side += [random.integers(0, 3, sizes[at]) for _ in range(1, columns)]
+        sides.append(side if convert else [_with_missing(one, random) for one in side])
+    wanted = pairs_of(*raydex.join(tuple(sides[1]), tuple(sides[0]), how))
+    convert = convert or (lambda x: x)
+    own = []
+    for first, *rest in sides:
+        part = party.part(first, random)
+        own.append([convert(part), *(convert(one[party.begin:party.end]) for one in rest)])
+    check_pairs(gather, raydex.sharded.join(*own, how, exchange="shuffle", **party.engine), wanted)
+
+
+# Joins that mostly are of one key, with the arguments of `hot_column` for both sides.
+EVEN = {
+    "left": ("left", (8000, [4000]), (1000, [1])),
+    "right": ("inner", (1000, [1]), (8000, [4000])),
+    "both": ("inner", (5000, [500]), (6000, [500])),
+}
+
+
+def check_even_join(party, gather, dtype, even, convert):
+    """Processes with as many rows each make about as many pairs, of the hot key and of others."""
+    random = np.random.default_rng(7)
+    how, *sides = EVEN[even]
+    own = [
+        convert(np.array_split(hot_column(dtype, *side, random), party.processes)[party.process])
+        for side in sides
+    ]
+    pairs = gather(len(raydex.sharded.join(*own, how, exchange="shuffle", **party.engine).left))
+    assert max(pairs) * party.processes < 1.2 * sum(pairs)

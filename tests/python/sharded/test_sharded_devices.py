@@ -8,6 +8,7 @@ import pytest
 import raydex
 import raydex.sharded
 import sharded_cases as cases
+from raydex.sharded import _hot, _joins
 
 SHARDS = [1, 2, 3, 5, 8]
 
@@ -50,6 +51,51 @@ def test_joins(how, exchange):
         for sizes in ((300, 200), (20, 400), (400, 20), (0, 30), (30, 0), (0, 0)):
             for columns in (1, 2):
                 cases.check_join(party(shards), lambda x: [x], shards, sizes, how, exchange, columns)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
+@pytest.mark.parametrize("hot", cases.HOT)
+def test_joins_with_hot_keys(how, hot):
+    for shards, dtype in zip([1, 2, 2, 3, 5, 8, 8], cases.DTYPES):
+        for columns in (1, 2):
+            cases.check_hot_join(party(shards), lambda x: [x], shards, dtype, hot, how, columns)
+
+
+@pytest.mark.parametrize("even", cases.EVEN)
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_a_hot_key_is_joined_by_all_shards(monkeypatch, random, dtype, even):
+    local, pairs = _joins._local, []
+
+    def counted(*arguments):
+        found = local(*arguments)
+        pairs.append(len(found.left))
+        return found
+
+    monkeypatch.setattr(_joins, "_local", counted)
+    how, *sides = cases.EVEN[even]
+    columns = [cases.hot_column(dtype, *side, random) for side in sides]
+    raydex.sharded.join(*columns, how, exchange="shuffle", devices=["cpu"] * 4)
+    shards = np.reshape(pairs, (-1, 4)).sum(axis=0)
+    assert shards.max() < 1.2 * shards.mean()
+
+
+def test_which_keys_are_hot():
+    half = np.concatenate([np.full(3000, 7), np.arange(10, 3010)])
+
+    def found(kept, spread, shards=4, stands_for=1, pairs=False):
+        return _hot.hot_keys([(kept, len(kept))], [(spread, len(spread) * stands_for)], shards, pairs).tolist()
+
+    assert found(half, half[:0]) == found(half, half[:999]) == [7]
+    assert found(half, half[:1000]) == []  # as much is sent so
+    assert found(half, half, pairs=True) == [7] and found(half, np.full(3001, 7), pairs=True) == []
+    assert found(half, np.arange(8, 10), stands_for=999) == [7]
+    assert found(half, np.arange(8, 10), stands_for=1000) == []  # some may have the key
+    assert found(half, half[:1], shards=1) == found(half[:0], half) == []
+    assert found(half[:4095], half[:1]) == [] and found(half[:4096], half[:1]) == [7]
+    few = np.repeat(np.arange(64), 100)
+    assert found(few, few[:0]) == [] and found(few, few[:0], shards=65) == list(range(64))
+    halves = [(half[:3000], 3000), (half[3000:], 1000000)]
+    assert _hot.hot_keys(halves, [(half[:1], 1)], 4, False).tolist() == []
 
 
 def test_rows_of_64_bits():

@@ -53,6 +53,9 @@ def test_joins(places, exchange):
         for sizes in ((300, 200), (20, 400), (0, 30), (30, 0), (0, 0)):
             cases.check_join(mine, lambda x: [x], 5, sizes, how, exchange, 1, on("cuda:0"))
         cases.check_join(mine, lambda x: [x], 5, (400, 20), how, exchange, 2, on("cuda:0"))
+        if exchange == "shuffle":
+            for hot in cases.HOT:
+                cases.check_hot_join(mine, lambda x: [x], 5, "int64", hot, how, 1, on("cuda:0"))
 
 
 @pytest.mark.parametrize("processes", PROCESSES)
