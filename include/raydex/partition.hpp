@@ -51,7 +51,8 @@ struct piece_span {
 ///
 /// *Cost*: two passes over the probes, of which the second writes; for points of 4 bytes with
 /// 32-bit numbers 16 bytes of traffic each. *Memory*: 8 bytes for each shard and each 256 probes or
-/// more, on a GPU 4096 points, at most 16384 times. *Streams, threads*: as for `index`.
+/// more, at most 16384 times; on a GPU for each shard and each 4096 points, with 256 shards or more
+/// 16384. *Streams, threads*: as for `index`.
 class RAYDEX_EXPORT partition {
  public:
   partition(const partition&) = delete;

@@ -17,12 +17,14 @@
 
 namespace raydex {
 
-// Probes that one group takes, whole units of them: enough that the numbers of a chunk are few
-// beside them, and few enough that a GPU is full.
-inline std::uint64_t probes_of_chunk(std::uint64_t probes, std::uint64_t unit, std::uint64_t least,
-                                     std::uint64_t most_chunks) {
+// Probes that a warp takes, whole rows of them: enough that the numbers of a chunk are few beside
+// them, and few enough that a GPU is full.
+inline std::uint64_t probes_of_chunk(std::uint64_t probes, std::uint64_t shards) {
+  constexpr std::uint64_t most_chunks = 16384;
+  constexpr std::uint64_t row = 32;
   const std::uint64_t even = (probes + most_chunks - 1) / most_chunks;
-  return (std::max(even, least) + unit - 1) / unit * unit;
+  const std::uint64_t least = std::max<std::uint64_t>(row * shards, 256);
+  return (std::max(even, least) + row - 1) / row * row;
 }
 
 template <class Key, executor Executor>
@@ -39,6 +41,8 @@ class built_partition final : public partition {
     const core::divided_probes<Key> divided = over(batch);
     const std::uint64_t chunks = divided.chunks;
     if (chunks == 0) return;
+    chunk_ = divided.chunk;
+    each_has_a_piece_ = batch.is_points && batch.lower.validity == nullptr;
     ends_ = {on, shards * chunks};
     count(on, batch, divided);
     Executor::inclusive_sum(on, ends_.data(), ends_.size());
@@ -68,9 +72,7 @@ class built_partition final : public partition {
   core::divided_probes<Key> over(const probes& batch) const {
     const std::uint64_t shards = splitters_.size() + 1;
     const std::uint64_t chunk =
-        is_in_tiles(batch)
-            ? probes_of_chunk(batch.size(), core::points_of_tile, core::points_of_tile, 4096)
-            : probes_of_chunk(batch.size(), 32, std::max<std::uint64_t>(32 * shards, 256), 16384);
+        is_in_tiles(batch) ? core::points_of_chunk(shards) : probes_of_chunk(batch.size(), shards);
     return {.lower = {cells_of(batch.lower)},
             .upper = {cells_of(batch.upper)},
             .is_points = batch.is_points,
@@ -160,11 +162,14 @@ class built_partition final : public partition {
            const value_span& out) const {
     const auto place = [&]<class Value, class Out>(Value /*of*/, Out* to) {
       using placing = core::place_answers<Value, Number, Out>;
-      const std::uint64_t parts = (size_ + placing::at_once - 1) / placing::at_once;
-      Executor::for_each_in_blocks(on,
-                                   placing{sources, cells_of(answers), begins_.data(),
-                                           static_cast<unsigned>(counts_.size()), parts, to},
-                                   parts);
+      const bool in_order = Executor::writes_in_tiles && each_has_a_piece_ &&
+                            chunk_ * sizeof(Value) <= placing::most_scratch_bytes;
+      const std::uint64_t chunks = ends_.size() / counts_.size();
+      Executor::for_each_in_blocks(
+          on,
+          placing{sources, cells_of(answers), places(chunks), static_cast<unsigned>(counts_.size()),
+                  chunk_, out.size, in_order, to},
+          chunks);
     };
     const auto combine = [&]<class Value>(Value* to) {
       std::uint64_t first = 0;
@@ -193,6 +198,8 @@ class built_partition final : public partition {
   }
 
   std::uint64_t unit_;
+  std::uint64_t chunk_ = 0;        // probes that were divided together
+  bool each_has_a_piece_ = false;  // one for sure
   buffer<Key> splitters_;
   buffer<std::uint64_t> ends_;    // of the pieces of each shard and chunk, without those repeated
   buffer<std::uint64_t> begins_;  // of each shard, and where the last one ends

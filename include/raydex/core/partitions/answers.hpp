@@ -10,61 +10,78 @@
 #include "raydex/core/group.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/partitions/piece_answer.hpp"
+#include "raydex/core/partitions/pieces.hpp"
 
 namespace raydex::core {
 
-/// Puts the answers of points to those of their probes: all shards' pieces of some neighbouring
-/// probes at about the same time, so that a GPU's L2 writes whole sectors.
+/// Puts the answers of points to those of their probes, a chunk of probes a group, as they were
+/// divided: each shard has a run of its pieces.
 template <class Value, class Number, class Out>
 struct place_answers {
-  static constexpr std::uint64_t at_once = std::uint64_t{1} << 14;  ///< pieces of a group
+  const Number* sources;  ///< the probe of each piece, ascending in a shard
+  cells answers;          ///< of all pieces
+  piece_places places;    ///< of all pieces
+  unsigned shards;        ///< how many there are
+  std::uint64_t chunk;    ///< probes of a chunk
+  std::uint64_t size;     ///< how many probes there are
+  bool in_order;  ///< whether a chunk is put in order in the group's memory; no probe lacks a piece
+  Out* out;       ///< an answer a probe
 
-  const Number* sources;        ///< the probe of each piece, ascending in a shard
-  cells answers;                ///< of all pieces
-  const std::uint64_t* begins;  ///< of each shard, and where the last one ends
-  unsigned shards;              ///< how many there are
-  std::uint64_t parts;          ///< that each shard's pieces are divided in
-  Out* out;                     ///< an answer a probe
+  static constexpr std::size_t most_scratch_bytes = std::size_t{1} << 16;  ///< of a group
+  /// A chunk.
+  RAYDEX_HD std::size_t scratch_bytes() const { return in_order ? chunk * sizeof(Value) : 0; }
 
-  static constexpr std::size_t most_scratch_bytes = 0;  ///< of a group
-  /// None.
-  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
-
-  /// Puts a part of each shard's.
+  /// Puts those of one.
   template <group Group>
-  RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t part) const {
-    // Lanes side by side read neighbours, a sector of them at least.
-    unsigned width = group.lanes();
-    while (width > 8 && width * shards > group.lanes())
-      width /= 2;
-    for (unsigned shard = group.lane() / width; shard < shards; shard += group.lanes() / width) {
-      const std::uint64_t begin = begins[shard];
-      const std::uint64_t size = begins[shard + 1] - begin;
-      const std::uint64_t each = (size + parts - 1) / parts;
-      const std::uint64_t first = part * each;
-      const std::uint64_t last = size < first + each ? size : first + each;
-      for (std::uint64_t j = first + group.lane() % width; j < last; j += at_a_time * width)
-        put_some(begin + j, begin + last, width);
-    }
+  RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t number) const {
+    const std::uint64_t first = number * chunk;
+    auto* const ordered = reinterpret_cast<Value*>(scratch);
+    visit_runs(group, number, [&](Number probe, Value answer) {
+      if (in_order) {
+        ordered[probe - first] = answer;
+      } else {
+        out[probe] = static_cast<Out>(answer);
+      }
+    });
+    if (!in_order) return;
+    group.sync();
+    const std::uint64_t end = size - first < chunk ? size - first : chunk;
+    for (std::uint64_t i = group.lane(); i < end; i += group.lanes())
+      out[first + i] = static_cast<Out>(ordered[i]);
   }
 
  private:
   static constexpr std::uint64_t at_a_time = 4;  // so that reads are under way together
 
-  RAYDEX_HD void put_some(std::uint64_t first, std::uint64_t end, std::uint64_t step) const {
-    Number to[at_a_time] = {};
-    Out answer[at_a_time] = {};
+  template <class Group, class Visit>
+  RAYDEX_HD void visit_runs(const Group& group, std::uint64_t number, const Visit& visit) const {
+    // Lanes side by side read neighbours, a sector of them at least.
+    unsigned width = group.lanes();
+    while (width > 8 && width * shards > group.lanes())
+      width /= 2;
+    for (unsigned shard = group.lane() / width; shard < shards; shard += group.lanes() / width) {
+      const std::uint64_t end = places.begin_of(shard, number + 1);
+      for (std::uint64_t i = places.begin_of(shard, number) + group.lane() % width; i < end;
+           i += at_a_time * width)
+        visit_some(i, end, width, visit);
+    }
+  }
+
+  template <class Visit>
+  RAYDEX_HD void visit_some(std::uint64_t first, std::uint64_t end, std::uint64_t step,
+                            const Visit& visit) const {
+    Number probe[at_a_time] = {};
+    Value answer[at_a_time] = {};
     RAYDEX_UNROLL
     for (unsigned r = 0; r < at_a_time; ++r) {
       const std::uint64_t i = first + r * step;
       if (i >= end) continue;
-      to[r] = load_once(sources + i);
-      answer[r] = static_cast<Out>(
-          load_once(reinterpret_cast<const Value*>(answers.data + i * answers.stride)));
+      probe[r] = load_once(sources + i);
+      answer[r] = load_once(reinterpret_cast<const Value*>(answers.data + i * answers.stride));
     }
     RAYDEX_UNROLL
     for (unsigned r = 0; r < at_a_time; ++r)
-      if (first + r * step < end) out[to[r]] = answer[r];
+      if (first + r * step < end) visit(probe[r], answer[r]);
   }
 };
 
