@@ -6,10 +6,10 @@
     torchrun --nproc-per-node 2 bench/sharded.py --keys 2^28 --probes 2^27  # NCCL, a GPU a process
 
 Each process has random keys and random probes, half of which are keys of some process. The steps of `first` are
-timed one by one, with all processes waiting for each other before each: `route` divides probes among shards,
-`exchange` sends keys, `lookup` asks the local shard, `back` sends rows, `undo` puts them in the order of the probes.
-`first` is the whole call, with the agreements between the steps and several rounds where a batch is larger than
-`--most-probes`; `one index` is the same batch on an index of the process alone, of as many keys, for which nothing
+timed one by one, with all processes waiting for each other before each: `route` divides probes among the stretches of
+all shards, `exchange` sends keys, `lookup` asks the local shard, `back` sends rows, `undo` puts them in the order of
+the probes. `first` is the whole call, in which what is sent and what is looked up overlap, with the agreements between
+the steps and several rounds where a batch is larger than `--most-probes`; `one index` is the same batch on an index of the process alone, of as many keys, for which nothing
 is sent. `build` and `join` are of the whole, once.
 
 Prints CSV, a row a step: milliseconds are those of the slowest process, the median of `--repeats`; `rate` is 10^9
@@ -29,7 +29,7 @@ import time
 import numpy as np
 import raydex
 from raydex import sharded
-from raydex.sharded._arrays import arrays_of
+from raydex.sharded._exchange import by_process
 from raydex.sharded._routing import route, undo
 
 FIELDS = ["device", "exchange", "processes", "keys", "probes", "key_bits", "step", "milliseconds", "rate", "sent_bytes"]
@@ -106,16 +106,15 @@ def measure(arguments, engine, device):
         keys, arguments.structure, engine=engine, most_probes=arguments.most_probes))
     say("build", milliseconds, arguments.keys)
 
-    milliseconds, routes = clock(lambda: route(probes, None, index._splitters, None, engine.unit))
+    milliseconds, routes = clock(lambda: route(probes, None, index._stretch_splitters, None, engine.unit))
     say("route", milliseconds, arguments.probes)
-    table = np.stack(engine.gather(routes.counts))
+    table = by_process(np.stack(engine.gather(routes.counts)))
     sent, received = table[engine.process].tolist(), table[:, engine.process].tolist()
     away = sum(sent) - sent[engine.process]
     milliseconds, arrived = clock(lambda: engine.exchange(routes.lower, sent, received))
     say("exchange", milliseconds, arguments.probes, away * dtype.itemsize)
-    on = arrays_of(arrived)
     narrow = index._narrow("first")
-    milliseconds, found = clock(lambda: on.cast(index._shards[0].answer("first", arrived), narrow))
+    milliseconds, found = clock(lambda: index._local("first", [arrived], np.array([len(arrived)]), {}))
     say("lookup", milliseconds, arguments.probes)
     milliseconds, answers = clock(lambda: engine.exchange(found, received, sent))
     say("back", milliseconds, arguments.probes, (sum(received) - received[engine.process]) * np.dtype(narrow).itemsize)
@@ -180,7 +179,7 @@ def main():
     parser.add_argument("--keys", type=number, default=1 << 22, help="of each process; %(default)s")
     parser.add_argument("--probes", type=number, default=1 << 22, help="of each process; %(default)s")
     parser.add_argument("--key-bits", type=int, choices=[32, 64], default=32)
-    parser.add_argument("--most-probes", type=number, default=1 << 24)
+    parser.add_argument("--most-probes", type=number, help="of a round; by default as `raydex.sharded.build`")
     parser.add_argument("--structure", default="auto")
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()

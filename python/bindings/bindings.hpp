@@ -47,8 +47,8 @@ std::span<T> span_at(address first, std::uint64_t size) {
 }
 
 // Python has row ids of 64 bits; none is -1 there.
-inline row_id_span row_ids_at(address first, std::uint64_t size) {
-  return {row_id_type::uint64, pointer<void>(first), size};
+inline row_id_span row_ids_at(address first, std::uint64_t size, unsigned bits = 64) {
+  return {bits == 32 ? row_id_type::uint32 : row_id_type::uint64, pointer<void>(first), size};
 }
 
 // An index or the like that Python owns. Several threads may ask it; what changes it waits for

@@ -37,6 +37,14 @@ void first(const index_handle& self, const session& from, address stream, const 
   });
 }
 
+// The same in 32 bits, of an index whose row ids have so many.
+void first32(const index_handle& self, const session& from, address stream, const column& lower,
+             const optional_column& upper, address out, std::uint64_t size) {
+  self.shared([&](const index& one) {
+    one.first(context_of(from, stream), probes_of(lower, upper), row_ids_at(out, size, 32));
+  });
+}
+
 void contains(const index_handle& self, const session& from, address stream,
               const column& points_of, address out, std::uint64_t size) {
   self.shared([&](const index& one) {
@@ -132,6 +140,8 @@ void bind_index(nb::module_& to) {
       .def("info", info,
            nb::sig("def info(self) -> tuple[str, str, str, int, int, int, int, str, int, int]"))
       .def("first", first, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
+           arg("out"), arg("size"), without_gil())
+      .def("first32", first32, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("out"), arg("size"), without_gil())
       .def("contains", contains, arg("session"), arg("stream"), arg("points"), arg("out"),
            arg("size"), without_gil())

@@ -19,16 +19,12 @@ std::unique_ptr<partition> divided(const std::string& where, const session& from
                 unit);
 }
 
-row_id_span sources_at(const partition& of, address first, unsigned bits) {
-  return {bits == 32 ? row_id_type::uint32 : row_id_type::uint64, pointer<void>(first), of.size()};
-}
-
 void write(const partition& self, const session& from, address stream, const column& lower,
            const optional_column& upper, address sources, unsigned source_bits, address lowers,
            address uppers) {
   self.write(
       context_of(from, stream), probes_of(lower, upper),
-      {sources_at(self, sources, source_bits), pointer<void>(lowers), pointer<void>(uppers)});
+      {row_ids_at(sources, self.size(), source_bits), pointer<void>(lowers), pointer<void>(uppers)});
 }
 
 // Of points: the answer of each probe's only piece. `out`: numbers of the answers' format, or with
@@ -37,7 +33,7 @@ void put_together(const partition& self, const session& from, address stream, ad
                   unsigned source_bits, const column& answers, address out, std::uint64_t size,
                   bool widen) {
   const key_format format = widen ? key_format{key_type::int64} : answers.format;
-  self.put_together(context_of(from, stream), sources_at(self, sources, source_bits), answers,
+  self.put_together(context_of(from, stream), row_ids_at(sources, self.size(), source_bits), answers,
                     piece_answer::replace, {format, pointer<void>(out), size});
 }
 

@@ -235,6 +235,11 @@ class Index(Held):
         batch = self._batch(lower, upper, stream)
         return batch.numbers("int64", self._native.first, *batch.arguments)
 
+    def _first32(self, lower: Any, upper: Any) -> Any:
+        """The same as int32, of an index of row ids of 32 bits that are less than 2^31."""
+        batch = self._batch(lower, upper, None)
+        return batch.numbers("int32", self._native.first32, *batch.arguments)
+
     def count(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """How many rows match each probe, int64. Cost: a search or two a probe."""
         batch = self._batch(lower, upper, stream)

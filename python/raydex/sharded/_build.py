@@ -16,6 +16,7 @@ from raydex.sharded._devices import DeviceExchange
 from raydex.sharded._exchange import Company, Exchange, by_process
 from raydex.sharded._index import SAMPLE, ShardedIndex, build_shards, packed
 from raydex.sharded._routing import Routes, route, sample, splitters_from
+from raydex.sharded._turns import stretches_for
 
 
 def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float, device: Any) -> Exchange:
@@ -49,7 +50,7 @@ def build(
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
     timeout: float = 300.0,
-    most_probes: int = 1 << 24,
+    most_probes: int | None = None,
     **options: Any,
 ) -> ShardedIndex:
     """Builds an index over a column of which each process has a part. A collective call.
@@ -88,10 +89,13 @@ def build(
     moves = engine_for(group, devices, engine, timeout, device)
     company = Company(moves)
     made = (structure, device, options)
+    most = most_probes
+    if most is None:
+        most = 1 << (24 if all(place is None for place in moves.places) else 27)
 
     def prepare(told: dict[str, Any]) -> tuple[Dense, Any]:
-        if most_probes < 1:
-            raise InvalidArgument(f"most_probes: {most_probes} is less than 1")
+        if most < 1:
+            raise InvalidArgument(f"most_probes: {most} is less than 1")
         source = look("column", column_of)
         if source.scalar:
             raise InvalidArgument(f"column: {column_of!r} is a single number; give a column, as [x]")
@@ -104,7 +108,7 @@ def build(
         return (cells, ids)
 
     call = (
-        "build", structure, device, most_probes, *options.items(), *(() if rows is None else ("with rows",)),
+        "build", structure, device, most, *options.items(), *(() if rows is None else ("with rows",)),
     )  # fmt: skip
     try:
         (cells, ids), told_all = company.agree(call, prepare)
@@ -115,7 +119,9 @@ def build(
         shards = moves.processes * len(moves.places)
         samples = [one["sample"] for one in told_all if one["size"]] or [np.empty(0, key.dtype)]
         weights = [float(one["entries"]) for one in told_all if one["size"]] or [0.0]
-        splitters = splitters_from(samples, shards, weights)
+        stretches = stretches_for(moves, sum(weights), key, bits)
+        finer = splitters_from(samples, shards * stretches, weights)
+        splitters = finer[stretches - 1 :: stretches]
 
         def divide(told: dict[str, Any]) -> tuple[Routes, Any]:
             on = arrays_of(cells.array)
@@ -135,5 +141,5 @@ def build(
             company.close()
         raise
     return ShardedIndex(
-        company, key, splitters, built, summaries, bits, made, most_probes, owned=engine is None
+        company, key, finer, built, summaries, bits, made, most, owned=engine is None
     )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from raydex._errors import InvalidArgument, InvalidType
@@ -38,6 +38,12 @@ class DeviceExchange:
 
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
         return cells
+
+    def mark(self) -> Any:
+        return None
+
+    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any = None) -> Callable[[], None]:
+        return lambda: None  # there is no other process
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         return cells

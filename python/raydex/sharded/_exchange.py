@@ -42,6 +42,16 @@ class Exchange(Protocol):
         `sent[1]` to process 1, and so on. What `received` says comes from each, in that order, as one
         array of the same library and dtype."""
 
+    def mark(self) -> Any:
+        """What has been asked for up to now, for `begin`."""
+
+    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any = None) -> Callable[[], None]:
+        """Begins to send an array to each process, and to receive one of each in `out`; both are of NumPy or
+        PyTorch, and of no cells for the process itself. Returns what waits for that; until then the arrays
+        must be left alone.
+
+        `after`: with a mark, what comes after it is not waited for."""
+
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         """The arrays of all processes, which have `sizes`, one behind the other, for each process."""
 
@@ -146,6 +156,17 @@ class Company:
 
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
         return self._reach(self.engine.exchange, cells, sent, received)
+
+    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any = None) -> Callable[[], None]:
+        return self._reach(self.engine.begin, parts, out, after)
+
+    def wait(self, begun: Callable[[], None]) -> None:
+        self._reach(begun)
+
+    def empty(self, size: int, like: Any) -> Any:
+        """An array to receive in. There is memory for it: see `ShardedIndex._make_room`."""
+        on = arrays_of(like)
+        return self._reach(on.empty, size, on.dtype(like))
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         return self._reach(self.engine.spread, cells, sizes)

@@ -22,6 +22,7 @@ from raydex.sharded._hot import Merged, merge
 from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample, splitters_from, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
+from raydex.sharded._turns import ask_in_turns, stretches_for
 
 LEAST_PROBES = 1024
 """Batches of so few probes are not split again for want of memory."""
@@ -102,9 +103,9 @@ class ShardedIndex:
     ) -> None:
         self._company = company
         self._key = key
-        self._splitters = splitters
         self._shards = shards
         self._summaries = summaries
+        self._divide(splitters)
         self._bits = bits
         self._made = made
         self._most_probes = most_probes
@@ -114,6 +115,12 @@ class ShardedIndex:
         self._last = np.zeros(len(summaries), "int64")
         self._total = np.zeros(len(summaries), "int64")
         self._merged = 0
+
+    def _divide(self, splitters: npt.NDArray[Any]) -> None:
+        """`splitters`: of the stretches of all shards, which have as many each."""
+        stretches = (len(splitters) + 1) // len(self._summaries)
+        self._stretch_splitters = splitters
+        self._splitters = splitters[stretches - 1 :: stretches]
 
     # What it is
 
@@ -273,7 +280,7 @@ class ShardedIndex:
         self._check_open()
         kind = "points" if upper is None else "ranges"
         call = (operation, "of", kind, *arguments.items(), *(() if values is None else ("with values",)))
-        one_answer = operation != "rows" and values is None
+        by_stretch = operation != "rows" and values is None and upper is None
         most, done = self._most_probes, 0
         probes: _Probes | None = None
         summed: _Values | None = None
@@ -303,8 +310,9 @@ class ShardedIndex:
             if merged is not None:
                 points, there = merged.points, merged.there
             told["merged"] = 0 if merged is None else merged.saved
-            unit = self._company.engine.unit if one_answer and ends is None else 1
-            routes = route(points, ends, self._splitters, there, unit)
+            unit = self._company.engine.unit if by_stretch else 1
+            splitters = self._stretch_splitters if by_stretch else self._splitters
+            routes = route(points, ends, splitters, there, unit)
             told["counts"] = routes.counts
             told["left"] = len(probes.lower) - done - size
             return _Round(routes, merged)
@@ -326,7 +334,7 @@ class ShardedIndex:
                 continue
             last = now
             done += told[self._company.process]["size"]
-            pieces += table.sum(axis=0)
+            pieces += table.sum(axis=0).reshape(len(pieces), -1).sum(axis=1)
             self._merged += sum(one["merged"] for one in told)
             if not any(one["left"] for one in told):
                 break
@@ -361,27 +369,25 @@ class ShardedIndex:
         """The answers of a batch's pieces, which go to the owners and come back."""
         company = self._company
         between = by_process(table)
-        sent, received = between[company.process].tolist(), between[:, company.process].tolist()
         self._make_room(routes.lower, between, 2 if routes.upper is None else 3)
+        if operation != "rows" and summed is None:
+            columns = [routes.lower] if routes.upper is None else [routes.lower, routes.upper]
+            return ask_in_turns(
+                company, (operation, "answers"), columns, table, len(self._summaries),
+                lambda ends, pieces: self._local(operation, ends, pieces, arguments),
+            )  # fmt: skip
+        sent, received = between[company.process].tolist(), between[:, company.process].tolist()
         lower = company.exchange(routes.lower, sent, received)
         upper = None if routes.upper is None else company.exchange(routes.upper, sent, received)
         pieces = table[company.process] if company.processes == 1 else np.array([len(lower)])
-        if operation == "rows" or summed is not None:
-            (counts, rows, sizes), _ = company.agree(
-                (operation, "answers"),
-                lambda told: self._matches(lower, upper, pieces, received),
-                retry=True,
-            )
-            if summed is None:
-                return self._rows_back(counts, rows, sizes, sent, received)
-            found = self._sums(counts, rows, summed)
-        else:
-            found, _ = company.agree(
-                (operation, "answers"),
-                lambda told: self._local(operation, lower, upper, pieces, arguments),
-                retry=True,
-            )
-        return company.exchange(found, received, sent)
+        (counts, rows, sizes), _ = company.agree(
+            (operation, "answers"),
+            lambda told: self._matches(lower, upper, pieces, received),
+            retry=True,
+        )
+        if summed is None:
+            return self._rows_back(counts, rows, sizes, sent, received)
+        return company.exchange(self._sums(counts, rows, summed), received, sent)
 
     def _on_shards(self, lower: Any, upper: Any, pieces: npt.NDArray[np.int64]) -> list[tuple[Any, Any]]:
         """The pieces of each shard of this process, where it is."""
@@ -394,18 +400,20 @@ class ShardedIndex:
         return parts
 
     def _local(
-        self, operation: str, lower: Any, upper: Any, pieces: npt.NDArray[np.int64], arguments: dict[str, Any]
+        self, operation: str, ends: list[Any], pieces: npt.NDArray[np.int64], arguments: dict[str, Any]
     ) -> Any:
-        """What the shards of this process answer."""
+        """What the shards of this process answer. `ends`: points, or lower and upper ends of ranges."""
+        lower, upper = (*ends, None)[:2]
         on = arrays_of(lower)
         number = self._company.process * len(self._shards)
+        narrow = self._narrow(operation)
         answers = []
         for shard, (begin, end) in zip(self._shards, self._on_shards(lower, upper, pieces)):
-            own = shard.answer(operation, begin, end, **arguments)
+            own = shard.answer(operation, begin, end, narrow=narrow == "int32", **arguments)
             answers.append(beside(complete(operation, own, number, self._summaries), lower))
             number += 1
         found = on.concatenate(answers) if len(answers) > 1 else answers[0]
-        return found if operation in ("contains", "sum") else on.cast(found, self._narrow(operation))
+        return found if operation in ("contains", "sum") else on.cast(found, narrow)
 
     def _narrow(self, operation: str) -> str:
         """The type that answers are sent in."""
@@ -566,7 +574,9 @@ class ShardedIndex:
             return False
         samples = [one for told in told_all for one in told["samples"]]
         weights = [float(one.entries) for one in self._summaries]
-        splitters = splitters_from(samples, len(self._summaries), weights)
+        stretches = stretches_for(company.engine, sum(weights), self._key, self._bits)
+        finer = splitters_from(samples, len(self._summaries) * stretches, weights)
+        splitters = finer[stretches - 1 :: stretches]
 
         def divide(told: dict[str, Any]) -> tuple[list[Routes], list[list[Any]]]:
             routes = [route(keys, None, splitters) for keys, _ in parts]
@@ -581,7 +591,8 @@ class ShardedIndex:
         shards, summaries = build_shards(company, routes, columns, table, self._bits, self._made)
         for shard in self._shards:
             shard.close()
-        self._shards, self._summaries, self._splitters = shards, summaries, splitters
+        self._shards, self._summaries = shards, summaries
+        self._divide(finer)
         return True
 
 

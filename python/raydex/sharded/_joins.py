@@ -17,7 +17,7 @@ from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all
 from raydex.sharded._devices import at_place, beside
 from raydex.sharded._exchange import Company, Exchange, distribute
-from raydex.sharded._hot import apart, hot_keys, without
+from raydex.sharded._hot import Sampled, apart, hot_keys, without
 from raydex.sharded._index import ShardedIndex
 from raydex.sharded._routing import Routes, route, sample, splitters_from
 
@@ -149,12 +149,7 @@ def _join(
         parts = _to_all(company, own, other, small_left, [one[small][1] for one in told_all])
     else:
         of_left, of_right = ([one[name] for one in told_all] for name in ("left", "right"))
-        pairs = how in ("inner", "left") and len(keys) == 1
-        hot = [(hot_keys(of_left, of_right, shards, pairs), False)]
-        if how == "inner":
-            alike, others = hot[0][0], hot_keys(of_right, of_left, shards, pairs)
-            hot.append((others[apart(others, alike)[0]] if len(alike) else others, True))
-        hot = [one for one in hot if len(one[0])]
+        hot = _hot(of_left, of_right, shards, how, len(keys))
         samples = [*of_left, *of_right]
         for one, _ in hot:
             samples = without(samples, one)
@@ -203,6 +198,18 @@ def _side(name: str, sources: list[Source], keys: list[Key], begin: int, engine:
 
 _Parts = list[tuple[list[Any], list[Any]]]  # columns of both sides, and rows behind them, to join at a shard
 _Hot = list[tuple[Any, bool]]  # keys, and whether it is their left rows that go to all shards
+
+
+def _hot(of_left: Sampled, of_right: Sampled, shards: int, how: str, columns: int) -> _Hot:
+    makes_pairs = how in ("inner", "left") and columns == 1
+    lefts = hot_keys(of_left, of_right, shards, makes_pairs)
+    found = [(lefts, False)]
+    if how == "inner":
+        rights = hot_keys(of_right, of_left, shards, makes_pairs)
+        if len(lefts):  # a key of as many rows on both sides is in both
+            rights = rights[apart(rights, lefts)[0]]
+        found.append((rights, True))
+    return [one for one in found if len(one[0])]
 
 
 def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: _Hot) -> _Parts:

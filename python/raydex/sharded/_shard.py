@@ -112,7 +112,9 @@ class Shard:
         kept = sum(len(one) * arrays_of(one).dtype(one).itemsize for one in self._held)
         return Summary(info.entries, smallest, largest, info.max_row_id, info.resident_bytes + kept)
 
-    def answer(self, operation: str, lower: Any, upper: Any = None, **arguments: Any) -> Any:
+    def answer(
+        self, operation: str, lower: Any, upper: Any = None, *, narrow: bool = False, **arguments: Any
+    ) -> Any:
         """The answers of this shard alone to the pieces of a batch.
 
         Parameters
@@ -121,14 +123,16 @@ class Shard:
             One of `OPERATIONS`; with an upper end one of `ON_RANGES`.
         lower, upper
             Arrays of the keys' dtype.
+        narrow
+            Of `first`: whether answers are int32, which all rows fit.
         arguments
             `side` of rank, `strict` of predecessor and successor.
 
         Returns
         -------
         array of int64
-            A cell a piece; of `contains` bool. Of `sum`, which is of the rows modulo 2^64, the bits of the
-            uint64.
+            A cell a piece; of `contains` bool, of `first` int32 where `narrow`. Of `sum`, which is of the rows
+            modulo 2^64, the bits of the uint64.
         counts, rows
             Of `rows`: how many rows each piece has, and the rows; int64.
 
@@ -136,6 +140,8 @@ class Shard:
         `Index` raises."""
         if operation not in OPERATIONS:
             raise InvalidArgument(f"operation: {operation!r} is none of {', '.join(OPERATIONS)}")
+        if operation == "first" and narrow:
+            return self._index._first32(lower, upper)
         call = getattr(self._index, operation)
         found = call(lower, upper, **arguments) if operation in ON_RANGES else call(lower, **arguments)
         if operation == "rows":

@@ -9,7 +9,7 @@ import numpy as np
 import raydex
 import raydex.sharded
 import sharded_cases as cases
-from raydex.sharded import _index
+from raydex.sharded import _build, _index, _turns
 
 
 def party(engine):
@@ -33,6 +33,13 @@ def answers(engine):
         cases.check_index(mine, dtype, kind, at + engine.processes, size=300)
     cases.check_hot(mine, "float64", 5)
     return "done"
+
+
+def turns(engine, of):
+    """A case in several turns, which large batches take on GPUs."""
+    _turns.LEAST = 0
+    _build.stretches_for = _index.stretches_for = lambda *_: 3
+    return {"answers": answers, "on_gpus": on_gpus}[of](engine)
 
 
 def joins(engine):
@@ -190,7 +197,7 @@ def dies(engine, when, folder):
         if when == "answering":
             index._shards[0].answer = lambda *x, **y: os._exit(1)
         else:
-            engine.exchange = lambda *x: os._exit(1)
+            engine.begin = lambda *x: os._exit(1)
     begin, kept = time.monotonic(), []
     error = _error_of(index.first, keys, kept=kept)  # what it refers to lives on
     found = (error, time.monotonic() - begin, _error_of(index.first, keys), _error_of(lambda: index.info))

@@ -18,6 +18,11 @@ def test_as_one_index(processes, tmp_path):
     assert run("answers", processes, tmp_path) == ["done"] * processes
 
 
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_as_one_index_in_turns(processes, tmp_path):
+    assert run("turns", processes, tmp_path, "answers") == ["done"] * processes
+
+
 @pytest.mark.parametrize("processes", [2, 4])
 def test_joins(processes, tmp_path):
     assert run("joins", processes, tmp_path) == ["done"] * processes

@@ -64,6 +64,11 @@ def test_as_one_index_by_nccl(processes, tmp_path):
 
 
 @pytest.mark.parametrize("processes", PROCESSES)
+def test_as_one_index_in_turns_by_nccl(processes, tmp_path):
+    assert run("turns", processes, tmp_path, "on_gpus") == ["done"] * processes
+
+
+@pytest.mark.parametrize("processes", PROCESSES)
 def test_joins_by_nccl(processes, tmp_path):
     assert run("joins", processes, tmp_path) == ["done"] * processes
 
