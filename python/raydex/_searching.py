@@ -15,6 +15,7 @@ from raydex._columns import (
     Key,
     Source,
     column,
+    converts,
     dtype_of,
     look,
     natural,
@@ -98,7 +99,8 @@ def searchsorted(
     side
         `left`: before equal elements of `a`; `right`: behind them.
     sorter
-        Positions that sort `a`, as of `numpy.argsort`; `a[sorter]` is a copy.
+        Positions that sort `a`, as of `numpy.argsort`; `a[sorter]` is a copy. On a GPU the stream is waited
+        for, to check them.
 
     Returns
     -------
@@ -147,12 +149,16 @@ def _as_given(source: Source, found: Any) -> Any:
     return found
 
 
+def _check_sorter(dtype: np.dtype[Any], shape: tuple[int, ...] | None, size: int) -> None:
+    if dtype.kind not in "iu":
+        raise InvalidType(f"sorter: it is of {dtype}; it must be of integers")
+    if shape != (size,):
+        raise InvalidArgument(f"sorter: it has the shape {shape}, but there are {size} elements")
+
+
 def _checked_sorter(sorter: Any, size: int) -> npt.NDArray[Any]:
     order = np.asarray(sorter)
-    if order.dtype.kind not in "iu":
-        raise InvalidType(f"sorter: it is of {order.dtype}; it must be of integers")
-    if order.shape != (size,):
-        raise InvalidArgument(f"sorter: it has the shape {order.shape}, but there are {size} elements")
+    _check_sorter(order.dtype, order.shape, size)
     if size and (int(order.min()) < 0 or int(order.max()) >= size):
         ends = f"{order.min()} to {order.max()}"
         raise InvalidArgument(f"sorter: it goes from {ends}, but there are {size} elements")
@@ -165,12 +171,12 @@ def _common(first: Source, second: Source, stream: int) -> Key:
 
 
 def _promoted(source: Source, stream: int, key: Key) -> Column:
-    """As `column`, also where NumPy's promotion rounds, as of int64 to float64."""
+    """As `column`, also where values change, as those of int64 do in float64."""
     assert key.dtype is not None
     own = dtype_of(source, stream)
-    if own.kind in "iu" and key.dtype.kind == "f":
-        rounded = source.world.cast(source.given, key.dtype, stream)
-        return column(look(source.argument, rounded), stream, key)
+    if own.kind in "iu" and not converts(own, key.dtype):
+        changed = source.world.cast(source.given, key.dtype, stream)
+        return column(look(source.argument, changed), stream, key)
     return column(source, stream, key, copies=True)
 
 
@@ -189,9 +195,22 @@ def _search_plain(a: Any, v: Any, side: str) -> Any:
 def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any) -> Any:
     number, _ = stream_of(v, stream)
     if sorter is not None:
-        a = look("a", a.given[sorter])
+        a = _sorted_on_device(a, sorter, number)
     out = _search_sorted(a, v, side, number)
     return out[0] if v.scalar else out
+
+
+def _sorted_on_device(a: Source, sorter: Any, stream: int) -> Source:
+    order, world = look("sorter", sorter), a.world
+    same_place(a, order)
+    dtype_of(a, stream)  # waits for what writes it
+    [size] = a.shape or (1,)
+    _check_sorter(dtype_of(order, stream), order.shape, size)
+    positions = order.world.cast(order.given, "int64", stream)
+    if world.any_outside(positions, size, stream):
+        raise InvalidArgument(f"sorter: some are not within 0 to {size - 1}; there are {size} elements")
+    with world.on(stream):
+        return look("a", a.given[positions])
 
 
 def _search_sorted(a: Source, v: Source, side: str, stream: int) -> Any:
@@ -251,8 +270,7 @@ def isin(
         stream_of(elements, stream)
     shape = values.shape
     values, rows = values.reshape(-1), rows.reshape(-1)
-    kinds = {values.dtype.str[1:], rows.dtype.str[1:]}
-    if kinds == {"i8", "u8"} or (kinds & {"u8"} and {values.dtype.kind, rows.dtype.kind} == {"i", "u"}):
+    if _are_signed_and_uint64(values.dtype, rows.dtype):
         found = _isin_signed_and_unsigned(values, rows)
     else:
         values, rows = _in_one_type(values, rows)
@@ -272,6 +290,10 @@ def _found(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.b
     return found
 
 
+def _are_signed_and_uint64(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
+    return {one.kind, other.kind} == {"i", "u"} and "u8" in (one.str[1:], other.str[1:])
+
+
 def _isin_signed_and_unsigned(
     values: npt.NDArray[Any], rows: npt.NDArray[Any]
 ) -> npt.NDArray[np.bool_]:
@@ -282,12 +304,27 @@ def _isin_signed_and_unsigned(
 
 def _isin_on_device(element: Source, tests: Source, invert: bool, stream: Any) -> Any:
     number, _ = stream_of(element, stream)
-    key = _common(tests, element, number)
+    own, other = dtype_of(element, number), dtype_of(tests, number)
+    exact = _are_signed_and_uint64(own, other)
+    if exact and other.kind == "i":
+        tests = _not_negative(tests, number)
+    key = Key(np.dtype("u8")) if exact else _common(tests, element, number)
     of, points = _promoted(tests, number, key), _promoted(element, number, key)
     rows: Plain = (of.native, of.size, number, None)
     wanted: Plain = (points.native, points.size, number, None)
-    found = _found_on_device(element.world, key, rows, wanted, element.given, invert)
+    world = element.world
+    found = _found_on_device(world, key, rows, wanted, element.given, invert)
+    if exact and own.kind == "i":  # a negative one is in nothing
+        with world.on(number):
+            found = found | (element.given < 0) if invert else found & (element.given >= 0)
     return found[0] if element.scalar else found
+
+
+def _not_negative(source: Source, stream: int) -> Source:
+    """The cells of a column on a device that are not less than 0."""
+    cells = source.world.cast(source.given, "int64", stream)
+    with source.world.on(stream):
+        return look(source.argument, cells[cells >= 0])
 
 
 def _found_on_device(

@@ -14,63 +14,15 @@ import pytest
 import raydex
 from arrow_device import OnDevice
 from raydex import _columns
+from worlds import HAS_GPU, Cupy, Torch
 
-if not any(one.backend == "cuda" and one.available for one in raydex.structures()):
+if not HAS_GPU:
     pytest.skip("no GPU, or a raydex without CUDA", allow_module_level=True)
 
 DTYPES = ["int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64", "bool"]
 
 
-class Torch:
-    name = "torch"
-
-    def __init__(self):
-        self.library = pytest.importorskip("torch")
-        if not self.library.cuda.is_available():
-            pytest.skip("PyTorch has no CUDA")
-
-    def put(self, array, device=0):
-        return self.library.as_tensor(np.ascontiguousarray(array), device=f"cuda:{device}")
-
-    def get(self, array):
-        assert isinstance(array, self.library.Tensor) and array.is_cuda
-        return array.cpu().numpy()
-
-    def synchronize(self):
-        self.library.cuda.synchronize()
-
-    def stream(self):
-        return self.library.cuda.Stream()
-
-    def on(self, stream):
-        return self.library.cuda.stream(stream)
-
-
-class Cupy:
-    name = "cupy"
-
-    def __init__(self):
-        self.library = pytest.importorskip("cupy")
-
-    def put(self, array, device=0):
-        with self.library.cuda.Device(device):
-            return self.library.asarray(array)
-
-    def get(self, array):
-        assert isinstance(array, self.library.ndarray)
-        return self.library.asnumpy(array)
-
-    def synchronize(self):
-        self.library.cuda.Device().synchronize()
-
-    def stream(self):
-        return self.library.cuda.Stream(non_blocking=True)
-
-    def on(self, stream):
-        return stream
-
-
-@pytest.fixture(params=[Torch, Cupy], ids=["torch", "cupy"])
+@pytest.fixture(params=[Torch, Cupy], ids=lambda one: one.name)
 def gpu(request):
     return request.param()
 
@@ -198,7 +150,7 @@ def test_plain_columns(gpu, dtype, random, monkeypatch):
         monkeypatch.setattr(sys.modules[name], "look", lambda *of: looks.append(of) or _columns.look(*of))
     short = [gpu.get(call()) for call in calls]
     found = raydex.searchsorted(sorted_keys, lower, "right")
-    has_functions = gpu.name != "torch" or hasattr(gpu.library.Tensor, "__dlpack_c_exchange_api__")
+    has_functions = gpu.name != "torch-cuda" or hasattr(gpu.library.Tensor, "__dlpack_c_exchange_api__")
     assert (looks == []) == has_functions
     for one, other in zip(short, general):
         same(gpu, other, one, one.dtype)
@@ -501,7 +453,7 @@ def test_tensors_that_need_gradients():
 
 
 def test_several_devices(gpu, random):
-    count = gpu.library.cuda.device_count() if gpu.name == "torch" else gpu.library.cuda.runtime.getDeviceCount()
+    count = gpu.library.cuda.device_count() if gpu.name == "torch-cuda" else gpu.library.cuda.runtime.getDeviceCount()
     if count < 2:
         pytest.skip("one GPU")
     keys = random.permutation(1_000)

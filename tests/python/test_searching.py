@@ -8,9 +8,7 @@ import raydex
 import raydex._searching
 from hypothesis import given
 from hypothesis import strategies as st
-
-NUMBERS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
-           "float64"]
+from worlds import NUMBERS
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -40,9 +38,9 @@ def arrays(dtype, dimensions=1):
     return hnp.arrays(np.dtype(dtype), shapes, elements=cells(dtype))
 
 
-def check_search(a, v, side, sorter=None):
+def check_search(a, v, side, sorter=None, world=raydex):
     expected = np.searchsorted(a, v, side=side, sorter=sorter)
-    found = raydex.searchsorted(a, v, side=side, sorter=sorter)
+    found = world.searchsorted(a, v, side=side, sorter=sorter)
     np.testing.assert_array_equal(found, expected)
     assert found.dtype == expected.dtype and type(found) is type(expected) and np.shape(found) == np.shape(expected)
 
@@ -52,17 +50,17 @@ numbers = st.sampled_from(NUMBERS)
 
 
 @given(st.data(), numbers, numbers, sides)
-def test_searchsorted_of_two_dtypes(data, one, other, side):
+def test_searchsorted_of_two_dtypes(world, data, one, other, side):
     a = np.sort(data.draw(arrays(one)))
     if np.promote_types(one, other) != np.dtype(one):  # sorted still where the promotion rounds
         a = np.sort(a.astype(np.promote_types(one, other))).astype(a.dtype) if np.dtype(one).kind == "f" else a
-    check_search(a, data.draw(arrays(other, 3)), side)
+    check_search(a, data.draw(arrays(other, world.dimensions)), side, world=world)
 
 
 @given(st.data(), numbers, sides)
-def test_searchsorted_with_a_sorter(data, dtype, side):
+def test_searchsorted_with_a_sorter(world, data, dtype, side):
     a = data.draw(arrays(dtype))
-    check_search(a, data.draw(arrays(dtype)), side, np.argsort(a, kind="stable"))
+    check_search(a, data.draw(arrays(dtype)), side, np.argsort(a, kind="stable"), world)
 
 
 @given(st.data(), st.sampled_from(["datetime64[D]", "datetime64[ns]", "timedelta64[s]"]), sides)
@@ -79,8 +77,9 @@ def test_searchsorted_of_strings(data, one, other, side):
 
 
 @given(st.data(), numbers, sides, st.one_of(st.integers(-(1 << 62), 1 << 62), st.floats(), st.booleans()))
-def test_searchsorted_of_a_number(data, dtype, side, number):
-    check_search(np.sort(data.draw(arrays(dtype))), number, side)
+def test_searchsorted_of_a_number(world, data, dtype, side, number):
+    number = number if world.name == "numpy" else np.array(number)
+    check_search(np.sort(data.draw(arrays(dtype))), number, side, world=world)
 
 
 @given(st.lists(st.integers(-5, 5)), st.lists(st.one_of(st.integers(-5, 5), st.floats())), sides)
@@ -89,8 +88,8 @@ def test_searchsorted_of_lists(a, v, side):
 
 
 @given(st.data(), numbers, numbers, st.booleans())
-def test_isin_of_two_dtypes(data, one, other, invert):
-    element, tests = data.draw(arrays(one, 3)), data.draw(arrays(other, 2))
+def test_isin_of_two_dtypes(world, data, one, other, invert):
+    element, tests = data.draw(arrays(one, world.dimensions)), data.draw(arrays(other, world.dimensions))
     kinds = np.dtype(one).kind + np.dtype(other).kind
     if set(kinds) == {"i", "u"} and "uint64" in (one, other):  # NumPy rounds on one of its ways
         expected = np.array([any(int(x) == int(y) for y in tests.flat) for x in element.flat], bool) ^ invert
@@ -101,9 +100,21 @@ def test_isin_of_two_dtypes(data, one, other, invert):
         expected = equal.any(axis=-1) ^ invert
     else:
         expected = np.isin(element, tests, invert=invert)
-    found = raydex.isin(element, tests, invert=invert)
+    found = world.isin(element, tests, invert=invert)
     np.testing.assert_array_equal(found, expected)
     assert found.dtype == bool and found.shape == expected.shape
+
+
+@pytest.mark.parametrize("signed", ["int8", "int64"])
+def test_isin_of_signed_and_unsigned_numbers_is_exact(world, signed):
+    low, large = np.array([-1, 5, np.iinfo(signed).min, np.iinfo(signed).max], signed), 1 << 53
+    high = np.array([(1 << 64) - 1, 5, 1 << 63, 127, large], "uint64")
+    odd = np.array([large + 1, large, -large - 1]).astype(signed)
+    for one in (low, odd):
+        for element, tests in ((one, high), (high, one), (one[:0], high), (high, one[:0])):
+            expected = np.array([int(x) in map(int, tests) for x in element], bool)
+            for invert in (False, True):
+                np.testing.assert_array_equal(world.isin(element, tests, invert=invert), expected ^ invert)
 
 
 @given(st.data(), st.sampled_from(["datetime64[ns]", "timedelta64[s]", "S3"]), st.booleans())
@@ -139,11 +150,16 @@ def test_cells_that_are_not_aligned():
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_larger_columns(random, side):
+def test_larger_columns(world, random, side):
     a = np.sort(random.integers(0, 1 << 40, 200_000))
     v = np.concatenate([random.integers(0, 1 << 40, 50_000), a[::7]])
-    check_search(a, v, side)
-    np.testing.assert_array_equal(raydex.isin(v, a), np.isin(v, a))
+    check_search(a, v, side, world=world)
+    np.testing.assert_array_equal(world.isin(v, a), np.isin(v, a))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_cells_in_other_orders(random, side):
+    a, v = np.sort(random.integers(0, 1 << 40, 20_000)), random.integers(0, 1 << 40, 5_000)
     check_search(a[::-1][::-1], v[::-1], side)
     check_search(a.astype(">i8"), v, side)
 
@@ -166,17 +182,27 @@ def test_pytorch_on_the_cpu():
     assert raydex.isin(v, a).tolist() == [True, False] and raydex.isin(v, a).dtype == torch.bool
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int64", "uint8", "uint32"])
+def test_sorters_of_every_dtype(world, dtype):
+    check_search(np.array([30, 10, 20]), np.array([20, 31]), "left", np.array([1, 2, 0], dtype), world)
+
+
+@pytest.mark.parametrize("sorter,error,match", [
+    (np.array([0, 1]), ValueError, r"sorter: it has the shape \(2,\), but there are 3 elements"),
+    (np.array([0.0, 1.0, 2.0]), TypeError, "sorter: it is of float64"),
+    (np.array([0, 1, 3]), ValueError, "sorter: .*there are 3 elements"),
+    (np.array([0, 1, -1]), ValueError, "sorter: .*there are 3 elements"),
+])
+def test_refusals_of_sorters(world, sorter, error, match):
+    with pytest.raises(error, match=match):
+        world.searchsorted(np.array([1, 2, 3]), np.array([1]), sorter=sorter)
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="side: 'middle' is neither 'left' nor 'right'"):
         raydex.searchsorted([1], [1], side="middle")
     with pytest.raises(ValueError, match="a: it has 2 dimensions"):
         raydex.searchsorted([[1]], [1])
-    with pytest.raises(ValueError, match=r"sorter: it has the shape \(2,\), but there are 1 elements"):
-        raydex.searchsorted([1], [1], sorter=[0, 1])
-    with pytest.raises(TypeError, match="sorter: it is of float64"):
-        raydex.searchsorted([1], [1], sorter=[0.0])
-    with pytest.raises(ValueError, match="sorter: it goes from 7 to 7"):
-        raydex.searchsorted([1], [1], sorter=[7])
     with pytest.raises(TypeError, match="complex numbers have no order"):
         raydex.searchsorted([1j], [1])
     with pytest.raises(TypeError, match="are not compared; convert one of them"):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A wheel in an environment with nothing but what it asks for: it works, brings the libraries that it loads,
-and their licences. Run by scripts/wheel."""
+and their licences. Run by scripts/wheel. On a machine with a GPU it is also asked there; run this file then,
+once the wheel is installed."""
 
+import ctypes
 import importlib.metadata
 import pathlib
 import re
@@ -11,10 +13,12 @@ import sys
 import numpy as np
 import pytest
 import raydex
+from raydex import _cuda
 
 FILES = [pathlib.Path(path.locate()) for path in importlib.metadata.files("raydex")]
 LIBRARIES = [path for path in FILES if path.parent.name == "raydex.libs"]
 ON_CPU = [one for one in raydex.structures() if one.backend == "cpu"]
+ON_GPU = [one for one in raydex.structures() if one.backend != "cpu"]
 
 
 @pytest.mark.parametrize("structure", [one.name for one in ON_CPU if not one.minima])
@@ -68,3 +72,49 @@ def test_licences():
     for library in LIBRARIES:
         name = library.name.split("-")[0]
         assert [one for one in licences if one.startswith(name)], name
+
+
+class OnGpu:
+    """An array of NumPy in the memory of a GPU, by the driver alone."""
+
+    def __init__(self, array):
+        address, size = ctypes.c_uint64(), ctypes.c_size_t(array.nbytes)
+        with _cuda.current(0):
+            _cuda.driver().call("cuMemAlloc_v2", ctypes.byref(address), size)
+            _cuda.driver().call("cuMemcpyHtoD_v2", address, ctypes.c_void_p(array.ctypes.data), size)
+        self.__cuda_array_interface__ = {
+            "data": (address.value, False), "shape": array.shape, "typestr": array.dtype.str, "version": 3}
+
+
+def on_host(found):
+    array = np.empty(found.shape, found.dtype)
+    address, size = ctypes.c_uint64(found.__cuda_array_interface__["data"][0]), ctypes.c_size_t(array.nbytes)
+    with _cuda.current(0):  # waits for what is queued on the default stream
+        _cuda.driver().call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), address, size)
+    return array
+
+
+@pytest.mark.parametrize("one", ON_GPU, ids=lambda one: f"{one.name}-{one.backend}")
+def test_on_a_gpu(one):
+    if not one.available:
+        pytest.skip(one.reason)
+    random = np.random.default_rng(3)
+    keys, points = random.integers(0, 1000, (2, 5000))
+    if one.minima:
+        ends = np.minimum(keys, points), np.maximum(keys, points)
+        of = raydex.rmq(OnGpu(points), one.name, device=one.backend)
+        expected = [points[a : b + 1].min() for a, b in zip(*ends)]
+        assert (on_host(of.min(*map(OnGpu, ends))) == expected).all()
+    else:
+        index = raydex.build(OnGpu(keys), one.name, device=one.backend)
+        assert (on_host(index.count(OnGpu(points))) == np.bincount(keys, minlength=1000)[points]).all()
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_libraries_on_a_gpu(library):
+    """The last one: these load libraries of CUDA."""
+    if not any(one.available for one in ON_GPU):
+        pytest.skip("no GPU")
+    arange = pytest.importorskip(library).arange
+    keys = arange(1000, device="cuda") if library == "torch" else arange(1000)
+    assert (raydex.build(keys).first(keys) == keys).all()
