@@ -13,7 +13,7 @@ from raydex._columns import Key, column, format_of, look, refuse_strings, stream
 from raydex._errors import InvalidType, Unsupported
 from raydex._index import Batch, Index, bytes_as_text
 from raydex._places import Held, stream_for
-from raydex._worlds import HOST, BareWorld
+from raydex._worlds import HOST, BareWorld, as_times
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Aggregate(Held):
         if not is_time:
             return found
         there = self.count_values(lower, upper, stream=stream) != 0
-        return np.where(there, found.view(dtype), np.array("NaT", dtype))[()]
+        return np.where(there, as_times(found, dtype), np.array("NaT", dtype))[()]
 
     def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """The smallest matching row of each probe, int64, -1 where none matches. Cost: a search or two a

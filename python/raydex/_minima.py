@@ -26,6 +26,7 @@ from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import bytes_as_text, option_texts, options_of
 from raydex._places import Held, Place, place_for
 from raydex._structures import known
+from raydex._worlds import as_times
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ class Rmq(Held):
         found = self._ask(
             lower, upper, stream, plain.name, call, _raydex.Format(format_of(self._key))
         )
-        return found if plain == self._key.dtype else found.view(self._key.dtype)
+        return found if plain == self._key.dtype else as_times(found, self._key.dtype)
 
     def min(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
         """The smallest value of each range, in the array's dtype; for int8, int16, uint8, uint16, float16

@@ -209,8 +209,7 @@ def _sorted_on_device(a: Source, sorter: Any, stream: int) -> Source:
     positions = order.world.cast(order.given, "int64", stream)
     if world.any_outside(positions, size, stream):
         raise InvalidArgument(f"sorter: some are not within 0 to {size - 1}; there are {size} elements")
-    with world.on(stream):
-        return look("a", a.given[positions])
+    return look("a", world.take(a.given, positions, stream))
 
 
 def _search_sorted(a: Source, v: Source, side: str, stream: int) -> Any:

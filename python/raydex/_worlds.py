@@ -58,6 +58,11 @@ class World:
         with self.on(stream):
             return array.astype(dtype)
 
+    def take(self, array: Any, positions: Any, stream: int) -> Any:
+        """The cells at some positions, a copy."""
+        with self.on(stream):
+            return array[positions]
+
     def membership(self, found: Any, array: Any, invert: bool, stream: int) -> Any:
         """Which points were found, where `array` has floating ones: NaN is not. Or which were not."""
         with self.on(stream):
@@ -87,6 +92,10 @@ class World:
 @functools.lru_cache(maxsize=64)
 def _torch_dtype(dtype: str | np.dtype[Any]) -> Any:
     return getattr(sys.modules["torch"], np.dtype(dtype).name)
+
+
+def _is_unsigned(tensor: Any) -> bool:
+    return str(tensor.dtype).startswith("torch.uint")
 
 
 class TorchWorld(World):
@@ -130,6 +139,12 @@ class TorchWorld(World):
     def cast(self, array: Any, dtype: str | np.dtype[Any], stream: int) -> Any:
         with self.on(stream):
             return array.to(_torch_dtype(dtype))
+
+    def take(self, array: Any, positions: Any, stream: int) -> Any:
+        # PyTorch takes no cells of unsigned integers of 16 bits or more on a GPU.
+        plain = array.view(_torch_dtype(f"int{8 * array.itemsize}")) if _is_unsigned(array) else array
+        with self.on(stream):
+            return plain[positions].view(array.dtype)
 
     def copy_hint(self, device: int | None) -> str:
         return f"copy it there first, with x.to({'cpu' if device is None else f'cuda:{device}'!r})"
@@ -300,6 +315,13 @@ class BareWorld(World):
 
 
 HOST = World()
+
+
+def as_times(numbers: Any, dtype: np.dtype[Any]) -> Any:
+    """Answers of int64, or one of them, as the times that they are."""
+    if not isinstance(numbers, (np.ndarray, np.generic)):
+        raise InvalidType(f"lower: answers are {dtype}, which are of NumPy; give positions or probes of NumPy")
+    return numbers.view(dtype)
 
 
 def is_of(library: str, x: Any, name: str) -> bool:

@@ -178,6 +178,13 @@ def test_results_are_of_the_library_of_the_probes():
     assert of.min(probes).dtype == torch.float32 and of.max(probes).tolist() == [3.5, 2.5]
     assert of.first(probes).tolist() == [0, 1] and of.count(torch.tensor(3)).ndim == 0
     assert isinstance(of.sum(np.array([3])), np.ndarray)
+    times = np.array([5, 3, 4], "datetime64[s]")
+    of = raydex.aggregate(raydex.build([3, 1, 3]), times)
+    with pytest.raises(raydex.InvalidType, match="answers are datetime64.s., which are of NumPy"):
+        of.min(torch.tensor([3]))
+    with pytest.raises(raydex.InvalidType, match="which are of NumPy"):
+        raydex.rmq(times).min(torch.tensor([0]), torch.tensor([1]))
+
 
 
 def test_single_numbers_and_empty_batches():

@@ -9,6 +9,7 @@ range one for each shard that it touches, a missing probe and a range without an
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from raydex import _raydex
 from raydex._columns import column, look
 from raydex._places import place_for, stream_for
 from raydex._structures import known
-from raydex.sharded._arrays import arrays_of
+from raydex.sharded._arrays import Arrays, arrays_of
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,6 @@ def _numbers(cells: Any) -> Any:
     return on.view(cells, "int64") if on.dtype(cells).kind in "mM" else cells
 
 
-
 def sample(keys: Any, there: Any = None, size: int = 4096, seed: int = 0) -> npt.NDArray[Any]:
     """Keys drawn at random, with equal chances and again and again, as an array of NumPy; all keys where
     there are no more than `size`.
@@ -146,10 +146,16 @@ def sample(keys: Any, there: Any = None, size: int = 4096, seed: int = 0) -> npt
     fewer keys then. One seed draws the same keys each time."""
     on = arrays_of(keys)
     if len(keys) > size:
-        places = on.here(np.random.default_rng(seed).integers(0, len(keys), size))
+        places = _drawn(on, len(keys), size, seed)
         keys = on.take(keys, places)
         there = None if there is None else on.take(there, places)
     return on.host(keys if there is None else on.take(keys, on.nonzero(there)))
+
+
+@functools.lru_cache(maxsize=64)
+def _drawn(on: Arrays, keys: int, size: int, seed: int) -> Any:
+    """Places at random, which batches of one size after the other have in common."""
+    return on.here(np.random.default_rng(seed).integers(0, keys, size))
 
 
 def splitters_from(

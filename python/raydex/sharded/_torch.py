@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import importlib
 import pickle
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,17 @@ from raydex._worlds import is_of
 from raydex.sharded._arrays import arrays_of
 
 _NOTE = 2048  # bytes that are gathered at once
+
+
+class _Begun:
+    """Waits for what was begun; a second time there is nothing to wait for."""
+
+    def __init__(self, works: list[Any]) -> None:
+        self.works = works
+
+    def __call__(self) -> None:
+        while self.works:
+            self.works.pop().wait()
 
 
 class TorchExchange:
@@ -58,6 +70,7 @@ class TorchExchange:
         def new_group(backend: str, options: Any = None) -> Any:
             return dist.new_group(ranks, limit, backend, options, use_local_synchronization=True)
 
+        self._begun: weakref.WeakSet[_Begun] = weakref.WeakSet()
         self._groups = [new_group("gloo")]  # and that of arrays, if it is another one
         self.device: Any = None
         if str(device) != "cpu" and "nccl" in str(dist.get_backend_config(group)):
@@ -132,25 +145,30 @@ class TorchExchange:
         return None if self.device is None else self._torch.cuda.current_stream(self.device).record_event()
 
     def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any = None) -> Callable[[], None]:
+        sent, received = ([self._bytes(cells) for cells in each] for each in (parts, out))
+        if self.device is None:
+            works = self._pairwise(sent, received)
+        else:
+            with contextlib.ExitStack() as stack:
+                if after is not None:
+                    self._beside.wait_event(after)
+                    stack.enter_context(self._torch.cuda.stream(self._beside))
+                works = [self._dist.all_to_all(received, sent, self._group(True), async_op=True)]
+
+        begun = _Begun(works)
+        self._begun.add(begun)
+        return begun
+
+    def _pairwise(self, sent: list[Any], received: list[Any]) -> list[Any]:
+        """As `all_to_all`, which gloo has of one array alone."""
         group = self._group(True)
-        operations = []
-        for rank, part, place in zip(self._ranks, parts, out):
-            for what, cells in ((self._dist.irecv, place), (self._dist.isend, part)):
-                if len(cells):
-                    operations.append(self._dist.P2POp(what, self._bytes(cells), rank, group))
-        if not operations:
-            return lambda: None
-        with contextlib.ExitStack() as stack:
-            if after is not None:
-                self._beside.wait_event(after)
-                stack.enter_context(self._torch.cuda.stream(self._beside))
-            works = self._dist.batch_isend_irecv(operations)
-
-        def wait() -> None:
-            while works:  # a second time there is nothing to wait for
-                works.pop().wait()
-
-        return wait
+        works = []
+        for rank, part, place in zip(self._ranks, sent, received):
+            if len(place):
+                works.append(self._dist.irecv(place, rank, group))
+            if len(part):
+                works.append(self._dist.isend(part, rank, group))
+        return works
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         on = arrays_of(cells)
@@ -185,4 +203,6 @@ class TorchExchange:
                 group.abort()
         del self._groups[1:]
         # The others see connections of gloo end when nothing refers to the group any more.
+        for begun in self._begun:
+            begun.works.clear()
         self.close()
