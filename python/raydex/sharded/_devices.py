@@ -42,7 +42,11 @@ class DeviceExchange:
     def mark(self) -> Any:
         return None
 
-    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any = None) -> Callable[[], None]:
+    def empty(self, size: int, like: Any) -> Any:
+        on = arrays_of(like)
+        return on.empty(size, on.dtype(like))
+
+    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any) -> Callable[[], None]:
         return lambda: None  # there is no other process
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:

@@ -45,12 +45,13 @@ class Exchange(Protocol):
     def mark(self) -> Any:
         """What has been asked for up to now, for `begin`."""
 
-    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any = None) -> Callable[[], None]:
-        """Begins to send an array to each process, and to receive one of each in `out`; both are of NumPy or
-        PyTorch, and of no cells for the process itself. Returns what waits for that; until then the arrays
-        must be left alone.
+    def empty(self, size: int, like: Any) -> Any:
+        """An array of the library and dtype of another one, to receive in with `begin`."""
 
-        `after`: with a mark, what comes after it is not waited for."""
+    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any) -> Callable[[], None]:
+        """Begins to send an array to each process, and to receive one of each in `out`, parts of what `empty`
+        made; both have no cells for the process itself. Waits for what comes before the mark `after` alone.
+        Returns what waits for all that; until then the arrays must be left alone."""
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         """The arrays of all processes, which have `sizes`, one behind the other, for each process."""
@@ -157,16 +158,15 @@ class Company:
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
         return self._reach(self.engine.exchange, cells, sent, received)
 
-    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any = None) -> Callable[[], None]:
+    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any) -> Callable[[], None]:
         return self._reach(self.engine.begin, parts, out, after)
 
     def wait(self, begun: Callable[[], None]) -> None:
         self._reach(begun)
 
     def empty(self, size: int, like: Any) -> Any:
-        """An array to receive in. There is memory for it: see `ShardedIndex._make_room`."""
-        on = arrays_of(like)
-        return self._reach(on.empty, size, on.dtype(like))
+        """As of the engine. There is memory for it: see `ShardedIndex._make_room`."""
+        return self._reach(self.engine.empty, size, like)
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         return self._reach(self.engine.spread, cells, sizes)

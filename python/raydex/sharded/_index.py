@@ -22,7 +22,7 @@ from raydex.sharded._hot import Merged, merge
 from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample, splitters_from, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
-from raydex.sharded._turns import ask_in_turns, stretches_for
+from raydex.sharded._turns import ask_in_turns, look_at_own, stretches_for
 
 LEAST_PROBES = 1024
 """Batches of so few probes are not split again for want of memory."""
@@ -61,6 +61,7 @@ class _Round:
 
     routes: Routes
     merged: Merged | None
+    own: tuple[list[Any], Any] | None
     answers: Any = None
 
 
@@ -280,13 +281,17 @@ class ShardedIndex:
         self._check_open()
         kind = "points" if upper is None else "ranges"
         call = (operation, "of", kind, *arguments.items(), *(() if values is None else ("with values",)))
-        by_stretch = operation != "rows" and values is None and upper is None
+        is_a_number = operation != "rows" and values is None
+        by_stretch = is_a_number and upper is None
         most, done = self._most_probes, 0
         probes: _Probes | None = None
         summed: _Values | None = None
         last: _Round | None = None
         parts: list[Any] = []
         pieces = np.zeros(len(self._summaries), "int64")
+
+        def local(columns: list[Any], counts: npt.NDArray[np.int64]) -> Any:
+            return self._local(operation, columns, counts, arguments)
 
         def finish() -> None:
             nonlocal last
@@ -315,7 +320,12 @@ class ShardedIndex:
             routes = route(points, ends, splitters, there, unit)
             told["counts"] = routes.counts
             told["left"] = len(probes.lower) - done - size
-            return _Round(routes, merged)
+            own = None
+            if is_a_number:
+                own = look_at_own(
+                    self._company.engine, _columns(routes), routes.counts, len(self._summaries), local
+                )
+            return _Round(routes, merged, own)
 
         while True:
             size = 0
@@ -325,7 +335,13 @@ class ShardedIndex:
                 if summed is not None and summed.begins is None:
                     self._place_values(summed, told)
                 table = np.stack([one["counts"] for one in told])
-                now.answers = self._answers(operation, now.routes, table, arguments, summed)
+                columns = _columns(now.routes)
+                self._make_room(columns[0], by_process(table), 1 + len(columns))
+                if now.own is None:
+                    now.answers = self._rows(operation, columns, table, summed)
+                else:
+                    step = (operation, "answers")
+                    now.answers = ask_in_turns(self._company, step, columns, table, now.own, local)
             except Full as full:
                 size = size or max(one.get("size", 0) for one in full.told)
                 if size <= LEAST_PROBES:
@@ -358,59 +374,44 @@ class ShardedIndex:
             )
             self._room = most
 
-    def _answers(
-        self,
-        operation: str,
-        routes: Routes,
-        table: npt.NDArray[np.int64],
-        arguments: dict[str, Any],
-        summed: _Values | None,
+    def _rows(
+        self, operation: str, columns: list[Any], table: npt.NDArray[np.int64], summed: _Values | None
     ) -> Any:
-        """The answers of a batch's pieces, which go to the owners and come back."""
+        """The rows of a batch's pieces, or the sums of their values."""
         company = self._company
         between = by_process(table)
-        self._make_room(routes.lower, between, 2 if routes.upper is None else 3)
-        if operation != "rows" and summed is None:
-            columns = [routes.lower] if routes.upper is None else [routes.lower, routes.upper]
-            return ask_in_turns(
-                company, (operation, "answers"), columns, table, len(self._summaries),
-                lambda ends, pieces: self._local(operation, ends, pieces, arguments),
-            )  # fmt: skip
         sent, received = between[company.process].tolist(), between[:, company.process].tolist()
-        lower = company.exchange(routes.lower, sent, received)
-        upper = None if routes.upper is None else company.exchange(routes.upper, sent, received)
-        pieces = table[company.process] if company.processes == 1 else np.array([len(lower)])
+        ends = [company.exchange(one, sent, received) for one in columns]
+        pieces = table[company.process] if company.processes == 1 else np.array([len(ends[0])])
         (counts, rows, sizes), _ = company.agree(
-            (operation, "answers"),
-            lambda told: self._matches(lower, upper, pieces, received),
-            retry=True,
+            (operation, "answers"), lambda told: self._matches(ends, pieces, received), retry=True
         )
         if summed is None:
             return self._rows_back(counts, rows, sizes, sent, received)
         return company.exchange(self._sums(counts, rows, summed), received, sent)
 
-    def _on_shards(self, lower: Any, upper: Any, pieces: npt.NDArray[np.int64]) -> list[tuple[Any, Any]]:
-        """The pieces of each shard of this process, where it is."""
+    def _on_shards(self, ends: list[Any], pieces: npt.NDArray[np.int64]) -> list[tuple[Any, Any]]:
+        """The pieces of each shard of this process, where it is: points, or the lower and upper ends of ranges."""
+        lower, upper = (*ends, None)[:2]
         parts = []
         end = 0
         for place, count in zip(self._company.engine.places, pieces.tolist()):
             begin, end = end, end + count
-            ends = None if upper is None else at_place(upper[begin:end], place)
-            parts.append((at_place(lower[begin:end], place), ends))
+            above = None if upper is None else at_place(upper[begin:end], place)
+            parts.append((at_place(lower[begin:end], place), above))
         return parts
 
     def _local(
         self, operation: str, ends: list[Any], pieces: npt.NDArray[np.int64], arguments: dict[str, Any]
     ) -> Any:
-        """What the shards of this process answer. `ends`: points, or lower and upper ends of ranges."""
-        lower, upper = (*ends, None)[:2]
-        on = arrays_of(lower)
+        """What the shards of this process answer."""
+        on = arrays_of(ends[0])
         number = self._company.process * len(self._shards)
         narrow = self._narrow(operation)
         answers = []
-        for shard, (begin, end) in zip(self._shards, self._on_shards(lower, upper, pieces)):
+        for shard, (begin, end) in zip(self._shards, self._on_shards(ends, pieces)):
             own = shard.answer(operation, begin, end, narrow=narrow == "int32", **arguments)
-            answers.append(beside(complete(operation, own, number, self._summaries), lower))
+            answers.append(beside(complete(operation, own, number, self._summaries), ends[0]))
             number += 1
         found = on.concatenate(answers) if len(answers) > 1 else answers[0]
         return found if operation in ("contains", "sum") else on.cast(found, narrow)
@@ -421,16 +422,16 @@ class ShardedIndex:
         return "int32" if most < 2**31 else "int64"
 
     def _matches(
-        self, lower: Any, upper: Any, pieces: npt.NDArray[np.int64], received: list[int]
+        self, ends: list[Any], pieces: npt.NDArray[np.int64], received: list[int]
     ) -> tuple[Any, Any, list[int]]:
         """The rows of pieces: how many each has, all of them, and how many are of each process's pieces."""
-        on = arrays_of(lower)
+        on = arrays_of(ends[0])
         each = [
             shard.answer("rows", begin, end)
-            for shard, (begin, end) in zip(self._shards, self._on_shards(lower, upper, pieces))
+            for shard, (begin, end) in zip(self._shards, self._on_shards(ends, pieces))
         ]
-        counts = on.concatenate([beside(one[0], lower) for one in each])
-        rows = on.concatenate([beside(one[1], lower) for one in each])
+        counts = on.concatenate([beside(one[0], ends[0]) for one in each])
+        rows = on.concatenate([beside(one[1], ends[0]) for one in each])
         counts, rows = on.cast(counts, self._narrow("count")), on.cast(rows, self._narrow("rows"))
         return (counts, rows, _sizes(counts, received))
 
@@ -594,6 +595,11 @@ class ShardedIndex:
         self._shards, self._summaries = shards, summaries
         self._divide(finer)
         return True
+
+
+def _columns(routes: Routes) -> list[Any]:
+    """The pieces: points, or the lower and the upper ends of ranges."""
+    return [routes.lower] if routes.upper is None else [routes.lower, routes.upper]
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -144,20 +144,26 @@ class TorchExchange:
     def mark(self) -> Any:
         return None if self.device is None else self._torch.cuda.current_stream(self.device).record_event()
 
-    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any = None) -> Callable[[], None]:
+    def empty(self, size: int, like: Any) -> Any:
+        # Of the memory of this stream: what others have freed they may still work in.
+        on = arrays_of(like)
+        with self._on_another_stream():
+            return on.empty(size, on.dtype(like))
+
+    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any) -> Callable[[], None]:
         sent, received = ([self._bytes(cells) for cells in each] for each in (parts, out))
         if self.device is None:
             works = self._pairwise(sent, received)
         else:
-            with contextlib.ExitStack() as stack:
-                if after is not None:
-                    self._beside.wait_event(after)
-                    stack.enter_context(self._torch.cuda.stream(self._beside))
+            self._beside.wait_event(after)
+            with self._on_another_stream():
                 works = [self._dist.all_to_all(received, sent, self._group(True), async_op=True)]
-
         begun = _Begun(works)
         self._begun.add(begun)
         return begun
+
+    def _on_another_stream(self) -> Any:
+        return contextlib.nullcontext() if self.device is None else self._torch.cuda.stream(self._beside)
 
     def _pairwise(self, sent: list[Any], received: list[Any]) -> list[Any]:
         """As `all_to_all`, which gloo has of one array alone."""
@@ -182,8 +188,7 @@ class TorchExchange:
         return on.concatenate([out[most * at : most * at + size] for at, size in enumerate(sizes)])
 
     def reserve(self, cells: Any, count: int) -> None:
-        on = arrays_of(cells)
-        on.empty(count, on.dtype(cells))
+        self.empty(count, cells)
 
     def _group(self, of_arrays: bool) -> Any:
         if not self._groups:

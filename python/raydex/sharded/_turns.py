@@ -14,9 +14,14 @@ from raydex import _raydex
 from raydex._columns import Key
 from raydex.sharded._exchange import Company, Exchange
 
-STRETCH = 1 << 29  # bytes of an index
+STRETCH = 1 << 30  # bytes of an index
+TURNS = 4
 LEAST = 1 << 20
 """Batches of so few pieces of each process are sent at once."""
+
+Local = Callable[[list[Any], npt.NDArray[np.int64]], Any]
+"""What the shards of a process answer to some pieces, an array: of columns, which are points or the ends of
+ranges, and how many pieces are for each shard."""
 
 
 def stretches_for(engine: Exchange, entries: float, key: Key, bits: int) -> int:
@@ -24,13 +29,13 @@ def stretches_for(engine: Exchange, entries: float, key: Key, bits: int) -> int:
 
     On GPUs probes of one stretch are looked up after those of another one, so that more of a large index is
     read from the L2: on an H200 2^27 lookups in 2^28 keys take 6.5 ms, 4.6 with four stretches, and hardly
-    less with more. Between processes each stretch is a turn of the exchange."""
+    less with more. Between processes a stretch or some are a turn of the exchange."""
     if all(place is None for place in engine.places):
         return 1
     shards = engine.processes * len(engine.places)
     width = 8 if key.dtype is None else max(4, key.dtype.itemsize)
     each = entries / shards * (width + bits // 8)
-    stretches = 1 if engine.processes == 1 else 4
+    stretches = 1 if engine.processes == 1 else TURNS
     while each > stretches * STRETCH and stretches < 16:
         stretches *= 2
     while stretches > 1 and shards * stretches > _raydex.most_shards:
@@ -38,34 +43,55 @@ def stretches_for(engine: Exchange, entries: float, key: Key, bits: int) -> int:
     return stretches
 
 
+def look_at_own(
+    engine: Exchange, columns: list[Any], counts: npt.NDArray[np.int64], shards: int, local: Local
+) -> tuple[list[Any], Any]:
+    """The answers to the pieces that stay with this process, in arrays one behind the other, and a mark before
+    them. They can be asked for before it is known what comes: where the process is the only one, these are
+    all.
+
+    `columns`: all pieces of a batch. `counts`: how many are for each of all shards, or for each of their
+    stretches."""
+    mark = engine.mark()
+    if engine.processes == 1:
+        return ([local(columns, counts.reshape(shards, -1).sum(axis=1))], mark)
+    stretches = counts.reshape(shards, -1)
+    begin, own = int(stretches[: engine.process].sum()), stretches[engine.process]
+    found = []
+    # In two steps: what is sent begins between them, when a kernel of lookups leaves room for another one.
+    for step in np.array_split(own, 2) if len(own) > 1 and own.sum() > LEAST else [own]:
+        end = begin + int(step.sum())
+        found.append(local([one[begin:end] for one in columns], np.array([end - begin])))
+        begin = end
+    return (found, mark)
+
+
 def ask_in_turns(
     company: Company,
     step: tuple[Any, ...],
     columns: list[Any],
     table: npt.NDArray[np.int64],
-    shards: int,
-    local: Callable[[list[Any], npt.NDArray[np.int64]], Any],
+    own: tuple[list[Any], Any],
+    local: Local,
 ) -> Any:
-    """A number for each piece of a batch, in an array.
+    """A number for each piece of a batch, in an array. Pieces of one turn are looked up while those of the
+    next one come and answers of the one before go back.
 
-    `columns`: the pieces, points or the ends of ranges. `table`: how many go from each process to each
-    shard, or to each stretch of each shard. `local(columns, counts)` is what the shards of this process
-    answer to so many pieces for each of them.
-
-    First a process looks up what stays with it, while the others' pieces come. Those of one turn are looked
-    up while the answers of the one before go back."""
+    `columns`: the pieces. `table`: how many go from each process to each shard, or to each stretch of each
+    shard. `own`: as `look_at_own` returned it."""
+    here, before = own
     me = company.process
-    pieces = table[me].reshape(shards, -1).sum(axis=1)
     if company.processes == 1:
-        return company.agree(step, lambda told: local(columns, pieces), retry=True)[0]
+        return here[0]
     moved = table.reshape(company.processes, company.processes, -1)
     if moved.sum() < LEAST * company.processes:
         moved = moved.sum(axis=2, keepdims=True)
+    elif moved.shape[2] > TURNS:
+        moved = moved.reshape(company.processes, company.processes, TURNS, -1).sum(axis=3)
     # Of each turn, how much goes to each process, where that ends, and how much comes from each other one.
     sent, received = moved[me].T, moved[:, me].T.copy()
     ends = np.cumsum(moved[me]).reshape(moved[me].shape).T
     received[:, me] = 0
-    own = slice(int(ends[0, me] - sent[0, me]), int(ends[-1, me]))
 
     def of_turn(x: Any, turn: int) -> list[Any]:
         """The parts of an array of all pieces that are of each process, none of this one."""
@@ -76,7 +102,8 @@ def ask_in_turns(
     for turn, counts in enumerate(received):
         cells = [company.empty(int(counts.sum()), like) for like in columns]
         begun = [
-            company.begin(of_turn(like, turn), _parted(one, counts)) for like, one in zip(columns, cells)
+            company.begin(of_turn(like, turn), _parted(one, counts), before)
+            for like, one in zip(columns, cells)
         ]
         come.append((cells, begun))
 
@@ -84,26 +111,28 @@ def ask_in_turns(
         for one in begun:
             company.wait(one)
 
-    def look(told: dict[str, Any]) -> tuple[Any, list[tuple[Any, Any]]]:
+    def look(told: dict[str, Any]) -> list[tuple[Any, Any]]:
         try:
-            here = local([one[own] for one in columns], pieces[me : me + 1])
             found = []
             for cells, begun in come:
                 arrive(begun)
                 there = local(cells, np.array([len(cells[0])]))
                 found.append((there, company.engine.mark()))
-            return (here, found)
+            return found
         finally:  # nothing is on its way any more
             for _, begun in come:
                 arrive(begun)
 
-    here, found = company.agree(step, look, retry=True)[0]
-    answers = company.empty(int(ends[-1, -1]), here)
+    found, _ = company.agree(step, look, retry=True)
+    answers = company.empty(int(ends[-1, -1]), here[0])
     back = [
         company.begin(_parted(there, counts), of_turn(answers, turn), mark)
         for turn, ((there, mark), counts) in enumerate(zip(found, received))
     ]
-    answers[own] = here
+    begin = int(ends[0, me] - sent[0, me])
+    for one in here:
+        answers[begin : begin + len(one)] = one
+        begin += len(one)
     arrive(back)
     return answers
 
