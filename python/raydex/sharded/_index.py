@@ -22,7 +22,7 @@ from raydex.sharded._hot import Merged, merge
 from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample, splitters_from, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
-from raydex.sharded._turns import ask_in_turns, look_at_own, stretches_for
+from raydex.sharded._turns import Own, ask_in_turns, stretches_for
 
 LEAST_PROBES = 1024
 """Batches of so few probes are not split again for want of memory."""
@@ -61,7 +61,7 @@ class _Round:
 
     routes: Routes
     merged: Merged | None
-    own: tuple[list[Any], Any] | None
+    own: Own | None
     answers: Any = None
 
 
@@ -322,9 +322,8 @@ class ShardedIndex:
             told["left"] = len(probes.lower) - done - size
             own = None
             if is_a_number:
-                own = look_at_own(
-                    self._company.engine, _columns(routes), routes.counts, len(self._summaries), local
-                )
+                engine, shards = self._company.engine, len(self._summaries)
+                own = Own(engine, _columns(routes), routes.counts, shards, local)
             return _Round(routes, merged, own)
 
         while True:

@@ -43,27 +43,36 @@ def stretches_for(engine: Exchange, entries: float, key: Key, bits: int) -> int:
     return stretches
 
 
-def look_at_own(
-    engine: Exchange, columns: list[Any], counts: npt.NDArray[np.int64], shards: int, local: Local
-) -> tuple[list[Any], Any]:
-    """The answers to the pieces that stay with this process, in arrays one behind the other, and a mark before
-    them. They can be asked for before it is known what comes: where the process is the only one, these are
-    all.
+class Own:
+    """The pieces that stay with a process, all of them where it is the only one. They are looked up while
+    others are under way.
 
     `columns`: all pieces of a batch. `counts`: how many are for each of all shards, or for each of their
-    stretches."""
-    mark = engine.mark()
-    if engine.processes == 1:
-        return ([local(columns, counts.reshape(shards, -1).sum(axis=1))], mark)
-    stretches = counts.reshape(shards, -1)
-    begin, own = int(stretches[: engine.process].sum()), stretches[engine.process]
-    found = []
-    # In two steps: what is sent begins between them, when a kernel of lookups leaves room for another one.
-    for step in np.array_split(own, 2) if len(own) > 1 and own.sum() > LEAST else [own]:
-        end = begin + int(step.sum())
-        found.append(local([one[begin:end] for one in columns], np.array([end - begin])))
-        begin = end
-    return (found, mark)
+    stretches. Its first part is looked up at once: what comes from others need not be known."""
+
+    def __init__(
+        self, engine: Exchange, columns: list[Any], counts: npt.NDArray[np.int64], shards: int, local: Local
+    ) -> None:
+        self.before = engine.mark()
+        self._columns, self._local = columns, local
+        by_shard = counts.reshape(shards, -1)
+        self.begin = self._end = 0
+        if engine.processes == 1:
+            self._left = [by_shard.sum(axis=1)]
+        else:
+            own = by_shard[engine.process]
+            self.begin = self._end = int(by_shard[: engine.process].sum())
+            self._left = np.array_split(own, 3) if len(own) > 2 and own.sum() > LEAST else [own]
+            self._left = [part.sum(keepdims=True) for part in self._left]
+        self.answers: list[Any] = []
+        self.look()
+
+    def look(self) -> None:
+        """Looks up the next part, of one to three, if there is another one."""
+        if self._left:
+            counts = self._left.pop(0)
+            begin, self._end = self._end, self._end + int(counts.sum())
+            self.answers.append(self._local([one[begin : self._end] for one in self._columns], counts))
 
 
 def ask_in_turns(
@@ -71,18 +80,17 @@ def ask_in_turns(
     step: tuple[Any, ...],
     columns: list[Any],
     table: npt.NDArray[np.int64],
-    own: tuple[list[Any], Any],
+    own: Own,
     local: Local,
 ) -> Any:
     """A number for each piece of a batch, in an array. Pieces of one turn are looked up while those of the
-    next one come and answers of the one before go back.
+    next one come and answers of the one before go back; own ones while the first come and the last go back.
 
     `columns`: the pieces. `table`: how many go from each process to each shard, or to each stretch of each
-    shard. `own`: as `look_at_own` returned it."""
-    here, before = own
+    shard."""
     me = company.process
     if company.processes == 1:
-        return here[0]
+        return own.answers[0]
     moved = table.reshape(company.processes, company.processes, -1)
     if moved.sum() < LEAST * company.processes:
         moved = moved.sum(axis=2, keepdims=True)
@@ -102,7 +110,7 @@ def ask_in_turns(
     for turn, counts in enumerate(received):
         cells = [company.empty(int(counts.sum()), like) for like in columns]
         begun = [
-            company.begin(of_turn(like, turn), _parted(one, counts), before)
+            company.begin(of_turn(like, turn), _parted(one, counts), own.before)
             for like, one in zip(columns, cells)
         ]
         come.append((cells, begun))
@@ -114,23 +122,25 @@ def ask_in_turns(
     def look(told: dict[str, Any]) -> list[tuple[Any, Any]]:
         try:
             found = []
+            own.look()
             for cells, begun in come:
                 arrive(begun)
                 there = local(cells, np.array([len(cells[0])]))
                 found.append((there, company.engine.mark()))
+            own.look()
             return found
         finally:  # nothing is on its way any more
             for _, begun in come:
                 arrive(begun)
 
     found, _ = company.agree(step, look, retry=True)
-    answers = company.empty(int(ends[-1, -1]), here[0])
+    answers = company.empty(int(ends[-1, -1]), own.answers[0])
     back = [
         company.begin(_parted(there, counts), of_turn(answers, turn), mark)
         for turn, ((there, mark), counts) in enumerate(zip(found, received))
     ]
-    begin = int(ends[0, me] - sent[0, me])
-    for one in here:
+    begin = own.begin
+    for one in own.answers:
         answers[begin : begin + len(one)] = one
         begin += len(one)
     arrive(back)
