@@ -110,6 +110,16 @@ class Arrays:
         return x
 
 
+@functools.lru_cache(maxsize=None)
+def _torch_dtype(dtype: np.dtype[Any]) -> Any:
+    return getattr(sys.modules["torch"], dtype.name)
+
+
+@functools.lru_cache(maxsize=None)
+def _numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    return np.dtype(str(dtype).rpartition(".")[2])
+
+
 class TorchArrays(Arrays):
     """PyTorch, on the host or on a GPU, where work goes to its current stream."""
 
@@ -121,7 +131,7 @@ class TorchArrays(Arrays):
         self.device = None if device.type == "cpu" else device
 
     def _type(self, dtype: npt.DTypeLike) -> Any:
-        return getattr(self._torch, np.dtype(dtype).name)
+        return _torch_dtype(np.dtype(dtype))
 
     def arange(self, size: int) -> Any:
         return self._torch.arange(size, device=self._on)
@@ -133,7 +143,7 @@ class TorchArrays(Arrays):
         return self._torch.empty(size, dtype=self._type(dtype), device=self._on)
 
     def dtype(self, x: Any) -> np.dtype[Any]:
-        return np.dtype(str(x.dtype).rpartition(".")[2])
+        return _numpy_dtype(x.dtype)
 
     def cast(self, x: Any, dtype: npt.DTypeLike) -> Any:
         return x.to(self._type(dtype))

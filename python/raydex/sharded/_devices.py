@@ -46,8 +46,8 @@ class DeviceExchange:
         on = arrays_of(like)
         return on.empty(size, on.dtype(like))
 
-    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any) -> Callable[[], None]:
-        return lambda: None  # there is no other process
+    def begin(self, exchanges: Sequence[Any]) -> list[Callable[[], None]]:
+        return [lambda: None for _ in exchanges]  # there is no other process
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         return cells
@@ -80,8 +80,11 @@ def _place(device: Any) -> Any:
 
 def at_place(cells: Any, place: Any) -> Any:
     """An array in the memory of a place."""
+    here = arrays_of(cells).device
+    if place == here:
+        return cells
     if place is None:
-        return cells if arrays_of(cells).device is None else cells.cpu()
+        return cells.cpu()
     if arrays_of(cells).name == "numpy" and cells.dtype.kind in "SmM":
         raise InvalidType(f"column: PyTorch has no {cells.dtype}, and what is on {place} is copied by it")
     return importlib.import_module("torch").as_tensor(cells, device=place)

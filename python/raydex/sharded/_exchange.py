@@ -19,6 +19,12 @@ from raydex.sharded._routing import Routes
 _Result = TypeVar("_Result")
 
 
+Begin = tuple[Sequence[Any], Sequence[Any], Any]
+"""What an exchange begins with: an array to send to each process; one to receive of each, a part of what
+`Exchange.empty` made; both of no cells for the process itself; and a mark, as what comes later is not waited
+for."""
+
+
 class Exchange(Protocol):
     """What moves arrays between processes. All processes make the same calls in the same order."""
 
@@ -48,10 +54,9 @@ class Exchange(Protocol):
     def empty(self, size: int, like: Any) -> Any:
         """An array of the library and dtype of another one, to receive in with `begin`."""
 
-    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any) -> Callable[[], None]:
-        """Begins to send an array to each process, and to receive one of each in `out`, parts of what `empty`
-        made; both have no cells for the process itself. Waits for what comes before the mark `after` alone.
-        Returns what waits for all that; until then the arrays must be left alone."""
+    def begin(self, exchanges: Sequence[Begin]) -> list[Callable[[], None]]:
+        """Begins exchanges, one after the other. Returns what waits for each; until then the arrays must be
+        left alone."""
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         """The arrays of all processes, which have `sizes`, one behind the other, for each process."""
@@ -158,8 +163,8 @@ class Company:
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
         return self._reach(self.engine.exchange, cells, sent, received)
 
-    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any) -> Callable[[], None]:
-        return self._reach(self.engine.begin, parts, out, after)
+    def begin(self, exchanges: Sequence[Begin]) -> list[Callable[[], None]]:
+        return self._reach(self.engine.begin, exchanges)
 
     def wait(self, begun: Callable[[], None]) -> None:
         self._reach(begun)

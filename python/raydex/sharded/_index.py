@@ -390,7 +390,8 @@ class ShardedIndex:
         return company.exchange(self._sums(counts, rows, summed), received, sent)
 
     def _on_shards(self, ends: list[Any], pieces: npt.NDArray[np.int64]) -> list[tuple[Any, Any]]:
-        """The pieces of each shard of this process, where it is: points, or the lower and upper ends of ranges."""
+        """The pieces of each shard of this process, where it is: points, or the lower and upper ends of
+        ranges."""
         lower, upper = (*ends, None)[:2]
         parts = []
         end = 0

@@ -150,17 +150,19 @@ class TorchExchange:
         with self._on_another_stream():
             return on.empty(size, on.dtype(like))
 
-    def begin(self, parts: Sequence[Any], out: Sequence[Any], after: Any) -> Callable[[], None]:
-        sent, received = ([self._bytes(cells) for cells in each] for each in (parts, out))
-        if self.device is None:
-            works = self._pairwise(sent, received)
-        else:
-            self._beside.wait_event(after)
-            with self._on_another_stream():
-                works = [self._dist.all_to_all(received, sent, self._group(True), async_op=True)]
-        begun = _Begun(works)
-        self._begun.add(begun)
-        return begun
+    def begin(self, exchanges: Sequence[Any]) -> list[Callable[[], None]]:
+        begun = []
+        with self._on_another_stream():
+            for parts, out, after in exchanges:
+                sent, received = ([self._bytes(cells) for cells in each] for each in (parts, out))
+                if self.device is None:
+                    works = self._pairwise(sent, received)
+                else:
+                    self._beside.wait_event(after)
+                    works = [self._dist.all_to_all(received, sent, self._group(True), async_op=True)]
+                begun.append(_Begun(works))
+        self._begun.update(begun)
+        return list(begun)
 
     def _on_another_stream(self) -> Any:
         return contextlib.nullcontext() if self.device is None else self._torch.cuda.stream(self._beside)

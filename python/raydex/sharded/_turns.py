@@ -15,9 +15,9 @@ from raydex._columns import Key
 from raydex.sharded._exchange import Company, Exchange
 
 STRETCH = 1 << 30  # bytes of an index
-TURNS = 4
-LEAST = 1 << 20
-"""Batches of so few pieces of each process are sent at once."""
+TURNS = 4  # two processes take two
+LEAST = 1 << 23
+"""Batches of so few pieces of each process are sent at once: a turn takes half a millisecond of the host."""
 
 Local = Callable[[list[Any], npt.NDArray[np.int64]], Any]
 """What the shards of a process answer to some pieces, an array: of columns, which are points or the ends of
@@ -92,58 +92,54 @@ def ask_in_turns(
     if company.processes == 1:
         return own.answers[0]
     moved = table.reshape(company.processes, company.processes, -1)
-    if moved.sum() < LEAST * company.processes:
-        moved = moved.sum(axis=2, keepdims=True)
-    elif moved.shape[2] > TURNS:
-        moved = moved.reshape(company.processes, company.processes, TURNS, -1).sum(axis=3)
+    turns = 1 if moved.sum() < LEAST * company.processes else min(TURNS, company.processes)
+    if moved.shape[2] % turns == 0:
+        moved = moved.reshape(company.processes, company.processes, turns, -1).sum(axis=3)
     # Of each turn, how much goes to each process, where that ends, and how much comes from each other one.
-    sent, received = moved[me].T, moved[:, me].T.copy()
+    sent, received = moved[me].T.copy(), moved[:, me].T.copy()
     ends = np.cumsum(moved[me]).reshape(moved[me].shape).T
-    received[:, me] = 0
+    sent[:, me] = received[:, me] = 0
 
     def of_turn(x: Any, turn: int) -> list[Any]:
         """The parts of an array of all pieces that are of each process, none of this one."""
-        each = enumerate(zip(ends[turn].tolist(), sent[turn].tolist()))
-        return [x[end - (0 if at == me else count) : end] for at, (end, count) in each]
+        return [x[end - count : end] for end, count in zip(ends[turn].tolist(), sent[turn].tolist())]
 
-    come = []
-    for turn, counts in enumerate(received):
-        cells = [company.empty(int(counts.sum()), like) for like in columns]
-        begun = [
-            company.begin(of_turn(like, turn), _parted(one, counts), own.before)
-            for like, one in zip(columns, cells)
-        ]
-        come.append((cells, begun))
-
-    def arrive(begun: list[Callable[[], None]]) -> None:
-        for one in begun:
-            company.wait(one)
+    rooms = [company.empty(int(received.sum()), like) for like in columns]
+    come = [_parted(room, received.sum(axis=1)) for room in rooms]  # of each column and turn
+    begun = company.begin([
+        (of_turn(like, turn), _parted(cells, counts), own.before)
+        for turn, counts in enumerate(received)
+        for like, cells in zip(columns, (of[turn] for of in come))
+    ])
 
     def look(told: dict[str, Any]) -> list[tuple[Any, Any]]:
         try:
             found = []
             own.look()
-            for cells, begun in come:
-                arrive(begun)
+            for turn in range(len(received)):
+                for one in begun[len(columns) * turn : len(columns) * (turn + 1)]:
+                    company.wait(one)
+                cells = [of[turn] for of in come]
                 there = local(cells, np.array([len(cells[0])]))
                 found.append((there, company.engine.mark()))
             own.look()
             return found
         finally:  # nothing is on its way any more
-            for _, begun in come:
-                arrive(begun)
+            for one in begun:
+                company.wait(one)
 
     found, _ = company.agree(step, look, retry=True)
     answers = company.empty(int(ends[-1, -1]), own.answers[0])
-    back = [
-        company.begin(_parted(there, counts), of_turn(answers, turn), mark)
+    back = company.begin([
+        (_parted(there, counts), of_turn(answers, turn), mark)
         for turn, ((there, mark), counts) in enumerate(zip(found, received))
-    ]
+    ])
     begin = own.begin
-    for one in own.answers:
-        answers[begin : begin + len(one)] = one
-        begin += len(one)
-    arrive(back)
+    for here in own.answers:
+        answers[begin : begin + len(here)] = here
+        begin += len(here)
+    for one in back:
+        company.wait(one)
     return answers
 
 
