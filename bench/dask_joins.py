@@ -66,7 +66,7 @@ def time_batches(client, rows, repeats):
     """Seconds of small batches, by name."""
     keys = dd.from_map(table, range(8), rows=rows, parts=8, factor=MULTIPLIER, name="a")["key"]
     index = raydex.dask.build(keys)
-    probes = np.arange(100)
+    probes = np.arange(100) * (rows // 100)  # some for each shard
     lazy = dd.from_pandas(pd.Series(probes), npartitions=1).persist()
     array = da.from_array(probes).persist()
     number = iter(range(1 << 60))  # so that no answer is one that Dask has already
@@ -111,7 +111,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="of a worker (%(default)s)")
     parser.add_argument("--repeats", type=int, default=3, help="of joins; batches have ten times as many")
     parser.add_argument("--parts", default="batches,join", help="some of %(default)s")
-    parser.add_argument("--shuffles", default="p2p,tasks", help="of Dask's merge (%(default)s)")
+    parser.add_argument("--shuffles", default="p2p,tasks", help="of Dask's merge (%(default)s); may be empty")
     arguments = parser.parse_args()
     dask.config.set({"distributed.comm.timeouts.connect": "120s"})
     with distributed.LocalCluster(
@@ -124,7 +124,8 @@ def main():
                 found.append((name, rows, took))
         if "join" in arguments.parts:
             joins = time_joins(
-                arguments.rows, arguments.partitions, arguments.repeats, arguments.shuffles.split(","))
+                arguments.rows, arguments.partitions, arguments.repeats,
+                [shuffle for shuffle in arguments.shuffles.split(",") if shuffle])
             found += [(name, arguments.rows, took) for name, took in joins.items()]
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["what", "rows", "workers", "seconds"])

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from raydex._errors import ExchangeError, InvalidArgument, InvalidType
 from raydex.dask._libraries import (
     DataNode,
+    GraphNode,
     HighLevelGraph,
     MaterializedLayer,
     TaskRef,
@@ -65,6 +66,28 @@ def take_apart(collection: Any) -> Partitions:
     return Partitions(dict(best.__dask_graph__()), list(flatten(best.__dask_keys__())))
 
 
+def merged(graph: Graph, keys: Sequence[Key]) -> Graph:
+    """The same graph, in which each of these tasks does what goes before it and is for it alone.
+
+    A task that does next to nothing, as one that takes a partition that Dask has, costs a trip to the
+    scheduler as any other one."""
+    found = dict(graph)
+    needs, needed_by = dask.core.get_deps(graph)
+    for key in keys:
+        tasks: Graph = {}
+        left = [key]
+        while left:
+            at = left.pop()
+            tasks[at] = found.pop(at)
+            if at != key and len(needs[at]) > 1:
+                continue  # these may be made at the same time
+            alone = [one for one in needs[at] if needed_by[one] <= tasks.keys()]
+            # Others are futures, and names for tasks that go by another one.
+            left += [one for one in alone if isinstance(graph[one], GraphNode) and graph[one].key == one]
+        found[key] = GraphNode.fuse(*tasks.values())
+    return found
+
+
 class Held(NamedTuple):
     """Results that stay where they are: futures of a cluster, or, without one, the values themselves."""
 
@@ -93,6 +116,9 @@ class Engine:
                 of.CancelledError, of.KilledWorker, of.client.ClosedClientError, of.comm.CommClosedError,
                 of.scheduler.NoValidWorkerError,
             )  # fmt: skip
+            self._calls: Any = importlib.import_module("raydex.dask._calls")
+            with self._reached():
+                self.client.register_plugin(self._calls.Calls())
 
     @contextlib.contextmanager
     def _reached(self) -> Iterator[None]:
@@ -136,6 +162,25 @@ class Engine:
         with self._reached():
             futures = self.client.get(HighLevelGraph(layers, before), list(keys), sync=False)
         return Held(list(keys), list(futures))
+
+    def call(
+        self, function: Callable[..., Any], held: Held, given: dict[Key, tuple[Any, ...]]
+    ) -> list[Any] | None:
+        """What a function says of some results without tasks, which take the scheduler several times as long.
+
+        `given`: of these results the keys, and what the function is given behind each. None where the
+        workers have not all of them or do not answer, where much is given, and without a cluster: then tasks
+        have to ask."""
+        if self.client is None or sizeof(list(given.values())) * len(given) > _large:
+            return None
+        futures = [of for key, of in zip(held.keys, held.values) if key in given]
+        with self._reached():
+            # Asked each time, since a worker that is gone would be called for long.
+            places = [some[0] for some in self.client.who_has(futures).values() if some]
+            if len(places) < len(given):
+                return None
+            found = self.client.sync(self._calls.call, self.client, set(places), function, given)
+        return [found[key] for key in given] if len(found) == len(given) else None
 
     def send(self, values: list[Any]) -> list[Any]:
         """Values as arguments of tasks. Large ones go to workers, rather than through the scheduler."""

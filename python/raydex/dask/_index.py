@@ -16,7 +16,7 @@ from raydex._columns import Key
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import bytes_as_text
 from raydex.dask import _shards
-from raydex.dask._graphs import Engine, Graph, Held, Partitions, check_column, is_lazy, take_apart
+from raydex.dask._graphs import Engine, Graph, Held, Partitions, check_column, is_lazy, merged, take_apart
 from raydex.dask._libraries import DataNode, HighLevelGraph, List, Task, TaskRef, arrays, frames, pd, tokenize
 from raydex.sharded._routing import Routes, splitters_from
 from raydex.sharded._shard import Summary
@@ -228,27 +228,30 @@ class Index:
             return asked.lines()
         dtype = {"contains": "bool", "sum": "uint64"}.get(operation, "int64")
         last = [
-            Task(key, _shards.answered, TaskRef(part), TaskRef(routes), List(*answers), operation, invert)
-            for key, part, routes, answers in asked.each(f"raydex-{operation}")
+            Task(key, _shards.answered, TaskRef(probes), List(*answers), operation, invert)
+            for key, probes, answers in asked.each(f"raydex-{operation}")
         ]
         return asked.like_probes(last, dtype)
 
     def _answers(self, of: _State, routes: Routes, operation: str, arguments: dict[str, Any]) -> list[Any]:
         """What shards say of pieces that are here."""
-        ends = _shards.pieces_of(routes)
-        asked = [shard for shard, end in enumerate(ends) if end is not None]
-        if not asked:
+        given = {
+            key: (ends, operation, arguments, around)
+            for key, ends, around in zip(of.shards.keys, _shards.pieces_of(routes), of.around)
+            if ends is not None
+        }
+        if not given:
             return []
+        found = self._engine.call(_shards.answer, of.shards, given)
+        if found is not None:
+            return found
         graph = of.shards.graph()
         token = uuid.uuid4().hex
-        sent = self._engine.send([ends[shard] for shard in asked])
-        keys = []
-        for shard, cells in zip(asked, sent):
-            keys.append((f"raydex-now-{operation}-{token}", shard))
-            graph[keys[-1]] = Task(
-                keys[-1], _shards.answer, TaskRef(of.shards.keys[shard]), cells, operation, arguments,
-                of.around[shard],
-            )  # fmt: skip
+        sent = self._engine.send([ends for ends, *_ in given.values()])
+        keys: list[Any] = []
+        for (shard, (_, *others)), ends in zip(given.items(), sent):
+            keys.append((f"raydex-now-{operation}-{token}", len(keys)))
+            graph[keys[-1]] = Task(keys[-1], _shards.answer, TaskRef(shard), ends, *others)
         return self._engine.get(graph, keys)
 
     # Sums of values
@@ -288,12 +291,13 @@ class Index:
 
     def _lazy_sums(self, lower: Any, upper: Any, values: Any, begins: npt.NDArray[np.int64]) -> Any:
         asked = _Asked(self, self._open(), "rows", lower, upper, {}, values)
+        each = asked.each("raydex-sum")
         parts, graph, token = take_apart(values), asked.graph, asked.token
         graph |= parts.graph
         last = []
-        for i, (key, part, routes, answers) in enumerate(asked.each("raydex-sum")):
+        for i, (key, probes, answers) in enumerate(each):
             matches, rows = (f"raydex-matches-{token}", i), (f"raydex-rows-{token}", i)
-            graph[matches] = Task(matches, _shards.matches, TaskRef(routes), List(*answers))
+            graph[matches] = Task(matches, _shards.matches, TaskRef(probes), List(*answers))
             graph[rows] = Task(rows, _shards.rows_routed, TaskRef(matches), begins[1:])
             fetched = []
             for j, of_values in enumerate(parts.keys):
@@ -303,9 +307,10 @@ class Index:
                 fetched.append(TaskRef(fetch))
             last.append(
                 Task(
-                    key, _shards.labelled_sums, TaskRef(part), TaskRef(matches), TaskRef(rows), List(*fetched)
+                    key, _shards.labelled_sums, TaskRef(probes), TaskRef(matches), TaskRef(rows),
+                    List(*fetched),
                 )
-            )
+            )  # fmt: skip
         kind = getattr(values.dtype, "kind", "f")
         return asked.like_probes(last, {"i": "int64", "f": "float64"}.get(kind, "uint64"))
 
@@ -369,36 +374,40 @@ class _Asked:
         self._operation = operation
         self._arguments = arguments
         self._probes = lower if "lower" in lazy else upper
-        self.token = tokenize(of.token, operation, lower, upper, arguments, *others)
-        self.graph: Graph = of.shards.graph()
+        # Of one batch that several questions are asked of the parts that do not differ are done once.
+        self._batch = tokenize(of.token, lower, upper)
+        self.token = tokenize(self._batch, operation, arguments, *others)
         parts: dict[str, Partitions] = {name: take_apart(x) for name, x in lazy.items()}
+        self.graph: Graph = {}
         for one in parts.values():
             self.graph |= one.graph
-        self._keys = next(iter(parts.values())).keys
+        self._parts = len(next(iter(parts.values())).keys)
         self._ends = [
-            [TaskRef(key) for key in parts[name].keys] if name in parts else [x] * len(self._keys)
+            [TaskRef(key) for key in parts[name].keys] if name in parts else [x] * self._parts
             for name, x in (("lower", lower), ("upper", upper))
         ]
 
-    def each(self, name: str) -> list[tuple[Any, Any, Any, list[Any]]]:
-        """For each partition of the probes: the key of its answer, its own, that of its routes, and what the
+    def each(self, name: str) -> list[tuple[Any, Any, list[Any]]]:
+        """For each partition of the probes: the key of its answer, that of where its probes go, and what the
         shards say. Makes the tasks of these, without the answer's."""
-        graph, token, of, found = self.graph, self.token, self._of, []
-        for i, (lower, upper) in enumerate(zip(*self._ends)):
-            routes = (f"raydex-routes-{token}", i)
-            graph[routes] = Task(
-                routes, _shards.routes_of, lower, upper, self._index._splitters, self._index._key
+        of, token, found = self._of, self.token, []
+        batch = [(f"raydex-routes-{self._batch}", i) for i in range(self._parts)]
+        for probes, lower, upper in zip(batch, *self._ends):
+            self.graph[probes] = Task(
+                probes, _shards.routed, lower, upper, self._index._splitters, self._index._key
             )
+        self.graph = merged(self.graph, batch) | of.shards.graph()
+        for i, probes in enumerate(batch):
             answers = []
             for j, shard in enumerate(of.shards.keys):
-                ends, said = (f"raydex-ends-{token}", i, j), (f"raydex-answer-{token}", i, j)
-                graph[ends] = Task(ends, _shards.routed_piece, TaskRef(routes), j)
-                graph[said] = Task(
+                ends, said = (f"raydex-ends-{self._batch}", i, j), (f"raydex-answer-{token}", i, j)
+                self.graph[ends] = Task(ends, _shards.ends_for, TaskRef(probes), j)
+                self.graph[said] = Task(
                     said, _shards.answer, TaskRef(shard), TaskRef(ends), self._operation, self._arguments,
                     of.around[j],
                 )  # fmt: skip
                 answers.append(TaskRef(said))
-            found.append(((f"{name}-{token}", i), self._keys[i], routes, answers))
+            found.append(((f"{name}-{token}", i), probes, answers))
         return found
 
     def like_probes(self, last: list[Any], dtype: str) -> Any:
@@ -414,26 +423,26 @@ class _Asked:
 
     def lines(self) -> Any:
         """The data frame of all matches."""
-        graph, token, probes = self.graph, self.token, self._probes
-        of_array = isinstance(probes, arrays.Array)
+        of_array = isinstance(self._probes, arrays.Array)
+        token = self.token
         keys: list[Any] = []
         sizes: list[Any] = []
-        for i, (key, part, routes, answers) in enumerate(self.each("raydex-rows")):
+        for i, (key, probes, answers) in enumerate(self.each("raydex-rows")):
             first: Any = 0
             if of_array:  # whose probes are numbered
                 number, size = (f"raydex-first-{token}", i), (f"raydex-size-{token}", i)
-                graph[number] = Task(number, _shards.total, List(*map(TaskRef, sizes)))
-                graph[size] = Task(size, _shards.size_of, TaskRef(part))
+                self.graph[number] = Task(number, _shards.total, List(*map(TaskRef, sizes)))
+                self.graph[size] = Task(size, _shards.size_of, TaskRef(probes))
                 sizes.append(size)
                 first = TaskRef(number)
             matches = (f"raydex-matches-{token}", i)
-            graph[matches] = Task(matches, _shards.matches, TaskRef(routes), List(*answers))
-            graph[key] = Task(key, _shards.row_lines, TaskRef(part), first, TaskRef(matches))
+            self.graph[matches] = Task(matches, _shards.matches, TaskRef(probes), List(*answers))
+            self.graph[key] = Task(key, _shards.row_lines, TaskRef(probes), first, TaskRef(matches))
             keys.append(key)
-        labels = pd.Index([], dtype="int64") if of_array else _labels(probes)
-        divisions = (None,) * (len(keys) + 1) if of_array else probes.divisions
+        labels = pd.Index([], dtype="int64") if of_array else _labels(self._probes)
+        divisions = (None,) * (len(keys) + 1) if of_array else self._probes.divisions
         meta = pd.DataFrame({"row": pd.Series([], labels, "int64")})
-        return frames.from_graph(graph, meta, divisions, keys, keys[0][0])
+        return frames.from_graph(self.graph, meta, divisions, keys, keys[0][0])
 
 
 def _are_single(lower: Any, upper: Any) -> bool:

@@ -22,6 +22,7 @@ except ImportError as error:
     ) from error
 
 DataNode = _tasks.DataNode
+GraphNode = _tasks.GraphNode
 List = _tasks.List
 Task = _tasks.Task
 TaskRef = _tasks.TaskRef

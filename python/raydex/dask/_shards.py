@@ -252,9 +252,29 @@ def pieces_of(routes: Routes) -> list[Any]:
     return [(a, b) if len(a) else None for a, b in zip(lower, upper)]
 
 
+class Routed(NamedTuple):
+    """A partition of probes of Dask: where they go, and what their answers are to look like."""
+
+    routes: Routes
+    labels: Any  # of pandas, an index; None: the probes are an array
+    name: Any
+
+
+def routed(lower: Any, upper: Any, splitters: npt.NDArray[Any], key: Key) -> Routed:
+    routes = routes_of(lower, upper, splitters, key)
+    probes = upper if is_single(lower) else lower
+    if isinstance(probes, np.ndarray):
+        return Routed(routes, None, None)
+    return Routed(routes, probes if isinstance(probes, pd.Index) else probes.index, probes.name)
+
+
 def routed_piece(routes: Routes, shard: int) -> Any:
     """The ends that go to one shard; None where nothing does."""
     return pieces_of(routes)[shard]
+
+
+def ends_for(probes: Routed, shard: int) -> Any:
+    return routed_piece(probes.routes, shard)
 
 
 def answer(
@@ -304,40 +324,34 @@ def without_nan(routes: Routes, found: npt.NDArray[np.bool_], invert: bool) -> n
     return ~found if invert else found
 
 
-def labelled(part: Any, found: Any) -> Any:
+def labelled(probes: Routed, found: Any) -> Any:
     """Answers as a partition like that of the probes."""
-    if isinstance(part, np.ndarray):
-        return found
-    labels = part if isinstance(part, pd.Index) else part.index
-    return pd.Series(found, index=labels, name=part.name)
+    return found if probes.labels is None else pd.Series(found, index=probes.labels, name=probes.name)
 
 
-def answered(part: Any, routes: Routes, answers: list[Any], operation: str, invert: bool | None) -> Any:
+def answered(probes: Routed, answers: list[Any], operation: str, invert: bool | None) -> Any:
     """A partition of the answer. `invert`: of `isin`, which is asked as `contains`."""
-    found = together(routes, answers, operation)
+    found = together(probes.routes, answers, operation)
     if invert is not None:
-        found = without_nan(routes, found, invert)
-    return labelled(part, found)
+        found = without_nan(probes.routes, found, invert)
+    return labelled(probes, found)
 
 
-def matches(routes: Routes, answers: list[Any]) -> Matches:
-    found: Matches = together(routes, answers, "rows")
+def matches(probes: Routed, answers: list[Any]) -> Matches:
+    found: Matches = together(probes.routes, answers, "rows")
     return found
 
 
-def row_lines(part: Any, first: int, found: Matches) -> Any:
+def row_lines(probes: Routed, first: int, found: Matches) -> Any:
     """A line for each match, with the probe's label, or its number where it has none."""
-    if isinstance(part, pd.Index):
-        labels = part
-    elif isinstance(part, pd.Series):
-        labels = part.index
-    else:
-        labels = pd.RangeIndex(first, first + len(part))
+    labels = probes.labels
+    if labels is None:
+        labels = pd.RangeIndex(first, first + probes.routes.size)
     return pd.DataFrame({"row": found.rows}, index=labels.repeat(np.diff(found.offsets)))
 
 
-def size_of(part: Any) -> int:
-    return len(part)
+def size_of(probes: Routed) -> int:
+    return probes.routes.size
 
 
 def total(sizes: list[int]) -> int:
@@ -376,5 +390,5 @@ def sums(found: Matches, routes: Routes, values: list[Any]) -> npt.NDArray[Any]:
     return found_sums.view(of.dtype)  # integers modulo 2^64
 
 
-def labelled_sums(part: Any, found: Matches, routes: Routes, values: list[Any]) -> Any:
-    return labelled(part, sums(found, routes, values))
+def labelled_sums(probes: Routed, found: Matches, rows: Routes, values: list[Any]) -> Any:
+    return labelled(probes, sums(found, rows, values))

@@ -4,6 +4,7 @@
 import os
 import pickle
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -54,6 +55,57 @@ def test_shards_of_a_dead_worker_are_made_again(cluster, random):
         kill(client, index.info.workers[0][0])
         equal(lazy.compute(), one.count(points, points + 3))
         assert all(index.info.workers) and index.info.entries == 5002
+
+
+def test_a_worker_that_dies_just_before_it_is_called(cluster, random, monkeypatch):
+    keys, points = random.integers(0, 1000, 5000), np.arange(1000)
+    with distributed.Client(cluster) as client:
+        index, one = rd.build(column(keys)), raydex.build(keys)
+        ask = client.who_has
+
+        def places(futures):
+            found = ask(futures)
+            monkeypatch.undo()
+            dead = index.info.workers[1][0]
+            kill(client, dead)
+            while dead in client.nthreads():
+                pass
+            return found
+
+        monkeypatch.setattr(client, "who_has", places)
+        begin = time.monotonic()
+        equal(index.count(points), one.count(points))
+        assert time.monotonic() - begin < 25  # the scheduler alone would try for 30 s
+        equal(index.count(points), one.count(points))
+
+
+def test_tasks_answer_what_workers_do_not(threads, random, monkeypatch):
+    keys, points = random.integers(0, 1000, 5000), np.arange(1000)
+    with distributed.Client(threads) as client:
+        index, one = rd.build(column(keys)), raydex.build(keys)
+        # Shards are where they were not a moment ago.
+        one_place = dict.fromkeys(index._state.shards.keys, index.info.workers[0])
+        monkeypatch.setattr(client, "who_has", lambda _: one_place)
+        equal(index.first(points), one.first(points))
+        monkeypatch.undo()
+        # Workers know nothing of such calls.
+        client.unregister_worker_plugin("raydex")
+        equal(index.count(points), one.count(points))
+        again = rd.build(column(keys))
+        monkeypatch.setattr(again._engine, "get", None)
+        equal(again.count(points), one.count(points))
+
+
+def fails(*_):
+    raise raydex.Unavailable("no shard")
+
+
+def test_an_error_of_a_shard_is_raised_as_it_is(threads, random, monkeypatch):
+    with distributed.Client(threads):
+        index = rd.build(column(random.integers(0, 1000, 500)))
+        monkeypatch.setattr(_shards, "answer", fails)
+        with pytest.raises(raydex.Unavailable, match="no shard"):
+            index.count([1])
 
 
 def test_a_join_goes_on_where_a_worker_dies(cluster, random):

@@ -14,6 +14,9 @@ da = pytest.importorskip("dask.array")
 pd = pytest.importorskip("pandas")
 rd = pytest.importorskip("raydex.dask")
 
+from dask.task_spec import Task, TaskRef  # noqa: E402
+from raydex.dask import _graphs  # noqa: E402
+
 equal = np.testing.assert_array_equal
 POINT_CALLS = ["first", "count", "sum", "contains", "isin", "rank", "predecessor", "successor"]
 RANGE_CALLS = ["first", "count", "sum"]
@@ -381,6 +384,66 @@ def test_on_a_cluster(client, random):
     many = random.integers(0, 3000, 400_000)
     equal(index.count(many), one.count(many))
     assert index.info.workers == workers
+
+
+def test_small_batches_need_no_tasks(client, random, monkeypatch):
+    keys, points = random.integers(0, 3000, 20_000), random.integers(-9, 3010, 500)
+    one, index = raydex.build(keys), rd.build(series(keys, [9000]), shards=5)
+    monkeypatch.setattr(index._engine, "get", None)
+    for call in POINT_CALLS:
+        equal(getattr(index, call)(points), getattr(one, call)(points))
+    for call in RANGE_CALLS:
+        equal(getattr(index, call)(points, points + 20), getattr(one, call)(points, points + 20))
+    equal(index.rows(points, points + 20).rows, one.rows(points, points + 20).rows)
+    assert index.count(7) == one.count(7)
+    with pytest.raises(TypeError):
+        index.count(random.integers(0, 3000, 100_000))  # a large one does
+
+
+def test_tasks_of_a_batch(client, random):
+    keys = random.integers(0, 50, 300)
+    index, one = rd.build(series(keys, [100]), shards=3), raydex.build(keys)
+    frame = dd.from_pandas(pd.DataFrame({"a": keys, "b": keys + 3}), npartitions=2).persist()
+    for asked, expected in (
+        (index.count(frame["a"] + 1), one.count(keys + 1)),
+        (index.count(frame["a"], frame["b"]), one.count(keys, keys + 3)),
+    ):
+        graph = asked.optimize().__dask_graph__()
+        tasks = [key for key, task in graph.items() if not isinstance(task, distributed.Future)]
+        names = dask.core.flatten(asked.optimize().__dask_keys__())
+        assert len(set(tasks) - set(names)) == 2 * (2 * 3 + 2)
+        equal(asked.compute(), expected)
+    # Questions of one batch send its probes once.
+    both = [index.count(frame["a"]).optimize(), index.first(frame["a"]).optimize()]
+    shared = set.intersection(*(set(one.__dask_graph__()) for one in both))
+    assert sum("raydex-ends" in str(key) for key in shared) == 2 * 3
+    counts, firsts = dask.compute(*both)
+    equal(counts, one.count(keys))
+    equal(firsts, one.first(keys))
+
+
+def test_merged_tasks():
+    def add(*numbers):
+        return sum(numbers)
+
+    def task(key, *needs, more=0):
+        return Task(key, add, *(TaskRef(one) for one in needs), more)
+
+    graph = {
+        task.key: task
+        for task in (
+            task("source", more=1), task("shared", "source"), task("left", "shared", more=1), task("right", "shared"),
+            task("many", "left", "right"), task("alone", more=3), task("last", "many", "alone"),
+            task("other", "left"),
+        )
+    }
+    graph["named"] = graph["alone"]
+    graph["also"] = task("also", "named")
+    found = _graphs.merged(graph, ["last", "other", "also"])
+    # What several need is left as it is, and what needs several is the first of a merged task.
+    assert set(found) == {"shared", "source", "left", "right", "last", "other", "also", "named"}
+    names = ["last", "other", "also"]
+    assert dask.get(found, names) == dask.get(graph, names)
 
 
 def test_types_on_a_cluster(client, random):
