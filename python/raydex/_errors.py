@@ -47,7 +47,7 @@ class Unavailable(Error, RuntimeError):
     __module__ = "raydex"
 
 
-class OutOfMemory(Error, MemoryError):
+class OutOfMemory(MemoryError, Error):  # in this order distributed can pickle it
     """Memory could not be had. `asked` and `free` are bytes, 0 where they are not known."""
 
     __module__ = "raydex"

@@ -75,7 +75,8 @@ def build(
     timeout
         After how many seconds without an answer of another process a call fails.
     most_probes
-        How many probes of a process are sent at a time.
+        How many probes of a process are sent at a time, by default 2^27 between GPUs and 2^24 in host memory;
+        fewer where a shard has no memory for them.
 
     Returns
     -------

@@ -97,14 +97,14 @@ def test_tasks_answer_what_workers_do_not(threads, random, monkeypatch):
 
 
 def fails(*_):
-    raise raydex.Unavailable("no shard")
+    raise raydex.OutOfMemory("no shard", 5)
 
 
 def test_an_error_of_a_shard_is_raised_as_it_is(threads, random, monkeypatch):
     with distributed.Client(threads):
         index = rd.build(column(random.integers(0, 1000, 500)))
         monkeypatch.setattr(_shards, "answer", fails)
-        with pytest.raises(raydex.Unavailable, match="no shard"):
+        with pytest.raises(raydex.OutOfMemory, match="no shard"):
             index.count([1])
 
 
