@@ -9,8 +9,8 @@ Each process has random keys and random probes, half of which are keys of some p
 timed one by one, with all processes waiting for each other before each: `route` divides probes among the stretches of
 all shards, `exchange` sends keys, `lookup` asks the local shard, `back` sends rows, `undo` puts them in the order of
 the probes. `first` is the whole call, in which what is sent and what is looked up overlap, with the agreements between
-the steps and several rounds where a batch is larger than `--most-probes`; `one index` is the same batch on an index of the process alone, of as many keys, for which nothing
-is sent. `build` and `join` are of the whole, once.
+the steps and several rounds where a batch is larger than `--most-probes`. `one index` is the same batch on an index
+of the process alone, of as many keys, for which nothing is sent. `build` and `join` are of the whole, once.
 
 Prints CSV, a row a step: milliseconds are those of the slowest process, the median of `--repeats`; `rate` is 10^9
 probes a second of all processes together, `sent_bytes` what a process sends to others in that step.

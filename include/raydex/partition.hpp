@@ -50,9 +50,9 @@ struct piece_span {
 /// Missing probes and empty ranges have none.
 ///
 /// *Cost*: two passes over the probes, of which the second writes; for points of 4 bytes with
-/// 32-bit numbers 16 bytes of traffic each. *Memory*: 8 bytes for each shard and each 256 probes or
-/// more, at most 16384 times; on a GPU for each shard and each 4096 points, with 256 shards or more
-/// 16384. *Streams, threads*: as for `index`.
+/// 32-bit numbers 16 bytes of traffic each. *Memory*: 8 bytes for each shard and each chunk of
+/// probes. A chunk has 256 of them or more, so that there are 16384 chunks at most; of points on a
+/// GPU it has 4096, and 16384 with 256 shards or more. *Streams, threads*: as for `index`.
 class RAYDEX_EXPORT partition {
  public:
   partition(const partition&) = delete;

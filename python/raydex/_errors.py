@@ -47,7 +47,7 @@ class Unavailable(Error, RuntimeError):
     __module__ = "raydex"
 
 
-class OutOfMemory(MemoryError, Error):  # in this order distributed can pickle it
+class OutOfMemory(MemoryError, Error):  # in this order tblib, of distributed, can make it anew
     """Memory could not be had. `asked` and `free` are bytes, 0 where they are not known."""
 
     __module__ = "raydex"

@@ -27,7 +27,7 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Index
 from raydex._places import gpu, place_for
 from raydex._structures import known
-from raydex._worlds import HOST, Plain, World
+from raydex._worlds import HOST, BareWorld, Plain, World
 
 # Where no call of the library pays: to search for fewer values, and to look up fewer cells in all. Measured on
 # two cores of an AMD EPYC.
@@ -202,13 +202,16 @@ def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any)
 
 def _sorted_on_device(a: Source, sorter: Any, stream: int) -> Source:
     order, world = look("sorter", sorter), a.world
-    same_place(a, order)
+    if a.shape is None or order.shape is None or order.world is not world or isinstance(world, BareWorld):
+        raise InvalidType(
+            "sorter: on a GPU it and the elements must be arrays of PyTorch both, or of CuPy; or give elements "
+            "in their order"
+        )
     dtype_of(a, stream)  # waits for what writes it
-    [size] = a.shape or (1,)
-    _check_sorter(dtype_of(order, stream), order.shape, size)
-    positions = order.world.cast(order.given, "int64", stream)
-    if world.any_outside(positions, size, stream):
-        raise InvalidArgument(f"sorter: some are not within 0 to {size - 1}; there are {size} elements")
+    _check_sorter(dtype_of(order, stream), order.shape, a.shape[0])
+    positions = world.cast(order.given, "int64", stream)
+    if world.any_outside(positions, a.shape[0], stream):
+        raise InvalidArgument(f"sorter: some are not within 0 to {a.shape[0] - 1}; there are {a.shape[0]} elements")
     return look("a", world.take(a.given, positions, stream))
 
 

@@ -164,14 +164,14 @@ class Engine:
         return Held(list(keys), list(futures))
 
     def call(
-        self, function: Callable[..., Any], held: Held, given: dict[Key, tuple[Any, ...]]
+        self, function: Callable[..., Any], held: Held, given: dict[Key, tuple[Any, ...]], size: int
     ) -> list[Any] | None:
         """What a function says of some results without tasks, which take the scheduler several times as long.
 
-        `given`: of these results the keys, and what the function is given behind each. None where the
-        workers have not all of them or do not answer, where much is given, and without a cluster: then tasks
-        have to ask."""
-        if self.client is None or sizeof(list(given.values())) * len(given) > _large:
+        `given`: of these results the keys, and what the function is given behind each, `size` bytes in all.
+        None where the workers have not all of them or do not answer, where much is given, and without a
+        cluster: then tasks have to ask."""
+        if self.client is None or size * len(given) > _large:  # each worker is sent all of it
             return None
         futures = [of for key, of in zip(held.keys, held.values) if key in given]
         with self._reached():
@@ -184,7 +184,7 @@ class Engine:
 
     def send(self, values: list[Any]) -> list[Any]:
         """Values as arguments of tasks. Large ones go to workers, rather than through the scheduler."""
-        if self.client is None or sizeof(values) < _large:
+        if self.client is None or sum(map(sizeof, values)) < _large:
             return [DataNode(None, value) for value in values]
         with self._reached():
             return list(self.client.scatter(values, hash=False))

@@ -242,7 +242,8 @@ class Index:
         }
         if not given:
             return []
-        found = self._engine.call(_shards.answer, of.shards, given)
+        size = sum(one.nbytes for ends, *_ in given.values() for one in ends if one is not None)
+        found = self._engine.call(_shards.answer, of.shards, given, size)
         if found is not None:
             return found
         graph = of.shards.graph()

@@ -46,8 +46,8 @@ class DeviceExchange:
         on = arrays_of(like)
         return on.empty(size, on.dtype(like))
 
-    def begin(self, exchanges: Sequence[Any]) -> list[Callable[[], None]]:
-        return [lambda: None for _ in exchanges]  # there is no other process
+    def begin(self, transfers: Sequence[Any]) -> list[Callable[[], None]]:
+        return [lambda: None for _ in transfers]  # there is no other process
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         return cells

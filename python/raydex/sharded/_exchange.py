@@ -19,10 +19,15 @@ from raydex.sharded._routing import Routes
 _Result = TypeVar("_Result")
 
 
-Begin = tuple[Sequence[Any], Sequence[Any], Any]
-"""What an exchange begins with: an array to send to each process; one to receive of each, a part of what
-`Exchange.empty` made; both of no cells for the process itself; and a mark, as what comes later is not waited
-for."""
+class Transfer(NamedTuple):
+    """An exchange that is begun and waited for later."""
+
+    parts: Sequence[Any]
+    """An array to send to each process; of no cells to the process itself."""
+    room: Sequence[Any]
+    """Where what comes from each process goes: parts of what `Exchange.empty` made."""
+    after: Any
+    """A mark: the work before it is waited for, and nothing later."""
 
 
 class Exchange(Protocol):
@@ -49,13 +54,13 @@ class Exchange(Protocol):
         array of the same library and dtype."""
 
     def mark(self) -> Any:
-        """What has been asked for up to now, for `begin`."""
+        """A point in the work that was asked for; a `Transfer` waits for what comes before it."""
 
     def empty(self, size: int, like: Any) -> Any:
-        """An array of the library and dtype of another one, to receive in with `begin`."""
+        """An array of the library and dtype of another one, to receive in with a `Transfer`."""
 
-    def begin(self, exchanges: Sequence[Begin]) -> list[Callable[[], None]]:
-        """Begins exchanges, one after the other. Returns what waits for each; until then the arrays must be
+    def begin(self, transfers: Sequence[Transfer]) -> list[Callable[[], None]]:
+        """Begins transfers, one after the other. Returns what waits for each; until then their arrays must be
         left alone."""
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
@@ -150,6 +155,9 @@ class Company:
             first = failed[0]
             other = ShardError(first, str(notes[first].failure))
             if retry and all(notes[at].full for at in failed):
+                if own is not None:  # what it refers to is the memory that the next try needs
+                    traceback.clear_frames(own.__traceback__)
+                    own = own.with_traceback(None)
                 raise Full(own, other, [one.told for one in notes])
             raise own or other
         for at, one in enumerate(notes):
@@ -163,14 +171,14 @@ class Company:
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
         return self._reach(self.engine.exchange, cells, sent, received)
 
-    def begin(self, exchanges: Sequence[Begin]) -> list[Callable[[], None]]:
-        return self._reach(self.engine.begin, exchanges)
+    def begin(self, transfers: Sequence[Transfer]) -> list[Callable[[], None]]:
+        return self._reach(self.engine.begin, transfers)
 
     def wait(self, begun: Callable[[], None]) -> None:
         self._reach(begun)
 
     def empty(self, size: int, like: Any) -> Any:
-        """As of the engine. There is memory for it: see `ShardedIndex._make_room`."""
+        """As of the engine. That there is memory for it has been agreed, see `Room`."""
         return self._reach(self.engine.empty, size, like)
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:

@@ -22,7 +22,7 @@ from raydex.sharded._hot import Merged, merge
 from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample, splitters_from, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
-from raydex.sharded._turns import Own, ask_in_turns, stretches_for
+from raydex.sharded._turns import Own, Room, ask_in_turns, stretches_for
 
 LEAST_PROBES = 1024
 """Batches of so few probes are not split again for want of memory."""
@@ -84,8 +84,9 @@ class ShardedIndex:
     once.
 
     *Errors*: what one process raises the others hear of as `raydex.ShardError`, and the index can be used
-    again. Where processes no longer reach each other, all raise `raydex.ExchangeError`, and the index is
-    lost. Batches for which a shard has no memory are split and tried again.
+    again; but in the last step, which puts answers in order, it raises alone. Where processes no longer reach
+    each other, all raise `raydex.ExchangeError`, and the index is lost. Batches for which a shard has no
+    memory are split and tried again.
     """
 
     __module__ = "raydex.sharded"
@@ -112,7 +113,8 @@ class ShardedIndex:
         self._most_probes = most_probes
         self._owned = owned
         self._closed = False
-        self._room = 0  # cells that a process was to receive before
+        self._room = Room(company)
+        self._room_of_rows = 0  # cells that a process was to receive before
         self._last = np.zeros(len(summaries), "int64")
         self._total = np.zeros(len(summaries), "int64")
         self._merged = 0
@@ -326,28 +328,30 @@ class ShardedIndex:
                 own = Own(engine, _columns(routes), routes.counts, shards, local)
             return _Round(routes, merged, own)
 
+        def one_round() -> tuple[_Round, npt.NDArray[np.int64], list[dict[str, Any]]]:
+            now, told = self._company.agree(call, begin, retry=True)
+            sizes.append(max(one["size"] for one in told))
+            if summed is not None and summed.begins is None:
+                self._place_values(summed, told)
+            table = np.stack([one["counts"] for one in told])
+            columns = _columns(now.routes)
+            if now.own is None:
+                now.answers = self._rows(operation, columns, table, summed)
+            else:
+                step = (operation, "answers")
+                now.answers = ask_in_turns(self._company, self._room, step, columns, table, now.own, local)
+            return (now, table, told)
+
         while True:
-            size = 0
+            sizes: list[int] = []
             try:
-                now, told = self._company.agree(call, begin, retry=True)
-                size = max(one["size"] for one in told)
-                if summed is not None and summed.begins is None:
-                    self._place_values(summed, told)
-                table = np.stack([one["counts"] for one in told])
-                columns = _columns(now.routes)
-                self._make_room(columns[0], by_process(table), 1 + len(columns))
-                if now.own is None:
-                    now.answers = self._rows(operation, columns, table, summed)
-                else:
-                    step = (operation, "answers")
-                    now.answers = ask_in_turns(self._company, step, columns, table, now.own, local)
-            except Full as full:
-                size = size or max(one.get("size", 0) for one in full.told)
+                last, table, told = one_round()
+            except Full as full:  # here nothing refers to the round, whose memory is for the next try
+                size = max([*sizes, *(one.get("size", 0) for one in full.told)])
                 if size <= LEAST_PROBES:
                     raise full.error from None
                 most = max(LEAST_PROBES, (size + 1) // 2)
                 continue
-            last = now
             done += told[self._company.process]["size"]
             pieces += table.sum(axis=0).reshape(len(pieces), -1).sum(axis=1)
             self._merged += sum(one["merged"] for one in told)
@@ -365,13 +369,13 @@ class ShardedIndex:
     def _make_room(self, like: Any, between: npt.NDArray[np.int64], columns: int) -> None:
         """Agrees that there is memory for what comes, where more comes than ever before."""
         most = int(between.sum(axis=0).max())
-        if self._company.processes > 1 and most > self._room:
+        if self._company.processes > 1 and most > self._room_of_rows:
             mine = int(between[:, self._company.process].sum())
             engine = self._company.engine
             self._company.agree(
                 ("make", "room"), lambda told: engine.reserve(like, columns * mine), retry=True
             )
-            self._room = most
+            self._room_of_rows = most
 
     def _rows(
         self, operation: str, columns: list[Any], table: npt.NDArray[np.int64], summed: _Values | None
@@ -379,6 +383,7 @@ class ShardedIndex:
         """The rows of a batch's pieces, or the sums of their values."""
         company = self._company
         between = by_process(table)
+        self._make_room(columns[0], between, 1 + len(columns))
         sent, received = between[company.process].tolist(), between[:, company.process].tolist()
         ends = [company.exchange(one, sent, received) for one in columns]
         pieces = table[company.process] if company.processes == 1 else np.array([len(ends[0])])
@@ -408,9 +413,10 @@ class ShardedIndex:
         on = arrays_of(ends[0])
         number = self._company.process * len(self._shards)
         narrow = self._narrow(operation)
+        fits = narrow == "int32" and self._bits == 32
         answers = []
         for shard, (begin, end) in zip(self._shards, self._on_shards(ends, pieces)):
-            own = shard.answer(operation, begin, end, narrow=narrow == "int32", **arguments)
+            own = shard.answer(operation, begin, end, narrow=fits, **arguments)
             answers.append(beside(complete(operation, own, number, self._summaries), ends[0]))
             number += 1
         found = on.concatenate(answers) if len(answers) > 1 else answers[0]

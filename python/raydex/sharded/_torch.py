@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
+import functools
 import importlib
 import pickle
 import weakref
@@ -30,6 +30,12 @@ class _Begun:
     def __call__(self) -> None:
         while self.works:
             self.works.pop().wait()
+
+
+@functools.lru_cache(maxsize=None)
+def _stream_beside(device: Any) -> Any:
+    """One for all engines, since PyTorch keeps freed memory for each stream."""
+    return importlib.import_module("torch").cuda.Stream(device)
 
 
 class TorchExchange:
@@ -76,10 +82,10 @@ class TorchExchange:
         if str(device) != "cpu" and "nccl" in str(dist.get_backend_config(group)):
             self.device = torch.device("cuda", torch.cuda.current_device())
             options = dist.ProcessGroupNCCL.Options()
-            options._timeout = limit
+            options._timeout = limit  # else PyTorch warns that they differ
             options.is_high_priority_stream = True  # what is sent does not wait for the blocks of lookups
             self._groups.append(new_group("nccl", options))
-            self._beside = torch.cuda.Stream(self.device)
+            self._beside = _stream_beside(self.device)
         self.places: Sequence[Any] = (self.device,)
         # NCCL sends what begins at a multiple of 16 bytes 2.4 times as fast as others.
         self.unit = 1 if self.device is None else 16
@@ -145,27 +151,33 @@ class TorchExchange:
         return None if self.device is None else self._torch.cuda.current_stream(self.device).record_event()
 
     def empty(self, size: int, like: Any) -> Any:
-        # Of the memory of this stream: what others have freed they may still work in.
         on = arrays_of(like)
-        with self._on_another_stream():
+        if self.device is None:
             return on.empty(size, on.dtype(like))
+        # Memory of the current stream may be what its queued work still uses: that has been freed by Python, and
+        # what is received would not wait for it. Memory of the other stream comes back when the current one is
+        # through with it.
+        current = self._torch.cuda.current_stream(self.device)
+        with self._torch.cuda.stream(self._beside):
+            found = on.empty(size, on.dtype(like))
+        current.wait_stream(self._beside)  # which may have filled it
+        found.record_stream(current)
+        return found
 
-    def begin(self, exchanges: Sequence[Any]) -> list[Callable[[], None]]:
+    def begin(self, transfers: Sequence[Any]) -> list[Callable[[], None]]:
         begun = []
-        with self._on_another_stream():
-            for parts, out, after in exchanges:
-                sent, received = ([self._bytes(cells) for cells in each] for each in (parts, out))
-                if self.device is None:
-                    works = self._pairwise(sent, received)
-                else:
+        if self.device is None:
+            for parts, room, _ in transfers:
+                begun.append(_Begun(self._pairwise(*(list(map(self._bytes, each)) for each in (parts, room)))))
+        else:
+            with self._torch.cuda.stream(self._beside):
+                for parts, room, after in transfers:
+                    sent, received = (list(map(self._bytes, each)) for each in (parts, room))
                     self._beside.wait_event(after)
-                    works = [self._dist.all_to_all(received, sent, self._group(True), async_op=True)]
-                begun.append(_Begun(works))
+                    group = self._group(True)
+                    begun.append(_Begun([self._dist.all_to_all(received, sent, group, async_op=True)]))
         self._begun.update(begun)
         return list(begun)
-
-    def _on_another_stream(self) -> Any:
-        return contextlib.nullcontext() if self.device is None else self._torch.cuda.stream(self._beside)
 
     def _pairwise(self, sent: list[Any], received: list[Any]) -> list[Any]:
         """As `all_to_all`, which gloo has of one array alone."""
@@ -190,7 +202,8 @@ class TorchExchange:
         return on.concatenate([out[most * at : most * at + size] for at, size in enumerate(sizes)])
 
     def reserve(self, cells: Any, count: int) -> None:
-        self.empty(count, cells)
+        on = arrays_of(cells)
+        on.empty(count, on.dtype(cells))
 
     def _group(self, of_arrays: bool) -> Any:
         if not self._groups:

@@ -12,12 +12,16 @@ import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._columns import Key
-from raydex.sharded._exchange import Company, Exchange
+from raydex.sharded._arrays import arrays_of
+from raydex.sharded._exchange import Company, Exchange, Transfer
 
-STRETCH = 1 << 30  # bytes of an index
+STRETCHES = 4  # of a shard at least, between processes with a GPU each
+STRETCH_BYTES = 1 << 30  # of an index
 TURNS = 4  # two processes take two
-LEAST = 1 << 23
+LEAST_MOVED = 1 << 23
 """Batches of so few pieces of each process are sent at once: a turn takes half a millisecond of the host."""
+LEAST_OWN = 1 << 20
+"""So few pieces that stay with a process are looked up at once."""
 
 Local = Callable[[list[Any], npt.NDArray[np.int64]], Any]
 """What the shards of a process answer to some pieces, an array: of columns, which are points or the ends of
@@ -25,7 +29,7 @@ ranges, and how many pieces are for each shard."""
 
 
 def stretches_for(engine: Exchange, entries: float, key: Key, bits: int) -> int:
-    """How many stretches the keys of a shard are divided in, the same on all processes.
+    """How many stretches the keys of a shard are divided in, a power of two, the same on all processes.
 
     On GPUs probes of one stretch are looked up after those of another one, so that more of a large index is
     read from the L2: on an H200 2^27 lookups in 2^28 keys take 6.5 ms, 4.6 with four stretches, and hardly
@@ -35,8 +39,8 @@ def stretches_for(engine: Exchange, entries: float, key: Key, bits: int) -> int:
     shards = engine.processes * len(engine.places)
     width = 8 if key.dtype is None else max(4, key.dtype.itemsize)
     each = entries / shards * (width + bits // 8)
-    stretches = 1 if engine.processes == 1 else TURNS
-    while each > stretches * STRETCH and stretches < 16:
+    stretches = 1 if engine.processes == 1 else STRETCHES
+    while each > stretches * STRETCH_BYTES and stretches < 4 * STRETCHES:
         stretches *= 2
     while stretches > 1 and shards * stretches > _raydex.most_shards:
         stretches //= 2
@@ -56,14 +60,14 @@ class Own:
         self.before = engine.mark()
         self._columns, self._local = columns, local
         by_shard = counts.reshape(shards, -1)
-        self.begin = self._end = 0
+        self.first = self._end = 0  # pieces
         if engine.processes == 1:
             self._left = [by_shard.sum(axis=1)]
         else:
             own = by_shard[engine.process]
-            self.begin = self._end = int(by_shard[: engine.process].sum())
-            self._left = np.array_split(own, 3) if len(own) > 2 and own.sum() > LEAST else [own]
-            self._left = [part.sum(keepdims=True) for part in self._left]
+            self.first = self._end = int(by_shard[: engine.process].sum())
+            parts = np.array_split(own, 3) if len(own) > 2 and own.sum() > LEAST_OWN else [own]
+            self._left = [part.sum(keepdims=True) for part in parts]
         self.answers: list[Any] = []
         self.look()
 
@@ -75,8 +79,31 @@ class Own:
             self.answers.append(self._local([one[begin : self._end] for one in self._columns], counts))
 
 
+class Room:
+    """What a process receives in: pieces of others, and the answers of its own. Agreed upon where more is
+    needed than ever before, so that no process begins an exchange that another one has no memory for."""
+
+    def __init__(self, company: Company) -> None:
+        self._company = company
+        self._had = 0  # bytes, of the process that needed most
+
+    def make(self, columns: list[Any], table: npt.NDArray[np.int64], answer: np.dtype[Any]) -> None:
+        """`table`: how many pieces go from each process to each."""
+        on, me = arrays_of(columns[0]), self._company.process
+        width = sum(on.dtype(one).itemsize for one in columns)
+        needed = width * table.sum(axis=0) + answer.itemsize * table.sum(axis=1)
+        if needed.max() <= self._had:
+            return
+        engine, nothing = self._company.engine, on.empty(0, "uint8")
+        self._company.agree(
+            ("make", "room"), lambda told: engine.empty(int(needed[me]), nothing), retry=True
+        )
+        self._had = int(needed.max())
+
+
 def ask_in_turns(
     company: Company,
+    room: Room,
     step: tuple[Any, ...],
     columns: list[Any],
     table: npt.NDArray[np.int64],
@@ -92,10 +119,11 @@ def ask_in_turns(
     if company.processes == 1:
         return own.answers[0]
     moved = table.reshape(company.processes, company.processes, -1)
-    turns = 1 if moved.sum() < LEAST * company.processes else min(TURNS, company.processes)
-    if moved.shape[2] % turns == 0:
-        moved = moved.reshape(company.processes, company.processes, turns, -1).sum(axis=3)
-    # Of each turn, how much goes to each process, where that ends, and how much comes from each other one.
+    room.make(columns, moved.sum(axis=2), arrays_of(own.answers[0]).dtype(own.answers[0]))
+    turns = 2 if company.processes == 2 else TURNS
+    turns = 1 if moved.sum() < LEAST_MOVED * company.processes else min(turns, moved.shape[2])
+    moved = moved.reshape(company.processes, company.processes, turns, -1).sum(axis=3)
+    # Of each turn, how much goes to each other process, where that ends, and how much comes from each.
     sent, received = moved[me].T.copy(), moved[:, me].T.copy()
     ends = np.cumsum(moved[me]).reshape(moved[me].shape).T
     sent[:, me] = received[:, me] = 0
@@ -104,42 +132,42 @@ def ask_in_turns(
         """The parts of an array of all pieces that are of each process, none of this one."""
         return [x[end - count : end] for end, count in zip(ends[turn].tolist(), sent[turn].tolist())]
 
-    rooms = [company.empty(int(received.sum()), like) for like in columns]
-    come = [_parted(room, received.sum(axis=1)) for room in rooms]  # of each column and turn
-    begun = company.begin([
-        (of_turn(like, turn), _parted(cells, counts), own.before)
+    # Of each column what comes in each turn.
+    come = [_parted(company.empty(int(received.sum()), one), received.sum(axis=1)) for one in columns]
+    coming = company.begin([
+        Transfer(of_turn(one, turn), _parted(of[turn], counts), own.before)
         for turn, counts in enumerate(received)
-        for like, cells in zip(columns, (of[turn] for of in come))
+        for one, of in zip(columns, come)
     ])
 
     def look(told: dict[str, Any]) -> list[tuple[Any, Any]]:
         try:
             found = []
             own.look()
-            for turn in range(len(received)):
-                for one in begun[len(columns) * turn : len(columns) * (turn + 1)]:
-                    company.wait(one)
-                cells = [of[turn] for of in come]
-                there = local(cells, np.array([len(cells[0])]))
+            for turn in range(turns):
+                for wait in coming[len(columns) * turn : len(columns) * (turn + 1)]:
+                    company.wait(wait)
+                pieces = [of[turn] for of in come]
+                there = local(pieces, np.array([len(pieces[0])]))
                 found.append((there, company.engine.mark()))
             own.look()
             return found
         finally:  # nothing is on its way any more
-            for one in begun:
-                company.wait(one)
+            for wait in coming:
+                company.wait(wait)
 
     found, _ = company.agree(step, look, retry=True)
     answers = company.empty(int(ends[-1, -1]), own.answers[0])
-    back = company.begin([
-        (_parted(there, counts), of_turn(answers, turn), mark)
+    returning = company.begin([
+        Transfer(_parted(there, counts), of_turn(answers, turn), mark)
         for turn, ((there, mark), counts) in enumerate(zip(found, received))
     ])
-    begin = own.begin
+    first = own.first
     for here in own.answers:
-        answers[begin : begin + len(here)] = here
-        begin += len(here)
-    for one in back:
-        company.wait(one)
+        answers[first : first + len(here)] = here
+        first += len(here)
+    for wait in returning:
+        company.wait(wait)
     return answers
 
 

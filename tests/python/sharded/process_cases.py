@@ -35,10 +35,14 @@ def answers(engine):
     return "done"
 
 
-def turns(engine, of):
-    """A case in several turns, which large batches take on GPUs."""
-    _turns.LEAST = 0
-    _build.stretches_for = _index.stretches_for = lambda *_: 3
+def in_turns(stretches):
+    """Has batches go in turns, which large ones do on GPUs."""
+    _turns.LEAST_MOVED = _turns.LEAST_OWN = 0
+    _build.stretches_for = _index.stretches_for = lambda *_: stretches
+
+
+def turns(engine, stretches, of):
+    in_turns(stretches)
     return {"answers": answers, "on_gpus": on_gpus}[of](engine)
 
 
@@ -140,9 +144,17 @@ class Small(_index.Shard):
         return super().answer(operation, lower, upper, **arguments)
 
 
-def out_of_memory(engine):
+def out_of_memory(engine, stretches):
     """Process 1 has memory for a few probes: batches are split. Then for none."""
+    in_turns(stretches)
     _index.Shard, plain = Small, _index.Shard
+    begin, begun = engine.begin, []
+
+    def noted(transfers):
+        begun.extend(begin(transfers))
+        return begun[-len(transfers):]
+
+    engine.begin = noted
     try:
         Small.limit = 5000 if engine.process == 1 else 1 << 40
         random = np.random.default_rng(3)
@@ -160,23 +172,32 @@ def out_of_memory(engine):
         error = _error_of(index.first, convert(keys))
         Small.limit = 1 << 40
         cases.equal(index.first(convert(keys)), np.arange(30000))
+        assert begun and not any(one.works for one in begun)  # all was waited for
         return (split, error)
     finally:
         _index.Shard = plain
 
 
-def no_room(engine):
+def no_room(engine, stretches):
     """No memory for what process 0 is to receive: how often, of probes, and of rows."""
+    in_turns(stretches)
     index, keys = _index_of(engine, 30000)
-    reserve, refused = engine.reserve, [0]
+    reserve, empty, refused = engine.reserve, engine.empty, [0]
 
-    def little(cells, count):
-        if engine.process == 0 and count > 20000:
+    def refuse(bytes_asked):
+        if engine.process == 0 and bytes_asked > 160000:
             refused[0] += 1
             raise MemoryError("no room")
+
+    def little(cells, count):
+        refuse(8 * count)
         reserve(cells, count)
 
-    engine.reserve = little
+    def little_in_turns(size, like):
+        refuse(size)
+        return empty(size, like)
+
+    engine.reserve, engine.empty = little, little_in_turns
     points = put(engine)(np.repeat(cases.host(keys[:5000]), 6))
     cases.equal(index.count(points), np.ones(len(points)))
     of_probes = refused[0]
@@ -186,9 +207,10 @@ def no_room(engine):
     return (of_probes, refused[0] - of_probes)
 
 
-def dies(engine, when, folder):
+def dies(engine, when, stretches, folder):
     """The last process ends in the midst of a call. The others live on until all have heard of it: what they hear
     is not that another one ended after its own error."""
+    in_turns(stretches)
     index, keys = _index_of(engine)
     _works(index, keys)
     if engine.process == engine.processes - 1:

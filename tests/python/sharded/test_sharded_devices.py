@@ -106,6 +106,13 @@ def test_rows_of_64_bits():
     index.insert([7], [1 << 50])
     np.testing.assert_array_equal(index.rows([7]).rows, [3, 1 << 50])
     assert index.info.row_id_bits == 64 and index.info.max_row_id == 1 << 50
+    # Which is in no shard: the row of a missing key, or one that is gone.
+    missing = np.ma.array([1, 2, 3], mask=[0, 0, 1])
+    one = raydex.sharded.build(missing, rows=[4, 5, 1 << 40], devices=["cpu"] * 2)
+    np.testing.assert_array_equal(one.first([1, 2, 3]), [4, 5, -1])
+    index.erase([5, 7])
+    assert index.rebalance(1.0)
+    np.testing.assert_array_equal(index.first([5, 6, 7]), [-1, 2, -1])
     small = raydex.sharded.build([5, 6], devices=["cpu"] * 2)
     with pytest.raises(raydex.InvalidArgument, match="rows: they go from 1 to 1099511627776"):
         small.insert([1, 2], [1, 1 << 40])

@@ -18,9 +18,9 @@ def test_as_one_index(processes, tmp_path):
     assert run("answers", processes, tmp_path) == ["done"] * processes
 
 
-@pytest.mark.parametrize("processes", [1, 2, 3])
-def test_as_one_index_in_turns(processes, tmp_path):
-    assert run("turns", processes, tmp_path, "answers") == ["done"] * processes
+@pytest.mark.parametrize("processes,stretches", [(1, 4), (2, 8), (3, 4)])
+def test_as_one_index_in_turns(processes, stretches, tmp_path):
+    assert run("turns", processes, tmp_path, stretches, "answers") == ["done"] * processes
 
 
 @pytest.mark.parametrize("processes", [2, 4])
@@ -53,22 +53,24 @@ def test_an_error_of_one_process_is_known_to_all(tmp_path):
         assert found[1][name][0] == "InvalidArgument" and found[0][name][0] == "ShardError"
 
 
-def test_batches_too_large_for_a_shard(tmp_path):
-    found = run("out_of_memory", 3, tmp_path)
+@pytest.mark.parametrize("stretches", [1, 4])
+def test_batches_too_large_for_a_shard(stretches, tmp_path):
+    found = run("out_of_memory", 3, tmp_path, stretches)
     assert [one[0] > 0 for one in found] == [False, True, False]
     assert found[1][1][0] == "OutOfMemory"
     for at in (0, 2):
         assert found[at][1][0] == "ShardError" and found[at][1][1].startswith("process 1: OutOfMemory: no memory")
 
 
-def test_no_room_for_what_comes(tmp_path):
-    (of_probes, of_rows), others = run("no_room", 2, tmp_path)
+@pytest.mark.parametrize("stretches", [1, 4])
+def test_no_room_for_what_comes(stretches, tmp_path):
+    (of_probes, of_rows), others = run("no_room", 2, tmp_path, stretches)
     assert of_probes > 0 and of_rows > 0 and others == (0, 0)
 
 
-@pytest.mark.parametrize("when", ["before", "answering", "exchanging"])
-def test_a_process_that_dies(when, tmp_path):
-    found = run("dies", 4, tmp_path, when, str(tmp_path), timeout=60.0, limit=90.0, dies=[3])
+@pytest.mark.parametrize("when,stretches", [("before", 1), ("answering", 1), ("answering", 4), ("exchanging", 4)])
+def test_a_process_that_dies(when, stretches, tmp_path):
+    found = run("dies", 4, tmp_path, when, stretches, str(tmp_path), timeout=60.0, limit=90.0, dies=[3])
     for error, seconds, later, info in found[:3]:
         assert error[0] == "ExchangeError" and "build it again" in error[1]
         assert seconds < 10  # no process waits for the timeout

@@ -65,7 +65,7 @@ def test_as_one_index_by_nccl(processes, tmp_path):
 
 @pytest.mark.parametrize("processes", PROCESSES)
 def test_as_one_index_in_turns_by_nccl(processes, tmp_path):
-    assert run("turns", processes, tmp_path, "on_gpus") == ["done"] * processes
+    assert run("turns", processes, tmp_path, 8, "on_gpus") == ["done"] * processes
 
 
 @pytest.mark.parametrize("processes", PROCESSES)
@@ -76,18 +76,18 @@ def test_joins_by_nccl(processes, tmp_path):
 @pytest.mark.skipif(GPUS < 2, reason="one GPU")
 class TestFaults:
     def test_batches_too_large_for_a_shard(self, tmp_path):
-        found = run("out_of_memory", 2, tmp_path)
+        found = run("out_of_memory", 2, tmp_path, 4)
         assert [one[0] > 0 for one in found] == [False, True]
         assert found[1][1][0] == "OutOfMemory" and found[0][1][0] == "ShardError"
         assert found[0][1][1].startswith("process 1: OutOfMemory: no memory")
 
     def test_no_room_for_what_comes(self, tmp_path):
-        (of_probes, of_rows), others = run("no_room", 2, tmp_path)
+        (of_probes, of_rows), others = run("no_room", 2, tmp_path, 4)
         assert of_probes > 0 and of_rows > 0 and others == (0, 0)
 
     @pytest.mark.parametrize("when", ["before", "answering", "exchanging"])
     def test_a_process_that_dies(self, when, tmp_path):
-        found = run("dies", 2, tmp_path, when, str(tmp_path), timeout=60.0, limit=90.0, dies=[1])
+        found = run("dies", 2, tmp_path, when, 4, str(tmp_path), timeout=60.0, limit=90.0, dies=[1])
         error, seconds, later, info = found[0]
         assert error[0] == "ExchangeError" and "build it again" in error[1]
         assert seconds < 10
