@@ -22,9 +22,9 @@ std::unique_ptr<partition> divided(const std::string& where, const session& from
 void write(const partition& self, const session& from, address stream, const column& lower,
            const optional_column& upper, address sources, unsigned source_bits, address lowers,
            address uppers) {
-  self.write(
-      context_of(from, stream), probes_of(lower, upper),
-      {row_ids_at(sources, self.size(), source_bits), pointer<void>(lowers), pointer<void>(uppers)});
+  self.write(context_of(from, stream), probes_of(lower, upper),
+             {row_ids_at(sources, self.size(), source_bits), pointer<void>(lowers),
+              pointer<void>(uppers)});
 }
 
 // Of points: the answer of each probe's only piece. `out`: numbers of the answers' format, or with
@@ -33,8 +33,8 @@ void put_together(const partition& self, const session& from, address stream, ad
                   unsigned source_bits, const column& answers, address out, std::uint64_t size,
                   bool widen) {
   const key_format format = widen ? key_format{key_type::int64} : answers.format;
-  self.put_together(context_of(from, stream), row_ids_at(sources, self.size(), source_bits), answers,
-                    piece_answer::replace, {format, pointer<void>(out), size});
+  self.put_together(context_of(from, stream), row_ids_at(sources, self.size(), source_bits),
+                    answers, piece_answer::replace, {format, pointer<void>(out), size});
 }
 
 }  // namespace
