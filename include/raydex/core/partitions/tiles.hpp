@@ -18,9 +18,9 @@ namespace raydex::core {
 /// points.
 inline constexpr unsigned points_of_tile = 4096;
 
-/// Points of a chunk: a tile, and with many shards more of them, since a chunk has a number for each
-/// shard. A group's memory holds an answer of each, but for answers of 8 bytes with 192 shards or
-/// more.
+/// Points of a chunk: a tile, and with many shards more of them, since a chunk has a number for
+/// each shard. A group's memory holds an answer of each, but for answers of 8 bytes with 192 shards
+/// or more.
 RAYDEX_HD constexpr std::uint64_t points_of_chunk(std::uint64_t shards) {
   const std::uint64_t tiles = shards / 64;
   return points_of_tile * (tiles < 1 ? 1 : tiles < 4 ? tiles : 4);
