@@ -3,10 +3,11 @@
 
 A claim compares the best row of `of` with the best one of `to`, both of the experiment `figure`, or the latter of
 `beside`, once for each value of the fields in `each`: the ratio of a `quantity` [lookup_ms], a field or a sum of some,
-and of `to` of another one if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`.
+and of `to` of another one if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`; or, in its
+place, so many `times` [1]. `ms_per_lookup` is for batches that differ.
 
 Both rows are of one card, and a claim is judged on each card that has both. Only where `of` and `to` name a `device`
-each are cards compared with each other.
+each are cards compared with each other. Rows of a CPU count only where its `device` is named.
 """
 
 import dataclasses
@@ -47,7 +48,7 @@ class Verdict:
 
 
 def _text(ratio):
-    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
+    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
 def _field(row, name):
@@ -56,8 +57,16 @@ def _field(row, name):
 
 
 def _card(device):
-    """The short name of a card, such as H200."""
-    return device.removeprefix("NVIDIA ").split(" ")[0]
+    """The short name of a card, such as H200, or of a CPU."""
+    return device.removeprefix("NVIDIA ").removeprefix("AMD ").split(" ")[0]
+
+
+def _value(row, quantity):
+    return row["lookup_ms"] / row["probes"] if quantity == "ms_per_lookup" else row[quantity]
+
+
+def _counts(row, side):
+    return row["backend"] != "cpu" or row["device"] == side.get("device")
 
 
 def _holds(ratio, expects):
@@ -81,15 +90,15 @@ def judged(claim, rows):
     best = {"of": {}, "to": {}}
     for row in rows:
         for side, found in best.items():
-            if row["experiment"] == figures[side] and results.matches(row, claim[side]):
+            if row["experiment"] == figures[side] and _counts(row, claim[side]) and results.matches(row, claim[side]):
                 card = " beside ".join(map(_card, between or [row["device"]]))
                 place = (card, ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", [])))
-                value = sum(row[name] for name in quantities[side].split(" + "))
+                value = sum(_value(row, name) for name in quantities[side].split(" + "))
                 found[place] = min(value, found.get(place, value))
     ratios = {place: value / best["to"][place] for place, value in best["of"].items() if place in best["to"]}
     if not ratios:
         raise SystemExit(f"claims: no rows of {claim['figure']} for: {claim['says']}")
-    held = [_holds(ratio, claim["expects"]) for ratio in ratios.values()]
+    held = [_holds(ratio / claim.get("times", 1), claim["expects"]) for ratio in ratios.values()]
     word = "agrees" if all(held) else "agrees in part" if any(held) else "contradicts"
     if word != "agrees" and not claim.get("why"):
         raise SystemExit(f"claims: {claim['figure']} {word}, and nothing says why: {claim['says']}")

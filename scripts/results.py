@@ -39,6 +39,9 @@ FLAGS = """--structure --backend --result --keys --probes --array-file --array -
 --probe-order --hit-rate --miss --zipf --value-bits --heavy-key --range-hits --range-lengths --giant-range
 --aggregate --threads --updated-from --waves --growth --changes --seed --option --repetitions""".split()
 
+BENCH = "raydex bench"
+PEERS = ["raydex_rmq_sdsl"]  # programs of bench/peers that print rows as well
+
 # What other fields say, to be left out where it holds for all rows of a table.
 DERIVED = {
     "n": lambda row: row["workload_axes"]["keys"],
@@ -95,20 +98,26 @@ def same(a, b):
     return a == b
 
 
+def program_of(command):
+    """The program of a row's command."""
+    for program in [BENCH, *PEERS]:
+        if command.startswith(program + " "):
+            return program
+    raise ValueError(f"no command of {BENCH}: {command}")
+
+
 def flags_of(command):
-    """The flags of `raydex bench`, by name; of one that comes several times all values."""
-    words = command.split()
-    if words[:2] != ["raydex", "bench"]:
-        raise ValueError(f"no command of raydex bench: {command}")
+    """The flags of a row's command, by name; of one that comes several times all values."""
+    words = command.removeprefix(program_of(command)).split()
     flags = {}
-    for name, given in zip(words[2::2], words[3::2]):
+    for name, given in zip(words[::2], words[1::2]):
         flags.setdefault(name, []).append(given)
     return {name: " ".join(given) for name, given in flags.items()}
 
 
-def command_of(flags):
+def command_of(program, flags):
     """The other way round; in the order in which the program writes them."""
-    words = ["raydex", "bench"]
+    words = [program]
     for name in sorted(flags, key=FLAGS.index):
         for each in flags[name].split():
             words += [name, each]
@@ -131,7 +140,8 @@ def derived(row, name):
 def flat(row):
     """A row of JSON as cells: flags of the command, axes that it does not name, and the fields."""
     flags = flags_of(row["command"])
-    cells = dict(flags)
+    program = program_of(row["command"])
+    cells = {**({} if program == BENCH else {"program": program}), **flags}
     named = {axis_of_flag(name): number(given) for name, given in flags.items()}
     for name, axis in row["workload_axes"].items():
         if not same(named.get(name), axis):
@@ -175,12 +185,13 @@ def read(path):
     rows = []
     for cells in csv.DictReader(lines[len(head):]):
         cells = {**shared, **{name: cell for name, cell in cells.items() if cell != ""}}
+        program = cells.pop("program", BENCH)
         flags = {name: cell for name, cell in cells.items() if name.startswith("--")}
         axes = {axis_of_flag(name): number(given) for name, given in flags.items()}
         for name in ("structure", "backend", "result", "seed", "repetitions", "option", "experiment",
                      "array_file"):
             axes.pop(name, None)
-        row = {"workload_axes": axes, "command": command_of(flags), "experiment": None}
+        row = {"workload_axes": axes, "command": command_of(program, flags), "experiment": None}
         for name in ("structure", "backend", "result"):
             row[name] = flags.get("--" + name)
         for name, cell in cells.items():
@@ -338,7 +349,7 @@ def cell(rows, spec, where):
     texts = []
     for each in values:
         wanted = {**where, **({axis: each} if each is not None else {})}
-        minima = wanted.get("structure", "").startswith("rmq")
+        minima = "rmq_" in wanted.get("structure", "")
         experiment = wanted.pop("experiment", None)
         found = [row for row in rows if experiment in ("any", row["experiment"]) and
                  ("device" in wanted or of_card(row)) and

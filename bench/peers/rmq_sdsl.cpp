@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// raydex_rmq_sdsl: positions of minima by a succinct structure, rmq_succinct_sct of SDSL, and by a
-// structure of raydex, on the CPU, over the same workloads; prints both as JSON.
+// raydex_rmq_sdsl: minima by a succinct structure, rmq_succinct_sct of SDSL, and by a structure of
+// raydex, on the CPU, over the same workloads; prints both as JSON. SDSL knows positions, where the
+// array is read for minima.
 //
 // SDSL, https://github.com/simongog/sdsl-lite, is under the GNU General Public License, version 3
 // or later, and so is, as a whole, the program that is built from this file. It is built only with
@@ -8,11 +9,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <sdsl/memory_management.hpp>
@@ -20,12 +23,15 @@
 #include <string>
 #include <vector>
 
+#include "bench/experiment.hpp"
 #include "bench/machine/floors.hpp"
 #include "bench/machine/machine.hpp"
 #include "bench/machine/median.hpp"
 #include "bench/machine/parallel.hpp"
 #include "bench/minima/family.hpp"
 #include "bench/minima/measure.hpp"
+#include "bench/papers/experiments.hpp"
+#include "bench/plan.hpp"
 #include "bench/report.hpp"
 #include "bench/workloads/axes.hpp"
 #include "bench/workloads/keys/answers.hpp"
@@ -43,6 +49,8 @@ namespace {
 
 struct settings {
   axes given{.probes = {"2^22"}};
+  std::vector<std::string> experiments;
+  std::vector<std::string> results{"argmin"};
   std::string structure = "auto";
   int repetitions = 3;
 };
@@ -71,7 +79,8 @@ void build(std::optional<succinct>& built, const column& array) {
 }
 
 // As raydex is measured: all cores ask; the build of SDSL has a single thread.
-rmq_measurement measure_sdsl(machine& here, const rmq_generated& data, int repetitions) {
+rmq_measurement measure_sdsl(machine& here, const rmq_generated& data, rmq_result asked,
+                             int repetitions) {
   const session& on = here.on();
   const rmq_workload& what = data.description();
   std::optional<succinct> built;
@@ -91,22 +100,55 @@ rmq_measurement measure_sdsl(machine& here, const rmq_generated& data, int repet
   sdsl::memory_monitor::stop();
   found.info.build_peak_bytes = static_cast<std::uint64_t>(sdsl::memory_monitor::peak());
 
-  std::vector<std::uint64_t> answers(what.probes);
   const void* const ends = data.ranges().lower.data;
   const int bits = what.position_bits;
-  found.lookup_ms = median_of(repetitions, [&] {
-    return here.milliseconds([&] {
-      parallel_for(what.probes, [&](std::uint64_t i) {
-        answers[i] = (*built)(number_at(ends, bits, 2 * i), number_at(ends, bits, 2 * i + 1));
-      });
+  const auto position = [&](std::uint64_t i) {
+    return (*built)(number_at(ends, bits, 2 * i), number_at(ends, bits, 2 * i + 1));
+  };
+  const auto answer = [&](auto& answers, const auto& answer_to) {
+    found.lookup_ms = median_of(repetitions, [&] {
+      return here.milliseconds(
+          [&] { parallel_for(what.probes, [&](std::uint64_t i) { answers[i] = answer_to(i); }); });
     });
+    found.wrong = here.count_wrong(data.reference(), {.asked = asked,
+                                                      .position_bits = bits,
+                                                      .size = what.probes,
+                                                      .ends = ends,
+                                                      .answers = answers.data()});
+  };
+  if (asked == rmq_result::argmin) {
+    std::vector<std::uint64_t> answers(what.probes);
+    answer(answers, position);
+    return found;
+  }
+  with_value(what.value.type, [&](auto zero) {
+    using value = decltype(zero);
+    const auto* const values = static_cast<const value*>(data.array().data);
+    std::vector<value> answers(what.probes);
+    answer(answers, [&](std::uint64_t i) { return values[position(i)]; });
   });
-  found.wrong = here.count_wrong(data.reference(), {.asked = rmq_result::argmin,
-                                                    .position_bits = bits,
-                                                    .size = what.probes,
-                                                    .ends = ends,
-                                                    .answers = answers.data()});
   return found;
+}
+
+// What is to be measured: the options as they are, or on the workloads of experiments.
+std::vector<measured_workload<minima_family>> choose(const settings& s) {
+  if (!s.experiments.empty()) {
+    std::vector<experiment> chosen = find_experiments(s.experiments);
+    for (experiment& e : chosen) {
+      for (trial& part : e.trials) {
+        replace(part.workloads, s.given);
+        part.results = s.results;
+      }
+    }
+    return plan<minima_family>(chosen);
+  }
+  std::vector<measured_workload<minima_family>> all;
+  for (const rmq_workload& what : minima_family::sweep(s.given)) {
+    measured_workload<minima_family>& here = all.emplace_back(what);
+    for (const rmq_result asked : minima_family::parse_results(s.results))
+      here.tasks.push_back({asked, {s.structure}, {""}});
+  }
+  return all;
 }
 
 // Returns whether all answers are right.
@@ -119,20 +161,34 @@ bool run(const settings& s) {
   floors all_floors(*here, s.repetitions);
   std::vector<report_row> rows;
   std::uint64_t wrong = 0;
-  for (const rmq_workload& what : minima_family::sweep(s.given)) {
+  for (const auto& [what, tasks] : choose(s)) {
     const rmq_generated data(what, *here);
     const minima_references references =
         all_floors.minima(what.keys * what.value.width, what.probes);
-    const auto add = [&](const rmq_measurement& found) {
+    const auto add = [&](const rmq_measurement& found, rmq_result asked,
+                         const std::vector<std::string>& names) {
       wrong += found.wrong;
-      report_row& row = rows.emplace_back(row_of(found, what, rmq_result::argmin, references));
+      report_row row = row_of(found, what, asked, references);
       row.device = on.device();
-      row.command = fmt::format("raydex_rmq_sdsl --structure {} {} --repetitions {}", s.structure,
-                                to_options(what), s.repetitions);
+      row.command = fmt::format("raydex_rmq_sdsl --structure {} --result {} {} --repetitions {}",
+                                s.structure, to_string(asked), to_options(what), s.repetitions);
       row.date = date_text();
+      for (const std::string& name : names) {
+        row.experiment = name;
+        rows.push_back(row);
+      }
     };
-    add(measure_sdsl(*here, data, s.repetitions));
-    add(measure(*here, data, rmq_result::argmin, s.structure, {}, s.repetitions));
+    for (const rmq_result asked : minima_family::parse_results(s.results)) {
+      std::vector<std::string> names;
+      for (const auto& wanted : tasks) {
+        std::ranges::copy_if(wanted.experiments, std::back_inserter(names), [&](const auto& name) {
+          return wanted.asked == asked && std::ranges::find(names, name) == names.end();
+        });
+      }
+      add(measure_sdsl(*here, data, asked, s.repetitions), asked, names);
+      if (!s.experiments.empty()) continue;  // raydex bench measures those of raydex
+      add(measure(*here, data, asked, s.structure, {}, s.repetitions), asked, names);
+    }
   }
   fmt::print("{}", to_json(rows));
   return wrong == 0;
@@ -140,14 +196,16 @@ bool run(const settings& s) {
 
 int parse_and_run(int argc, char** argv) {
   settings s;
-  CLI::App app(
-      "Positions of minima by SDSL and by raydex on the CPU; the options of `raydex bench`.");
+  CLI::App app("Minima by SDSL and by raydex on the CPU; the options of `raydex bench`.");
   for (const axis_option& option : axis_options()) {
     if (option.whose == axis_of::keys || option.values == &axes::changes) continue;
     app.add_option(option.name, s.given.*option.values, option.help)
         ->delimiter(',')
         ->capture_default_str();
   }
+  app.add_option("--experiment", s.experiments, "SDSL alone, on the workloads of these")
+      ->delimiter(',');
+  app.add_option("--result", s.results, "min or argmin")->delimiter(',')->capture_default_str();
   app.add_option("--structure", s.structure, "Of raydex")->capture_default_str();
   app.add_option("--repetitions", s.repetitions, "Medians are of so many")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -17,7 +17,7 @@ def rows_of(card="H200", **times):
     """A row for each layout, of an experiment."""
     return [
         {"experiment": "a/1", "options": f"layout={layout}", "command": f"raydex bench --option layout={layout}",
-         "workload_axes": {"keys": 8}, "lookup_ms": ms, "device": f"NVIDIA {card} 80GB"}
+         "workload_axes": {"keys": 8}, "backend": "cuda", "probes": 4, "lookup_ms": ms, "device": f"NVIDIA {card} 80GB"}
         for layout, ms in times.items()
     ]
 
@@ -65,6 +65,19 @@ def test_cards_are_judged_apart():
     both = claim("less", of={"layout": "row", "device": "NVIDIA H200 80GB"},
                  to={"layout": "column", "device": "NVIDIA H100 80GB"})
     assert claims.judged(both, rows).text() == "0.25 (H200 beside H100): agrees."
+
+
+def test_cpus_count_where_they_are_named():
+    """Beside cards, also of batches of another size."""
+    rows = [*rows_of(row=2, column=4), *rows_of(row=600)]
+    rows[2].update(backend="cpu", device="AMD EPYC", probes=2)
+    assert claims.judged(claim("less"), rows).text() == "0.50 (H200): agrees."
+    both = claim("more", of={"layout": "row", "device": "AMD EPYC"},
+                 to={"layout": "column", "device": "NVIDIA H200 80GB"}, quantity="ms_per_lookup", times=100)
+    assert claims.judged(both, rows).text() == "300 (EPYC beside H200): agrees."
+    rows[2]["lookup_ms"] = 100
+    found = claims.judged({**both, "why": "Who knows."}, rows)
+    assert found.text() == "50.00 (EPYC beside H200): contradicts. Who knows."
 
 
 def test_many_are_told_by_their_ends():

@@ -70,6 +70,19 @@ def test_what_is_packed_is_read_again(measured, tmp_path):
                     assert results.same(after[name], field), name
 
 
+def test_rows_of_other_programs(measured, tmp_path):
+    """Programs of bench/peers print such rows, too; commands of others are refused."""
+    rows = next(rows for rows in measured if rows[0]["structure"] == "rmq_cover")
+    command = rows[0]["command"]
+    table = tmp_path / "rows.csv"
+    for program in results.PEERS:
+        theirs = [{**row, "command": row["command"].replace("raydex bench", program)} for row in rows]
+        table.write_text(results.pack(theirs), encoding="utf-8")
+        assert results.read(table)[0]["command"] == theirs[0]["command"] != command
+    with pytest.raises(ValueError, match="no command of raydex bench"):
+        results.pack([{**rows[0], "command": command.replace("raydex bench", "sort")}])
+
+
 def test_rows_are_added_to_a_table(measured, tmp_path):
     """What was measured before stays."""
     path = tmp_path / "points.json"

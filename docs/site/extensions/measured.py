@@ -70,12 +70,13 @@ def draw(app: Sphinx) -> None:
     drawn = Path(app.srcdir) / "plots"
     for card, short in CARDS.items():
         kept = results.ROOT / "build/plots" / f"site-{short.lower()}"
-        sources = [*(results.RESULTS / card).glob("*.csv"), results.ROOT / "scripts/plot", Path(__file__)]
+        tables = [path for folder in (results.RESULTS / card, module.CPUS) for path in folder.glob("*.csv")]
+        sources = [*tables, results.ROOT / "scripts/plot", Path(__file__)]
         newest = max(path.stat().st_mtime for path in sources)
         if not kept.exists() or kept.stat().st_mtime < newest:
             shutil.rmtree(kept, ignore_errors=True)
             kept.mkdir(parents=True)
-            for name, rows_of_it in module.read([results.RESULTS / card]).items():
+            for name, rows_of_it in module.with_cpus(module.read([results.RESULTS / card])).items():
                 if card in shown()[name] and name in module.PLOTS:
                     before = drawn / (name.replace("/", "-") + ".svg")
                     if drawn.resolve().name == card and before.exists():
