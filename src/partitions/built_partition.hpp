@@ -199,7 +199,7 @@ class built_partition final : public partition {
 
   std::uint64_t unit_;
   std::uint64_t chunk_ = 0;        // probes that were divided together
-  bool each_has_a_piece_ = false;  // one for sure
+  bool each_has_a_piece_ = false;  // whether no probe lacks one, for sure
   buffer<Key> splitters_;
   buffer<std::uint64_t> ends_;    // of the pieces of each shard and chunk, without those repeated
   buffer<std::uint64_t> begins_;  // of each shard, and where the last one ends

@@ -83,7 +83,7 @@ class TorchExchange:
             self.device = torch.device("cuda", torch.cuda.current_device())
             options = dist.ProcessGroupNCCL.Options()
             options._timeout = limit  # else PyTorch warns that they differ
-            options.is_high_priority_stream = True  # what is sent does not wait for the blocks of lookups
+            options.is_high_priority_stream = True  # what is sent goes before the blocks of the next lookup
             self._groups.append(new_group("nccl", options))
             self._beside = _stream_beside(self.device)
         self.places: Sequence[Any] = (self.device,)
@@ -154,9 +154,9 @@ class TorchExchange:
         on = arrays_of(like)
         if self.device is None:
             return on.empty(size, on.dtype(like))
-        # Memory of the current stream may be what its queued work still uses: that has been freed by Python, and
-        # what is received would not wait for it. Memory of the other stream comes back when the current one is
-        # through with it.
+        # Memory of the current stream may be what its queued work still uses: that has been freed by Python,
+        # and what is received would not wait for it. Memory of the other stream comes back when the current
+        # one is through with it.
         current = self._torch.cuda.current_stream(self.device)
         with self._torch.cuda.stream(self._beside):
             found = on.empty(size, on.dtype(like))
@@ -168,7 +168,7 @@ class TorchExchange:
         begun = []
         if self.device is None:
             for parts, room, _ in transfers:
-                begun.append(_Begun(self._pairwise(*(list(map(self._bytes, each)) for each in (parts, room)))))
+                begun.append(_Begun(self._pairwise(parts, room)))
         else:
             with self._torch.cuda.stream(self._beside):
                 for parts, room, after in transfers:
@@ -179,15 +179,15 @@ class TorchExchange:
         self._begun.update(begun)
         return list(begun)
 
-    def _pairwise(self, sent: list[Any], received: list[Any]) -> list[Any]:
+    def _pairwise(self, sent: Sequence[Any], received: Sequence[Any]) -> list[Any]:
         """As `all_to_all`, which gloo has of one array alone."""
         group = self._group(True)
         works = []
         for rank, part, place in zip(self._ranks, sent, received):
             if len(place):
-                works.append(self._dist.irecv(place, rank, group))
+                works.append(self._dist.irecv(self._bytes(place), rank, group))
             if len(part):
-                works.append(self._dist.isend(part, rank, group))
+                works.append(self._dist.isend(self._bytes(part), rank, group))
         return works
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
