@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sharded indexes in one process: several shards on the CPU."""
 
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import raydex
 import raydex.sharded
 import sharded_cases as cases
 from raydex.sharded import _hot, _joins
+from raydex.sharded._shard import Shard
 
 SHARDS = [1, 2, 3, 5, 8]
 
@@ -261,6 +264,27 @@ def test_rebalancing_that_fails_leaves_the_index_as_it_was(monkeypatch, random):
     cases.check_points(index, whole, np.arange(0, 14000, 7))
     assert index.rebalance() and index.balance.imbalance < 1.2
     cases.check_points(index, whole, np.arange(0, 14000, 7))
+
+
+def test_what_failed_is_freed_before_the_next_try(monkeypatch, random):
+    index = raydex.sharded.build(np.arange(8000), devices=["cpu"] * 2)
+    answer, failed, kept = Shard.answer, [], []
+
+    def little(self, operation, lower, *more, **others):
+        kept.extend(one for one in failed if one() is not None)
+        if len(lower) > 1500:
+            failed.append(weakref.ref(lower))
+            raise MemoryError("no memory")
+        return answer(self, operation, lower, *more, **others)
+
+    monkeypatch.setattr(Shard, "answer", little)
+    points = random.permutation(8000)
+    gc.disable()  # as where memory lacks that it does not know of
+    try:
+        np.testing.assert_array_equal(index.first(points), points)
+    finally:
+        gc.enable()
+    assert len(failed) == 2 and not kept
 
 
 class Broken(raydex.sharded.DeviceExchange):
