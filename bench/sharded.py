@@ -3,14 +3,16 @@
 """Times the steps of lookups in a sharded index: of one process, of several on this host, or of a GPU each.
 
     bench/sharded.py --processes 2                                        # gloo, on the CPU
-    torchrun --nproc-per-node 2 bench/sharded.py --keys 2^28 --probes 2^27  # NCCL, a GPU a process
+    torchrun --nproc-per-node 2 bench/sharded.py --keys 2^28 --probes 2^27  # a GPU a process
 
 Each process has random keys and random probes, half of which are keys of some process. The steps of `first` are
 timed one by one, with all processes waiting for each other before each: `route` divides probes among the stretches of
 all shards, `exchange` sends keys, `lookup` asks the local shard, `back` sends rows, `undo` puts them in the order of
-the probes. `first` is the whole call, in which what is sent and what is looked up overlap, with the agreements between
-the steps and several rounds where a batch is larger than `--most-probes`. `one index` is the same batch on an index
-of the process alone, of as many keys, for which nothing is sent. `build` and `join` are of the whole, once.
+the probes; `exchange` and `back` are by NCCL or gloo. `first` is the whole call, in which what is sent and what is
+looked up overlap, with the agreements between the steps and several rounds where a batch is larger than
+`--most-probes`. Of smaller batches there are two lines: in one all probes go `to all` shards, in the other they are
+`divided`, whichever the library does. `one index` is the same batch on an index of the process alone, of as many keys,
+for which nothing is sent. `build` and `join` are of the whole, once.
 
 Prints CSV, a row a step: milliseconds are those of the slowest process, the median of `--repeats`; `rate` is 10^9
 probes a second of all processes together, `sent_bytes` what a process sends to others in that step.
@@ -29,6 +31,7 @@ import time
 import numpy as np
 import raydex
 from raydex import sharded
+from raydex.sharded import _call
 from raydex.sharded._exchange import by_process
 from raydex.sharded._routing import route, undo
 
@@ -88,10 +91,12 @@ def measure(arguments, engine, device):
     clock = Clock(engine, wait, arguments.repeats)
     rows = []
 
+    exchange = "none" if engine.processes == 1 else "gloo" if device is None else arguments.exchange
+
     def say(step, milliseconds, count, sent=0):
         rows.append({
             "device": "cpu" if device is None else torch.cuda.get_device_name(device),
-            "exchange": "none" if engine.processes == 1 else "gloo" if device is None else "nccl",
+            "exchange": exchange,
             "processes": engine.processes, "keys": arguments.keys, "probes": arguments.probes,
             "key_bits": arguments.key_bits, "step": step, "milliseconds": f"{milliseconds:.4g}",
             "rate": f"{count * engine.processes / milliseconds / 1e6:.4g}", "sent_bytes": sent,
@@ -124,9 +129,13 @@ def measure(arguments, engine, device):
     say("first", milliseconds, arguments.probes, away * (dtype.itemsize + np.dtype(narrow).itemsize))
     if not bool((whole == stepwise).all()):
         raise AssertionError("the steps and the call differ")
-    few = probes[:1000]
-    milliseconds, _ = clock(lambda: index.first(few), 20)
-    say("first of 1000", milliseconds, 1000)
+    for exponent in range(6, 21, 2):
+        few, chosen = probes[:1 << exponent], _call.FEW
+        for how, most in (("to all", 1 << 62), ("divided", 0)):
+            _call.FEW = most
+            milliseconds, _ = clock(lambda: index.first(few), 20)
+            say(f"first of 2^{exponent}, {how}", milliseconds, len(few))
+        _call.FEW = chosen
     imbalance = (index.balance.imbalance, index.balance.probe_imbalance)
     index.close()
     milliseconds, _ = once(clock, lambda: sharded.join(probes, keys, exchange="shuffle", engine=engine))
@@ -165,7 +174,9 @@ def launched(arguments):
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
-    engine = sharded.TorchExchange()
+    engine = sharded.TorchExchange(peers=arguments.exchange == "peers")
+    if arguments.exchange == "peers" and engine.device is not None and engine._peers is None:
+        raise SystemExit("the GPUs do not reach each other's memory; give --exchange nccl")
     rows = measure(arguments, engine, engine.device)
     if engine.process == 0:
         write(rows)
@@ -181,6 +192,8 @@ def main():
     parser.add_argument("--key-bits", type=int, choices=[32, 64], default=32)
     parser.add_argument("--most-probes", type=number, help="of a round; by default as `raydex.sharded.build`")
     parser.add_argument("--structure", default="auto")
+    parser.add_argument(
+        "--exchange", choices=["peers", "nccl"], default="peers", help="of lookups between GPUs; %(default)s")
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     if "RANK" in os.environ and "WORLD_SIZE" in os.environ:

@@ -7,6 +7,9 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from raydex._errors import InvalidArgument, InvalidType
 from raydex.sharded._arrays import arrays_of
 
@@ -42,9 +45,17 @@ class DeviceExchange:
     def mark(self) -> Any:
         return None
 
-    def empty(self, size: int, like: Any) -> Any:
-        on = arrays_of(like)
-        return on.empty(size, on.dtype(like))
+    def leave_room(self) -> None:
+        pass
+
+    def make_room(self, size: int) -> Any:
+        return None  # nothing is received
+
+    def enter_room(self, told: Sequence[Any]) -> None:
+        pass
+
+    def landings(self, like: Sequence[Any], sizes: npt.NDArray[np.int64]) -> list[Any]:
+        return []
 
     def begin(self, transfers: Sequence[Any]) -> list[Callable[[], None]]:
         return [lambda: None for _ in transfers]  # there is no other process
@@ -54,6 +65,9 @@ class DeviceExchange:
 
     def reserve(self, cells: Any, count: int) -> None:
         pass  # nothing is received
+
+    def settle(self) -> None:
+        pass
 
     def close(self) -> None:
         pass

@@ -19,13 +19,26 @@ from raydex.sharded._routing import Routes
 _Result = TypeVar("_Result")
 
 
+class Landing(NamedTuple):
+    """An array that each process has, of a size of its own, to receive in."""
+
+    cells: Any
+    """That of this process."""
+    begins: Sequence[int]
+    """The byte of each process's room that its array begins at, where others write to rooms; else empty."""
+
+
 class Transfer(NamedTuple):
     """An exchange that is begun and waited for later."""
 
     parts: Sequence[Any]
     """An array to send to each process; of no cells to the process itself."""
+    landing: Landing
+    """Where they go, and where what comes goes."""
+    begins: Sequence[int]
+    """The cell of each process's array that the part for it begins at."""
     room: Sequence[Any]
-    """Where what comes from each process goes: parts of what `Exchange.empty` made."""
+    """The parts of this process's array for what comes from each."""
     after: Any
     """A mark: the work before it is waited for, and nothing later."""
 
@@ -56,8 +69,21 @@ class Exchange(Protocol):
     def mark(self) -> Any:
         """A point in the work that was asked for; a `Transfer` waits for what comes before it."""
 
-    def empty(self, size: int, like: Any) -> Any:
-        """An array of the library and dtype of another one, to receive in with a `Transfer`."""
+    def leave_room(self) -> None:
+        """Before rooms change, and when all processes are through with theirs."""
+
+    def make_room(self, size: int) -> Any:
+        """Sees that there is room for `size` bytes to receive in with `Transfer`s: memory, or the promise of
+        it. Returns what `enter_room` of the others is to know. Raises as `reserve`."""
+
+    def enter_room(self, told: Sequence[Any]) -> None:
+        """`told`: what `make_room` returned on each process."""
+
+    def landings(self, like: Sequence[Any], sizes: npt.NDArray[np.int64]) -> list[Landing]:
+        """Arrays in the room, in place of those that were there before.
+
+        `like`: arrays with their libraries and dtypes. `sizes`: a row for each, with the cells that each
+        process's array has."""
 
     def begin(self, transfers: Sequence[Transfer]) -> list[Callable[[], None]]:
         """Begins transfers, one after the other. Returns what waits for each; until then their arrays must be
@@ -69,6 +95,9 @@ class Exchange(Protocol):
     def reserve(self, cells: Any, count: int) -> None:
         """Raises `raydex.OutOfMemory`, `MemoryError` or that of PyTorch if there is no room for `count`
         more cells like these."""
+
+    def settle(self) -> None:
+        """Returns when nothing of this process reads what came any more, if others could write over it."""
 
     def close(self) -> None:
         """Frees what it holds."""
@@ -177,9 +206,17 @@ class Company:
     def wait(self, begun: Callable[[], None]) -> None:
         self._reach(begun)
 
-    def empty(self, size: int, like: Any) -> Any:
-        """As of the engine. That there is memory for it has been agreed, see `Room`."""
-        return self._reach(self.engine.empty, size, like)
+    def enter_room(self, told: Sequence[Any]) -> None:
+        self._reach(self.engine.enter_room, told)
+
+    def landings(self, like: Sequence[Any], sizes: npt.NDArray[np.int64]) -> list[Landing]:
+        """As of the engine. That there is memory for them has been agreed, see `Room`."""
+        return self._reach(self.engine.landings, like, sizes)
+
+    def settle(self) -> None:
+        """After the answers of a call have been put in order, and when it failed; before the next call."""
+        if not self._lost:
+            self._reach(self.engine.settle)
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
         return self._reach(self.engine.spread, cells, sizes)

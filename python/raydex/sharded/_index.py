@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -15,54 +14,17 @@ from raydex._columns import Key, Source, look, same_place
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Matches, _as_long, bytes_as_text
 from raydex.sharded._arrays import arrays_of
-from raydex.sharded._cells import Dense, dense, of_all, row_ids
+from raydex.sharded._call import Call, Probes, Values
+from raydex.sharded._cells import dense, of_all, row_ids
 from raydex.sharded._devices import at_place, beside
-from raydex.sharded._exchange import Company, Full, by_process, distribute
-from raydex.sharded._hot import Merged, merge
+from raydex.sharded._exchange import Company, by_process, distribute
 from raydex.sharded._info import Balance, ShardedInfo
-from raydex.sharded._routing import Routes, route, sample, splitters_from, undo, undo_rows
+from raydex.sharded._room import Room
+from raydex.sharded._routing import Routes, route, sample, splitters_from, undo
 from raydex.sharded._shard import Shard, Summary, complete
-from raydex.sharded._turns import Own, Room, ask_in_turns, stretches_for
+from raydex.sharded._turns import stretches_for
 
-LEAST_PROBES = 1024
-"""Batches of so few probes are not split again for want of memory."""
 SAMPLE = 4096  # keys of a part, from which splitters are made
-
-
-@dataclass
-class _Probes:
-    """The probes of a call of this process."""
-
-    lower: Dense
-    upper: Any
-    there: Any
-
-    def part(self, begin: int, size: int) -> tuple[Any, Any, Any]:
-        end = begin + size
-        return (
-            self.lower.array[begin:end],
-            None if self.upper is None else self.upper[begin:end],
-            None if self.there is None else self.there[begin:end],
-        )
-
-
-@dataclass
-class _Values:
-    """The values of a sum: of each process a part."""
-
-    part: Any
-    key: Key
-    begins: npt.NDArray[np.int64] | None = None  # the rows that the parts of all but process 0 begin at
-
-
-@dataclass
-class _Round:
-    """A part of a call's probes, on its way."""
-
-    routes: Routes
-    merged: Merged | None
-    own: Own | None
-    answers: Any = None
 
 
 class ShardedIndex:
@@ -262,109 +224,38 @@ class ShardedIndex:
         found, probes = self._ask(operation, lower, upper, arguments)
         return probes.lower.given(found)
 
-    def _probes(self, lower: Any, upper: Any) -> _Probes:
+    def _probes(self, lower: Any, upper: Any) -> Probes:
         engine = self._company.engine
         if upper is None:
             source = lower() if callable(lower) else look("points", lower)
             of = dense(source, engine, self._key)
-            return _Probes(of, None, of.there)
+            return Probes(of, None, of.there)
         begin, end = _as_long(look("lower", lower), look("upper", upper))
         same_place(begin, end)
         of, to = dense(begin, engine, self._key), dense(end, engine, self._key)
         if len(of) != len(to):
             raise InvalidArgument(f"upper: {len(to)} cells, but lower has {len(of)}; they must agree")
         there = of.there if to.there is None else to.there if of.there is None else of.there & to.there
-        return _Probes(of, beside(to.array, of.array), there)
+        return Probes(of, beside(to.array, of.array), there)
 
     def _ask(
         self, operation: str, lower: Any, upper: Any, arguments: dict[str, Any], values: Any = None
-    ) -> tuple[Any, _Probes]:
-        """The answers of this process's probes, in rounds of so many probes as memory is for."""
+    ) -> tuple[Any, Probes]:
+        """The answers of this process's probes."""
         self._check_open()
-        kind = "points" if upper is None else "ranges"
-        call = (operation, "of", kind, *arguments.items(), *(() if values is None else ("with values",)))
-        is_a_number = operation != "rows" and values is None
-        by_stretch = is_a_number and upper is None
-        most, done = self._most_probes, 0
-        probes: _Probes | None = None
-        summed: _Values | None = None
-        last: _Round | None = None
-        parts: list[Any] = []
-        pieces = np.zeros(len(self._summaries), "int64")
-
-        def local(columns: list[Any], counts: npt.NDArray[np.int64]) -> Any:
-            return self._local(operation, columns, counts, arguments)
-
-        def finish() -> None:
-            nonlocal last
-            if last is not None:
-                parts.append(self._finished(operation, last))
-                last = None
-
-        def begin(told: dict[str, Any]) -> _Round:
-            nonlocal probes, summed
-            finish()  # here, so that the others hear of an error in it
-            if probes is None:
-                asked = self._probes(lower, upper)
-                if values is not None:
-                    summed = self._values(values)
-                probes = asked
-            if summed is not None:
-                told["values"] = (summed.key, len(summed.part))
-            told["size"] = size = min(most, len(probes.lower) - done)
-            points, ends, there = probes.part(done, size)
-            merged = merge(points, there) if ends is None and operation != "rows" else None
-            if merged is not None:
-                points, there = merged.points, merged.there
-            told["merged"] = 0 if merged is None else merged.saved
-            unit = self._company.engine.unit if by_stretch else 1
-            splitters = self._stretch_splitters if by_stretch else self._splitters
-            routes = route(points, ends, splitters, there, unit)
-            told["counts"] = routes.counts
-            told["left"] = len(probes.lower) - done - size
-            own = None
-            if is_a_number:
-                engine, shards = self._company.engine, len(self._summaries)
-                own = Own(engine, _columns(routes), routes.counts, shards, local)
-            return _Round(routes, merged, own)
-
-        def one_round() -> tuple[_Round, npt.NDArray[np.int64], list[dict[str, Any]]]:
-            now, told = self._company.agree(call, begin, retry=True)
-            sizes.append(max(one["size"] for one in told))
-            if summed is not None and summed.begins is None:
-                self._place_values(summed, told)
-            table = np.stack([one["counts"] for one in told])
-            columns = _columns(now.routes)
-            if now.own is None:
-                now.answers = self._rows(operation, columns, table, summed)
-            else:
-                step = (operation, "answers")
-                now.answers = ask_in_turns(self._company, self._room, step, columns, table, now.own, local)
-            return (now, table, told)
-
-        while True:
-            sizes: list[int] = []
-            try:
-                last, table, told = one_round()
-            except Full as full:  # here nothing refers to the round, whose memory is for the next try
-                size = max([*sizes, *(one.get("size", 0) for one in full.told)])
-                if size <= LEAST_PROBES:
-                    raise full.error from None
-                most = max(LEAST_PROBES, (size + 1) // 2)
-                continue
-            done += told[self._company.process]["size"]
-            pieces += table.sum(axis=0).reshape(len(pieces), -1).sum(axis=1)
-            self._merged += sum(one["merged"] for one in told)
-            if not any(one["left"] for one in told):
-                break
-        self._last = pieces
-        self._total = self._total + pieces
-        finish()
-        assert probes is not None
-        found = parts[0] if len(parts) == 1 else _joined(parts)
+        call = Call(self, operation, lower, upper, arguments, values)
+        try:
+            found = call.answers()
+        except BaseException:
+            self._company.settle()
+            raise
+        self._last = call.pieces
+        self._total = self._total + call.pieces
+        self._merged += call.merged
+        summed = call.summed
         if operation == "sum" and (summed is None or cast(Any, summed.key.dtype).kind == "u"):
             found = arrays_of(found).view(found, "uint64")
-        return (found, probes)
+        return (found, cast(Probes, call.probes))
 
     def _make_room(self, like: Any, between: npt.NDArray[np.int64], columns: int) -> None:
         """Agrees that there is memory for what comes, where more comes than ever before."""
@@ -378,7 +269,7 @@ class ShardedIndex:
             self._room_of_rows = most
 
     def _rows(
-        self, operation: str, columns: list[Any], table: npt.NDArray[np.int64], summed: _Values | None
+        self, operation: str, columns: list[Any], table: npt.NDArray[np.int64], summed: Values | None
     ) -> Any:
         """The rows of a batch's pieces, or the sums of their values."""
         company = self._company
@@ -410,17 +301,23 @@ class ShardedIndex:
         self, operation: str, ends: list[Any], pieces: npt.NDArray[np.int64], arguments: dict[str, Any]
     ) -> Any:
         """What the shards of this process answer."""
-        on = arrays_of(ends[0])
         number = self._company.process * len(self._shards)
-        narrow = self._narrow(operation)
-        fits = narrow == "int32" and self._bits == 32
         answers = []
         for shard, (begin, end) in zip(self._shards, self._on_shards(ends, pieces)):
-            own = shard.answer(operation, begin, end, narrow=fits, **arguments)
+            columns = [begin] if end is None else [begin, end]
+            own = self._answered(shard, operation, columns, arguments)
             answers.append(beside(complete(operation, own, number, self._summaries), ends[0]))
             number += 1
-        found = on.concatenate(answers) if len(answers) > 1 else answers[0]
-        return found if operation in ("contains", "sum") else on.cast(found, narrow)
+        return arrays_of(ends[0]).concatenate(answers) if len(answers) > 1 else answers[0]
+
+    def _answered(
+        self, shard: Shard, operation: str, columns: list[Any], arguments: dict[str, Any]
+    ) -> Any:
+        """What a shard answers by itself, in the type that answers are sent in."""
+        narrow = self._narrow(operation)
+        fits = narrow == "int32" and self._bits == 32
+        own = shard.answer(operation, *columns, narrow=fits, **arguments)
+        return own if operation in ("contains", "sum") else arrays_of(own).cast(own, narrow)
 
     def _narrow(self, operation: str) -> str:
         """The type that answers are sent in."""
@@ -455,7 +352,7 @@ class ShardedIndex:
         come, _ = company.agree(("rows", "room"), room, retry=True)
         return (counts, company.exchange(rows, sizes, come))
 
-    def _values(self, values: Any) -> _Values:
+    def _values(self, values: Any) -> Values:
         of = dense(look("values", values), self._company.engine)
         dtype = of.key.dtype
         if of.key.unit or dtype is None or dtype.kind not in "iuf":
@@ -463,9 +360,9 @@ class ShardedIndex:
         part = of.array
         if of.there is not None:
             part = arrays_of(part).where(of.there, part, np.zeros(1, dtype))
-        return _Values(part, of.key)
+        return Values(part, of.key)
 
-    def _place_values(self, values: _Values, told: list[dict[str, Any]]) -> None:
+    def _place_values(self, values: Values, told: list[dict[str, Any]]) -> None:
         """Learns which rows have their values where, and of which type all are."""
         sizes = [one["values"][1] for one in told]
         values.key = of_all("values", [one["values"][0] for one in told], sizes)
@@ -477,7 +374,7 @@ class ShardedIndex:
             values.part = arrays_of(values.part).empty(0, cast(Any, values.key.dtype))
         values.begins = np.cumsum(sizes[:-1], dtype="int64")
 
-    def _sums(self, counts: Any, rows: Any, values: _Values) -> Any:
+    def _sums(self, counts: Any, rows: Any, values: Values) -> Any:
         """The sum of the values of each piece's rows, which are asked for where they are."""
         company = self._company
         on = arrays_of(rows)
@@ -507,16 +404,6 @@ class ShardedIndex:
             return on.segment_sums(wide, on.running(counts))
 
         return company.agree(("values", "added"), add, retry=True)[0]
-
-    def _finished(self, operation: str, of: _Round) -> Any:
-        """The answers of a round's probes, of those of its pieces."""
-        if operation == "rows":
-            counts, rows = of.answers
-            offsets, found = undo_rows(of.routes, counts, rows)
-            return (offsets, arrays_of(found).cast(found, "int64"))
-        how = {"first": "first", "count": "sum", "sum": "sum"}.get(operation, "place")
-        found = undo(of.routes, of.answers, how, False if operation == "contains" else -1, widen=True)
-        return found if of.merged is None else of.merged.spread(found)
 
     # Edits
 
@@ -601,23 +488,6 @@ class ShardedIndex:
         self._shards, self._summaries = shards, summaries
         self._divide(finer)
         return True
-
-
-def _columns(routes: Routes) -> list[Any]:
-    """The pieces: points, or the lower and the upper ends of ranges."""
-    return [routes.lower] if routes.upper is None else [routes.lower, routes.upper]
-
-
-def _joined(parts: list[Any]) -> Any:
-    """The answers of several rounds."""
-    if not isinstance(parts[0], tuple):
-        return arrays_of(parts[0]).concatenate(parts)
-    on = arrays_of(parts[0][0])
-    offsets, before = [parts[0][0][:1]], 0
-    for begins, rows in parts:
-        offsets.append(begins[1:] + before)
-        before += len(rows)
-    return (on.concatenate(offsets), on.concatenate([rows for _, rows in parts]))
 
 
 def _sizes(counts: Any, parts: Sequence[int]) -> list[int]:

@@ -15,7 +15,7 @@ class Balance:
     """Entries."""
     last: tuple[int, ...]
     """Pieces of the last call's probes, those of all processes: a point is one, a range one for each shard
-    that it touches."""
+    that it touches; of few probes each is one for every shard."""
     total: tuple[int, ...]
     """Pieces since the build."""
     merged: int

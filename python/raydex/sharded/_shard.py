@@ -193,4 +193,4 @@ def complete(operation: str, answers: Any, shard: int, summaries: Sequence[Summa
     else:
         return answers
     on = arrays_of(answers)
-    return on.where(answers < 0, on.full(len(answers), nearest, "int64"), answers)
+    return on.where(answers < 0, on.full(len(answers), nearest, on.dtype(answers)), answers)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import functools
 import importlib
+import os
 import pickle
 import weakref
 from collections.abc import Callable, Sequence
@@ -14,9 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex._errors import InvalidArgument
+from raydex._errors import Error, InvalidArgument
 from raydex._worlds import is_of
-from raydex.sharded._arrays import arrays_of
+from raydex.sharded._arrays import Arrays, arrays_of
+from raydex.sharded._exchange import Landing, Transfer
+from raydex.sharded._notes import Notes, host_of_process
+from raydex.sharded._peers import ALIGN, PeerRoom
 
 _NOTE = 2048  # bytes that are gathered at once
 
@@ -38,6 +42,13 @@ def _stream_beside(device: Any) -> Any:
     return importlib.import_module("torch").cuda.Stream(device)
 
 
+def _attempt(call: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return call(*arguments)
+    except (Error, OSError):
+        return None
+
+
 class TorchExchange:
     """Exchanges between the processes of a `torch.distributed` process group.
 
@@ -50,15 +61,22 @@ class TorchExchange:
         After how many seconds without an answer of another process a call fails.
     device
         `"cpu"`: by gloo, although the group has NCCL as well.
+    peers
+        Whether processes that are all of one host reach each other without the group, where they can. What they
+        agree upon goes by sockets then, not by gloo. GPUs write probes and answers to each other's memory, by
+        their copy engines, and calls wait for their answers; otherwise, and for rows, joins and builds, NCCL
+        sends them.
 
     One with NCCL takes tensors on the current GPU (see `torch.cuda.set_device`), one with gloo what is in
-    host memory. Small things go by gloo in any case. Making one is a collective call; keep it for many
+    host memory. Making one is a collective call; keep it for many
     joins.
     """
 
     __module__ = "raydex.sharded"
 
-    def __init__(self, group: Any = None, timeout: float = 300.0, device: Any = None) -> None:
+    def __init__(
+        self, group: Any = None, timeout: float = 300.0, device: Any = None, *, peers: bool = True
+    ) -> None:
         torch, dist = importlib.import_module("torch"), importlib.import_module("torch.distributed")
         if not dist.is_available() or not dist.is_initialized():
             raise InvalidArgument(
@@ -89,6 +107,45 @@ class TorchExchange:
         self.places: Sequence[Any] = (self.device,)
         # NCCL sends what begins at a multiple of 16 bytes 2.4 times as fast as others.
         self.unit = 1 if self.device is None else 16
+        self._notes: Notes | None = None
+        self._peers: PeerRoom | None = None
+        if peers and self.processes > 1:
+            self._meet(timeout)
+
+    def _meet(self, timeout: float) -> None:
+        """Connects processes that are all of this host. A collective call."""
+        host = _attempt(host_of_process)
+        notes = _attempt(Notes, self.process, self.processes, timeout)
+        room = None
+        if self.device is not None:
+            room = PeerRoom(self._torch, self.device, self.process, self.processes, timeout)
+        told = self.gather((host, os.getpid(), notes and notes.address, room and _attempt(room.make, 0)))
+        hosts, processes, addresses, handles = zip(*told)
+
+        def connect() -> bool:
+            assert notes is not None
+            notes.connect(addresses)
+            return True
+
+        def enter() -> bool:
+            assert room is not None
+            room.watch(processes)
+            room.enter(handles)
+            return True
+
+        near = host is not None and len(set(hosts)) == 1
+        connected = near and all(addresses) and _attempt(connect)
+        entered = near and all(handles) and _attempt(enter)
+        found = self.gather((connected, entered))
+        if room is not None and not all(one for _, one in found):
+            room.leave()
+            self.gather(None)  # all have left
+            room.close()
+            room = None
+        if notes is not None and not all(one for one, _ in found):
+            notes.close()
+            notes = None
+        self._notes, self._peers = notes, room
 
     def accept(self, argument: str, cells: Any) -> Any:
         on = arrays_of(cells)
@@ -108,7 +165,11 @@ class TorchExchange:
 
     def gather(self, what: object) -> list[Any]:
         # all_gather_object gathers sizes first; nearly all that is small goes along with its size.
-        cells = np.frombuffer(pickle.dumps(what), "uint8")
+        note = pickle.dumps(what)
+        near = None if self._notes is None else self._notes.gather(note)
+        if near is not None:
+            return [pickle.loads(one) for one in near]
+        cells = np.frombuffer(note, "uint8")
         size = len(cells)
         notes = np.zeros(_NOTE, "uint8")
         notes[:8].view("int64")[0] = size
@@ -131,7 +192,8 @@ class TorchExchange:
     def _bytes(self, cells: Any) -> Any:
         """The cells as a tensor of bytes that shares them."""
         if is_of("torch", cells, "Tensor"):
-            return cells.contiguous().view(self._torch.uint8)
+            # What has no cell or one counts as contiguous whatever its stride, which a view of bytes does not take.
+            return cells.contiguous().as_strided((len(cells),), (1,)).view(self._torch.uint8)
         return self._torch.from_numpy(np.ascontiguousarray(cells).view("uint8"))
 
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
@@ -150,34 +212,67 @@ class TorchExchange:
     def mark(self) -> Any:
         return None if self.device is None else self._torch.cuda.current_stream(self.device).record_event()
 
-    def empty(self, size: int, like: Any) -> Any:
-        on = arrays_of(like)
+    def leave_room(self) -> None:
+        if self._peers is not None:
+            self._peers.leave()
+
+    def make_room(self, size: int) -> Any:
+        if self._peers is not None:
+            return self._peers.make(size)
+        self._empty(size, arrays_of(self._torch.empty(0, device=self.device or "cpu")), "uint8")
+        return None
+
+    def enter_room(self, told: Sequence[Any]) -> None:
+        if self._peers is not None:
+            self._peers.enter(told)
+
+    def landings(self, like: Sequence[Any], sizes: npt.NDArray[np.int64]) -> list[Landing]:
+        found = []
+        begins = np.zeros(self.processes, "int64")
+        for one, of in zip(like, sizes):
+            on, dtype = arrays_of(one), arrays_of(one).dtype(one)
+            if self._peers is None:
+                found.append(Landing(self._empty(int(of[self.process]), on, dtype), []))
+                continue
+            begin, size = int(begins[self.process]), int(of[self.process]) * dtype.itemsize
+            cells = on.view(self._peers.cells[begin : begin + size], dtype)
+            found.append(Landing(cells, begins.tolist()))
+            begins += -(-of * dtype.itemsize // ALIGN) * ALIGN
+        return found
+
+    def _empty(self, size: int, on: Arrays, dtype: np.dtype[Any] | str) -> Any:
+        """An array to receive in with a `Transfer`."""
         if self.device is None:
-            return on.empty(size, on.dtype(like))
+            return on.empty(size, dtype)
         # Memory of the current stream may be what its queued work still uses: that has been freed by Python,
         # and what is received would not wait for it. Memory of the other stream comes back when the current
         # one is through with it.
         current = self._torch.cuda.current_stream(self.device)
         with self._torch.cuda.stream(self._beside):
-            found = on.empty(size, on.dtype(like))
+            found = on.empty(size, dtype)
         current.wait_stream(self._beside)  # which may have filled it
         found.record_stream(current)
         return found
 
-    def begin(self, transfers: Sequence[Any]) -> list[Callable[[], None]]:
-        begun = []
+    def begin(self, transfers: Sequence[Transfer]) -> list[Callable[[], None]]:
         if self.device is None:
-            for parts, room, _ in transfers:
-                begun.append(_Begun(self._pairwise(parts, room)))
+            begun = [_Begun(self._pairwise(one.parts, one.room)) for one in transfers]
         else:
             with self._torch.cuda.stream(self._beside):
-                for parts, room, after in transfers:
-                    sent, received = (list(map(self._bytes, each)) for each in (parts, room))
-                    self._beside.wait_event(after)
-                    group = self._group(True)
-                    begun.append(_Begun([self._dist.all_to_all(received, sent, group, async_op=True)]))
+                begun = [_Begun([self._sent(one)]) for one in transfers]
         self._begun.update(begun)
         return list(begun)
+
+    def _sent(self, one: Transfer) -> Any:
+        """What waits for a transfer between GPUs."""
+        self._beside.wait_event(one.after)
+        parts = list(map(self._bytes, one.parts))
+        if self._peers is None:
+            received = list(map(self._bytes, one.room))
+            return self._dist.all_to_all(received, parts, self._group(True), async_op=True)
+        width = one.landing.cells.dtype.itemsize
+        begins = [base + width * cell for base, cell in zip(one.landing.begins, one.begins)]
+        return self._peers.send(parts, begins, self._beside)
 
     def _pairwise(self, sent: Sequence[Any], received: Sequence[Any]) -> list[Any]:
         """As `all_to_all`, which gloo has of one array alone."""
@@ -210,13 +305,25 @@ class TorchExchange:
             raise RuntimeError("the process groups are closed")
         return self._groups[-1 if of_arrays else 0]
 
+    def settle(self) -> None:
+        if self._peers is not None:
+            self._peers.settle()
+
     def close(self) -> None:
+        if self._peers is not None:
+            self._peers.close()
+            self._peers = None
+        if self._notes is not None:
+            self._notes.close()
+            self._notes = None
         groups, self._groups = self._groups, []
         if self._dist.is_initialized():
             for group in groups:
                 self._dist.destroy_process_group(group)
 
     def abandon(self) -> None:
+        if self._peers is not None:
+            self._peers.release()
         # What is under way between GPUs never ends when a process is gone.
         for group in self._groups[1:]:
             if hasattr(group, "abort"):  # since PyTorch 2.7

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._columns import Key
-from raydex.sharded._arrays import arrays_of
 from raydex.sharded._exchange import Company, Exchange, Transfer
+from raydex.sharded._room import Room
 
 STRETCHES = 4  # of a shard at least, between processes with a GPU each
 STRETCH_BYTES = 1 << 30  # of an index
@@ -79,28 +79,6 @@ class Own:
             self.answers.append(self._local([one[begin : self._end] for one in self._columns], counts))
 
 
-class Room:
-    """What a process receives in: pieces of others, and the answers of its own. Agreed upon where more is
-    needed than ever before, so that no process begins an exchange that another one has no memory for."""
-
-    def __init__(self, company: Company) -> None:
-        self._company = company
-        self._had = 0  # bytes, of the process that needed most
-
-    def make(self, columns: list[Any], table: npt.NDArray[np.int64], answer: np.dtype[Any]) -> None:
-        """`table`: how many pieces go from each process to each."""
-        on, me = arrays_of(columns[0]), self._company.process
-        width = sum(on.dtype(one).itemsize for one in columns)
-        needed = width * table.sum(axis=0) + answer.itemsize * table.sum(axis=1)
-        if needed.max() <= self._had:
-            return
-        engine, nothing = self._company.engine, on.empty(0, "uint8")
-        self._company.agree(
-            ("make", "room"), lambda told: engine.empty(int(needed[me]), nothing), retry=True
-        )
-        self._had = int(needed.max())
-
-
 def ask_in_turns(
     company: Company,
     room: Room,
@@ -115,30 +93,36 @@ def ask_in_turns(
 
     `columns`: the pieces. `table`: how many go from each process to each shard, or to each stretch of each
     shard."""
-    me = company.process
-    if company.processes == 1:
+    me, processes = company.process, company.processes
+    if processes == 1:
         return own.answers[0]
-    moved = table.reshape(company.processes, company.processes, -1)
-    room.make(columns, moved.sum(axis=2), arrays_of(own.answers[0]).dtype(own.answers[0]))
-    turns = 2 if company.processes == 2 else TURNS
-    turns = 1 if moved.sum() < LEAST_MOVED * company.processes else min(turns, moved.shape[2])
-    moved = moved.reshape(company.processes, company.processes, turns, -1).sum(axis=3)
-    # Of each turn, how much goes to each other process, where that ends, and how much comes from each.
-    sent, received = moved[me].T.copy(), moved[:, me].T.copy()
-    ends = np.cumsum(moved[me]).reshape(moved[me].shape).T
-    sent[:, me] = received[:, me] = 0
+    moved = table.reshape(processes, processes, -1)
+    turns = 2 if processes == 2 else TURNS
+    turns = 1 if moved.sum() < LEAST_MOVED * processes else min(turns, moved.shape[2])
+    moved = moved.reshape(processes, processes, turns, -1).sum(axis=3)
+    crossing = moved * ~np.eye(processes, dtype=bool)[:, :, np.newaxis]
+    # In each process's answers: those of a process, turn by turn, behind those of the process before. In what
+    # comes: that of a turn, process by process, behind that of the turn before.
+    answer_begins = _begins(moved, (0, 1, 2))
+    come_begins = _begins(crossing, (1, 2, 0))
+    sizes = [crossing.sum(axis=(0, 2))] * len(columns) + [moved.sum(axis=(1, 2))]
+    *come, answers = room.landings([*columns, own.answers[0]], sizes)
 
-    def of_turn(x: Any, turn: int) -> list[Any]:
-        """The parts of an array of all pieces that are of each process, none of this one."""
-        return [x[end - count : end] for end, count in zip(ends[turn].tolist(), sent[turn].tolist())]
+    def asked(x: Any, turn: int) -> list[Any]:
+        """The parts of all pieces, or of their answers, that are of each other process in a turn."""
+        return parts_of(x, answer_begins[me, :, turn], crossing[me, :, turn])
 
-    # Of each column what comes in each turn.
-    come = [_parted(company.empty(int(received.sum()), one), received.sum(axis=1)) for one in columns]
+    def came(x: Any, turn: int) -> list[Any]:
+        """The parts of what comes that are of each other process in a turn."""
+        return parts_of(x, come_begins[:, me, turn], crossing[:, me, turn])
+
     coming = company.begin([
-        Transfer(of_turn(one, turn), _parted(of[turn], counts), own.before)
-        for turn, counts in enumerate(received)
-        for one, of in zip(columns, come)
-    ])
+        Transfer(
+            asked(one, turn), landing, come_begins[me, :, turn].tolist(), came(landing.cells, turn), own.before
+        )
+        for turn in range(turns)
+        for one, landing in zip(columns, come)
+    ])  # fmt: skip
 
     def look(told: dict[str, Any]) -> list[tuple[Any, Any]]:
         try:
@@ -147,8 +131,9 @@ def ask_in_turns(
             for turn in range(turns):
                 for wait in coming[len(columns) * turn : len(columns) * (turn + 1)]:
                     company.wait(wait)
-                pieces = [of[turn] for of in come]
-                there = local(pieces, np.array([len(pieces[0])]))
+                first, count = int(come_begins[0, me, turn]), int(crossing[:, me, turn].sum())
+                pieces = [landing.cells[first : first + count] for landing in come]
+                there = local(pieces, np.array([count]))
                 found.append((there, company.engine.mark()))
             own.look()
             return found
@@ -157,20 +142,31 @@ def ask_in_turns(
                 company.wait(wait)
 
     found, _ = company.agree(step, look, retry=True)
-    answers = company.empty(int(ends[-1, -1]), own.answers[0])
     returning = company.begin([
-        Transfer(_parted(there, counts), of_turn(answers, turn), mark)
-        for turn, ((there, mark), counts) in enumerate(zip(found, received))
-    ])
+        Transfer(
+            parts_of(there, come_begins[:, me, turn] - come_begins[0, me, turn], crossing[:, me, turn]),
+            answers, answer_begins[:, me, turn].tolist(), asked(answers.cells, turn), mark,
+        )
+        for turn, (there, mark) in enumerate(found)
+    ])  # fmt: skip
     first = own.first
     for here in own.answers:
-        answers[first : first + len(here)] = here
+        answers.cells[first : first + len(here)] = here
         first += len(here)
     for wait in returning:
         company.wait(wait)
-    return answers
+    return answers.cells
 
 
-def _parted(x: Any, counts: npt.NDArray[np.int64]) -> list[Any]:
-    """The first `counts[0]` cells, the next `counts[1]`, and so on; no copy."""
-    return [x[end - count : end] for end, count in zip(np.cumsum(counts).tolist(), counts.tolist())]
+def _begins(counts: npt.NDArray[np.int64], order: tuple[int, int, int]) -> npt.NDArray[np.int64]:
+    """Where parts of arrays begin that are one behind the other: an array for each place of the first axis, its
+    parts in the order of the second and third. `order` says which axes of `counts` these are."""
+    by_array = counts.transpose(order)
+    flat = by_array.reshape(len(by_array), -1)
+    begins = (np.cumsum(flat, axis=1) - flat).reshape(by_array.shape)
+    return begins.transpose(np.argsort(order))
+
+
+def parts_of(x: Any, begins: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> list[Any]:
+    """`counts[0]` cells from `begins[0]` on, and so on; no copy."""
+    return [x[begin : begin + count] for begin, count in zip(begins.tolist(), counts.tolist())]

@@ -9,7 +9,7 @@ import numpy as np
 import raydex
 import raydex.sharded
 import sharded_cases as cases
-from raydex.sharded import _build, _index, _turns
+from raydex.sharded import _build, _call, _index, _notes, _turns
 
 
 def party(engine):
@@ -36,14 +36,47 @@ def answers(engine):
 
 
 def in_turns(stretches):
-    """Has batches go in turns, which large ones do on GPUs."""
-    _turns.LEAST_MOVED = _turns.LEAST_OWN = 0
-    _build.stretches_for = _index.stretches_for = lambda *_: stretches
+    """Has batches be divided and go in turns, which large ones do on GPUs; with no stretches as batches of their
+    size go."""
+    if stretches:
+        _turns.LEAST_MOVED = _turns.LEAST_OWN = _call.FEW = 0
+        _build.stretches_for = _index.stretches_for = lambda *_: stretches
 
 
 def turns(engine, stretches, of):
     in_turns(stretches)
     return {"answers": answers, "on_gpus": on_gpus}[of](engine)
+
+
+def few_and_many(engine):
+    """Batches of which some processes have few probes and others many."""
+    random = np.random.default_rng(5)
+    keys = random.integers(0, 3000, 2000)
+    whole = raydex.build(keys)
+    own = np.array_split(keys, engine.processes)[engine.process]
+    index = raydex.sharded.build(put(engine)(own), engine=engine)
+    _call.FEW = 100 * engine.processes
+    for sizes in ([100, 101, 0], [101, 0, 100], [0, 0, 0], [100, 100, 100], [0, 5000, 3]):
+        size = sizes[engine.process % 3]
+        points = put(engine)(random.integers(-10, 3010, size))
+        cases.check_points(index, whole, points)
+        cases.check_ranges(index, whole, points, points + 20)
+        cases.equal(index.count(points), whole.count(cases.host(points)))
+        asked, of_all = index.balance.last, sum(sizes[:engine.processes])
+        if engine.processes > 1:
+            assert (asked == (of_all,) * engine.processes) == (max(sizes[:engine.processes]) <= 100)
+    return "done"
+
+
+def notes(engine):
+    """Whether notes go by sockets; short and long ones, also by turns."""
+    for size in (0, 100, _notes.MOST, 3 * _notes.MOST, 1):
+        for of in ((size,) * engine.processes, range(size, size + engine.processes)):
+            assert engine.gather("x" * of[engine.process]) == ["x" * one for one in of]
+    found = engine._notes is not None
+    engine.close()
+    assert _error_of(engine.gather, 1) == ("RuntimeError", "the process groups are closed")
+    return found
 
 
 def joins(engine):
@@ -187,7 +220,7 @@ def no_room(engine, stretches):
     """No memory for what process 0 is to receive: how often, of probes, and of rows."""
     in_turns(stretches)
     index, keys = _index_of(engine, 30000)
-    reserve, empty, refused = engine.reserve, engine.empty, [0]
+    reserve, make_room, refused = engine.reserve, engine.make_room, [0]
 
     def refuse(bytes_asked):
         if engine.process == 0 and bytes_asked > 160000:
@@ -198,11 +231,11 @@ def no_room(engine, stretches):
         refuse(8 * count)
         reserve(cells, count)
 
-    def little_in_turns(size, like):
+    def little_room(size):
         refuse(size)
-        return empty(size, like)
+        return make_room(size)
 
-    engine.reserve, engine.empty = little, little_in_turns
+    engine.reserve, engine.make_room = little, little_room
     points = put(engine)(np.repeat(cases.host(keys[:5000]), 6))
     cases.equal(index.count(points), np.ones(len(points)))
     of_probes = refused[0]
@@ -223,8 +256,11 @@ def dies(engine, when, stretches, folder):
             os._exit(1)
         if when == "answering":
             index._shards[0].answer = lambda *x, **y: os._exit(1)
-        else:
+        elif when == "exchanging":
             engine.begin = lambda *x: os._exit(1)
+        else:  # in the way back
+            begun = engine.begin
+            engine.begin = lambda *x: (setattr(engine, "begin", lambda *x: os._exit(1)), begun(*x))[1]
     begin, kept = time.monotonic(), []
     error = _error_of(index.first, keys, kept=kept)  # what it refers to lives on
     found = (error, time.monotonic() - begin, _error_of(index.first, keys), _error_of(lambda: index.info))
@@ -243,3 +279,35 @@ def straggles(engine, pause):
     begin = time.monotonic()
     error = _error_of(index.first, keys)
     return (error, time.monotonic() - begin, _error_of(index.first, keys))
+
+
+def silent(engine):
+    """The last process sends nothing, though it goes on."""
+    index, keys = _index_of(engine)
+    _works(index, keys)
+    if engine.process == engine.processes - 1:
+        engine.begin = lambda transfers: [lambda: None] * len(transfers)
+    begin = time.monotonic()
+    error = _error_of(index.first, keys)
+    return (error, time.monotonic() - begin, _error_of(index.first, keys))
+
+
+def peers(engine):
+    """Memory that other GPUs write to grows with batches; how much of it is given back."""
+    import torch
+
+    def free():
+        torch.cuda.synchronize()
+        return torch.cuda.mem_get_info(engine.device)[0]
+
+    index, keys = _index_of(engine, 30000)
+    for size in (1, 1000, 4_000_000, 10):
+        points = keys[torch.arange(size, device=engine.device) % len(keys)]
+        cases.equal(index.first(points), np.arange(size) % len(keys))
+    if engine._peers is None:
+        return None
+    index.close()
+    engine.gather(None)
+    before = free()
+    engine._peers.close()
+    return free() - before

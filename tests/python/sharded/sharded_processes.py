@@ -9,7 +9,7 @@ import time
 import traceback
 
 
-def _main(name, backend, process, processes, store, timeout, results, arguments):
+def _main(name, backend, process, processes, store, engine_options, results, arguments):
     import torch
     import torch.distributed as dist
     from raydex.sharded import TorchExchange
@@ -20,7 +20,7 @@ def _main(name, backend, process, processes, store, timeout, results, arguments)
     dist.init_process_group(backend, init_method=f"file://{store}", rank=process, world_size=processes)
     try:
         module, _, function = name.partition(":")
-        engine = TorchExchange(timeout=timeout)
+        engine = TorchExchange(**engine_options)
         answer = getattr(importlib.import_module(module), function)(engine, *arguments)
         results.put((process, None, answer))
     except BaseException:
@@ -31,9 +31,10 @@ def _main(name, backend, process, processes, store, timeout, results, arguments)
     os._exit(0)
 
 
-def run(name, processes, folder, *arguments, backend="gloo", timeout=30.0, limit=120.0, dies=()):
+def run(name, processes, folder, *arguments, backend="gloo", timeout=30.0, limit=120.0, dies=(), **engine_options):
     """What a function "module:name" returns on each process, called with its engine and the arguments; None for
-    those that die. Fails if one raises, or if they take longer than `limit` seconds."""
+    those that die. `engine_options` are of `TorchExchange`. Fails if one raises, or if they take longer than
+    `limit` seconds."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["numpy", "torch", "torch.distributed", "raydex", "raydex.sharded"])
     results = context.Queue()
@@ -41,7 +42,8 @@ def run(name, processes, folder, *arguments, backend="gloo", timeout=30.0, limit
     sys.path.insert(0, os.path.dirname(__file__))
     started = [
         context.Process(
-            target=_main, args=(name, backend, at, processes, store, timeout, results, arguments), daemon=True)
+            target=_main, daemon=True,
+            args=(name, backend, at, processes, store, {"timeout": timeout, **engine_options}, results, arguments))
         for at in range(processes)
     ]
     for one in started:

@@ -13,14 +13,24 @@ def run(name, processes, folder, *arguments, **options):
     return sharded_processes.run(f"process_cases:{name}", processes, str(folder), *arguments, **options)
 
 
-@pytest.mark.parametrize("processes", [1, 2, 3, 4, 5])
-def test_as_one_index(processes, tmp_path):
-    assert run("answers", processes, tmp_path) == ["done"] * processes
+@pytest.mark.parametrize("processes,peers", [(1, True), (2, True), (3, True), (4, True), (5, True), (3, False)])
+def test_as_one_index(processes, peers, tmp_path):
+    assert run("answers", processes, tmp_path, peers=peers) == ["done"] * processes
+
+
+@pytest.mark.parametrize("peers", [True, False])
+def test_notes(peers, tmp_path):
+    assert run("notes", 3, tmp_path, peers=peers) == [peers] * 3
 
 
 @pytest.mark.parametrize("processes,stretches", [(1, 4), (2, 8), (3, 4)])
 def test_as_one_index_in_turns(processes, stretches, tmp_path):
     assert run("turns", processes, tmp_path, stretches, "answers") == ["done"] * processes
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_few_and_many_probes(processes, tmp_path):
+    assert run("few_and_many", processes, tmp_path) == ["done"] * processes
 
 
 @pytest.mark.parametrize("processes", [2, 4])
@@ -53,7 +63,7 @@ def test_an_error_of_one_process_is_known_to_all(tmp_path):
         assert found[1][name][0] == "InvalidArgument" and found[0][name][0] == "ShardError"
 
 
-@pytest.mark.parametrize("stretches", [1, 4])
+@pytest.mark.parametrize("stretches", [0, 1, 4])
 def test_batches_too_large_for_a_shard(stretches, tmp_path):
     found = run("out_of_memory", 3, tmp_path, stretches)
     assert [one[0] > 0 for one in found] == [False, True, False]
@@ -68,17 +78,23 @@ def test_no_room_for_what_comes(stretches, tmp_path):
     assert of_probes > 0 and of_rows > 0 and others == (0, 0)
 
 
-@pytest.mark.parametrize("when,stretches", [("before", 1), ("answering", 1), ("answering", 4), ("exchanging", 4)])
-def test_a_process_that_dies(when, stretches, tmp_path):
-    found = run("dies", 4, tmp_path, when, stretches, str(tmp_path), timeout=60.0, limit=90.0, dies=[3])
+@pytest.mark.parametrize("when,stretches,peers", [
+    ("before", 0, True), ("answering", 0, True), ("exchanging", 0, True), ("returning", 0, True),
+    ("answering", 1, True), ("answering", 4, True), ("exchanging", 4, True), ("returning", 4, True),
+    ("before", 1, False), ("answering", 4, False),
+])
+def test_a_process_that_dies(when, stretches, peers, tmp_path):
+    found = run(
+        "dies", 4, tmp_path, when, stretches, str(tmp_path), timeout=60.0, limit=90.0, dies=[3], peers=peers)
     for error, seconds, later, info in found[:3]:
         assert error[0] == "ExchangeError" and "build it again" in error[1]
         assert seconds < 10  # no process waits for the timeout
         assert later[0] == info[0] == "ExchangeError" and "it was lost" in later[1]
 
 
-def test_an_exchange_that_times_out(tmp_path):
-    found = run("straggles", 3, tmp_path, 6.0, timeout=2.0, limit=60.0)
+@pytest.mark.parametrize("peers", [True, False])
+def test_an_exchange_that_times_out(peers, tmp_path):
+    found = run("straggles", 3, tmp_path, 6.0, timeout=2.0, limit=60.0, peers=peers)
     for error, seconds, later in found:
         assert error[0] == later[0] == "ExchangeError"
         assert seconds < 8

@@ -58,36 +58,61 @@ def test_joins(places, exchange):
                 cases.check_hot_join(mine, lambda x: [x], 5, "int64", hot, how, 1, on("cuda:0"))
 
 
+@pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
 @pytest.mark.parametrize("processes", PROCESSES)
-def test_as_one_index_by_nccl(processes, tmp_path):
-    assert run("on_gpus", processes, tmp_path) == ["done"] * processes
+def test_as_one_index_between_processes(processes, peers, tmp_path):
+    assert run("on_gpus", processes, tmp_path, peers=peers) == ["done"] * processes
+
+
+@pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
+@pytest.mark.parametrize("processes", PROCESSES)
+def test_as_one_index_in_turns(processes, peers, tmp_path):
+    assert run("turns", processes, tmp_path, 8, "on_gpus", peers=peers) == ["done"] * processes
+
+
+@pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
+@pytest.mark.parametrize("processes", PROCESSES)
+def test_few_and_many_probes(processes, peers, tmp_path):
+    assert run("few_and_many", processes, tmp_path, peers=peers) == ["done"] * processes
 
 
 @pytest.mark.parametrize("processes", PROCESSES)
-def test_as_one_index_in_turns_by_nccl(processes, tmp_path):
-    assert run("turns", processes, tmp_path, 8, "on_gpus") == ["done"] * processes
-
-
-@pytest.mark.parametrize("processes", PROCESSES)
-def test_joins_by_nccl(processes, tmp_path):
+def test_joins_between_processes(processes, tmp_path):
     assert run("joins", processes, tmp_path) == ["done"] * processes
 
 
 @pytest.mark.skipif(GPUS < 2, reason="one GPU")
+@pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
+def test_memory_that_peers_write_to(peers, tmp_path):
+    for given_back in run("peers", 2, tmp_path, peers=peers):
+        # 4 * 10^6 answers come back, and half as many keys come.
+        assert given_back >= 20_000_000 if peers else given_back is None
+
+
+@pytest.mark.skipif(GPUS < 2, reason="one GPU")
 class TestFaults:
-    def test_batches_too_large_for_a_shard(self, tmp_path):
-        found = run("out_of_memory", 2, tmp_path, 4)
+    @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
+    @pytest.mark.parametrize("stretches", [0, 4])
+    def test_batches_too_large_for_a_shard(self, stretches, peers, tmp_path):
+        found = run("out_of_memory", 2, tmp_path, stretches, peers=peers)
         assert [one[0] > 0 for one in found] == [False, True]
         assert found[1][1][0] == "OutOfMemory" and found[0][1][0] == "ShardError"
         assert found[0][1][1].startswith("process 1: OutOfMemory: no memory")
 
-    def test_no_room_for_what_comes(self, tmp_path):
-        (of_probes, of_rows), others = run("no_room", 2, tmp_path, 4)
+    @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
+    def test_no_room_for_what_comes(self, peers, tmp_path):
+        (of_probes, of_rows), others = run("no_room", 2, tmp_path, 4, peers=peers)
         assert of_probes > 0 and of_rows > 0 and others == (0, 0)
 
-    @pytest.mark.parametrize("when", ["before", "answering", "exchanging"])
-    def test_a_process_that_dies(self, when, tmp_path):
-        found = run("dies", 2, tmp_path, when, 4, str(tmp_path), timeout=60.0, limit=90.0, dies=[1])
+    # In the way back of NCCL it is PyTorch that notices, and ends the process.
+    @pytest.mark.parametrize("when,stretches,peers", [
+        ("before", 0, True), ("answering", 0, True), ("exchanging", 0, True), ("returning", 0, True),
+        ("answering", 4, True), ("exchanging", 4, True), ("returning", 4, True),
+        ("before", 4, False), ("answering", 4, False), ("exchanging", 4, False),
+    ])
+    def test_a_process_that_dies(self, when, stretches, peers, tmp_path):
+        found = run(
+            "dies", 2, tmp_path, when, stretches, str(tmp_path), timeout=60.0, limit=90.0, dies=[1], peers=peers)
         error, seconds, later, info = found[0]
         assert error[0] == "ExchangeError" and "build it again" in error[1]
         assert seconds < 10
@@ -97,3 +122,8 @@ class TestFaults:
         for error, seconds, later in run("straggles", 2, tmp_path, 6.0, timeout=2.0, limit=60.0):
             assert error[0] == later[0] == "ExchangeError"
             assert seconds < 8
+
+    def test_a_process_that_sends_nothing(self, tmp_path):
+        error, seconds, later = run("silent", 2, tmp_path, timeout=2.0, limit=60.0)[0]
+        assert error[0] == later[0] == "ExchangeError" and "sent nothing for 2.0 seconds" in error[1]
+        assert seconds < 5

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A call of a sharded index: its rounds, and what becomes of their probes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex._columns import Key
+from raydex.sharded._arrays import arrays_of
+from raydex.sharded._cells import Dense
+from raydex.sharded._exchange import Full
+from raydex.sharded._few import FEW, ask_all, in_one
+from raydex.sharded._hot import Merged, merge
+from raydex.sharded._routing import Routes, route, undo, undo_rows
+from raydex.sharded._turns import Own, ask_in_turns
+
+if TYPE_CHECKING:
+    from raydex.sharded._index import ShardedIndex
+
+LEAST_PROBES = 1024
+"""Batches of so few probes are not split again for want of memory."""
+
+
+@dataclass
+class Probes:
+    """The probes of a call of this process."""
+
+    lower: Dense
+    upper: Any
+    there: Any
+
+    def part(self, begin: int, size: int) -> tuple[Any, Any, Any]:
+        end = begin + size
+        return (
+            self.lower.array[begin:end],
+            None if self.upper is None else self.upper[begin:end],
+            None if self.there is None else self.there[begin:end],
+        )
+
+
+@dataclass
+class Values:
+    """The values of a sum: of each process a part."""
+
+    part: Any
+    key: Key
+    begins: npt.NDArray[np.int64] | None = None  # the rows that the parts of all but process 0 begin at
+
+
+@dataclass
+class Round:
+    """A part of a call's probes, on its way."""
+
+    routes: Routes
+    merged: Merged | None
+    own: Own | None  # of results with a number for each probe
+    answers: Any = None
+
+
+class Call:
+    """A call of a sharded index, in rounds of so many probes as memory is for. The probes of a round are
+    divided while those of the round before are answered."""
+
+    def __init__(
+        self, index: ShardedIndex, operation: str, lower: Any, upper: Any, arguments: dict[str, Any], values: Any
+    ) -> None:
+        self._index = index
+        self._company = index._company
+        self._operation = operation
+        self._given = (lower, upper, values)
+        self._arguments = arguments
+        kind = "points" if upper is None else "ranges"
+        self._name = (operation, "of", kind, *arguments.items(), *(() if values is None else ("with values",)))
+        self._is_a_number = operation != "rows" and values is None
+        self._by_stretch = self._is_a_number and upper is None
+        self._most = index._most_probes
+        self._done = 0
+        self._last: Round | None = None
+        self._parts: list[Any] = []
+        self.probes: Probes | None = None
+        self.summed: Values | None = None
+        self.pieces = np.zeros(len(index._summaries), "int64")
+        """Probes that each shard was asked."""
+        self.merged = 0
+
+    def answers(self) -> Any:
+        told: list[dict[str, Any]] = []
+        while not told or any(one["left"] for one in told):
+            sizes = [0]
+            try:
+                told = self._round(sizes)
+            except Full as full:  # here nothing refers to the round, whose memory is for the next try
+                self._company.settle()
+                size = max([*sizes, *(one.get("size", 0) for one in full.told)])
+                if size <= LEAST_PROBES:
+                    raise full.error from None
+                self._most = max(LEAST_PROBES, (size + 1) // 2)
+        self._finish()
+        return self._parts[0] if len(self._parts) == 1 else _joined(self._parts)
+
+    def _round(self, sizes: list[int]) -> list[dict[str, Any]]:
+        """Asks for the next part of the probes. Returns what all have told, and adds to `sizes` the most that
+        a process asks for."""
+        index, company, step = self._index, self._company, (self._operation, "answers")
+        now, told = company.agree(self._name, self._begin, retry=True)
+        sizes.append(max(one["size"] for one in told))
+        if self.summed is not None and self.summed.begins is None:
+            index._place_values(self.summed, told)
+        asked = np.array([one["size"] for one in told])
+        if all(one["few"] for one in told):
+            self._parts.append(self._of_all(step, asked))
+            company.settle()
+            self.pieces += asked.sum()
+        else:
+            if any(one["few"] for one in told):
+                now, told = company.agree((self._operation, "routes"), lambda told: self._late(now, told), retry=True)
+            assert now is not None
+            table = np.stack([one["counts"] for one in told])
+            columns = _columns(now.routes)
+            if now.own is None:
+                now.answers = index._rows(self._operation, columns, table, self.summed)
+            else:
+                now.answers = ask_in_turns(company, index._room, step, columns, table, now.own, self._local)
+            self._last = now
+            self.pieces += table.sum(axis=0).reshape(len(self.pieces), -1).sum(axis=1)
+            self.merged += sum(one["merged"] for one in told)
+        self._done += int(asked[company.process])
+        return told
+
+    def _begin(self, told: dict[str, Any]) -> Round | None:
+        """A round's probes, divided, or None if they are few."""
+        self._finish()  # here, so that the others hear of an error in it
+        lower, upper, values = self._given
+        if self.probes is None:
+            asked = self._index._probes(lower, upper)
+            if values is not None:
+                self.summed = self._index._values(values)
+            self.probes = asked
+        if self.summed is not None:
+            told["values"] = (self.summed.key, len(self.summed.part))
+        left = len(self.probes.lower) - self._done
+        told["size"] = size = min(self._most, left)
+        told["left"] = left - size
+        told["few"] = self._is_a_number and 1 < self._company.processes <= FEW // max(size, 1)
+        return None if told["few"] else self._divided(told)
+
+    def _late(self, now: Round | None, told: dict[str, Any]) -> Round:
+        """The same where others have many."""
+        assert self.probes is not None
+        told["size"] = size = min(self._most, len(self.probes.lower) - self._done)
+        told["left"] = len(self.probes.lower) - self._done - size
+        if now is None:
+            return self._divided(told)
+        told["counts"] = now.routes.counts
+        told["merged"] = 0 if now.merged is None else now.merged.saved
+        return now
+
+    def _divided(self, told: dict[str, Any]) -> Round:
+        assert self.probes is not None
+        index, by_stretch = self._index, self._by_stretch
+        points, ends, there = self.probes.part(self._done, told["size"])
+        merged = merge(points, there) if ends is None and self._operation != "rows" else None
+        if merged is not None:
+            points, there = merged.points, merged.there
+        told["merged"] = 0 if merged is None else merged.saved
+        unit = self._company.engine.unit if by_stretch else 1
+        splitters = index._stretch_splitters if by_stretch else index._splitters
+        routes = route(points, ends, splitters, there, unit)
+        told["counts"] = routes.counts
+        own = None
+        if self._is_a_number:
+            shards = len(index._summaries)
+            own = Own(self._company.engine, _columns(routes), routes.counts, shards, self._local)
+        return Round(routes, merged, own)
+
+    def _local(self, columns: list[Any], counts: npt.NDArray[np.int64]) -> Any:
+        return self._index._local(self._operation, columns, counts, self._arguments)
+
+    def _of_all(self, step: tuple[Any, ...], sizes: npt.NDArray[np.int64]) -> Any:
+        """The answers of few probes, which all shards are asked."""
+        assert self.probes is not None
+        index, operation = self._index, self._operation
+        lower, upper, there = self.probes.part(self._done, int(sizes[self._company.process]))
+        columns = [lower] if upper is None else [lower, upper]
+        on = arrays_of(lower)
+        dtype = {"contains": "bool", "sum": "int64"}.get(operation) or index._narrow(operation)
+
+        def local(columns: list[Any]) -> Any:
+            return index._answered(index._shards[0], operation, columns, self._arguments)
+
+        parts = ask_all(self._company, index._room, step, columns, sizes, on.empty(0, dtype), local)
+        found = in_one(operation, parts)
+        if there is not None:
+            nothing = {"contains": False, "sum": 0, "count": 0}.get(operation, -1)
+            found = on.where(there, found, on.full(len(found), nothing, dtype))
+        return on.cast(found, "int64") if dtype == "int32" else found
+
+    def _finish(self) -> None:
+        """Puts the answers of the last round in order."""
+        if self._last is None:
+            return
+        of, self._last = self._last, None
+        if self._operation == "rows":
+            counts, rows = of.answers
+            offsets, found = undo_rows(of.routes, counts, rows)
+            self._parts.append((offsets, arrays_of(found).cast(found, "int64")))
+        else:
+            how = {"first": "first", "count": "sum", "sum": "sum"}.get(self._operation, "place")
+            fill = False if self._operation == "contains" else -1
+            found = undo(of.routes, of.answers, how, fill, widen=True)
+            self._parts.append(found if of.merged is None else of.merged.spread(found))
+        self._company.settle()
+
+
+def _columns(routes: Routes) -> list[Any]:
+    """The pieces: points, or the lower and the upper ends of ranges."""
+    return [routes.lower] if routes.upper is None else [routes.lower, routes.upper]
+
+
+def _joined(parts: list[Any]) -> Any:
+    """The answers of several rounds."""
+    if not isinstance(parts[0], tuple):
+        return arrays_of(parts[0]).concatenate(parts)
+    on = arrays_of(parts[0][0])
+    offsets, before = [parts[0][0][:1]], 0
+    for begins, rows in parts:
+        offsets.append(begins[1:] + before)
+        before += len(rows)
+    return (on.concatenate(offsets), on.concatenate([rows for _, rows in parts]))
+
+

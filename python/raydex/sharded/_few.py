@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of few probes: all go to all shards, since to divide them would take longer than to look them up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex.sharded._arrays import arrays_of
+from raydex.sharded._exchange import Company, Transfer
+from raydex.sharded._room import Room
+from raydex.sharded._turns import parts_of
+
+FEW = 1 << 14
+"""Of all processes together."""
+
+
+def ask_all(
+    company: Company,
+    room: Room,
+    step: tuple[Any, ...],
+    columns: list[Any],
+    sizes: npt.NDArray[np.int64],
+    like: Any,
+    local: Callable[[list[Any]], Any],
+) -> list[Any]:
+    """What the shard of each process answers to this process's probes, an array each. A collective call.
+
+    `columns`: the probes, points or the ends of ranges. `sizes`: how many each process has. `like`: an array of
+    the answers' dtype. `local`: what this process's shard answers."""
+    me, processes = company.process, company.processes
+    begins = np.cumsum(sizes) - sizes
+    own, at = int(sizes[me]), int(begins[me])
+    there = np.arange(processes) * own  # where this process has the answers of each
+    of_others = sizes * (np.arange(processes) != me)
+    to_others = own * (np.arange(processes) != me)
+    every = np.full(processes, sizes.sum())
+    *come, answers = room.landings([*columns, like], [every] * len(columns) + [processes * sizes])
+    mark = company.engine.mark()
+    coming = company.begin([
+        Transfer(
+            [column[:count] for count in to_others.tolist()], landing, [at] * processes,
+            parts_of(landing.cells, begins, of_others), mark,
+        )
+        for column, landing in zip(columns, come)
+    ])  # fmt: skip
+    for column, landing in zip(columns, come):
+        landing.cells[at : at + own] = column
+    for wait in coming:
+        company.wait(wait)
+
+    def look(told: dict[str, Any]) -> tuple[Any, Any]:
+        return (local([landing.cells for landing in come]), company.engine.mark())
+
+    (found, mark), _ = company.agree(step, look, retry=True)
+    (wait,) = company.begin([
+        Transfer(
+            parts_of(found, begins, of_others), answers, (me * sizes).tolist(),
+            parts_of(answers.cells, there, to_others), mark,
+        )
+    ])  # fmt: skip
+    answers.cells[me * own : me * own + own] = found[at : at + own]
+    company.wait(wait)
+    return parts_of(answers.cells, there, np.full(processes, own))
+
+
+def in_one(operation: str, parts: list[Any]) -> Any:
+    """The answer of each probe, of those of the shards in ascending order, which know of themselves alone."""
+    on = arrays_of(parts[0])
+    found = parts[0]
+    for more in parts[1:]:
+        if operation == "contains":
+            found = found | more
+        elif operation == "first":
+            found = on.where((more >= 0) & ((found < 0) | (more < found)), more, found)
+        elif operation == "predecessor":
+            found = on.where(more < 0, found, more)
+        elif operation == "successor":
+            found = on.where(found < 0, more, found)
+        else:  # count, rank, sum
+            found = found + more
+    return found
