@@ -129,13 +129,14 @@ def measure(arguments, engine, device):
     say("first", milliseconds, arguments.probes, away * (dtype.itemsize + np.dtype(narrow).itemsize))
     if not bool((whole == stepwise).all()):
         raise AssertionError("the steps and the call differ")
-    for exponent in range(6, 21, 2):
-        few, chosen = probes[:1 << exponent], _call.FEW
-        for how, most in (("to all", 1 << 62), ("divided", 0)):
-            _call.FEW = most
+    chosen = _call.most_for
+    for exponent in [one for one in range(10, 27, 2) if 2**one <= len(probes)]:
+        few = probes[:2**exponent]
+        for how, most in (("to all", len(few) * engine.processes), ("divided", -1)):
+            _call.most_for = lambda _: most
             milliseconds, _ = clock(lambda: index.first(few), 20)
             say(f"first of 2^{exponent}, {how}", milliseconds, len(few))
-        _call.FEW = chosen
+    _call.most_for = chosen
     imbalance = (index.balance.imbalance, index.balance.probe_imbalance)
     index.close()
     milliseconds, _ = once(clock, lambda: sharded.join(probes, keys, exchange="shuffle", engine=engine))

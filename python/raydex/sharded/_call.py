@@ -13,7 +13,7 @@ from raydex._columns import Key
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import Dense
 from raydex.sharded._exchange import Full
-from raydex.sharded._few import FEW, ask_all, in_one
+from raydex.sharded._few import ask_all, in_one, most_for
 from raydex.sharded._hot import Merged, merge
 from raydex.sharded._routing import Routes, route, undo, undo_rows
 from raydex.sharded._turns import Own, ask_in_turns
@@ -145,7 +145,8 @@ class Call:
         left = len(self.probes.lower) - self._done
         told["size"] = size = min(self._most, left)
         told["left"] = left - size
-        told["few"] = self._is_a_number and 1 < self._company.processes <= FEW // max(size, 1)
+        few = most_for(self._company.engine)
+        told["few"] = self._is_a_number and size * self._company.processes <= few
         return None if told["few"] else self._divided(told)
 
     def _late(self, now: Round | None, told: dict[str, Any]) -> Round:

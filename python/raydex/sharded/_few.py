@@ -10,12 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex.sharded._arrays import arrays_of
-from raydex.sharded._exchange import Company, Transfer
+from raydex.sharded._exchange import Company, Exchange, Transfer
 from raydex.sharded._room import Room
 from raydex.sharded._turns import parts_of
 
-FEW = 1 << 14
-"""Of all processes together."""
+FEW = 1 << 13
+FEW_ON_GPUS = 1 << 22
+"""Of all processes together; measured with two, see docs/site/sharded.md."""
+
+
+def most_for(engine: Exchange) -> int:
+    """How many probes of all processes together are few; none where there is one process."""
+    if engine.processes == 1:
+        return -1
+    return FEW if engine.places[0] is None else FEW_ON_GPUS
 
 
 def ask_all(

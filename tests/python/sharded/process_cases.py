@@ -39,7 +39,8 @@ def in_turns(stretches):
     """Has batches be divided and go in turns, which large ones do on GPUs; with no stretches as batches of their
     size go."""
     if stretches:
-        _turns.LEAST_MOVED = _turns.LEAST_OWN = _call.FEW = 0
+        _turns.LEAST_MOVED = _turns.LEAST_OWN = 0
+        _call.most_for = lambda _: -1
         _build.stretches_for = _index.stretches_for = lambda *_: stretches
 
 
@@ -55,7 +56,7 @@ def few_and_many(engine):
     whole = raydex.build(keys)
     own = np.array_split(keys, engine.processes)[engine.process]
     index = raydex.sharded.build(put(engine)(own), engine=engine)
-    _call.FEW = 100 * engine.processes
+    _call.most_for = lambda _: 100 * engine.processes if engine.processes > 1 else -1
     for sizes in ([100, 101, 0], [101, 0, 100], [0, 0, 0], [100, 100, 100], [0, 5000, 3]):
         size = sizes[engine.process % 3]
         points = put(engine)(random.integers(-10, 3010, size))
