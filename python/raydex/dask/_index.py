@@ -531,7 +531,13 @@ def _living(engine: Engine, token: str, graph: Graph, made: list[Any], places: d
 
 
 def build(
-    column: Any, shards: int | None = None, structure: str = "auto", *, rows: Any = None, **options: Any
+    column: Any,
+    shards: int | None = None,
+    structure: str = "auto",
+    device: str | None = None,
+    *,
+    rows: Any = None,
+    **options: Any,
 ) -> Index:
     """Builds an index over a column of Dask, with shards on the workers of its cluster.
 
@@ -544,6 +550,9 @@ def build(
         How many; by default one a worker, without a cluster one.
     structure, options
         As of `raydex.build`, of each shard.
+    device
+        What each worker builds its shards on, of those that it sees: `"cuda"` or `"cuda:1"`. Keys, probes and
+        answers stay in host memory. By default the shards are there, too.
     rows
         Explicit row ids: a column of integers with the same partitions. By default rows are numbered over
         the partitions in their order.
@@ -588,7 +597,7 @@ def build(
     made, places = [], {}
     for j in range(shards):
         made.append((f"raydex-shard-{token}", j))
-        graph[made[-1]] = Task(made[-1], _shards.make, List(*pieces[j]), bits, structure, options)
+        graph[made[-1]] = Task(made[-1], _shards.make, List(*pieces[j]), bits, structure, device, options)
         if workers:
             places[made[-1]] = workers[j % len(workers)]
     state = _living(engine, token, graph, made, places)

@@ -39,10 +39,11 @@ class Part(Shard):
         rows: npt.NDArray[np.int64],
         bits: int,
         structure: str,
+        device: str | None,
         options: dict[str, Any],
     ) -> None:
-        super().__init__(keys, rows, bits, structure, None, **options)
-        self._made_by = (bits, structure, options)
+        super().__init__(keys, rows, bits, structure, device, **options)
+        self._made_by = (bits, structure, device, options)
         self._token = uuid.uuid4().hex
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,11 +58,9 @@ class Part(Shard):
         return Part(keys, rows, *self._made_by)
 
 
-def _built_again(
-    keys: npt.NDArray[Any], rows: npt.NDArray[np.int64], bits: int, structure: str, options: dict[str, Any]
-) -> Part:
+def _built_again(keys: npt.NDArray[Any], rows: npt.NDArray[np.int64], *made_by: Any) -> Part:
     _log.warning("a shard of %d entries was moved, or written to a disk: it is built anew", len(keys))
-    return Part(aligned(keys), aligned(rows), bits, structure, options)
+    return Part(aligned(keys), aligned(rows), *made_by)
 
 
 def _size_of(part: Part) -> int:
@@ -168,8 +167,10 @@ def _joined(pieces: list[tuple[Any, Any]]) -> tuple[npt.NDArray[Any], npt.NDArra
     return (np.concatenate(keys), np.concatenate(rows))
 
 
-def make(pieces: list[tuple[Any, Any]], bits: int, structure: str, options: dict[str, Any]) -> Part:
-    return Part(*_joined(pieces), bits, structure, options)
+def make(
+    pieces: list[tuple[Any, Any]], bits: int, structure: str, device: str | None, options: dict[str, Any]
+) -> Part:
+    return Part(*_joined(pieces), bits, structure, device, options)
 
 
 def inserted(part: Part, pieces: list[tuple[Any, Any]]) -> Part:

@@ -144,6 +144,14 @@ def test_arrays(random):
     equal(index.rows(some).compute().index, np.repeat(np.arange(len(expected.offsets) - 1), np.diff(expected.offsets)))
 
 
+def test_shards_on_a_device_by_its_name(random):
+    keys = random.integers(0, 90, 300)
+    index = rd.build(array(keys, 100), 3, device="cpu")
+    check(index, raydex.build(keys), keys[:50], keys[:50] + 5)
+    with pytest.raises(raydex.InvalidArgument, match="device"):
+        rd.build(array(keys, 100), device="abacus")
+
+
 def test_byte_strings_in_arrays(random):
     keys = random.integers(97, 100, (300, 3), dtype=np.uint8).view("S3").reshape(-1)
     check(rd.build(array(keys, 100), shards=3), raydex.build(keys), keys[:50], keys[50:100])
