@@ -551,8 +551,8 @@ def build(
     structure, options
         As of `raydex.build`, of each shard.
     device
-        What each worker builds its shards on, of those that it sees: `"cuda"` or `"cuda:1"`. Keys, probes and
-        answers stay in host memory. By default the shards are there, too.
+        What each worker builds its shards on, of those that it sees: `"cuda"` or `"cuda:1"`, to which PyTorch
+        copies keys that are numbers, probes and back answers. By default host memory.
     rows
         Explicit row ids: a column of integers with the same partitions. By default rows are numbered over
         the partitions in their order.

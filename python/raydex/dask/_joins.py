@@ -271,7 +271,7 @@ def join(
         Whether a missing key equals another one. By default it matches nothing, unlike in pandas. NaN
         equals NaN.
     options
-        `structure`, `device` and options of `raydex.join`: with `device="cuda"` workers join on their GPUs.
+        `structure` and options of `raydex.join`.
 
     Returns
     -------

@@ -19,7 +19,8 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Matches
 from raydex.dask._cells import aligned, cells_of
 from raydex.dask._libraries import pd, sizeof
-from raydex.sharded._arrays import HOST_ARRAYS
+from raydex.sharded._arrays import HOST_ARRAYS, arrays_of
+from raydex.sharded._devices import at_place, place_of
 from raydex.sharded._routing import Routes, route, sample, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
 
@@ -42,9 +43,28 @@ class Part(Shard):
         device: str | None,
         options: dict[str, Any],
     ) -> None:
-        super().__init__(keys, rows, bits, structure, device, **options)
+        self._place = None if device is None else place_of(device)
+        there, rows_there = self._there(keys, rows)
+        super().__init__(there, rows_there, bits, structure, **options)
         self._made_by = (bits, structure, device, options)
         self._token = uuid.uuid4().hex
+
+    def _there(self, *arrays: Any) -> list[Any]:
+        """Arrays, or None, where the index is."""
+        return [None if one is None else at_place(one, self._place) for one in arrays]
+
+    def answer(self, operation: str, lower: Any, upper: Any = None, **arguments: Any) -> Any:
+        found = super().answer(operation, *self._there(lower, upper), **arguments)
+        return _on_host(found) if isinstance(found, tuple) else _on_host((found,))[0]
+
+    def insert(self, keys: Any, rows: Any) -> None:
+        super().insert(*self._there(keys, rows))
+
+    def erase(self, keys: Any, rows: Any = None) -> None:
+        super().erase(*self._there(keys, rows))
+
+    def take(self) -> tuple[Any, Any]:
+        return _on_host(super().take())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_built_again, (*self.take(), *self._made_by))
@@ -56,6 +76,10 @@ class Part(Shard):
         """Another one with the same entries."""
         keys, rows = self.take()
         return Part(keys, rows, *self._made_by)
+
+
+def _on_host(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(arrays_of(one).host(one) for one in arrays)
 
 
 def _built_again(keys: npt.NDArray[Any], rows: npt.NDArray[np.int64], *made_by: Any) -> Part:

@@ -31,7 +31,7 @@ class DeviceExchange:
     def __init__(self, devices: Sequence[Any]) -> None:
         if isinstance(devices, str) or len(devices) == 0:
             raise InvalidArgument(f"devices: {devices!r} is no list of devices; give ['cuda:0', 'cuda:1']")
-        self.places: Sequence[Any] = [_place(device) for device in devices]
+        self.places: Sequence[Any] = [place_of(device) for device in devices]
 
     def accept(self, argument: str, cells: Any) -> Any:
         return cells
@@ -76,7 +76,8 @@ class DeviceExchange:
         pass
 
 
-def _place(device: Any) -> Any:
+def place_of(device: Any) -> Any:
+    """A `torch.device`, or None for host memory, of what a user calls it."""
     if str(device) == "cpu":
         return None
     try:

@@ -15,7 +15,7 @@ from raydex.sharded._room import Room
 from raydex.sharded._turns import parts_of
 
 FEW = 1 << 13
-FEW_ON_GPUS = 1 << 22
+FEW_ON_GPUS = 1 << 23
 """Of all processes together; measured with two, see docs/site/sharded.md."""
 
 

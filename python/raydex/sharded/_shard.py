@@ -163,7 +163,7 @@ class Shard:
     def _trim(self) -> None:
         """Forgets keys without entries, where the keys that it keeps have become far more than entries."""
         if sum(map(len, self._held)) > 2 * self.entries + (1 << 16):
-            self._held = [distinct(self.take()[0])]
+            self._held = [distinct(Shard.take(self)[0])]  # where the index is
 
     def take(self) -> tuple[Any, Any]:
         """Keys and rows of all entries, int64, those of a key together. Cost: a sort of the keys, two
