@@ -39,7 +39,8 @@ class ShardedIndex:
     answers. Not by several threads at a time.
 
     *Probes* and *results* are as of `raydex.Index`; on GPUs they are PyTorch's tensors, whose current
-    stream is the one that is used. Calls wait for their probes to be counted, not for their answers.
+    stream is the one that is used. Calls wait for their probes to be counted, and not for their answers, but
+    where GPUs write to each other's memory (see `TorchExchange`).
 
     *Cost*: as of the local index, and beside it a probe is partitioned and sent, and its answer is sent
     back: a key of 32 bits and a row below 2^31 are 8 bytes. A key that many points of a batch have is sent
