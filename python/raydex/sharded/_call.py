@@ -124,7 +124,7 @@ class Call:
             if now.own is None:
                 now.answers = index._rows(self._operation, columns, table, self.summed)
             else:
-                now.answers = ask_in_turns(company, index._room, step, columns, table, now.own, self._local)
+                now.answers = ask_in_turns(company, step, columns, table, now.own, self._local)
             self._last = now
             self.pieces += table.sum(axis=0).reshape(len(self.pieces), -1).sum(axis=1)
             self.merged += sum(one["merged"] for one in told)
@@ -193,7 +193,7 @@ class Call:
         def local(columns: list[Any]) -> Any:
             return index._answered(index._shards[0], operation, columns, self._arguments)
 
-        parts = ask_all(self._company, index._room, step, columns, sizes, on.empty(0, dtype), local)
+        parts = ask_all(self._company, step, columns, sizes, on.empty(0, dtype), local)
         found = in_one(operation, parts)
         if there is not None:
             nothing = {"contains": False, "sum": 0, "count": 0}.get(operation, -1)

@@ -54,6 +54,8 @@ class Exchange(Protocol):
     Several, of one process alone; else one."""
     unit: int
     """Parts that are a multiple of so many cells are sent faster."""
+    room: int
+    """The bytes that the process with the largest room has; 0 at first. Calls of indexes write it."""
 
     def accept(self, argument: str, cells: Any) -> Any:
         """An array as `exchange` takes it; raises `raydex.InvalidArgument` for one in other memory."""
@@ -210,7 +212,7 @@ class Company:
         self._reach(self.engine.enter_room, told)
 
     def landings(self, like: Sequence[Any], sizes: npt.NDArray[np.int64]) -> list[Landing]:
-        """As of the engine. That there is memory for them has been agreed, see `Room`."""
+        """As of the engine. That there is memory for them has been agreed, see `_room`."""
         return self._reach(self.engine.landings, like, sizes)
 
     def settle(self) -> None:

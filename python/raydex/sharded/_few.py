@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._exchange import Company, Exchange, Transfer
-from raydex.sharded._room import Room
+from raydex.sharded._room import landings
 from raydex.sharded._turns import parts_of
 
 FEW = 1 << 13
@@ -28,7 +28,6 @@ def most_for(engine: Exchange) -> int:
 
 def ask_all(
     company: Company,
-    room: Room,
     step: tuple[Any, ...],
     columns: list[Any],
     sizes: npt.NDArray[np.int64],
@@ -46,7 +45,7 @@ def ask_all(
     of_others = sizes * (np.arange(processes) != me)
     to_others = own * (np.arange(processes) != me)
     every = np.full(processes, sizes.sum())
-    *come, answers = room.landings([*columns, like], [every] * len(columns) + [processes * sizes])
+    *come, answers = landings(company, [*columns, like], [every] * len(columns) + [processes * sizes])
     mark = company.engine.mark()
     coming = company.begin([
         Transfer(

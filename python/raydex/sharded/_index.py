@@ -19,7 +19,6 @@ from raydex.sharded._cells import dense, of_all, row_ids
 from raydex.sharded._devices import at_place, beside
 from raydex.sharded._exchange import Company, by_process, distribute
 from raydex.sharded._info import Balance, ShardedInfo
-from raydex.sharded._room import Room
 from raydex.sharded._routing import Routes, route, sample, splitters_from, undo
 from raydex.sharded._shard import Shard, Summary, complete
 from raydex.sharded._turns import stretches_for
@@ -76,7 +75,6 @@ class ShardedIndex:
         self._most_probes = most_probes
         self._owned = owned
         self._closed = False
-        self._room = Room(company)
         self._room_of_rows = 0  # cells that a process was to receive before
         self._last = np.zeros(len(summaries), "int64")
         self._total = np.zeros(len(summaries), "int64")

@@ -107,6 +107,7 @@ class TorchExchange:
         self.places: Sequence[Any] = (self.device,)
         # NCCL sends what begins at a multiple of 16 bytes 2.4 times as fast as others.
         self.unit = 1 if self.device is None else 16
+        self.room = 0
         self._notes: Notes | None = None
         self._peers: PeerRoom | None = None
         if peers and self.processes > 1:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._columns import Key
 from raydex.sharded._exchange import Company, Exchange, Transfer
-from raydex.sharded._room import Room
+from raydex.sharded._room import landings
 
 STRETCHES = 4  # of a shard at least, between processes with a GPU each
 STRETCH_BYTES = 1 << 30  # of an index
@@ -81,7 +81,6 @@ class Own:
 
 def ask_in_turns(
     company: Company,
-    room: Room,
     step: tuple[Any, ...],
     columns: list[Any],
     table: npt.NDArray[np.int64],
@@ -106,7 +105,7 @@ def ask_in_turns(
     answer_begins = _begins(moved, (0, 1, 2))
     come_begins = _begins(crossing, (1, 2, 0))
     sizes = [crossing.sum(axis=(0, 2))] * len(columns) + [moved.sum(axis=(1, 2))]
-    *come, answers = room.landings([*columns, own.answers[0]], sizes)
+    *come, answers = landings(company, [*columns, own.answers[0]], sizes)
 
     def asked(x: Any, turn: int) -> list[Any]:
         """The parts of all pieces, or of their answers, that are of each other process in a turn."""

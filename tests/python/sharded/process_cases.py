@@ -308,6 +308,11 @@ def peers(engine):
     for size in (1, 1000, 4_000_000, 10):
         points = keys[torch.arange(size, device=engine.device) % len(keys)]
         cases.equal(index.first(points), np.arange(size) % len(keys))
+    # Another index shares it, and needs less.
+    other, few = _index_of(engine, 10)
+    cases.equal(other.first(few), np.arange(10))
+    points = keys[torch.arange(3_000_000, device=engine.device) % len(keys)]
+    cases.equal(index.first(points), np.arange(3_000_000) % len(keys))
     if engine._peers is None:
         return None
     index.close()
