@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What papers say of their figures, and whether docs/results agrees: docs/results/claims.toml, judged by numbers.
 
-A claim compares the best row of `of` with the best one of `to`, both of the experiment `figure`, or the latter of
-`beside`, once for each value of the fields in `each`: the ratio of a `quantity` [lookup_ms], a field or a sum of some,
-and of `to` of another one if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`; or, in its
-place, so many `times` [1]. `ms_per_lookup` is for batches that differ.
+A claim compares the best row of `of` with the best one of `to`, both of the experiment `figure`, or of the one that
+`rows` names, where that shows the figure, or the latter of `beside`, once for each value of the fields in `each`: the
+ratio of a `quantity` [lookup_ms], a field or a sum of some, and of `to` of another one if `to_quantity` names it, is to
+be `less` than 1, `more`, `no more`, or `alike`; or, in its place, so many `times` [1]. `ms_per_lookup` is for batches
+that differ, `bytes_per_rate` is what an index takes for each lookup per second.
 
 Both rows are of one card, and a claim is judged on each card that has both. Only where `of` and `to` name a `device`
 each are cards compared with each other. Rows of a CPU count only where its `device` is named.
@@ -16,6 +17,7 @@ import tomllib
 import results
 
 CLAIMS = results.RESULTS / "claims.toml"
+FIGURES = results.RESULTS / "figures.toml"
 NOISE = 0.02  # measurements differ by as much
 ALIKE = (0.8, 1.25)
 MOST_PLACES = 4  # of a verdict that has the ratio of each
@@ -47,6 +49,30 @@ class Verdict:
         return f"{', '.join(found)}: {self.word}." + (f" {self.why}" if self.why else "")
 
 
+@dataclasses.dataclass
+class Figure:
+    """One of a paper, as figures.toml describes it."""
+
+    name: str
+    by: list
+    """The experiments that show it, besides one of its own name."""
+    table: str
+    shows: str
+    lacks: str
+
+    def tables(self):
+        """What another program printed of it, by the folder of the card."""
+        return {path.parent.parent.name: path for path in sorted(results.RESULTS.glob(f"*/peers/{self.table}"))
+                } if self.table else {}
+
+
+def figures():
+    """All figures, by name."""
+    with open(FIGURES, "rb") as text:
+        return {name: Figure(name, entry.get("by", []), entry.get("table", ""), entry.get("shows", ""), entry.get("lacks", ""))
+                for entry in tomllib.load(text)["figures"] for name in entry["names"]}
+
+
 def _text(ratio):
     return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
@@ -62,7 +88,11 @@ def _card(device):
 
 
 def _value(row, quantity):
-    return row["lookup_ms"] / row["probes"] if quantity == "ms_per_lookup" else row[quantity]
+    if quantity == "ms_per_lookup":
+        return row["lookup_ms"] / row["probes"]
+    if quantity == "bytes_per_rate":
+        return row["resident_bytes"] / row["lookups_per_s"]
+    return row[quantity]
 
 
 def _counts(row, side):
@@ -85,12 +115,13 @@ def judged(claim, rows):
     """The verdict of a claim, by the rows of all tables."""
     quantity = claim.get("quantity", "lookup_ms")
     quantities = {"of": quantity, "to": claim.get("to_quantity", quantity)}
-    figures = {"of": claim["figure"], "to": claim.get("beside", claim["figure"])}
+    own = claim.get("rows", claim["figure"])
+    experiments = {"of": own, "to": claim.get("beside", own)}
     between = [claim[side]["device"] for side in ("of", "to") if "device" in claim[side]]
     best = {"of": {}, "to": {}}
     for row in rows:
         for side, found in best.items():
-            if row["experiment"] == figures[side] and _counts(row, claim[side]) and results.matches(row, claim[side]):
+            if row["experiment"] == experiments[side] and _counts(row, claim[side]) and results.matches(row, claim[side]):
                 card = " beside ".join(map(_card, between or [row["device"]]))
                 place = (card, ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", [])))
                 value = sum(_value(row, name) for name in quantities[side].split(" + "))
@@ -106,7 +137,7 @@ def judged(claim, rows):
 
 
 def verdicts(rows):
-    """The verdicts of all claims, by the experiment."""
+    """The verdicts of all claims, by the figure."""
     found = {}
     with open(CLAIMS, "rb") as text:
         for claim in tomllib.load(text)["claims"]:

@@ -3,6 +3,7 @@
 
 import pathlib
 import sys
+import tomllib
 
 import pytest
 
@@ -27,11 +28,41 @@ def claim(expects, **more):
             "expects": expects, **more}
 
 
-def test_every_figure_has_a_verdict():
-    rows = results.everything()
-    judged = claims.verdicts(rows)
+# All that show measurements, t for tables. What else there is are drawings, and listings of options and machines.
+PAPERS = {
+    "rx": "3a 3b 6 7 8 9 10a 10b 10c 11 12 13 14 15 16 17 18 t3 t4 t5 t6 t7 t8",
+    "cgrx": "1 8a 8b 10 11 12 13 14 15 t1",
+    "lightweight": "1a 1b 7 14a 14b 14c 15 16 17a 17b 18a 18b 19 20 21 22",
+    "gpu-rmq": "1 4 12 13 14 15 16 17 18",
+    "thesis": "5.5 5.6 5.7 5.8 5.9 5.10 5.11 5.12 5.13 5.14 5.15 5.16 5.17 5.18 5.19 5.20 5.21 5.22 5.23 5.24 5.25",
+}
+
+
+@pytest.fixture(name="rows", scope="module")
+def fixture_rows():
+    return results.everything()
+
+
+def test_every_figure_is_shown_or_says_why_not(rows):
+    figures = claims.figures()
+    assert set(figures) == {f"{paper}/{name}" for paper, names in PAPERS.items() for name in names.split()}
+    measured = {row["experiment"] for row in rows}
+    for one in figures.values():
+        if one.by:
+            assert set(one.by) <= measured and one.shows, one.name
+        else:
+            assert one.name in measured or one.tables() or one.lacks, one.name
+
+
+def test_every_figure_has_a_verdict(rows):
+    judged = set(claims.verdicts(rows))
     measured = {row["experiment"] for row in rows if row["experiment"]}
-    assert set(judged) == measured
+    figures = claims.figures()
+    assert measured | {one.name for one in figures.values() if one.by} <= judged
+    assert judged <= measured | set(figures)
+    with open(claims.CLAIMS, "rb") as text:
+        for one in tomllib.load(text)["claims"]:
+            assert "rows" not in one or one["rows"] in figures[one["figure"]].by, one["says"]
 
 
 @pytest.mark.parametrize("expects, row, word", [

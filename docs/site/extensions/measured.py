@@ -123,40 +123,83 @@ class Measured(SphinxDirective):
 
 
 class Plots(SphinxDirective):
-    """`{plots} PAPER`: what scripts/plot drew of a paper's experiments, of each card that has more structures than
-    another or newer rows, and whether what the paper says of them holds here."""
+    """`{plots} PAPER`: each figure of a paper, as scripts/plot drew it of each card that has more structures than
+    another or newer rows, or as a table, and whether what the paper says of it holds here; then experiments that
+    are no figures."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(results.ROOT / "scripts/plot")
-        self.env.note_dependency(claims.CLAIMS)
-        names = [name for name in plot().PLOTS if name.startswith(self.arguments[0] + "/") and name in shown()]
-        if not names:
+        for path in (results.ROOT / "scripts/plot", claims.CLAIMS, claims.FIGURES):
+            self.env.note_dependency(path)
+        paper = self.arguments[0] + "/"
+        figures = {name: one for name, one in claims.figures().items() if name.startswith(paper)}
+        plotted = [name for name in plot().PLOTS if name.startswith(paper) and name in shown()]
+        if not plotted:
             raise self.error(f"nothing was drawn of {self.arguments[0]}")
         lines = []
-        for name in names:
-            for card in shown()[name]:
-                short = CARDS[card]
-                file = file_of(name, short)
-                lines += [
-                    f":::{{figure}} /plots-{short.lower()}/{file}",
-                    f":alt: {name}: {plot().PLOTS[name].title}",
-                    ":class: plot",
-                    ":loading: lazy",
-                    f":target: ../_images/{file}",
-                    f":name: plot-{file.removesuffix('.svg').replace('.', '-')}",
-                    "",
-                    f"`{name}`: {plot().PLOTS[name].title} ({short})",
-                    ":::",
-                    "",
-                ]
+        for name in dict.fromkeys([*figures, *plotted]):
+            if name in plotted:
+                lines += plots_of(name)
+            if name in figures:
+                lines += about(figures[name])
+                for path in figures[name].tables().values():
+                    self.env.note_dependency(path)
             lines += said(name)
         return self.parse_text_to_nodes("\n".join(lines))
 
 
+def plots_of(name: str) -> list[str]:
+    """The plots of an experiment."""
+    lines = []
+    for card in shown()[name]:
+        short = CARDS[card]
+        file = file_of(name, short)
+        lines += [
+            f":::{{figure}} /plots-{short.lower()}/{file}",
+            f":alt: {name}: {plot().PLOTS[name].title}",
+            ":class: plot",
+            ":loading: lazy",
+            f":target: ../_images/{file}",
+            f":name: {anchor(name, short)}",
+            "",
+            f"`{name}`: {plot().PLOTS[name].title} ({short})",
+            ":::",
+            "",
+        ]
+    return lines
+
+
+def anchor(name: str, short: str) -> str:
+    """Where a plot stands on its page."""
+    return "plot-" + file_of(name, short).removesuffix(".svg").replace(".", "-")
+
+
+def about(figure: claims.Figure) -> list[str]:
+    """What shows a figure that has no plot of its own, and what is not shown, and why."""
+    lines = []
+    if figure.by:
+        links = [f"[`{name}`](#{anchor(name, CARDS[shown()[name][0]])})" for name in figure.by]
+        lines += [f"`{figure.name}`: {figure.shows}, by the rows of {', '.join(links)}.", ""]
+    for card, path in figure.tables().items():
+        lines += printed(figure, card, path)
+    if figure.lacks and not figure.tables():
+        own = f"`{figure.name}`: {figure.shows}. " if figure.shows and not figure.by else ""
+        lines += [f"{own}Not here: {figure.lacks}", ""]
+    return lines
+
+
+def printed(figure: claims.Figure, card: str, path: Path) -> list[str]:
+    """A table that another program printed."""
+    head, *rest = results.rows_of_peer(path)
+    lines = [f"`{figure.name}`: {figure.shows} ({CARDS.get(card, card)})", ""]
+    lines += ["| " + " | ".join(name.replace("_", " ") for name in head) + " |", "| --- " * len(head) + "|"]
+    lines += ["| " + " | ".join(row.values()) + " |" for row in [head, *rest]]
+    return [*lines, ""]
+
+
 def said(name: str) -> list[str]:
-    """What the paper says of an experiment, and whether that holds here: lines of a list."""
+    """What the paper says of a figure, and whether that holds here: lines of a list."""
     return [*(f"- *{verdict.says}* Here {verdict.text()}" for verdict in verdicts().get(name, [])), ""]
 
 
