@@ -14,6 +14,7 @@ each are cards compared with each other. Rows of a CPU count only where its `dev
 import dataclasses
 import tomllib
 
+import cost_model
 import results
 
 CLAIMS = results.RESULTS / "claims.toml"
@@ -82,7 +83,7 @@ def _field(row, name):
     return {**row, **row["workload_axes"], **options}[name]
 
 
-def _card(device):
+def card_of(device):
     """The short name of a card, such as H200, or of a CPU."""
     return device.removeprefix("NVIDIA ").removeprefix("AMD ").split(" ")[0]
 
@@ -122,7 +123,7 @@ def judged(claim, rows):
     for row in rows:
         for side, found in best.items():
             if row["experiment"] == experiments[side] and _counts(row, claim[side]) and results.matches(row, claim[side]):
-                card = " beside ".join(map(_card, between or [row["device"]]))
+                card = " beside ".join(map(card_of, between or [row["device"]]))
                 place = (card, ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", [])))
                 value = sum(_value(row, name) for name in quantities[side].split(" + "))
                 found[place] = min(value, found.get(place, value))
@@ -134,6 +135,12 @@ def judged(claim, rows):
     if word != "agrees" and not claim.get("why"):
         raise SystemExit(f"claims: {claim['figure']} {word}, and nothing says why: {claim['says']}")
     return Verdict(claim["says"], ratios, word, claim.get("why", ""))
+
+
+def evidence():
+    """The rows that claims are judged by: those of all tables, and costs that are fitted to them."""
+    rows = results.everything()
+    return rows + cost_model.rows_of(cost_model.fits(rows))
 
 
 def verdicts(rows):

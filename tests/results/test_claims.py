@@ -40,7 +40,7 @@ PAPERS = {
 
 @pytest.fixture(name="rows", scope="module")
 def fixture_rows():
-    return results.everything()
+    return claims.evidence()
 
 
 def test_every_figure_is_shown_or_says_why_not(rows):

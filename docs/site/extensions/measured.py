@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import claims
+import cost_model
 import results
 import tomllib
 from docutils import nodes
@@ -25,7 +26,7 @@ def rows() -> list[dict[str, Any]]:
 @functools.cache
 def verdicts() -> dict[str, list[claims.Verdict]]:
     """What papers say of their figures, judged, by the name of the experiment."""
-    return claims.verdicts(rows())
+    return claims.verdicts(claims.evidence())
 
 
 @functools.cache
@@ -203,6 +204,18 @@ def said(name: str) -> list[str]:
     return [*(f"- *{verdict.says}* Here {verdict.text()}" for verdict in verdicts().get(name, [])), ""]
 
 
+class Costs(SphinxDirective):
+    """`{costs}`: what scripts/cost_model.py fitted, a line for each structure and card."""
+
+    def run(self) -> list[nodes.Node]:
+        lines = ["| | card | traversal, ms | intersection, ms | error at most |", "| --- " * 5 + "|"]
+        for fit in cost_model.fits(rows()):
+            cells = [plot().flat(fit.row)["method"], claims.card_of(fit.row["device"]), f"{fit.traversal_ms:.2g}",
+                     f"{fit.intersection_ms:.2g}", f"{fit.error * 100:.0f} %"]
+            lines.append("| " + " | ".join(cells) + " |")
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
 class Verdict(SphinxDirective):
     """`{verdict} EXPERIMENT`: what the paper says of one, without its plot."""
 
@@ -233,6 +246,7 @@ class Verdicts(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", draw)
+    app.add_directive("costs", Costs)
     app.add_directive("measured", Measured)
     app.add_directive("plots", Plots)
     app.add_directive("verdict", Verdict)
