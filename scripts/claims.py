@@ -2,7 +2,7 @@
 """What papers say of their figures, and whether docs/results agrees: docs/results/claims.toml, judged by numbers.
 
 A claim compares the best row of `of` with the best one of `to`, both of the experiment `figure`, or of the one that
-`rows` names, where that shows the figure, or the latter of `beside`, once for each value of the fields in `each`: the
+`rows` names, where that shows the figure, or of the figure's `table`, or the latter of `beside`, once for each value of the fields in `each`: the
 ratio of a `quantity` [lookup_ms], a field or a sum of some, and of `to` of another one if `to_quantity` names it, is to
 be `less` than 1, `more`, `no more`, or `alike`; or, in its place, so many `times` [1]. `ms_per_lookup` is for batches
 that differ, `bytes_per_rate` is what an index takes for each lookup per second.
@@ -112,8 +112,8 @@ def _holds(ratio, expects):
     raise SystemExit(f"claims: expects = {expects!r} is none of less, more, no more, alike")
 
 
-def judged(claim, rows):
-    """The verdict of a claim, by the rows of all tables."""
+def _ratios(claim, rows):
+    """What a claim compares, by the card, and the values of `each`."""
     quantity = claim.get("quantity", "lookup_ms")
     quantities = {"of": quantity, "to": claim.get("to_quantity", quantity)}
     own = claim.get("rows", claim["figure"])
@@ -127,7 +127,12 @@ def judged(claim, rows):
                 place = (card, ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", [])))
                 value = sum(_value(row, name) for name in quantities[side].split(" + "))
                 found[place] = min(value, found.get(place, value))
-    ratios = {place: value / best["to"][place] for place, value in best["of"].items() if place in best["to"]}
+    return {place: value / best["to"][place] for place, value in best["of"].items() if place in best["to"]}
+
+
+def judged(claim, rows):
+    """The verdict of a claim, by the rows of all tables."""
+    ratios = _ratios(claim, rows)
     if not ratios:
         raise SystemExit(f"claims: no rows of {claim['figure']} for: {claim['says']}")
     held = [_holds(ratio / claim.get("times", 1), claim["expects"]) for ratio in ratios.values()]
@@ -137,16 +142,29 @@ def judged(claim, rows):
     return Verdict(claim["says"], ratios, word, claim.get("why", ""))
 
 
+def printed():
+    """Rows of the tables of figures. The name of the table is their experiment."""
+    rows = []
+    for table in dict.fromkeys(one.table for one in figures().values() if one.table):
+        for path in sorted(results.RESULTS.glob(f"*/peers/{table}")):
+            same = {"experiment": table, "device": results.heads_of_peer(path)["device"][0], "backend": "cuda", "options": "",
+                    "workload_axes": {}}
+            rows += [{**same, **{name: results.number(cell) for name, cell in row.items()}}
+                     for row in results.rows_of_peer(path)]
+    return rows
+
+
 def evidence():
     """The rows that claims are judged by: those of all tables, and costs that are fitted to them."""
     rows = results.everything()
-    return rows + cost_model.rows_of(cost_model.fits(rows))
+    return rows + cost_model.rows_of(cost_model.fits(rows)) + printed()
 
 
 def verdicts(rows):
-    """The verdicts of all claims, by the figure."""
+    """The verdicts of all claims, by the figure; but for those of a figure's table that has no such rows yet."""
     found = {}
     with open(CLAIMS, "rb") as text:
         for claim in tomllib.load(text)["claims"]:
-            found.setdefault(claim["figure"], []).append(judged(claim, rows))
+            if not claim.get("rows", "").endswith(".csv") or _ratios(claim, rows):
+                found.setdefault(claim["figure"], []).append(judged(claim, rows))
     return found

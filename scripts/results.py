@@ -229,8 +229,8 @@ def named(options):
 
 
 def asked(row):
-    """The options that a row's command names; the others are defaults."""
-    return named(flags_of(row["command"]).get("--option", ""))
+    """The options that a row's command names; the others are defaults. Rows of other programs may have no command."""
+    return named(flags_of(row["command"]).get("--option", "")) if "command" in row else {}
 
 
 def matches(row, where):
@@ -365,6 +365,17 @@ def rows_of_peer(name):
     """The rows, as texts, that a program of bench printed into a file of docs/results."""
     with (RESULTS / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def heads_of_peer(name):
+    """What stands above them, `# field: value`; of a field that comes several times a list."""
+    heads = {}
+    with (RESULTS / name).open(encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("# "):
+                field, _, given = line[2:].rstrip("\n").partition(": ")
+                heads.setdefault(field, []).append(given)
+    return heads
 
 
 def cell_of_peer(spec, where):

@@ -56,13 +56,16 @@ def test_every_figure_is_shown_or_says_why_not(rows):
 
 def test_every_figure_has_a_verdict(rows):
     judged = set(claims.verdicts(rows))
-    measured = {row["experiment"] for row in rows if row["experiment"]}
     figures = claims.figures()
+    tables = {one.table for one in figures.values()}
+    measured = {row["experiment"] for row in rows if row["experiment"] and row["experiment"] not in tables}
     assert measured | {one.name for one in figures.values() if one.by} <= judged
     assert judged <= measured | set(figures)
     with open(claims.CLAIMS, "rb") as text:
         for one in tomllib.load(text)["claims"]:
-            assert "rows" not in one or one["rows"] in figures[one["figure"]].by, one["says"]
+            if "rows" in one:
+                figure = figures[one["figure"]]
+                assert one["rows"] in (figure.table, *figure.by), one["says"]
 
 
 @pytest.mark.parametrize("expects, row, word", [
@@ -119,6 +122,26 @@ def test_many_are_told_by_their_ends():
             rows += [{**row, "workload_axes": {"keys": keys}} for row in more]
     assert claims.judged(claim("more", each=["keys"], why="Who knows."), rows).text() == (
         "1.00 to 4.00 (H200), 4.00 to 16.00 (H100): agrees in part. Who knows.")
+
+
+def test_claims_of_a_printed_table_wait_for_it(tmp_path, monkeypatch):
+    """A figure of which another program prints a table says why it is not there until it is, and is then judged."""
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    for name, text in {
+        "FIGURES": '[[figures]]\nnames = ["a/1"]\ntable = "loads.csv"\nshows = "Loads"\nlacks = "Time."\n',
+        "CLAIMS": '[[claims]]\nfigure = "a/1"\nrows = "loads.csv"\nsays = "So it is."\nquantity = "ms"\n'
+                  'of = { group = "2^1" }\nto = { group = 1 }\nexpects = "less"\n',
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        monkeypatch.setattr(claims, name, tmp_path / name)
+    assert claims.printed() == [] and claims.verdicts([]) == {}
+    assert not claims.figures()["a/1"].tables()
+    table = tmp_path / "card/peers/loads.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text("# device: NVIDIA H100 80GB\ngroup,ms\n1,4\n2,1\n", encoding="utf-8")
+    assert claims.figures()["a/1"].tables() == {"card": table}
+    verdict, = claims.verdicts(claims.printed())["a/1"]
+    assert verdict.text() == "0.25 (H100): agrees."
 
 
 def test_what_contradicts_needs_a_reason():

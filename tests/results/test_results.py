@@ -2,7 +2,6 @@
 """Tables of results: what is packed is read again, and what is written from them follows them."""
 
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -34,12 +33,6 @@ def fixture_measured(tmp_path_factory, program):
         subprocess.run(command + more, check=True, stdout=subprocess.DEVNULL)
         rows.append(json.loads(path.read_text(encoding="utf-8")))
     return rows
-
-
-@pytest.fixture(name="program", scope="module")
-def fixture_program():
-    """The program under test."""
-    return os.environ.get("RAYDEX_BINARY", str(ROOT / "build/release/bin/raydex"))
 
 
 def test_minima_before_there_were_maxima(measured, tmp_path):

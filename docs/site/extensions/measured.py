@@ -196,7 +196,8 @@ def printed(figure: claims.Figure, card: str, path: Path) -> list[str]:
     lines = [f"`{figure.name}`: {figure.shows} ({CARDS.get(card, card)})", ""]
     lines += ["| " + " | ".join(name.replace("_", " ") for name in head) + " |", "| --- " * len(head) + "|"]
     lines += ["| " + " | ".join(row.values()) + " |" for row in [head, *rest]]
-    return [*lines, ""]
+    left_out = results.heads_of_peer(path).get("left out", [])
+    return [*lines, "", *([f"Left out: {'; '.join(left_out)}."] if left_out else []), ""]
 
 
 def said(name: str) -> list[str]:

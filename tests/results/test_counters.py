@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/counters, on what Nsight Compute prints, and with programs in its place that print the same."""
+
+import argparse
+import importlib.machinery
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import results  # noqa: E402
+
+loader = importlib.machinery.SourceFileLoader("counters", str(ROOT / "scripts/counters"))
+counters = importlib.util.module_from_spec(importlib.util.spec_from_loader("counters", loader))
+sys.modules["counters"] = counters  # where dataclasses look their module up
+loader.exec_module(counters)
+
+BEGIN = """\
+==PROF== Connected to process 4711 (/build/bin/raydex)
+==PROF== Profiling "run_ahead": 0%....50%....100% - 3 passes
+==PROF== Disconnected from process 4711
+"""
+HEAD = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",'
+        '"CC","Section Name","Metric Name","Metric Unit","Metric Value"\n')
+
+
+def line(name, unit, value):
+    return (f'"0","4711","raydex","127.0.0.1","void raydex::cuda::run_ahead<a, b>(T1, batch_layout)","1","13",'
+            f'"(256, 1, 1)","(4096, 1, 1)","0","9.0","Command line profiler metrics","{name}","{unit}","{value}"\n')
+
+
+SKEW = (BEGIN + HEAD + line("dram__bytes_read.sum", "byte", "41,320,123,456")
+        + line("l1tex__t_sector_hit_rate.pct", "%", "39.05") + line("lts__t_sector_hit_rate.pct", "%", "55.5")
+        + line("smsp__inst_executed.sum", "inst", "22,012,345,678"))
+
+
+def test_counters_are_read():
+    """Whatever order they come in; digits come in groups of three."""
+    assert counters.counters_of(SKEW, counters.TABLES["t7"]) == {
+        "l1_hits_percent": "39.05", "l2_hits_percent": "55.5", "gigabytes_read": "41.32",
+        "million_instructions": "22010"}
+
+
+@pytest.mark.parametrize("text, why", [
+    (BEGIN + "==WARNING== No kernels were profiled.\n", "No kernels were profiled"),
+    ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", "ERR_NVGPUCTRPERM"),
+    ("", "ncu printed no metrics"),
+    (BEGIN + HEAD, "ncu printed no metrics"),
+    (SKEW.replace("lts__t_sector_hit_rate.pct", "lts__other"), "no lts__t_sector_hit_rate.pct"),
+    (SKEW.replace('"39.05"', '"n/a"'), "l1tex__t_sector_hit_rate.pct is 'n/a'"),
+    (SKEW.replace('"byte"', '"Gbyte"'), "in 'Gbyte', not in 'byte'"),
+])
+def test_what_is_not_there_is_said(text, why):
+    with pytest.raises(counters.Failed, match=why):
+        counters.counters_of(text, counters.TABLES["t7"])
+
+
+@pytest.mark.parametrize("name", counters.TABLES)
+@pytest.mark.parametrize("structure", counters.STRUCTURES)
+def test_commands_are_known_to_the_program(name, structure, program):
+    """What stands after the program is a command of `raydex bench`, but for sizes and the backend that runs here."""
+    table = counters.TABLES[name]
+    options = argparse.Namespace(keys="2^10", probes="2^10")
+    command = counters.profiled(table, structure, table.values[0], options, program=program)
+    command = command[command.index(program):]
+    command[command.index("--backend") + 1] = "cpu"
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.fixture(name="machine")
+def fixture_machine(tmp_path):
+    """A place where ncu and nvidia-smi are scripts; ncu sees no launch of OptiX, and fails with 2^21 probes."""
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    programs = {
+        "nvidia-smi": 'echo "NVIDIA H100 80GB HBM3, 550.1"\n',
+        "ncu": '''\
+while [[ $1 != --log-file ]]; do shift; done
+log=$2
+case "$*" in
+  *"--backend optix"*) echo "==WARNING== No kernels were profiled." >"$log" ;;
+  *2^21*) echo "raydex: out of memory" >&2 && exit 2 ;;
+  *warps_active*) cat >"$log" <<END
+{warps}END
+  ;;
+  *) cat >"$log" <<END
+{skew}END
+  ;;
+esac
+'''.format(skew=SKEW, warps=BEGIN + HEAD + line("sm__warps_active.avg.pct_of_peak_sustained_active", "%", "87.25")
+           + line("dram__throughput.avg.pct_of_peak_sustained_elapsed", "%", "61")),
+    }
+    for name, text in programs.items():
+        path = bin_folder / name
+        path.write_text("#!/usr/bin/env bash\n" + text, encoding="utf-8")
+        path.chmod(0o755)
+    return tmp_path
+
+
+def run(machine, *arguments):
+    return subprocess.run([sys.executable, ROOT / "scripts/counters", "--out", machine, *arguments], text=True,
+                          capture_output=True, env={"PATH": f"{machine}/bin:/usr/bin:/bin", "RAYDEX_COMMIT": "abc"})
+
+
+def test_tables_are_written_without_what_failed(machine):
+    done = run(machine)
+    assert done.returncode == 0, done.stderr
+    warps = machine / "rx-t5-counters.csv"
+    rows = results.rows_of_peer(warps)
+    assert [row["probes"] for row in rows if row["structure"] == "btree"] == ["2^13", "2^15", "2^17", "2^27"]
+    assert rows[0] == {"structure": "btree", "probes": "2^13", "active_warps_percent": "87.25",
+                       "memory_bandwidth_percent": "61"}
+    heads = results.heads_of_peer(warps)
+    assert heads["device"] == ["NVIDIA H100 80GB HBM3"] and heads["commit"] == ["abc"]
+    assert "rx, probes 2^13: No kernels were profiled" in heads["left out"]
+    assert "rx, probes 2^27: as the runs before it" in heads["left out"]
+    assert "btree, probes 2^21: raydex: out of memory" in heads["left out"]
+    assert "left out: btree, probes 2^21: raydex: out of memory" in done.stderr
+    skew = results.rows_of_peer(machine / "rx-t7-counters.csv")
+    assert [row["zipf"] for row in skew if row["structure"] == "hash_open"] == counters.TABLES["t7"].values
+
+
+def test_no_table_where_time_is_up(machine):
+    done = run(machine, "--seconds", "-1", "--tables", "t5", "--structures", "btree")
+    assert done.returncode == 0 and "btree, probes 2^13: time was up" in done.stderr
+    assert not (machine / "rx-t5-counters.csv").exists()
+
+
+@pytest.mark.parametrize("missing, why", [("ncu", "there is no ncu here"), ("nvidia-smi", "shows no GPU here")])
+def test_what_a_machine_lacks_is_said(machine, missing, why):
+    (machine / "bin" / missing).unlink()
+    done = run(machine)
+    assert done.returncode == 1 and why in done.stderr
+
+
+def test_unknown_words_are_refused(machine):
+    done = run(machine, "--tables", "t6")
+    assert done.returncode == 2 and "there is no t6, but t7, t5" in done.stderr
