@@ -28,6 +28,13 @@ enum class rx_primitive : std::uint8_t {
   box
 };
 
+/// In which order primitives stand, and what the index keeps beside them.
+enum class rx_primitives : std::uint8_t {
+  sorted,  ///< that of a sorted column, which the index keeps
+  rows     ///< that of the rows: the number of a primitive is its row, and no column is kept (RX
+           ///< paper, sections 2.1 and 2.2)
+};
+
 /// In which order a batch is traced.
 enum class rx_order : std::uint8_t {
   automatic,  ///< on `optix` `sorted` from 2^17 probes on, else `batch`; by name `auto`
@@ -97,7 +104,11 @@ struct rx_options {
   rx_bits bits = {};                   ///< for `grid` (RX, section 3.4)
   std::optional<rx_scale> scale = {};  ///< long steps, which spheres do not take; not given: where
                                        ///< rays are traversed in software on `optix`
-  rx_primitive primitive = rx_primitive::automatic;         ///< what stands for a key
+  rx_primitive primitive = rx_primitive::automatic;  ///< what stands for a key
+  rx_primitives primitives = rx_primitives::sorted;  ///< in which order; with `rows`, hits are
+                                                     ///< `any`, equal keys are kept, and
+                                                     ///< `top`, `order`, `inverse` and
+                                                     ///< `ranges` do not apply
   core::point_ray points = core::point_ray::perpendicular;  ///< rays of points (RX, section 3.3)
   rx_ranges ranges = rx_ranges::offset;                     ///< rays of ranges
   core::ray_hits hits = core::ray_hits::closest;  ///< what of a ray's hits is looked at: `closest`,
@@ -135,6 +146,17 @@ struct rx_options {
 /// scene: each batch builds one, of the size above, out of its context, and synchronises; it pays
 /// where an index serves few batches, as in a join. Ranges have no inverse: their scene is built
 /// over the keys.
+///
+/// With `primitives=rows` it is the index of the RX paper: a primitive stands for a row, the index
+/// keeps no keys but in its scene, and `first`, `contains`, `count` and `sum` are gathered from all
+/// that a ray meets, which nothing can check. It answers batches in their order. The rest takes a
+/// sorted column and is refused: `rows`, places among the keys, joins, aggregates, and `edit`;
+/// `update` replaces the column. So are boxes, `mode=extended` and `points=zero`, whose hits must
+/// be checked, and ranges of more than 2^16 rays (2^20 keys each); where keys lie that far apart, a
+/// batch of ranges synchronises. *Cost*: build: no sort. A point: a ray a part. A range: all of its
+/// rays, and a visit for each match. *Memory*: resident: what the engine builds, per row, and row
+/// ids where they are explicit or rows have no key. After a refit in which the driver failed it
+/// throws `unavailable` until it is updated again.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
 /// them, one before that if it erases any, and then what `update` does; it fails as that does.

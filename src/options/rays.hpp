@@ -75,6 +75,13 @@ template <class Options>
 inline constexpr option_entry scale_option =
     slashed<&Options::scale>("scale", "15/20", "steps along y and z, as powers of 2");
 
+constexpr option_entry with_sorted(option_entry entry) {
+  return only_with("primitives=sorted", entry);
+}
+constexpr option_entry of_sorted(option_entry entry) {
+  return of_a_paper(with_sorted(entry));
+}
+
 inline constexpr auto rx_table = table_of<rx_options>(
     {"rx", tracing_backends, true},
     std::array{
@@ -90,31 +97,34 @@ inline constexpr auto rx_table = table_of<rx_options>(
                                         {"sphere", rx_primitive::sphere},
                                         {"box", rx_primitive::box}},
                                        "what stands for a key"),
+        of_a_paper(choice<&rx_options::primitives>(
+            "primitives", {{"sorted", rx_primitives::sorted}, {"rows", rx_primitives::rows}},
+            "in which order primitives stand: of a sorted column, or of the rows")),
         of_a_paper(choice<&rx_options::points>("points",
                                                {{"perpendicular", core::point_ray::perpendicular},
                                                 {"offset", core::point_ray::offset},
                                                 {"zero", core::point_ray::zero}},
                                                "rays of points")),
-        of_a_paper(choice<&rx_options::ranges>(
+        of_sorted(choice<&rx_options::ranges>(
             "ranges", {{"offset", rx_ranges::offset}, {"zero", rx_ranges::zero}},
             "where rays of ranges start")),
-        of_a_paper(choice<&rx_options::hits>(
+        of_sorted(choice<&rx_options::hits>(
             "hits", {{"closest", core::ray_hits::closest}, {"any", core::ray_hits::any}},
             "what of a ray's hits is looked at")),
-        of_a_paper(choice<&rx_options::duplicates>(
+        of_sorted(choice<&rx_options::duplicates>(
             "duplicates", {{"compress", rx_duplicates::compress}, {"keep", rx_duplicates::keep}},
             "one primitive for equal keys, or one for each"))},
     scene_build_options<rx_options>,
     std::array{
         parts_option<rx_options>,
-        of_a_paper(choice<&rx_options::top>(
+        of_sorted(choice<&rx_options::top>(
             "top", {{"table", rx_top::table}, {"instances", rx_top::instances}},
             "what leads to the parts of a scene")),
-        order_option<rx_options>,
-        choice<&rx_options::inverse>(
+        with_sorted(order_option<rx_options>),
+        with_sorted(choice<&rx_options::inverse>(
             "inverse",
             {{"off", rx_inverse::off}, {"on", rx_inverse::on}, {"auto", rx_inverse::automatic}},
-            "over what the scene is built: the keys, or the points of a batch"),
+            "over what the scene is built: the keys, or the points of a batch")),
         choice<&rx_options::update>("update",
                                     {{"rebuild", rx_update::rebuild}, {"refit", rx_update::refit}},
                                     "how an update changes the scene")});

@@ -4,12 +4,14 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 
 #include "raydex/core/rays/rx.hpp"
 #include "raydex/core/rays/traced.hpp"
 #include "raydex/rx.hpp"
 #include "src/lookups/double_buffer.hpp"
 #include "src/lookups/executor.hpp"
+#include "src/rays/given_column.hpp"
 #include "src/rays/scene_plan.hpp"
 
 namespace raydex {
@@ -34,7 +36,8 @@ concept engine = executor<typename E::executor> &&
                  core::rx_scene<std::uint32_t, std::uint32_t>> &&
     requires(const context& on, std::uint64_t size, bool planes, int bit,
              double_buffer<std::uint64_t>& codes, double_buffer<std::uint32_t>& numbers,
-             const std::uint32_t* rows, std::uint32_t* out) {
+             const column& keys, const std::optional<column>& row_ids, const std::uint32_t* rows,
+             std::uint32_t* out) {
   // In which order so many probes are traced best.
   { E::best_order(size) } -> std::same_as<rx_order>;
   // What a primitive that was chosen, or left to the engine, is made as.
@@ -48,6 +51,10 @@ concept engine = executor<typename E::executor> &&
   { E::best_scale(planes) } -> std::same_as<rx_scale>;
   // Sorts by the bits [first, last) of the codes at least.
   E::sort_probes(on, codes, numbers, bit, bit);
+  // The keys of a column, in its order.
+  {
+    E::template take_column<std::uint64_t, std::uint32_t>(on, keys, row_ids)
+    } -> std::same_as<given_column<std::uint64_t, std::uint32_t>>;
   // Writes out[numbers[i]] = rows[i].
   E::scatter(on, rows, rows, out, size);
 };

@@ -8,6 +8,7 @@
 #include "src/options/checked.hpp"
 #include "src/options/ray_options.hpp"
 #include "src/options/rays.hpp"
+#include "src/rays/rx_rows.hpp"
 
 namespace raydex {
 
@@ -31,9 +32,28 @@ void rx::update(stream_t stream, const column& keys, const std::optional<column>
   rethrow_as_error();
 }
 
+void refuse_by_rows(const char* what, const char* why) {
+  throw unsupported(
+      fmt::format("{}: rx with primitives=rows {}; primitives=sorted does it", what, why));
+}
+
 namespace {
 
+// Without a sorted column nothing tells whether a hit is right.
+void check_trusted(const rx_options& options) {
+  if (options.primitive == rx_primitive::box) {
+    throw unsupported(
+        "option primitive: boxes are met by comparing keys, which primitives=rows does not keep; "
+        "take triangle or sphere");
+  }
+  if (options.mode == rx_mode::extended)
+    throw unsupported("option mode: extended needs its hits checked; take primitives=sorted");
+  if (options.points == core::point_ray::zero)
+    throw unsupported("option points: zero needs its hits checked; take primitives=sorted");
+}
+
 void check_options(const rx_options& options) {
+  if (options.primitives == rx_primitives::rows) check_trusted(options);
   const rx_scale scale = options.scale.value_or(rx_scale{});
   check_bits(options.bits, scale);
   if ((scale.y != 0 || scale.z != 0) && options.primitive == rx_primitive::sphere) {

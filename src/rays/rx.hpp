@@ -15,6 +15,7 @@
 #include "src/lookups/double_buffer.hpp"
 #include "src/lookups/sorted_column.hpp"
 #include "src/rays/answering_by_rays.hpp"
+#include "src/rays/rx_grid.hpp"
 #include "src/rays/rx_scene.hpp"
 #include "src/rays/traced_batches.hpp"
 
@@ -98,7 +99,7 @@ class built_rx final
     const key_column<Key> column =
         describe_keys<executor>(own, std::as_const(entries.keys).data(), entries.keys.size());
     const int bits = bits_to_sort<executor>(own, column);
-    scene::check(options_, column.largest);
+    check_rx_places(options_, column.largest);
     std::optional<scene> made;
     if (options_.inverse == rx_inverse::off) {
       made.emplace(own, column, options_, this->repairs());

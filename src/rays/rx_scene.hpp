@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -14,8 +13,8 @@
 #include "raydex/core/rays/rx.hpp"
 #include "raydex/rx.hpp"
 #include "src/lookups/key_column.hpp"
-#include "src/options/ray_options.hpp"
 #include "src/rays/engine.hpp"
+#include "src/rays/rx_grid.hpp"
 #include "src/rays/scene_plan.hpp"
 
 namespace raydex {
@@ -98,16 +97,13 @@ class built_scene {
     scene.repairs = repairs;
     scene.keys = column.keys;
     scene.entries = static_cast<RowId>(column.size);
-    scene.grid = grid_of(options, column.largest);
+    scene.grid = rx_grid<Engine>(options, column.largest);
     scene.primitives = static_cast<RowId>(
         options.duplicates == rx_duplicates::compress && column.size != 0 ? compress(on, column)
                                                                           : column.size);
     scene.first_entries = first_entries_.data();
     divide(on, options.parts);
   }
-
-  // Throws `unsupported` where such a scene has no place for the largest key.
-  static void check(const rx_options& options, Key largest) { bits_of(options, largest); }
 
   // Has the engine build it. What the engine itself allocates is counted in `memory`.
   void build(const context& on, memory_resource& memory) {
@@ -142,47 +138,6 @@ class built_scene {
   }
 
  private:
-  // The grid that the options ask for.
-  static core::key_grid bits_of(const rx_options& options, Key largest) {
-    core::key_grid grid;
-    if (options.mode == rx_mode::extended) {
-      grid = core::key_grid::stretch(largest);
-    } else if (options.mode == rx_mode::naive) {
-      grid = {.x_bits = 23, .y_bits = 0, .z_bits = 0};
-    } else {
-      grid = {.x_bits = static_cast<std::uint8_t>(options.bits.x),
-              .y_bits = static_cast<std::uint8_t>(options.bits.y),
-              .z_bits = static_cast<std::uint8_t>(options.bits.z)};
-    }
-    check_places(largest, grid.largest(), "mode=3d with more bits");
-    return grid;
-  }
-
-  // The same, no wider than its keys, and with its steps.
-  static core::key_grid grid_of(const rx_options& options, Key largest) {
-    core::key_grid grid = bits_of(options, largest);
-    if (options.mode != rx_mode::grid) return grid;
-
-    // Bits that no key has only move the scene away from 0, where floats are finest.
-    const auto used = static_cast<unsigned>(std::bit_width(largest));
-    const unsigned y_bits = std::min(used - std::min(used, options.bits.x), options.bits.y);
-    const unsigned z_bits = used - std::min(used, options.bits.x + y_bits);
-    rx_scale scale;
-    if (options.scale) {
-      scale = *options.scale;
-    } else if (options.primitive != rx_primitive::sphere) {
-      scale = Engine::best_scale(z_bits != 0);
-      scale.y = std::min(scale.y, rx_scale::most - y_bits);
-      scale.z = std::min(scale.z, rx_scale::most - z_bits);
-    }
-    const auto step = [](unsigned power) { return static_cast<float>(std::uint64_t{1} << power); };
-    grid.y_bits = static_cast<std::uint8_t>(y_bits);
-    grid.z_bits = static_cast<std::uint8_t>(z_bits);
-    grid.y_step = step(scale.y);
-    grid.z_step = step(scale.z);
-    return grid;
-  }
-
   // Engines compute with floats: along a ray from far away they may miss what is there, and so they
   // may with a primitive as wide as the gap between two floats. The column is asked then.
   static bool trusts_misses(const rx_options& options) {

@@ -59,6 +59,28 @@ def test_answers(program, rng, structure, option):
     assert report["repairs"] == 0 or BACKEND == "optix"
 
 
+@pytest.mark.parametrize("option", ["", "primitive=sphere parts=3", "points=offset update=refit"])
+def test_primitives_in_the_order_of_rows(program, rng, option):
+    dtype = rng.choice(["<u4", "<f4", "|S3"])
+    keys = random_keys(rng, dtype, int(rng.integers(1, 700)))
+    lower, upper = random_points(rng, keys, 200), random_points(rng, keys, 200)
+    values = rng.integers(0, 1000, len(keys)).astype("<u4")
+    files = ["--keys", program.file("K.npy", keys)]
+    points = ["--points", program.file("P.npy", lower)]
+    ranges = ["--ranges", program.file("R.npy", np.stack([lower, upper], axis=1))]
+    option = f"primitives=rows {option}"
+    for asked, oracle in [(points, Oracle(keys, lower, lower)), (ranges, Oracle(keys, lower, upper))]:
+        assert_equal(ask(program, "first", files + asked, option), oracle.first())
+        assert_equal(ask(program, "count", files + asked, option), oracle.count())
+        summed = ["--values", program.file("V.npy", values)]
+        assert_equal(ask(program, "sum", files + asked + summed, option), oracle.sum(values))
+    line = program.refuse(
+        "query", "--structure", "rx", "--backend", BACKEND, "--result", "rows", "--out", "out.npz",
+        *files, *points, "--option", "primitives=rows",
+    )
+    assert "rows" in line and "primitives=sorted" in line
+
+
 def test_the_scene_of_a_batch_is_reported(program):
     keys = program.file("K.npy", np.arange(10_000, dtype="<u4"))
     files = ["--keys", keys, "--points", keys]
@@ -115,6 +137,7 @@ def test_wrong_options_of_buckets(program, option, parts):
         ("scale=most", ["option scale: 'most'", "15/20"]),
         ("parts=5000", ["option parts: 5000", "1 to 4096"]),
         ("threads=128", ["'threads'", "primitive=auto|triangle|sphere|box"]),
+        ("primitives=keys", ["option primitives: 'keys'", "sorted", "rows"]),
     ],
 )
 def test_wrong_options(program, option, parts):

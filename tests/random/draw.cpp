@@ -193,7 +193,7 @@ class drawer {
     const bool updates = std::any_of(able.begin(), able.end(), [&](const capability& one) {
       return one.structure == made_.structure && one.where == tested_.where && one.updates;
     });
-    if (updates) all.insert(all.end(), {action::edit, action::edit});
+    if (updates && !is_by_rows(made_.options)) all.insert(all.end(), {action::edit, action::edit});
     if (made_.structure == "cgrx" && one_in(2)) all.push_back(action::rebuild);
     if (made_.structure == "rx") all.push_back(action::update);
     step made;
@@ -215,18 +215,18 @@ class drawer {
            format.type != key_type::bytes;
   }
 
-  // A cgrx with nodes does not.
+  // A cgrx with nodes does not, and neither does an rx without a sorted column.
   bool knows_ranks() const {
-    if (!has_order(made_.structure)) return false;
+    if (!has_order(made_.structure) || is_by_rows(made_.options)) return false;
     const auto node = made_.options.find("node");
     return node == made_.options.end() || node->second == "off";
   }
 
   void draw_key_ranges(step& made, std::size_t size) {
-    std::vector<answer> all{answer::first, answer::count, answer::sum, answer::rows,
-                            answer::offsets};
+    std::vector<answer> all{answer::first, answer::count, answer::sum};
+    if (!is_by_rows(made_.options)) all.insert(all.end(), {answer::rows, answer::offsets});
     if (!large_rows_) all.push_back(answer::sum_of_values);
-    made.points = !has_order(made_.structure) || one_in(2);
+    made.points = !answers_ranges(made_.structure, made_.key, made_.options) || one_in(2);
     if (made.points && knows_ranks()) all.push_back(answer::ranks);
     made.answers = draw_answers(all);
     made.summed = one_of(number_formats()).type;

@@ -35,4 +35,11 @@ std::optional<std::uint64_t> largest_place(std::string_view structure, const opt
 // Whether a structure for keys answers ranges.
 bool has_order(std::string_view structure);
 
+// Whether it is an `rx` without a sorted column.
+bool is_by_rows(const option_map& options);
+
+// Whether an index over such keys answers ranges: without a sorted column only where keys are not
+// too far apart.
+bool answers_ranges(std::string_view structure, key_format key, const option_map& options);
+
 }  // namespace raydex::test

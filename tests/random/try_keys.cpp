@@ -214,8 +214,9 @@ class key_trial {
     step all;
     all.points = false;
     all.ranges = {{{extremes.front()}, {extremes.back()}}};
-    all.answers = {answer::count, answer::rows};
-    if (has_order(case_.structure)) ask(all);
+    all.answers = {answer::count};
+    if (!is_by_rows(case_.options)) all.answers.push_back(answer::rows);
+    if (answers_ranges(case_.structure, case_.key, case_.options)) ask(all);
     step points;
     points.answers = {answer::first};
     for (std::size_t i = 0; i < std::min<std::size_t>(some.size(), 24); ++i)

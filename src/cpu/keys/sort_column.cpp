@@ -14,6 +14,7 @@
 #include "src/interface/row_id_facts.hpp"
 #include "src/lookups/answering.hpp"
 #include "src/lookups/sorted_column.hpp"
+#include "src/rays/given_column.hpp"
 
 namespace raydex::cpu {
 
@@ -82,23 +83,47 @@ bool ascend(const buffer<Key>& keys) {
   return !descends;
 }
 
+// The same, and the facts of all row ids.
+template <class Key, class RowId>
+pairs<Key, RowId> gather(const context& on, const column& keys,
+                         const std::optional<column>& row_ids, entry_order order,
+                         row_id_facts& facts) {
+  const core::encoded_column<Key> codes{cells_of(keys)};
+  if (!row_ids) {
+    facts.max = keys.size != 0 ? keys.size - 1 : 0;
+    return gather<Key, RowId>(on, codes, keys.size, nullptr, order);
+  }
+  const core::encoded_column<RowId> ids{cells_of(*row_ids)};
+  facts = inspect(ids, keys.size);
+  facts.check(not_found<RowId>);
+  return gather(on, codes, keys.size, &ids, order);
+}
+
 }  // namespace
+
+template <class Key, class RowId>
+given_column<Key, RowId> take_column(const context& on, const column& keys,
+                                     const std::optional<column>& row_ids) {
+  row_id_facts facts;
+  auto entries = gather<Key, RowId>(on, keys, row_ids, entry_order::by_key, facts);
+  if (!row_ids && entries.keys.size() == keys.size) entries.values = {};
+  return {std::move(entries.keys), std::move(entries.values), facts.max};
+}
+
+template given_column<std::uint32_t, std::uint32_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+template given_column<std::uint32_t, std::uint64_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+template given_column<std::uint64_t, std::uint32_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+template given_column<std::uint64_t, std::uint64_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
 
 template <class Key, class RowId>
 sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                       const std::optional<column>& row_ids, entry_order order) {
-  const core::encoded_column<Key> codes{cells_of(keys)};
   row_id_facts facts;
-  pairs<Key, RowId> entries;
-  if (row_ids) {
-    const core::encoded_column<RowId> ids{cells_of(*row_ids)};
-    facts = inspect(ids, keys.size);
-    facts.check(not_found<RowId>);
-    entries = gather(on, codes, keys.size, &ids, order);
-  } else {
-    facts.max = keys.size != 0 ? keys.size - 1 : 0;
-    entries = gather<Key, RowId>(on, codes, keys.size, nullptr, order);
-  }
+  pairs<Key, RowId> entries = gather<Key, RowId>(on, keys, row_ids, order, facts);
 
   if (facts.descents == 0 && order == entry_order::by_key && ascend(entries.keys))
     return {std::move(entries.keys), std::move(entries.values), facts.max};

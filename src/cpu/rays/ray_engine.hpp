@@ -12,6 +12,7 @@
 #include "src/cpu/parallel.hpp"
 #include "src/cpu/rays/embree/scene.hpp"
 #include "src/rays/engine.hpp"
+#include "src/rays/given_column.hpp"
 #include "src/rays/scene_plan.hpp"
 #include "src/rays/traced_batches.hpp"
 
@@ -46,6 +47,12 @@ struct ray_engine {
     numbers.current = std::move(sorted.values);
     keys.other = std::move(other.keys);
     numbers.other = std::move(other.values);
+  }
+
+  template <class Key, class RowId>
+  static given_column<Key, RowId> take_column(const context& on, const column& keys,
+                                              const std::optional<column>& row_ids) {
+    return cpu::take_column<Key, RowId>(on, keys, row_ids);
   }
 
   template <class RowId>
@@ -89,11 +96,11 @@ struct ray_engine {
       bool from_behind = false;
       return closest(part, ray, primitive, from_behind);
     }
-    void visit(unsigned part, const core::axis_ray& ray, position part_begin,
-               core::met_primitives<position>& met) const {
+    template <class Met>
+    void visit(unsigned part, const core::axis_ray& ray, position part_begin, Met& met) const {
       struct visitor {
         position begin;
-        core::met_primitives<position>* met;
+        Met* met;
       } mine{part_begin, &met};
       scene_.visit(
           part, ray,

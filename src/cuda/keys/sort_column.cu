@@ -12,6 +12,7 @@
 #include "src/lookups/answering.hpp"
 #include "src/lookups/double_buffer.hpp"
 #include "src/lookups/sorted_column.hpp"
+#include "src/rays/given_column.hpp"
 
 namespace raydex::cuda {
 
@@ -21,7 +22,7 @@ constexpr unsigned threads = 256;
 constexpr unsigned keys_at_once = 8;  // that a thread compares with the next ones
 
 // Writes codes and row ids of the entries; entry i is row `positions[i]`, or row i without
-// positions. `keys` may be null: then only row ids are written.
+// positions. `keys` or `ids` may be null: then only the others are written.
 template <class Key, class RowId>
 struct gather_entry {
   core::encoded_column<Key> column;
@@ -37,7 +38,7 @@ struct gather_entry {
       const Key key = column[row];
       keys[i] = order == entry_order::by_hash ? core::hash_of(key) : key;
     }
-    ids[i] = row_ids.data != nullptr ? row_ids[row] : static_cast<RowId>(row);
+    if (ids != nullptr) ids[i] = row_ids.data != nullptr ? row_ids[row] : static_cast<RowId>(row);
   }
 };
 
@@ -116,29 +117,65 @@ bool is_sortable_in_place(const column& keys) {
   return is_unsigned && keys.validity == nullptr && keys.step() == keys.format.width;
 }
 
-}  // namespace
+// Which rows of a column have keys, and what their row ids are.
+template <class RowId>
+struct present_rows {
+  core::encoded_column<RowId> ids{};  // none: the numbers of rows
+  row_id_facts facts{};
+  buffer<RowId> positions{};  // none where all have keys
+  std::uint64_t size = 0;
 
-template <class Key, class RowId>
-sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
-                                      const std::optional<column>& row_ids, entry_order order) {
-  row_id_facts facts;
-  core::encoded_column<RowId> ids;
-  if (row_ids) {
-    ids = {cells_of(*row_ids)};
-    facts = inspect(on, ids, keys.size);
-    facts.check(not_found<RowId>);
-  } else if (keys.size != 0) {
-    facts.max = keys.size - 1;
-  }
-
-  buffer<RowId> positions;
-  std::uint64_t size = keys.size;
-  if (keys.validity != nullptr && size != 0) {
+  present_rows(const context& on, const column& keys, const std::optional<column>& row_ids)
+      : size(keys.size) {
+    if (row_ids) {
+      ids = {cells_of(*row_ids)};
+      facts = inspect(on, ids, keys.size);
+      facts.check(not_found<RowId>);
+    } else if (keys.size != 0) {
+      facts.max = keys.size - 1;
+    }
+    if (keys.validity == nullptr || size == 0) return;
     positions = {on, size};
     buffer<std::uint64_t> count(on, 1);
     select_valid(on, keys.validity, size, positions.data(), count.data());
     size = executor::read(on, count.data());
   }
+};
+
+}  // namespace
+
+template <class Key, class RowId>
+given_column<Key, RowId> take_column(const context& on, const column& keys,
+                                     const std::optional<column>& row_ids) {
+  const present_rows<RowId> rows(on, keys, row_ids);
+  const bool numbered = !row_ids && rows.size == keys.size;
+  given_column<Key, RowId> taken{{on, rows.size}, {on, numbered ? 0 : rows.size}, rows.facts.max};
+  executor::for_each(on,
+                     gather_entry<Key, RowId>{{cells_of(keys)},
+                                              rows.positions.data(),
+                                              rows.ids,
+                                              taken.keys.data(),
+                                              taken.row_ids.data(),
+                                              entry_order::by_key},
+                     rows.size);
+  return taken;
+}
+
+template given_column<std::uint32_t, std::uint32_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+template given_column<std::uint32_t, std::uint64_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+template given_column<std::uint64_t, std::uint32_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+template given_column<std::uint64_t, std::uint64_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+
+template <class Key, class RowId>
+sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
+                                      const std::optional<column>& row_ids, entry_order order) {
+  present_rows<RowId> present(on, keys, row_ids);
+  const row_id_facts& facts = present.facts;
+  const std::uint64_t size = present.size;
 
   // Read in place, the codes need no copy, but the sort needs scratch as large as its output. Where
   // row ids are wide there are billions of rows, and memory is what is short.
@@ -148,13 +185,13 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
   double_buffer<RowId> rows(on, size);
   executor::for_each(on,
                      gather_entry<Key, RowId>{{cells_of(keys)},
-                                              positions.data(),
-                                              ids,
+                                              present.positions.data(),
+                                              present.ids,
                                               codes.current.data(),
                                               rows.current.data(),
                                               order},
                      size);
-  positions = {};
+  present.positions = {};
   if (size == 0) return {{}, {}, facts.max};
   if constexpr (sizeof(RowId) == 4) {
     if (in_place) {

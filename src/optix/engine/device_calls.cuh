@@ -44,6 +44,11 @@ __device__ unsigned payload() {
   asm volatile("call (%0), _optix_get_payload, (%1);" : "=r"(value) : "r"(Word));
   return value;
 }
+// What was written before is written, and what is read after is read anew: other programs read and
+// write what the payload points to.
+__device__ inline void share_memory() {
+  asm volatile("" ::: "memory");
+}
 // In a program for any hit: the ray goes on as if it had met nothing.
 __device__ inline void ignore_hit() {
   asm volatile("call _optix_ignore_intersection, ();");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "raydex/core/minima/rmq_rx.hpp"
+#include "raydex/core/rays/rx_rows.hpp"
 #include "raydex/core/rays/traced.hpp"
 
 namespace raydex::optix {
@@ -18,6 +19,13 @@ struct launch_parameters {
   bool any_will_do;                 // rays may stop at whatever they meet
   core::trace_job<Scene> job;
   core::inverse_job<Scene> inverse;
+};
+
+// The same for rows.
+template <class Key, class RowId>
+struct row_launch_parameters {
+  const unsigned long long* parts;
+  core::row_job<Key, RowId> job;
 };
 
 // The same for range minima.
@@ -36,6 +44,11 @@ template <class Scene>
 launch_parameters<Scene> parameters_of(const core::inverse_job<Scene>& job,
                                        const unsigned long long* parts) {
   return {job.points, parts, job.points.any_will_do(true), {}, job};
+}
+template <class Key, class RowId>
+row_launch_parameters<Key, RowId> parameters_of(const core::row_job<Key, RowId>& job,
+                                                const unsigned long long* parts) {
+  return {parts, job};
 }
 inline rmq_launch_parameters parameters_of(const core::rmq_ray_job& job,
                                            const unsigned long long* parts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PTX of programs.cu, made by the build: programs_SCENE_KEYBITS_ROWIDBITS; and that of
-// rmq_programs.cu.
+// The PTX of programs.cu and row_programs.cu, made by the build: programs_SCENE_KEYBITS_ROWIDBITS;
+// and that of rmq_programs.cu.
 #pragma once
 
 #include <string_view>
@@ -11,6 +11,10 @@ extern const std::string_view programs_rx_32_32;
 extern const std::string_view programs_rx_32_64;
 extern const std::string_view programs_rx_64_32;
 extern const std::string_view programs_rx_64_64;
+extern const std::string_view programs_rx_rows_32_32;
+extern const std::string_view programs_rx_rows_32_64;
+extern const std::string_view programs_rx_rows_64_32;
+extern const std::string_view programs_rx_rows_64_64;
 extern const std::string_view programs_cgrx_32_32;
 extern const std::string_view programs_cgrx_32_64;
 extern const std::string_view programs_cgrx_64_32;

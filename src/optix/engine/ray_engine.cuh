@@ -12,6 +12,7 @@
 
 #include "raydex/core/rays/cgrx.hpp"
 #include "raydex/core/rays/rx.hpp"
+#include "raydex/core/rays/rx_rows.hpp"
 #include "src/cuda/keys/primitives.hpp"
 #include "src/cuda/lookups/run.cuh"
 #include "src/lookups/double_buffer.hpp"
@@ -21,6 +22,7 @@
 #include "src/optix/engine/programs.hpp"
 #include "src/optix/engine/structure.hpp"
 #include "src/rays/engine.hpp"
+#include "src/rays/given_column.hpp"
 #include "src/rays/scene_plan.hpp"
 #include "src/rays/traced_batches.hpp"
 
@@ -32,6 +34,11 @@ std::string_view programs_of() {
   using key = typename Scene::key_type;
   using position = typename Scene::position_type;
   constexpr bool wide_rows = sizeof(position) == 8;
+  if constexpr (std::is_same_v<Scene, core::rx_row_scene<key, position>>) {
+    if constexpr (sizeof(key) == 8)
+      return wide_rows ? programs_rx_rows_64_64 : programs_rx_rows_64_32;
+    return wide_rows ? programs_rx_rows_32_64 : programs_rx_rows_32_32;
+  }
   if constexpr (std::is_same_v<Scene, core::rx_scene<key, position>>) {
     if constexpr (sizeof(key) == 8) return wide_rows ? programs_rx_64_64 : programs_rx_64_32;
     return wide_rows ? programs_rx_32_64 : programs_rx_32_32;
@@ -59,6 +66,8 @@ struct put_primitive {
         reinterpret_cast<core::box3*>(to)[i] = scene.box(part, i);
         return;
       }
+    }
+    if constexpr (requires { scene.centre(part, i); }) {
       if (kind == core::primitive_kind::sphere) {
         reinterpret_cast<core::point3*>(to)[i] = scene.centre(part, i);
         return;
@@ -134,6 +143,12 @@ struct ray_engine {
 
   // Where the output is larger than the L2 cache, the rows of a stretch of it are brought together
   // first: a pass over them costs less than writes to memory all over the place.
+  template <class Key, class RowId>
+  static given_column<Key, RowId> take_column(const context& on, const column& keys,
+                                              const std::optional<column>& row_ids) {
+    return cuda::take_column<Key, RowId>(on, keys, row_ids);
+  }
+
   template <class RowId>
   static void scatter(const context& on, const std::uint32_t* numbers, const RowId* rows,
                       RowId* out, std::uint64_t size) {
