@@ -37,7 +37,7 @@ TEXTS = {"experiment", "structure", "options", "backend", "device", "driver", "k
 FLAGS = """--structure --backend --result --keys --probes --array-file --array --values --period --ranges
 --position-bits --batches --key-bits --uniformity --distribution --stride --multiplicity --insert-order
 --probe-order --hit-rate --miss --zipf --value-bits --heavy-key --range-hits --range-lengths --giant-range
---aggregate --threads --updated-from --waves --growth --changes --seed --option --repetitions""".split()
+--aggregate --threads --updated-from --swapped-rows --swapped-keys --waves --growth --changes --seed --option --repetitions""".split()
 
 BENCH = "raydex bench"
 PEERS = ["raydex_rmq_sdsl"]  # programs of bench/peers that print rows as well
@@ -248,9 +248,10 @@ def matches(row, where):
 USUAL_POINTS = {"batches": 1, "uniformity": 100, "distribution": "uniform", "stride": 1,
                 "multiplicity": 1, "insert_order": "unsorted", "probe_order": "unsorted",
                 "hit_rate": 100, "zipf": 0, "range_hits": 0, "updated_from": "none", "waves": 0,
-                "heavy_key": 0, "range_lengths": "even", "giant_range": 0, "aggregate": 0, "threads": 0}
+                "heavy_key": 0, "range_lengths": "even", "giant_range": 0, "aggregate": 0, "threads": 0,
+                "swapped_rows": 0, "swapped_keys": 0}
 LATER_AXES = {"updated_from", "waves", "value_bits", "miss", "heavy_key", "range_lengths", "giant_range",
-              "aggregate", "threads"}
+              "aggregate", "threads", "swapped_rows", "swapped_keys"}
 
 
 def usual(row, where):
@@ -276,12 +277,13 @@ DEFAULTS = {
     "direct": "limit=4",
     "hash_open": "load=80 bucket=64 placement=linear repeats=allowed reading=shared",
     "hash_bucket": "occupancy=100 repeats=allowed reading=shared",
-    "rx": "mode=3d bits=23/23/18 scale=auto primitive=auto points=perpendicular ranges=offset "
-          "hits=closest duplicates=compress compact=auto build=fast parts=auto top=table order=auto "
+    "rx": "mode=3d bits=23/23/18 scale=auto primitive=auto primitives=sorted points=perpendicular "
+          "ranges=offset hits=closest duplicates=compress compact=auto build=fast parts=auto top=table order=auto "
           "inverse=off update=rebuild",
     "cgrx": "bucket=16 node=off layout=column scene=auto mapping=fit search=auto scan=multi "
             "compact=auto build=fast parts=auto order=auto rebuild=32",
 }
+LATER_OPTIONS = {"rx": {"primitives": "sorted"}}  # of tables that are older than an option
 JUDGED = [("sorted_array", "cuda"), ("eytzinger", "cuda"), ("pivot_tree", "cuda"), ("btree", "cuda"),
           ("direct", "cuda"), ("hash_open", "cuda"), ("hash_bucket", "cuda"), ("rx", "optix"),
           ("cgrx", "optix"), ("sorted_array", "cpu"), ("eytzinger", "cpu"), ("pivot_tree", "cpu"), ("btree", "cpu"),
@@ -308,8 +310,9 @@ def speeds():
                 where["uniformity"] = 0
             found = {}
             for row in rows:
-                if usual(row, where) and named(
-                        row["options"].replace("order=sorted", "order=auto")) == options:
+                in_force = {**LATER_OPTIONS.get(row["structure"], {}),
+                            **named(row["options"].replace("order=sorted", "order=auto"))}
+                if usual(row, where) and in_force == options:
                     # Large batches count, whatever was measured with smaller ones later.
                     if row["probes"] >= found.get(row["n"], row)["probes"]:
                         found[row["n"]] = row

@@ -40,6 +40,8 @@ std::vector<field> axes_of(const workload& what) {
           {"aggregate", what.aggregate},
           {"threads", what.threads},
           {"updated_from", to_string(what.updated_from)},
+          {"swapped_rows", what.swapped_rows},
+          {"swapped_keys", what.swapped_keys},
           {"waves", what.waves},
           {"growth", what.waves == 0 ? 1 : what.growth}};
 }
@@ -112,10 +114,10 @@ void check_asked(result asked, const workload& what, bool is_dense) {
   if ((asked == result::rank || asked == result::pairs) && what.aggregate != 0) {
     throw invalid_argument(fmt::format("--result {}: aggregates have none", to_string(asked)));
   }
-  if (asked == result::pairs && (what.waves != 0 || what.updated_from)) {
+  if (asked == result::pairs && (what.waves != 0 || is_updated(what))) {
     throw invalid_argument(
-        "--result pairs: joins are of an index as it was built, without --waves and "
-        "--updated-from");
+        "--result pairs: joins are of an index as it was built, without --waves, --updated-from, "
+        "--swapped-rows and --swapped-keys");
   }
 }
 
@@ -143,6 +145,8 @@ std::vector<workload> lookup_family::sweep(const axes& given) {
   multiply(all, &workload::misses, given, &axes::miss);
   multiply(all, &workload::zipf, given, &axes::zipf);
   multiply(all, &workload::updated_from, given, &axes::updated_from);
+  multiply(all, &workload::swapped_rows, given, &axes::swapped_rows);
+  multiply(all, &workload::swapped_keys, given, &axes::swapped_keys);
   multiply(all, &workload::waves, given, &axes::waves);
   multiply(all, &workload::growth, given, &axes::growth);
   multiply(all, &workload::key_bits, given, &axes::key_bits);
@@ -165,8 +169,10 @@ std::vector<result> lookup_family::parse_results(const std::vector<std::string>&
 void lookup_family::check_able(const io::structure_choice& who, backend where,
                                const workload& what) {
   const std::string& structure = who.structure;
-  if (what.updated_from && structure != "rx") {
-    throw unsupported(fmt::format("--updated-from: {} takes no other column; rx does", structure));
+  if (is_updated(what) && structure != "rx") {
+    throw unsupported(fmt::format("{}: {} takes no other column; rx does",
+                                  what.updated_from ? "--updated-from" : "swapped keys",
+                                  structure));
   }
   const std::vector<capability> all = capabilities();
   const auto is_it = [&](const capability& able) { return able.structure == structure; };
@@ -274,6 +280,8 @@ std::string to_options(const workload& what) {
   if (what.aggregate != 0) text += " --aggregate 1";
   if (what.threads != 0) text += fmt::format(" --threads {}", what.threads);
   if (what.updated_from) text += fmt::format(" --updated-from {}", to_string(what.updated_from));
+  if (what.swapped_rows != 0) text += fmt::format(" --swapped-rows {}", what.swapped_rows);
+  if (what.swapped_keys != 0) text += fmt::format(" --swapped-keys {}", what.swapped_keys);
   if (what.waves != 0) text += fmt::format(" --waves {} --growth {}", what.waves, what.growth);
   return text + fmt::format(" --seed {}", what.seed);
 }

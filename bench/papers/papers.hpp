@@ -51,6 +51,10 @@ texts joined(texts all, const Lists&... lists) {
 inline const std::string paper_rx_modes =
     "rx primitive=triangle parts=1 hits=any duplicates=keep order=batch";
 inline const std::string paper_rx = paper_rx_modes + " scale=0/0";
+/// The same with primitives in the order of rows, all that they meet gathered by rays, and no
+/// sorted column, as the paper describes it; it cannot do joins.
+inline const std::string described_rx =
+    "rx primitives=rows primitive=triangle parts=1 compact=on scale=0/0";
 /// What the ray papers compare with: SA, B+ and HT (WarpCore, filled to 80 %), and our own tree.
 /// @{
 inline const texts ordered_baselines{"sorted_array", "pivot_tree", "btree"};

@@ -7,8 +7,8 @@ namespace raydex::bench::papers {
 namespace {
 
 const texts ours{"rx"};
-const texts all_methods = joined({paper_rx}, ours, baselines);
-const texts range_methods = joined({paper_rx}, ours, ordered_baselines);
+const texts all_methods = joined({paper_rx, described_rx}, ours, baselines);
+const texts range_methods = joined({paper_rx, described_rx}, ours, ordered_baselines);
 // The thesis's RX is given sorted lookups.
 const std::string thesis = "rx primitive=triangle parts=16 top=instances scale=0/0";
 const texts thesis_rx = joined({thesis + " order=batch"}, ours);
@@ -25,6 +25,9 @@ const texts thesis_probe_counts{"2^17", "2^19", "2^21", "2^23", "2^25"};
 // Of dense keys below 2^26.
 const texts decompositions = each(
     {paper_rx}, {"bits=23/3/0,20/6/0,16/10/0,13/13/0,10/16/0,6/20/0,3/23/0,23/0/3,13/0/13,3/0/23"});
+
+const texts swapping = each({described_rx}, {"update=rebuild,refit"});
+const texts swaps{"2^4", "2^8", "2^12", "2^16"};
 
 const char* const dense_note = "dense keys";
 const char* const counters_note = "the counters come from a profiler, see docs/results";
@@ -72,18 +75,21 @@ std::vector<experiment> rx() {
                    {"sum"}}}},
       {.name = "rx/t4",
        .title = "updates: refit or rebuilt (table 4)",
-       .note = "all keys replaced: the paper swaps positions or neighbours, which move nothing in "
-               "a scene in key order",
+       .note =
+           "swaps of rows or keys, as in the paper, with primitives in the order of rows, and 2^24 "
+           "lookups; they move nothing in a scene in key order, where all keys are replaced",
        .trials = {{each({paper_rx, "rx"}, {"update=rebuild,refit"}),
-                   {.updated_from = {"uniform", "skewed"}}}}},
+                   {.updated_from = {"uniform", "skewed"}}},
+                  {swapping, {.probes = {"2^24"}, .uniformity = {"0"}, .swapped_rows = swaps}},
+                  {swapping, {.probes = {"2^24"}, .uniformity = {"0"}, .swapped_keys = swaps}}}},
       {.name = "rx/t5",
        .title = "points by their number, for active warps and memory bandwidth (table 5)",
        .note = counters_note,
-       .trials = {{{paper_rx}, {.probes = probe_counts}}}},
+       .trials = {{{paper_rx, described_rx}, {.probes = probe_counts}}}},
       {.name = "rx/t7",
        .title = "skewed lookups, for cache hits, bytes read and instructions (table 7)",
        .note = counters_note,
-       .trials = {{joined({paper_rx}, baselines), {.zipf = skews}}}},
+       .trials = {{joined({paper_rx, described_rx}, baselines), {.zipf = skews}}}},
       {.name = "rx/7",
        .title = "primitives: lookups, build and bytes (figure 7)",
        .trials = {{each({"rx parts=1 hits=any duplicates=keep order=batch scale=0/0"},

@@ -28,8 +28,8 @@ struct axes {
   std::vector<std::string> keys{}, probes{}, batches{}, key_bits{}, uniformity{}, distribution{},
       stride{}, value_bits{}, multiplicity{}, heavy_key{}, insert_order{}, probe_order{},
       hit_rate{}, miss{}, zipf{}, range_hits{}, range_lengths{}, giant_range{}, aggregate{},
-      threads{}, updated_from{}, waves{}, growth{}, array{}, array_file{}, period{}, values{},
-      ranges{}, position_bits{}, changes{}, seed{};
+      threads{}, updated_from{}, swapped_rows{}, swapped_keys{}, waves{}, growth{}, array{},
+      array_file{}, period{}, values{}, ranges{}, position_bits{}, changes{}, seed{};
 };
 
 /// One of the axes.

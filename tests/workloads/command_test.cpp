@@ -132,6 +132,22 @@ TEST(bench_command, updates) {
   EXPECT_NE(table.find("; update "), std::string::npos);
 }
 
+TEST(bench_command, swaps) {
+  const folder here;
+  const auto path = here / "out.json";
+  run("--structure rx --keys 1000 --probes 100 --uniformity 0 --swapped-rows 0,64 --swapped-keys "
+      "0,8 "
+      "--option primitives=rows --option update=rebuild,refit --repetitions 1 --json " +
+      path.string());
+  const auto rows = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(rows.size(), 8u);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["correct"], true);
+    const auto& axes = row["workload_axes"];
+    EXPECT_EQ(row.contains("update_ms"), axes["swapped_rows"] != 0 || axes["swapped_keys"] != 0);
+  }
+}
+
 TEST(bench_command, waves) {
   const folder here;
   const auto path = here / "out.json";

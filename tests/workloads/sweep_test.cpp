@@ -107,6 +107,32 @@ TEST(sweep, updates) {
   EXPECT_THROW(lookup_family::sweep(given), invalid_argument);
 }
 
+TEST(sweep, swaps) {
+  axes given;
+  given.keys = {"1000"};
+  given.uniformity = {"0"};
+  given.swapped_rows = {"0", "500"};
+  given.swapped_keys = {"0", "16"};
+  const auto all = lookup_family::sweep(given);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_FALSE(is_updated(all[0]));
+  EXPECT_TRUE(is_updated(all[1]));
+  EXPECT_EQ(describe(all[3]),
+            "2^27 points on 1000 32-bit keys, dense, 500 pairs of rows swapped, 16 pairs of keys "
+            "swapped");
+  EXPECT_TRUE(to_options(all[3]).ends_with(" --swapped-rows 500 --swapped-keys 16 --seed 1"));
+  const auto refused = [&](std::vector<std::string> axes::*axis, const char* value) {
+    axes bad = given;
+    bad.*axis = {value};
+    EXPECT_THROW(lookup_family::sweep(bad), invalid_argument) << value;
+  };
+  refused(&axes::uniformity, "100");
+  refused(&axes::insert_order, "sorted");
+  refused(&axes::multiplicity, "2");
+  refused(&axes::updated_from, "uniform");
+  refused(&axes::waves, "1");
+}
+
 TEST(sweep, waves) {
   axes given;
   given.keys = {"1000"};

@@ -15,11 +15,17 @@
 
 namespace raydex::bench {
 
+/// Pairs of neighbours that are swapped: those of the first rows, and of the first keys.
+struct swapped_pairs {
+  std::uint64_t rows = 0;
+  std::uint64_t keys = 0;
+};
+
 /// Keys in the memory of a backend, and the key set that knows the answers.
 class generated_keys {
  public:
   /// Generates; waits.
-  generated_keys(const workload& what, machine& here);
+  generated_keys(const workload& what, machine& here, const swapped_pairs& swaps = {});
 
   const key_set& set() const noexcept { return set_; }
   /// The column to build over.
