@@ -131,10 +131,14 @@ class Plots(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        for path in (results.ROOT / "scripts/plot", claims.CLAIMS, claims.FIGURES):
-            self.env.note_dependency(path)
         paper = self.arguments[0] + "/"
         figures = {name: one for name, one in claims.figures().items() if name.startswith(paper)}
+        # A table that is not there yet is read as soon as it is.
+        tables = [results.RESULTS / card / "peers" / one.table
+                  for one in figures.values() if one.table for card in CARDS]
+        sources = [results.ROOT / "scripts/plot", claims.CLAIMS, claims.FIGURES, *results.RESULTS.glob("*/*.csv")]
+        for path in sources + tables:
+            self.env.note_dependency(path)
         plotted = [name for name in plot().PLOTS if name.startswith(paper) and name in shown()]
         if not plotted:
             raise self.error(f"nothing was drawn of {self.arguments[0]}")
@@ -144,8 +148,6 @@ class Plots(SphinxDirective):
                 lines += plots_of(name)
             if name in figures:
                 lines += about(figures[name])
-                for path in figures[name].tables().values():
-                    self.env.note_dependency(path)
             lines += said(name)
         return self.parse_text_to_nodes("\n".join(lines))
 
