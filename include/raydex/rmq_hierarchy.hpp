@@ -25,7 +25,10 @@ enum class hierarchy_load : std::uint8_t {
 /// How ranges are assigned to groups of threads (GPU-RMQ paper, section 4.3).
 enum class hierarchy_assign : std::uint8_t {
   queue,  ///< each thread reads a range, and its group answers those of its threads in turn
-  multi   ///< all threads of a group read the range that they answer
+  multi,  ///< all threads of a group read the range that they answer
+  atomic  ///< `queue` without warp intrinsics (section 5.4), as the paper must have it in OptiX:
+          ///< all threads of a group read each range of it, and atomics in memory put together what
+          ///< they find
 };
 
 /// What answers what a range leaves to the last level (GPU-RMQ paper, section 4.5).

@@ -15,7 +15,7 @@ namespace raydex {
 // How batches are answered, on a backend that has groups of threads.
 struct hierarchy_plan {
   bool coalesced = false;  // by groups; otherwise by a thread each
-  bool queue = true;
+  hierarchy_assign assign = hierarchy_assign::queue;
   unsigned group_bits = 0;  // groups of 2^group_bits threads
 };
 
@@ -48,8 +48,7 @@ class built_rmq_hierarchy final
     view.rightmost = options.ties == rmq_ties::rightmost;
     view.levels = {view.array.size() == 0 ? 0 : view.array.end(), bits(*options.chunk),
                    *options.cutoff};
-    view.plan = {options.load == hierarchy_load::coalesced,
-                 options.assign == hierarchy_assign::queue, bits(*options.group)};
+    view.plan = {options.load == hierarchy_load::coalesced, options.assign, bits(*options.group)};
     const context own{this->memory(), on.stream};
     minima_ = {own, view.levels.entries()};
     positions_ = {own, view.levels.entries()};

@@ -85,7 +85,7 @@ TEST_F(rmq_hierarchy_arguments, vectors_are_loaded_by_one_thread) {
 
 TEST_F(rmq_hierarchy_arguments, words_and_unknown_options_are_answered_with_the_known_ones) {
   refused({{"load", "fast"}}, {"option load", "'fast'", "auto", "vector", "coalesced"});
-  refused({{"assign", "all"}}, {"option assign", "'all'", "queue", "multi"});
+  refused({{"assign", "all"}}, {"option assign", "'all'", "queue", "multi", "atomic"});
   refused({{"ties", "first"}}, {"option ties", "'first'", "leftmost", "rightmost"});
   refused({{"block", "8"}}, {"'block'", "rmq_hierarchy", "chunk=auto|2..1024", "group=auto|1..32"});
 }

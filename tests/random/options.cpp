@@ -161,7 +161,7 @@ const std::vector<drawn_structure>& drawn_structures() {
         {"top", {"auto", "scan", "rays"}},
         {"load", {"auto", "vector", "coalesced"}},
         {"group", {"auto", "1", "2", "4", "8", "16", "32"}},
-        {"assign", {"queue", "multi"}},
+        {"assign", {"queue", "multi", "atomic"}},
         {"ties", {"leftmost", "rightmost"}},
         {"extreme", {"minimum", "maximum"}}}},
       {"rmq_lca", {{"ties", {"leftmost", "rightmost"}}, {"extreme", {"minimum", "maximum"}}}},
