@@ -11,6 +11,7 @@ from oracle import Oracle, assert_equal, random_keys, random_points
 ORDERED = {
     "eytzinger": [
         "layout=column", "k=2", "k=3 layout=column", "k=9", "k=17", "k=33",
+        "ranges=path", "k=2 ranges=path",
     ],
     "pivot_tree": [
         "layout=column", "nodes=exact", "nodes=quantised", "search=lines nodes=auto",
@@ -151,6 +152,7 @@ def test_wrong_words(program, structure, option):
         ("eytzinger", "k=many", ["option k: 'many'", "number", "2 to 33"]),
         ("eytzinger", "k=", ["option k: ''", "number"]),
         ("eytzinger", "k=-2", ["option k: '-2'", "number"]),
+        ("eytzinger", "ranges=lines", ["option ranges: 'lines'", "ranks", "path"]),
         ("eytzinger", "levels=2", ["'levels'", "k=2..33", "layout=column|row"]),
         ("eytzinger", "search=lines", ["'search'", "k=2..33"]),
         ("eytzinger", "threads=100", ["option threads: 100", "128, 256, 512, 1024"]),

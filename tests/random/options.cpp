@@ -113,7 +113,9 @@ bool is_legal_hierarchy(backend where, const option_map& options) {
 const std::vector<drawn_structure>& drawn_structures() {
   static const std::vector<drawn_structure> all{
       {"sorted_array", with_schedule({{"layout", {"column", "row"}}})},
-      {"eytzinger", with_schedule({{"layout", {"row", "column"}}, {"k", numbers(2, 33)}})},
+      {"eytzinger",
+       with_schedule(
+           {{"layout", {"row", "column"}}, {"k", numbers(2, 33)}, {"ranges", {"ranks", "path"}}})},
       {"pivot_tree", with_schedule({{"layout", {"row", "column"}},
                                     {"search", {"lines", "groups"}},
                                     {"nodes", {"auto", "exact", "quantised"}},
