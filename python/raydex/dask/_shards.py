@@ -49,6 +49,10 @@ class Part(Shard):
         self._made_by = (bits, structure, device, options)
         self._token = uuid.uuid4().hex
 
+    @property
+    def on_gpu(self) -> bool:
+        return self._place is not None
+
     def _there(self, *arrays: Any) -> list[Any]:
         """Arrays, or None, where the index is."""
         return [None if one is None else at_place(one, self._place) for one in arrays]
@@ -93,8 +97,8 @@ def _size_of(part: Part) -> int:
     The scheduler plans by the size that was measured by the task which made the shard. It is to send tasks
     to shards, not shards to tasks while workers are busy: it is told of half a worker's memory at least (of
     more than all it would refuse to run tasks). Workers measure again on their event loops, to know what of
-    their memory is in use, and are told the truth."""
-    size = part.summary().resident_bytes
+    their memory is in use, and are told the truth: of a shard on a GPU nothing."""
+    size = 0 if part.on_gpu else part.summary().resident_bytes
     try:
         asyncio.get_running_loop()
     except RuntimeError:

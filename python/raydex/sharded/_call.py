@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +81,8 @@ class Call:
         self._by_stretch = self._is_a_number and upper is None
         self._most = index._most_probes
         self._done = 0
-        self._last: Round | None = None
+        self._last: Callable[[], Any] | None = None
+        """Puts the answers of the last round in order."""
         self._parts: list[Any] = []
         self.probes: Probes | None = None
         self.summed: Values | None = None
@@ -112,8 +115,7 @@ class Call:
             index._place_values(self.summed, told)
         asked = np.array([one["size"] for one in told])
         if all(one["few"] for one in told):
-            self._parts.append(self._of_all(step, asked))
-            company.settle()
+            self._last = self._of_all(step, asked)
             self.pieces += asked.sum()
         else:
             if any(one["few"] for one in told):
@@ -125,7 +127,7 @@ class Call:
                 now.answers = index._rows(self._operation, columns, table, self.summed)
             else:
                 now.answers = ask_in_turns(company, step, columns, table, now.own, self._local)
-            self._last = now
+            self._last = functools.partial(self._in_order, now)
             self.pieces += table.sum(axis=0).reshape(len(self.pieces), -1).sum(axis=1)
             self.merged += sum(one["merged"] for one in told)
         self._done += int(asked[company.process])
@@ -181,8 +183,8 @@ class Call:
     def _local(self, columns: list[Any], counts: npt.NDArray[np.int64]) -> Any:
         return self._index._local(self._operation, columns, counts, self._arguments)
 
-    def _of_all(self, step: tuple[Any, ...], sizes: npt.NDArray[np.int64]) -> Any:
-        """The answers of few probes, which all shards are asked."""
+    def _of_all(self, step: tuple[Any, ...], sizes: npt.NDArray[np.int64]) -> Callable[[], Any]:
+        """Asks all shards for few probes. Returns what puts their answers in order."""
         assert self.probes is not None
         index, operation = self._index, self._operation
         lower, upper, there = self.probes.part(self._done, int(sizes[self._company.process]))
@@ -194,27 +196,33 @@ class Call:
             return index._answered(index._shards[0], operation, columns, self._arguments)
 
         parts = ask_all(self._company, step, columns, sizes, on.empty(0, dtype), local)
-        found = in_one(operation, parts)
-        if there is not None:
-            nothing = {"contains": False, "sum": 0, "count": 0}.get(operation, -1)
-            found = on.where(there, found, on.full(len(found), nothing, dtype))
-        return on.cast(found, "int64") if dtype == "int32" else found
 
-    def _finish(self) -> None:
-        """Puts the answers of the last round in order."""
-        if self._last is None:
-            return
-        of, self._last = self._last, None
+        def in_order() -> Any:
+            found = in_one(operation, parts)
+            if there is not None:
+                nothing = {"contains": False, "sum": 0, "count": 0}.get(operation, -1)
+                found = on.where(there, found, on.full(len(found), nothing, dtype))
+            return on.cast(found, "int64") if dtype == "int32" else found
+
+        return in_order
+
+    def _in_order(self, of: Round) -> Any:
+        """The answers of a round's probes, of those of its pieces."""
         if self._operation == "rows":
             counts, rows = of.answers
             offsets, found = undo_rows(of.routes, counts, rows)
-            self._parts.append((offsets, arrays_of(found).cast(found, "int64")))
-        else:
-            how = {"first": "first", "count": "sum", "sum": "sum"}.get(self._operation, "place")
-            fill = False if self._operation == "contains" else -1
-            found = undo(of.routes, of.answers, how, fill, widen=True)
-            self._parts.append(found if of.merged is None else of.merged.spread(found))
-        self._company.settle()
+            return (offsets, arrays_of(found).cast(found, "int64"))
+        how = {"first": "first", "count": "sum", "sum": "sum"}.get(self._operation, "place")
+        fill = False if self._operation == "contains" else -1
+        found = undo(of.routes, of.answers, how, fill, widen=True)
+        return found if of.merged is None else of.merged.spread(found)
+
+    def _finish(self) -> None:
+        """Puts the answers of the last round in order, so that what comes can be written over."""
+        if self._last is not None:
+            self._parts.append(self._last())
+            self._last = None
+            self._company.settle()
 
 
 def _columns(routes: Routes) -> list[Any]:

@@ -27,7 +27,6 @@ class DeviceExchange:
     process = 0
     processes = 1
     unit = 1
-    room = 0
 
     def __init__(self, devices: Sequence[Any]) -> None:
         if isinstance(devices, str) or len(devices) == 0:

@@ -54,8 +54,6 @@ class Exchange(Protocol):
     Several, of one process alone; else one."""
     unit: int
     """Parts that are a multiple of so many cells are sent faster."""
-    room: int
-    """The bytes that the process with the largest room has; 0 at first. Calls of indexes write it."""
 
     def accept(self, argument: str, cells: Any) -> Any:
         """An array as `exchange` takes it; raises `raydex.InvalidArgument` for one in other memory."""

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import shutil
 import socket
 import struct
 import tempfile
+import weakref
 from collections.abc import Sequence
 
 _HEAD = struct.Struct("<q")
@@ -33,6 +35,7 @@ class Notes:
         self._processes = processes
         self._timeout = timeout
         self._folder = tempfile.mkdtemp(prefix="raydex-")  # which no other user can enter
+        weakref.finalize(self, shutil.rmtree, self._folder, True)
         self.address = os.path.join(self._folder, "notes")
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(self.address)
@@ -76,6 +79,8 @@ class Notes:
         """Others that wait for this process, or will, get an error."""
         self._forget_address()
         for one in self._others.values():
+            with contextlib.suppress(OSError):  # the other one has closed it
+                one.shutdown(socket.SHUT_RDWR)  # also of what forked processes have
             one.close()
         self._others.clear()
 

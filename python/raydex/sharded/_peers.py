@@ -6,6 +6,7 @@ needs a multiprocessor: kernels of NCCL wait until lookups leave one free."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import select
@@ -16,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from raydex._cuda import current, driver
 from raydex._errors import CudaError, OutOfMemory
@@ -23,7 +25,10 @@ from raydex._errors import CudaError, OutOfMemory
 # Of cuda.h, which never change.
 _OUT_OF_MEMORY = 2
 _LAZY_PEER_ACCESS = 1
+_NON_BLOCKING = 1
+_CAN_FLUSH = 98
 _WAIT_GEQ = 0
+_WAIT_FLUSH = 1 << 30
 
 _COUNTERS = 1 << 13  # bytes before the room: 4 for each of up to 2048 processes
 _BLOCK = 1 << 21
@@ -57,20 +62,67 @@ class Message:
         self._room.stream().wait_event(self._sent)
 
 
-class _Watch:
-    """Calls something when a wait takes too long, or is for a process that has ended."""
+class _Memory:
+    """Memory of this process that others write to, and that of the others."""
 
-    def __init__(self, seconds: float, vain: Callable[[], None]) -> None:
-        self.reason = ""
-        """Why waiting is in vain."""
+    def __init__(self, device: int) -> None:
+        self._device = device
+        self.own = 0
+        self.there: dict[int, int] = {}
+        # Its own, and of high priority: no other work is before what it is given.
+        self.stream = ctypes.c_void_p()
+        with current(device):
+            driver().call("cuStreamCreateWithPriority", ctypes.byref(self.stream), _NON_BLOCKING, -5)
+
+    def leave(self) -> None:
+        with current(self._device):
+            while self.there:
+                driver().call("cuIpcCloseMemHandle", ctypes.c_uint64(self.there.popitem()[1]))
+
+    def free(self) -> None:
+        own, self.own = self.own, 0
+        if own:
+            with current(self._device):
+                driver().call("cuMemFree_v2", ctypes.c_uint64(own))
+
+    def counters(self) -> npt.NDArray[np.uint32]:
+        found = np.zeros(_COUNTERS // 4, "uint32")
+        self._copy("cuMemcpyDtoHAsync_v2", ctypes.c_void_p(found.ctypes.data), ctypes.c_uint64(self.own))
+        return found
+
+    def set_counters(self, number: int) -> None:
+        found = np.full(_COUNTERS // 4, number % (1 << 32), "uint32")
+        self._copy("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(self.own), ctypes.c_void_p(found.ctypes.data))
+
+    def _copy(self, name: str, to: Any, of: Any) -> None:
+        with current(self._device):
+            driver().call(name, to, of, ctypes.c_size_t(_COUNTERS), self.stream)
+            driver().call("cuStreamSynchronize", self.stream)
+
+    def close(self) -> None:
+        self.leave()
+        self.free()
+        stream, self.stream = self.stream, ctypes.c_void_p()
+        if stream:
+            with current(self._device):
+                driver().call("cuStreamDestroy_v2", stream)
+
+
+class _Watch:
+    """Calls something, again and again, when a wait takes too long or is for a process that has ended."""
+
+    def __init__(self, seconds: float, late: Callable[[str], None]) -> None:
+        self.lock = threading.Lock()
+        """Held while it looks: what it uses must not be freed then."""
         self._seconds = seconds
-        self._vain = weakref.WeakMethod(vain)
+        self._late = weakref.WeakMethod(late)
         self._since: float | None = None
         self._ended = select.poll()
         self._files: list[int] = []
         threading.Thread(target=_keep, args=(weakref.ref(self), min(0.5, seconds / 8)), daemon=True).start()
 
     def over(self, processes: Sequence[int]) -> None:
+        weakref.finalize(self, _close, self._files)
         for one in processes:
             self._files.append(os.pidfd_open(one))
             self._ended.register(self._files[-1], select.POLLIN)
@@ -82,31 +134,40 @@ class _Watch:
     def end(self) -> None:
         self._since = None
 
+    def give_up(self) -> None:
+        """Has every wait be too long from now on."""
+        self._seconds = 0
+        self.begin()
+
     def close(self) -> None:
         self.end()
-        while self._files:
-            self._ended.unregister(self._files[-1])
-            os.close(self._files.pop())
+        for one in self._files:
+            self._ended.unregister(one)
+        _close(self._files)
 
     def look(self) -> None:
-        since = self._since
-        if since is None:
-            return
-        if self._ended.poll(0):
-            self.reason = "another process has ended"
-        elif time.monotonic() > since + self._seconds:
-            self.reason = f"another process has sent nothing for {self._seconds} seconds"
-        vain = self._vain()
-        if self.reason and vain is not None:
-            self.end()
-            vain()
+        with self.lock:
+            late, since = self._late(), self._since
+            if late is None or since is None:
+                return
+            if self._ended.poll(0):
+                late("another process has ended")
+            elif time.monotonic() > since + self._seconds:
+                late(f"another process has sent nothing for {self._seconds} seconds")
 
 
 def _keep(weak: weakref.ref[_Watch], pause: float) -> None:
     while (watch := weak()) is not None:
-        watch.look()
+        # It goes on, since nothing else would end a wait.
+        with contextlib.suppress(Exception):
+            watch.look()
         del watch
         time.sleep(pause)
+
+
+def _close(files: list[int]) -> None:
+    while files:
+        os.close(files.pop())
 
 
 class PeerRoom:
@@ -116,8 +177,9 @@ class PeerRoom:
     sends, in a counter that the receiver has for it; streams wait for these counters.
 
     Before memory is freed the others `leave` it; they `enter` what is made in its place. Before it sends what
-    follows, a process has heard from all others that they have settled what came before; else messages fail
-    `timeout` seconds after the first of them was sent, or soon after another process ended."""
+    follows, a process has heard from all others that they have settled what came before. Where something does not
+    come, waiting is given up `timeout` seconds after the first message was sent, or soon after another process
+    ended."""
 
     def __init__(self, torch: Any, device: Any, process: int, processes: int, timeout: float) -> None:
         self._torch = torch
@@ -125,12 +187,22 @@ class PeerRoom:
         self._process = process
         # Each begins with another one, lest all write to the same one at a time.
         self._others = [(process + step) % processes for step in range(1, processes)]
-        self._own = 0
-        self._there: dict[int, int] = {}  # where the memory of others is for this process
+        self._memory = _Memory(device.index)
+        weakref.finalize(self, self._memory.close).atexit = False
         self._messages = 0
-        self._watch = _Watch(timeout, self.release)
+        self._vain = ""  # why waiting was given up
+        self._watch = _Watch(timeout, self._late)
+        self._wait_flags = _WAIT_GEQ | (_WAIT_FLUSH if self._flushes() else 0)
         self.cells: Any = None
         """The room, a tensor of bytes."""
+
+    def _flushes(self) -> bool:
+        """Whether a wait can flush what others have written before. Where it cannot there is no need to, the
+        writer's own barrier before each counter is enough."""
+        found = ctypes.c_int()
+        device = driver().device(self._device.index).handle
+        driver().call("cuDeviceGetAttribute", ctypes.byref(found), _CAN_FLUSH, device)
+        return bool(found.value)
 
     def stream(self) -> Any:
         return self._torch.cuda.current_stream(self._device)
@@ -139,17 +211,20 @@ class PeerRoom:
         """Memory for so many bytes, in place of what it had. Returns what others `enter` it with.
 
         Raises `raydex.OutOfMemory`."""
-        self._free()
+        with self._watch.lock:
+            self.cells = None
+            self._memory.free()
         size = -(-(_COUNTERS + size) // _BLOCK) * _BLOCK
         handle = _Handle()
         with current(self._device.index):
-            self._own = self._allocated(size)
-            driver().call("cuMemsetD8_v2", ctypes.c_uint64(self._own), ctypes.c_ubyte(0), ctypes.c_size_t(_COUNTERS))
-            driver().call("cuIpcGetMemHandle", ctypes.byref(handle), ctypes.c_uint64(self._own))
+            own = self._allocated(size)
+            with self._watch.lock:
+                self._memory.own, self._messages = own, 0
+            driver().call("cuMemsetD8_v2", ctypes.c_uint64(own), ctypes.c_ubyte(0), ctypes.c_size_t(_COUNTERS))
+            driver().call("cuIpcGetMemHandle", ctypes.byref(handle), ctypes.c_uint64(own))
         # The memset is through before another process learns of the memory.
         self._torch.cuda.synchronize(self._device)
-        self._messages = 0
-        room = _Bytes(self._own + _COUNTERS, size - _COUNTERS)
+        room = _Bytes(own + _COUNTERS, size - _COUNTERS)
         self.cells = self._torch.as_tensor(room, device=self._device)
         return bytes(handle)
 
@@ -174,19 +249,31 @@ class PeerRoom:
         self._watch.over([processes[other] for other in self._others])
 
     def enter(self, handles: Sequence[bytes]) -> None:
-        """Learns where the others' rooms are; of each process what `make` returned there."""
+        """Learns where the others' rooms are; of each process what `make` returned there. Raises what CUDA
+        says if it cannot write there."""
         with current(self._device.index):
             for other in self._others:
                 address = ctypes.c_uint64()
                 handle = _Handle.from_buffer_copy(handles[other])
                 driver().call("cuIpcOpenMemHandle_v2", ctypes.byref(address), handle, _LAZY_PEER_ACCESS)
-                self._there[other] = address.value
+                self._memory.there[other] = address.value
+                self._write(other, self._memory.stream)
+            self._wait(0, self._memory.stream)
+            driver().call("cuStreamSynchronize", self._memory.stream)
 
     def leave(self) -> None:
         """Forgets the others' rooms."""
-        with current(self._device.index):
-            while self._there:
-                driver().call("cuIpcCloseMemHandle", ctypes.c_uint64(self._there.popitem()[1]))
+        self._memory.leave()
+
+    def _write(self, other: int, stream: ctypes.c_void_p) -> None:
+        """Writes the number of the last message in another process's counter for this one."""
+        counter = ctypes.c_uint64(self._memory.there[other] + 4 * self._process)
+        driver().call("cuStreamWriteValue32_v2", stream, counter, ctypes.c_uint32(self._messages), 0)
+
+    def _wait(self, number: int, stream: ctypes.c_void_p) -> None:
+        for other in self._others:
+            counter = ctypes.c_uint64(self._memory.own + 4 * other)
+            driver().call("cuStreamWaitValue32_v2", stream, counter, ctypes.c_uint32(number), self._wait_flags)
 
     def send(self, parts: Sequence[Any], begins: Sequence[int], stream: Any) -> Message:
         """Sends a message on a stream.
@@ -197,53 +284,50 @@ class PeerRoom:
         on = ctypes.c_void_p(stream.cuda_stream)
         with current(self._device.index):
             for other in self._others:
-                there, part = self._there[other], parts[other]
+                part = parts[other]
                 if len(part):
-                    to = ctypes.c_uint64(there + _COUNTERS + begins[other])
+                    to = ctypes.c_uint64(self._memory.there[other] + _COUNTERS + begins[other])
                     driver().call(
                         "cuMemcpyAsync", to, ctypes.c_uint64(part.data_ptr()), ctypes.c_size_t(len(part)), on
                     )
-                counter = ctypes.c_uint64(there + 4 * self._process)
-                driver().call("cuStreamWriteValue32_v2", on, counter, ctypes.c_uint32(self._messages), 0)
+                self._write(other, on)
         return Message(self, self._messages, stream.record_event())
 
     def wait_for(self, number: int) -> None:
-        on = ctypes.c_void_p(self.stream().cuda_stream)
+        """Makes the current stream wait for a message of each other process."""
         with current(self._device.index):
-            for other in self._others:
-                counter = ctypes.c_uint64(self._own + 4 * other)
-                driver().call("cuStreamWaitValue32_v2", on, counter, ctypes.c_uint32(number), _WAIT_GEQ)
+            self._wait(number, ctypes.c_void_p(self.stream().cuda_stream))
 
     def settle(self) -> None:
-        """Returns when the current stream is through with what has come. Raises `TimeoutError` if another
-        process sends nothing."""
+        """Returns when the current stream is through with what has come. Raises `TimeoutError` if something
+        did not come."""
         self.stream().record_event().synchronize()
         self._watch.end()
-        if self._watch.reason:
-            raise TimeoutError(self._watch.reason)
+        if self._vain:
+            raise TimeoutError(self._vain)
 
-    def release(self) -> None:
-        """Lets streams go on that wait for messages; what they read then is not what was sent."""
-        if not self._own:
+    def _late(self, why: str) -> None:
+        """Lets streams go on that wait for messages, if one is missing; what they read then is not what was sent.
+        Called again and again, since another process may write its own number later."""
+        if not self._memory.own:
             return
-        most = np.full(_COUNTERS // 4, (self._messages + (1 << 30)) % (1 << 32), "uint32")
-        stream = self._torch.cuda.Stream(self._device)
-        with current(self._device.index):
-            driver().call(
-                "cuMemcpyHtoDAsync_v2", ctypes.c_uint64(self._own), ctypes.c_void_p(most.ctypes.data),
-                ctypes.c_size_t(most.nbytes), ctypes.c_void_p(stream.cuda_stream),
-            )  # fmt: skip
-        stream.synchronize()
+        behind = self._memory.counters()[self._others] - np.uint32(self._messages % (1 << 32))
+        if self._vain or (behind.view("int32") < 0).any():
+            self._vain = self._vain or why
+            self._memory.set_counters(self._messages + (1 << 30))
+
+    def abandon(self) -> None:
+        """Frees its memory, whatever streams are waiting for."""
+        self._vain = self._vain or "the exchange was given up"
+        with self._watch.lock:
+            self._late(self._vain)
+        self._watch.give_up()
+        self.close()
 
     def close(self) -> None:
-        """Frees its memory, which another process may have entered."""
-        self._watch.close()
-        self.leave()
-        self._free()
-
-    def _free(self) -> None:
-        self.cells = None
-        if self._own:
-            with current(self._device.index):
-                driver().call("cuMemFree_v2", ctypes.c_uint64(self._own))
-            self._own = 0
+        """Frees its memory. Others may have entered it still, but do not write there any more."""
+        self._torch.cuda.synchronize(self._device)
+        with self._watch.lock:
+            self._watch.close()
+            self.cells = None
+            self._memory.close()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,23 +11,27 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex.sharded._arrays import arrays_of
-from raydex.sharded._exchange import Company, Landing
+from raydex.sharded._exchange import Company, Exchange, Landing
 from raydex.sharded._peers import ALIGN
+
+_rooms: weakref.WeakKeyDictionary[Exchange, npt.NDArray[np.int64]] = weakref.WeakKeyDictionary()
+"""The bytes of the rooms of all processes, by engine: several indexes may use one."""
 
 
 def landings(company: Company, like: Sequence[Any], sizes: Sequence[npt.NDArray[np.int64]]) -> list[Landing]:
     """Arrays to receive in, until the next are made: pieces of others, and the answers of its own. A collective
     call.
 
-    The engine's room is made anew, and agreed upon, where more is needed than ever before, so that no process
+    The engine's room is made anew, and agreed upon, where any process needs more than ever before, so that none
     begins an exchange that another one has no memory for.
 
     `like`: arrays with their libraries and dtypes. `sizes`: for each, the cells of each process's array."""
     cells = np.stack(sizes)
     widths = np.array([arrays_of(one).dtype(one).itemsize for one in like])
     needed = (-(-cells * widths[:, np.newaxis] // ALIGN) * ALIGN).sum(axis=0)
-    if needed.max() > company.engine.room:
-        _make(company, needed)
+    had = _rooms.get(company.engine)
+    if had is None or (needed > had).any():
+        _make(company, needed if had is None else np.maximum(needed, had))
     return company.landings(like, cells)
 
 
@@ -34,7 +39,7 @@ def _make(company: Company, needed: npt.NDArray[np.int64]) -> None:
     engine, own = company.engine, int(needed[company.process])
 
     def leave(told: dict[str, Any]) -> None:
-        engine.room = 0
+        _rooms.pop(engine, None)
         engine.leave_room()
 
     def make(told: dict[str, Any]) -> None:
@@ -43,4 +48,4 @@ def _make(company: Company, needed: npt.NDArray[np.int64]) -> None:
     company.agree(("leave", "room"), leave)
     _, told = company.agree(("make", "room"), make, retry=True)
     company.enter_room([one["room"] for one in told])
-    engine.room = int(needed.max())
+    _rooms[engine] = needed

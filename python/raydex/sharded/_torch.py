@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
 import importlib
@@ -15,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex._errors import Error, InvalidArgument
+from raydex._errors import InvalidArgument
 from raydex._worlds import is_of
-from raydex.sharded._arrays import Arrays, arrays_of
+from raydex.sharded._arrays import HOST_ARRAYS, Arrays, arrays_of
 from raydex.sharded._exchange import Landing, Transfer
 from raydex.sharded._notes import Notes, host_of_process
 from raydex.sharded._peers import ALIGN, PeerRoom
@@ -43,9 +44,10 @@ def _stream_beside(device: Any) -> Any:
 
 
 def _attempt(call: Callable[..., Any], *arguments: Any) -> Any:
+    """What a call returns, or None if it raises anything: then processes do without it."""
     try:
         return call(*arguments)
-    except (Error, OSError):
+    except Exception:
         return None
 
 
@@ -107,7 +109,6 @@ class TorchExchange:
         self.places: Sequence[Any] = (self.device,)
         # NCCL sends what begins at a multiple of 16 bytes 2.4 times as fast as others.
         self.unit = 1 if self.device is None else 16
-        self.room = 0
         self._notes: Notes | None = None
         self._peers: PeerRoom | None = None
         if peers and self.processes > 1:
@@ -119,7 +120,7 @@ class TorchExchange:
         notes = _attempt(Notes, self.process, self.processes, timeout)
         room = None
         if self.device is not None:
-            room = PeerRoom(self._torch, self.device, self.process, self.processes, timeout)
+            room = _attempt(PeerRoom, self._torch, self.device, self.process, self.processes, timeout)
         told = self.gather((host, os.getpid(), notes and notes.address, room and _attempt(room.make, 0)))
         hosts, processes, addresses, handles = zip(*told)
 
@@ -138,15 +139,14 @@ class TorchExchange:
         connected = near and all(addresses) and _attempt(connect)
         entered = near and all(handles) and _attempt(enter)
         found = self.gather((connected, entered))
-        if room is not None and not all(one for _, one in found):
-            room.leave()
-            self.gather(None)  # all have left
-            room.close()
-            room = None
-        if notes is not None and not all(one for one, _ in found):
+        if all(one for one, _ in found):
+            self._notes = notes
+        elif notes is not None:
             notes.close()
-            notes = None
-        self._notes, self._peers = notes, room
+        if all(one for _, one in found):
+            self._peers = room
+        elif room is not None:
+            _attempt(room.close)
 
     def accept(self, argument: str, cells: Any) -> Any:
         on = arrays_of(cells)
@@ -220,7 +220,8 @@ class TorchExchange:
     def make_room(self, size: int) -> Any:
         if self._peers is not None:
             return self._peers.make(size)
-        self._empty(size, arrays_of(self._torch.empty(0, device=self.device or "cpu")), "uint8")
+        on = HOST_ARRAYS if self.device is None else arrays_of(self._torch.empty(0, device=self.device))
+        self._empty(size, on, "uint8")
         return None
 
     def enter_room(self, told: Sequence[Any]) -> None:
@@ -311,26 +312,31 @@ class TorchExchange:
             self._peers.settle()
 
     def close(self) -> None:
-        if self._peers is not None:
-            self._peers.close()
-            self._peers = None
-        if self._notes is not None:
-            self._notes.close()
-            self._notes = None
         groups, self._groups = self._groups, []
-        if self._dist.is_initialized():
-            for group in groups:
-                self._dist.destroy_process_group(group)
+        notes, self._notes = self._notes, None
+        peers, self._peers = self._peers, None
+        with contextlib.ExitStack() as each:  # all of them, from the last one on, whichever raises
+            if self._dist.is_initialized():
+                for group in groups:
+                    each.callback(self._dist.destroy_process_group, group)
+            if peers is not None:
+                each.callback(peers.close)
+            if notes is not None:
+                each.callback(notes.close)
 
     def abandon(self) -> None:
-        if self._peers is not None:
-            self._peers.release()
+        # Others hear of it first, by sockets, or when nothing refers to the group of gloo any more.
+        notes, self._notes = self._notes, None
+        peers, self._peers = self._peers, None
+        if notes is not None:
+            _attempt(notes.close)
         # What is under way between GPUs never ends when a process is gone.
         for group in self._groups[1:]:
             if hasattr(group, "abort"):  # since PyTorch 2.7
-                group.abort()
+                _attempt(group.abort)
         del self._groups[1:]
-        # The others see connections of gloo end when nothing refers to the group any more.
         for begun in self._begun:
             begun.works.clear()
-        self.close()
+        if peers is not None:
+            _attempt(peers.abandon)
+        _attempt(self.close)

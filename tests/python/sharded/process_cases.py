@@ -64,7 +64,7 @@ def few_and_many(engine):
         cases.check_ranges(index, whole, points, points + 20)
         cases.equal(index.count(points), whole.count(cases.host(points)))
         all_sizes = [sizes[at % 3] for at in range(engine.processes)]
-        if engine.processes > 1:
+        if engine.processes > 1 and sum(all_sizes):
             to_all = index.balance.last == (sum(all_sizes),) * engine.processes
             assert to_all == (max(all_sizes) <= 100)
     return "done"
@@ -249,6 +249,49 @@ def no_room(engine, stretches):
     return (of_probes, refused[0] - of_probes)
 
 
+def no_room_at_all(engine):
+    """The room cannot be made, then it can: what is told, and that calls with and without probes go on."""
+    in_turns(1)
+    index, keys = _index_of(engine, 3000)
+    make_room = engine.make_room
+
+    def refuse(size):
+        if engine.process == 0:
+            raise MemoryError("no room")
+        return make_room(size)
+
+    engine.make_room = refuse
+    error = _error_of(index.first, keys[:900])
+    engine.make_room = make_room
+    cases.equal(index.first(keys[:0]), [])
+    _works(index, keys)
+    return error
+
+
+def no_memory_to_put_in_order(engine, stretches):
+    """Process 1 fails to put the answers of a round in order, and does so the next time."""
+    in_turns(stretches)
+    keys = np.arange(5000)
+    own = np.array_split(keys, engine.processes)[engine.process]
+    index = raydex.sharded.build(put(engine)(own), engine=engine, most_probes=2000)
+    undo, in_one, failed = _call.undo, _call.in_one, []
+
+    def once(call):
+        def of(*arguments, **named):
+            if engine.process == 1 and not failed:
+                failed.append(1)
+                raise MemoryError("nothing left")
+            return call(*arguments, **named)
+        return of
+
+    try:
+        _call.undo, _call.in_one = once(undo), once(in_one)
+        _works(index, put(engine)(keys))
+    finally:
+        _call.undo, _call.in_one = undo, in_one
+    return len(failed)
+
+
 def dies(engine, when, stretches, folder):
     """The last process ends in the midst of a call. The others live on until all have heard of it: what they hear
     is not that another one ended after its own error."""
@@ -311,8 +354,11 @@ def peers(engine):
     # Another index shares it, and needs less.
     other, few = _index_of(engine, 10)
     cases.equal(other.first(few), np.arange(10))
-    points = keys[torch.arange(3_000_000, device=engine.device) % len(keys)]
-    cases.equal(index.first(points), np.arange(3_000_000) % len(keys))
+    # First one process has many probes, then the other.
+    for one in range(engine.processes):
+        at = torch.arange(4_000_000 if one == engine.process else 0, device=engine.device)
+        at = at % 10000 + engine.process * 15000
+        cases.equal(index.first(keys[at]), cases.host(at))
     if engine._peers is None:
         return None
     index.close()

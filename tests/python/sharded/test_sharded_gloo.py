@@ -78,6 +78,16 @@ def test_no_room_for_what_comes(stretches, tmp_path):
     assert of_probes > 0 and of_rows > 0 and others == (0, 0)
 
 
+def test_a_room_that_cannot_be_made(tmp_path):
+    (own, _), (kind, message) = run("no_room_at_all", 2, tmp_path)
+    assert own == "MemoryError" and kind == "ShardError" and "no room" in message
+
+
+@pytest.mark.parametrize("stretches", [0, 1])
+def test_answers_are_not_lost_where_memory_is_short(stretches, tmp_path):
+    assert run("no_memory_to_put_in_order", 2, tmp_path, stretches) == [0, 1]
+
+
 @pytest.mark.parametrize("when,stretches,peers", [
     ("before", 0, True), ("answering", 0, True), ("exchanging", 0, True), ("returning", 0, True),
     ("answering", 1, True), ("answering", 4, True), ("exchanging", 4, True), ("returning", 4, True),

@@ -104,6 +104,15 @@ class TestFaults:
         (of_probes, of_rows), others = run("no_room", 2, tmp_path, 4, peers=peers)
         assert of_probes > 0 and of_rows > 0 and others == (0, 0)
 
+    @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
+    def test_a_room_that_cannot_be_made(self, peers, tmp_path):
+        (own, _), (kind, message) = run("no_room_at_all", 2, tmp_path, peers=peers)
+        assert own == "MemoryError" and kind == "ShardError" and "no room" in message
+
+    @pytest.mark.parametrize("stretches", [0, 4])
+    def test_answers_are_not_lost_where_memory_is_short(self, stretches, tmp_path):
+        assert run("no_memory_to_put_in_order", 2, tmp_path, stretches) == [0, 1]
+
     # In the way back of NCCL it is PyTorch that notices, and ends the process.
     @pytest.mark.parametrize("when,stretches,peers", [
         ("before", 0, True), ("answering", 0, True), ("exchanging", 0, True), ("returning", 0, True),
