@@ -165,7 +165,7 @@ class RAYDEX_EXPORT index {
 
   /// @name Places of points among the keys
   /// The probes are points. Only where `capability::ranges` says so; others throw `unsupported`,
-  /// and so does a `cgrx` with nodes. A search each, without rays.
+  /// and so do a `cgrx` with nodes and an `rx` with `primitives=rows`. A search each, no rays.
   /// @{
 
   /// Writes, for each point, how many keys are less than it: NumPy's `searchsorted` of the sorted

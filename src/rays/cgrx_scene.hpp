@@ -59,6 +59,30 @@ struct put_representative {
   }
 };
 
+// Marks the slots of a part that hold a triangle.
+template <class Key, class RowId>
+struct mark_used_slot {
+  core::cgrx_scene<Key, RowId> scene;
+  unsigned part;
+  std::uint64_t* marks;
+  RAYDEX_HD void operator()(std::uint64_t slot) const {
+    marks[slot] = scene.triangle(scene.parts[part], slot).exists ? 1 : 0;
+  }
+};
+
+// From how many slots are used up to each one of a part, to the numbers of those that are.
+template <class RowId>
+struct put_used_slot {
+  const std::uint64_t* ordinals;
+  std::uint64_t begin;  // of the part
+  std::uint64_t used;   // before it
+  RowId* slots;
+  RAYDEX_HD void operator()(std::uint64_t slot) const {
+    const std::uint64_t before = slot == 0 ? used : ordinals[begin + slot - 1];
+    if (ordinals[begin + slot] != before) slots[before] = static_cast<RowId>(slot);
+  }
+};
+
 template <class Key, class RowId, engine Engine>
 class bucket_scene {
   using executor = typename Engine::executor;
@@ -148,7 +172,39 @@ class bucket_scene {
     std::vector<core::cgrx_part<Key, RowId>> described(count);
     executor::copy_out(on, described.data(), parts_.data(), parts_.bytes());
     for (const auto& part : described)
-      plan_.part_begins.push_back(plan_.part_begins.back() + scene_type::triangles(part));
+      plan_.part_begins.push_back(plan_.part_begins.back() + scene_type::slots_of(part));
+    // Neither has every bucket a marker, nor each of them a representative of its own.
+    const auto in_rows = [](const auto& part) { return part.rows; };
+    if (to.kind != core::bucket_scene::spans && std::ranges::any_of(described, in_rows))
+      leave_out_empty_slots(on, described);
+  }
+
+  // Has triangles be of the slots that hold one.
+  void leave_out_empty_slots(const context& on,
+                             std::vector<core::cgrx_part<Key, RowId>>& described) {
+    scene_type& to = plan_.scene;
+    std::vector<std::uint64_t>& begins = plan_.part_begins;
+    buffer<std::uint64_t> ordinals(on, begins.back());
+    for (std::size_t part = 0; part < described.size(); ++part) {
+      executor::for_each(on,
+                         mark_used_slot<Key, RowId>{to, static_cast<unsigned>(part),
+                                                    ordinals.data() + begins[part]},
+                         begins[part + 1] - begins[part]);
+    }
+    executor::inclusive_sum(on, ordinals.data(), ordinals.size());
+    slots_ = {on, executor::read(on, ordinals.data() + ordinals.size() - 1)};
+    std::uint64_t used = 0;
+    for (std::size_t part = 0; part < described.size(); ++part) {
+      const std::uint64_t begin = begins[part];
+      const std::uint64_t end = begins[part + 1];
+      executor::for_each(on, put_used_slot<RowId>{ordinals.data(), begin, used, slots_.data()},
+                         end - begin);
+      begins[part] = described[part].first_triangle = used;
+      executor::set(on, parts_.data() + part, described[part]);
+      used = executor::read(on, ordinals.data() + end - 1);
+    }
+    begins.back() = used;
+    to.slots = slots_.data();
   }
 
   // A row with 32 to 64 places for each bucket, as far as floats allow, of which the keys fill half
@@ -171,6 +227,7 @@ class bucket_scene {
   key_column<Key> column_{};
   int sorted_bits_ = 0;
   buffer<core::cgrx_part<Key, RowId>> parts_;
+  buffer<RowId> slots_;
   buffer<Key> representatives_;
   buffer<RowId> begins_;
   scene_plan<scene_type> plan_;

@@ -219,7 +219,7 @@ TEST_F(cgrx_repairs, are_the_lookups_whose_rays_were_lost) {
     const scene in = scene_of(keys, kind, fits ? row : planes);
     for (const std::uint64_t lost_of : {0U, 1U, 7U}) {
       SCOPED_TRACE(lost_of);
-      const tracer<scene> by(in, scene::triangles(part_), lost_of);
+      const tracer<scene> by(in, scene::slots_of(part_), lost_of);
       counted_ = 0;
       std::uint64_t traced = 0;
       for (int i = 0; i < 300; ++i) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,21 @@ TEST_F(cgrx_memory, falls_with_the_size_of_buckets) {
   EXPECT_LT(bytes(16), 100'000U * 24);
   EXPECT_LT(bytes(256), bytes(16));
   EXPECT_GE(bytes(65'536), 100'000U * 8);
+}
+
+TEST_F(cgrx_memory, the_optimised_scene_has_fewer_triangles) {
+  auto random = test::generator();
+  std::vector<std::uint64_t> sparse(100'000);  // each representative is alone in its row
+  std::generate(sparse.begin(), sparse.end(), std::ref(random));
+  const auto keys = at().upload(sparse);
+  const auto bytes = [&](core::bucket_scene scene, cgrx_mapping mapping) {
+    return build(at(), column(keys), {.bucket = 4, .scene = scene, .mapping = mapping})
+        ->info()
+        .resident_bytes;
+  };
+  // 24 bytes of vertices at least for each of the markers that only the naive one has.
+  const auto optimised = bytes(core::bucket_scene::optimised, cgrx_mapping::bits);
+  EXPECT_GT(bytes(core::bucket_scene::naive, cgrx_mapping::bits), optimised + 24 * 24'000U);
 }
 
 TEST_F(cgrx_memory, rows_are_as_large_as_columns_unless_padded) {

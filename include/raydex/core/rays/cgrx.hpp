@@ -38,14 +38,15 @@ enum class bucket_search : std::uint8_t {
 /// A part of the scene: buckets from one on, in a scene of their own.
 template <class Key, class Position>
 struct cgrx_part {
-  Position first_bucket;  ///< the first bucket
-  Position buckets;       ///< how many
-  Key first;              ///< their smallest representative
-  Key last;               ///< their largest representative
-  Key base;               ///< the key at place 0
-  std::uint8_t shift;     ///< 2 to this power keys share a place
-  bool rows;              ///< whether representatives lie in several rows
-  bool planes;            ///< whether they lie in several planes
+  Position first_bucket;         ///< the first bucket
+  Position buckets;              ///< how many
+  Key first;                     ///< their smallest representative
+  Key last;                      ///< their largest representative
+  Key base;                      ///< the key at place 0
+  std::uint8_t shift;            ///< 2 to this power keys share a place
+  bool rows;                     ///< whether representatives lie in several rows
+  bool planes;                   ///< whether they lie in several planes
+  std::uint64_t first_triangle;  ///< the place of its first triangle among the slots
 };
 
 /// The scene, as tracers and searches see it. Keys are encoded.
@@ -67,6 +68,7 @@ struct cgrx_scene {
   const Position* begins = nullptr;      ///< and where each begins, and the last one ends
   const part* parts = nullptr;           ///< ascending
   unsigned part_count = 0;               ///< how many
+  const Position* slots = nullptr;       ///< of each triangle, its slot; null: all slots are used
   std::uint64_t* repairs = nullptr;      ///< how many lookups were led to wrong buckets
 
   static constexpr ray_hits hits = ray_hits::closest;  ///< the first triangle that a ray meets
@@ -93,31 +95,35 @@ struct cgrx_scene {
     return grid.cell_of(key < of.base ? 0 : place_in(of, key));
   }
 
-  // ---- the scene, built in one pass over buckets
+  // ---- the scene, built in one pass over slots
 
-  /// Triangles that a part has room for. Each bucket has one for its representative and, where
+  /// Slots of a part, for triangles. Each bucket has one for its representative and, where
   /// representatives lie in several rows or planes, one for each marker of these.
-  RAYDEX_HD static std::uint64_t triangles(const part& of) {
+  RAYDEX_HD static std::uint64_t slots_of(const part& of) {
     return std::uint64_t{of.buckets} * (1U + (of.rows ? 1U : 0U) + (of.planes ? 1U : 0U));
   }
-  /// What is at number `i` of a part: a cell, or nothing.
+  /// What is in a slot of a part: a cell, or nothing.
   struct placed {
     cell at;       ///< where
     bool exists;   ///< whether there is anything
     bool flipped;  ///< whether it is alone in its row, so that a ray along y need not go on
   };
-  /// The triangle of number `i` of a part.
+  /// The triangle of slot `i` of a part.
   RAYDEX_HD placed triangle(const part& of, std::uint64_t i) const {
     const auto layer = static_cast<unsigned>(i / of.buckets);
     const auto bucket = static_cast<Position>(of.first_bucket + i % of.buckets);
     return kind == bucket_scene::naive ? apart(of, bucket, layer) : within(of, bucket, layer);
   }
 
-  /// The triangle of number `i` of a part. Where there is nothing it is a point, which no ray
-  /// meets.
+  /// The slot of a triangle of a part.
+  RAYDEX_HD std::uint64_t slot_of(const part& of, std::uint64_t i) const {
+    return slots == nullptr ? i : load(slots + of.first_triangle + i);
+  }
+
+  /// Triangle `i` of a part. Where there is nothing it is a point, which no ray meets.
   RAYDEX_HD void triangle(unsigned number, std::uint64_t i, point3 (&corners)[3]) const {
     if (kind == bucket_scene::spans) return span(parts[number], i, corners);
-    const placed what = triangle(parts[number], i);
+    const placed what = triangle(parts[number], slot_of(parts[number], i));
     grid.triangle(what.at, what.flipped, corners);
     if (what.exists) return;
     for (point3& corner : corners)
@@ -245,7 +251,7 @@ struct cgrx_scene {
     return {{last.x, last.y, at.z}, at.y != last.y && (ends || at.z != after.z), false};
   }
 
-  // The cell and the bucket of a triangle that a ray met.
+  // The cell and the bucket of a triangle that a ray met, by its slot.
   struct met {
     cell at;
     Position bucket;
@@ -269,7 +275,9 @@ struct cgrx_scene {
                              Position& bucket) const {
     Position primitive = 0;
     const auto cast = [&](cell at, unsigned axis) {
-      return tracer.closest(number, grid.ray_from(at, axis), primitive);
+      if (!tracer.closest(number, grid.ray_from(at, axis), primitive)) return false;
+      primitive = static_cast<Position>(slot_of(of, primitive));
+      return true;
     };
     if (!cast(from, 0)) {
       if (!of.rows) return false;
@@ -291,7 +299,9 @@ struct cgrx_scene {
     Position primitive = 0;
     bool from_behind = false;
     const auto cast = [&](cell at, unsigned axis) {
-      return tracer.closest(number, grid.ray_from(at, axis), primitive, from_behind);
+      if (!tracer.closest(number, grid.ray_from(at, axis), primitive, from_behind)) return false;
+      primitive = static_cast<Position>(slot_of(of, primitive));
+      return true;
     };
     if (!cast(from, 0)) {
       if (!of.rows) return false;
