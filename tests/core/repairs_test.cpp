@@ -201,7 +201,8 @@ class cgrx_repairs : public repairs {
              .base = kind == bucket_scene::spans ? made.representative(0) : 0,
              .shift = 0,
              .rows = kind != bucket_scene::spans,
-             .planes = kind != bucket_scene::spans};
+             .planes = kind != bucket_scene::spans,
+             .first_triangle = 0};
     made.parts = &part_;
     return made;
   }
