@@ -119,7 +119,6 @@ class built_row_rx final : public rx {
     plan.refittable = options_.update == rx_update::refit;
     const std::uint64_t size = keys.size();
     if (size != 0) find_ends(own, keys, plan.scene);
-    check_rx_places(options_, plan.scene.largest);
     plan.scene.grid = rx_grid<Engine>(options_, plan.scene.largest);
     plan.scene.points = options_.points;
     plan.scene.keys = keys.data();
