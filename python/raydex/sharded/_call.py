@@ -240,5 +240,3 @@ def _joined(parts: list[Any]) -> Any:
         offsets.append(begins[1:] + before)
         before += len(rows)
     return (on.concatenate(offsets), on.concatenate([rows for _, rows in parts]))
-
-
