@@ -14,6 +14,7 @@ the JSON but `workload`, a sentence.
 
 import argparse
 import csv
+import functools
 import difflib
 import io
 import json
@@ -60,6 +61,7 @@ DERIVED = {
 }
 
 
+@functools.lru_cache(maxsize=None)
 def number(text):
     """A number as it stands in a command, such as 2^20; or the text, where it is none."""
     if re.fullmatch(r"\d+\^\d+", text):
@@ -228,14 +230,28 @@ def named(options):
     return dict(word.split("=", 1) for word in options.split())
 
 
+@functools.lru_cache(maxsize=None)
+def asked_by(command):
+    """The options that a command names; the others are defaults. Not to be changed."""
+    return named(flags_of(command).get("--option", ""))
+
+
 def asked(row):
-    """The options that a row's command names; the others are defaults. Rows of other programs may have no command."""
-    return named(flags_of(row["command"]).get("--option", "")) if "command" in row else {}
+    """Those of a row's command. Rows of other programs may have none."""
+    return asked_by(row["command"]) if "command" in row else {}
+
+
+def of_structure(row, where):
+    """Whether a row is of the structure that `where` names, if it does: most rows are not, and the rest takes a
+    while."""
+    return "structure" not in where or where["structure"] == row.get("structure")
 
 
 def matches(row, where):
     """Whether a row has these values, among its fields, axes and options. `options` stands for those
     that its command asks for, as `name=value` separated by spaces."""
+    if not of_structure(row, where):
+        return False
     options = asked(row)
     in_force = named(row["options"])
     whole = {**row["workload_axes"], **in_force, **options, **row,
@@ -256,6 +272,8 @@ LATER_AXES = {"updated_from", "waves", "value_bits", "miss", "heavy_key", "range
 
 def usual(row, where):
     """Whether a row is of the usual workload but for what `where` says."""
+    if not of_structure(row, where):
+        return False
     axes = row["workload_axes"]
     wanted = {name: given for name, given in {**USUAL_POINTS, **where}.items()
               if name in axes or name not in LATER_AXES}
@@ -310,9 +328,11 @@ def speeds():
                 where["uniformity"] = 0
             found = {}
             for row in rows:
+                if not usual(row, where):
+                    continue
                 in_force = {**LATER_OPTIONS.get(row["structure"], {}),
                             **named(row["options"].replace("order=sorted", "order=auto"))}
-                if usual(row, where) and in_force == options:
+                if in_force == options:
                     # Large batches count, whatever was measured with smaller ones later.
                     if row["probes"] >= found.get(row["n"], row)["probes"]:
                         found[row["n"]] = row
