@@ -126,4 +126,9 @@ std::string date_text() {
   return text;
 }
 
+std::string machine_lines(const session& on) {
+  return fmt::format("# device: {}\n# driver: {}\n# date: {}\n", on.device().name,
+                     on.device().driver, date_text());
+}
+
 }  // namespace raydex::bench

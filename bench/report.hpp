@@ -97,5 +97,7 @@ std::string to_json(const std::vector<report_row>& rows);
 double ratio(double part, double whole);
 /// The date and time, UTC.
 std::string date_text();
+/// What a table of a program other than `raydex bench` says of its machine, in lines above it.
+std::string machine_lines(const session& on);
 
 }  // namespace raydex::bench

@@ -88,8 +88,7 @@ int run(int argc, char** argv) {
   const std::unique_ptr<machine> here = make_machine(on);
   fmt::print("# command: raydex_group_loads --array-bits {} --largest-bits {} --repetitions {}\n",
              s.array_bits, s.largest_bits, s.repetitions);
-  fmt::print("# device: {}\n# driver: {}\n# date: {}\n", on.device().name, on.device().driver,
-             date_text());
+  fmt::print("{}", machine_lines(on));
   fmt::print("group,reads,ms,of_single_threads\n");
   measure(s, on, *here);
   return 0;

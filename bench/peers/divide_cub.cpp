@@ -85,8 +85,7 @@ int run(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   const session on(backend::cuda);
   const std::unique_ptr<machine> here = make_machine(on);
-  fmt::print("# device: {}\n# driver: {}\n# date: {}\n", on.device().name, on.device().driver,
-             date_text());
+  fmt::print("{}", machine_lines(on));
   fmt::print("key_bits,probes,shards,divide_ms,write_ms,radix_pass_ms,ratio\n");
   measure<std::uint32_t>(s, on, *here);
   measure<std::uint64_t>(s, on, *here);

@@ -11,7 +11,7 @@
 #include "raydex/rx.hpp"
 #include "src/lookups/double_buffer.hpp"
 #include "src/lookups/executor.hpp"
-#include "src/rays/given_column.hpp"
+#include "src/lookups/given_column.hpp"
 #include "src/rays/scene_plan.hpp"
 
 namespace raydex {

@@ -118,10 +118,13 @@ class Call:
             self._last = self._of_all(step, asked)
             self.pieces += asked.sum()
         else:
-            if any(one["few"] for one in told):
-                now, told = company.agree((self._operation, "routes"), lambda told: self._late(now, told), retry=True)
+            divided, own = told, int(asked[company.process])
+            if any(one["few"] for one in told):  # for some, but not for all
+                now, divided = company.agree(
+                    (self._operation, "routes"), lambda told: self._divided(now, own, told), retry=True
+                )
             assert now is not None
-            table = np.stack([one["counts"] for one in told])
+            table = np.stack([one["counts"] for one in divided])
             columns = _columns(now.routes)
             if now.own is None:
                 now.answers = index._rows(self._operation, columns, table, self.summed)
@@ -129,7 +132,7 @@ class Call:
                 now.answers = ask_in_turns(company, step, columns, table, now.own, self._local)
             self._last = functools.partial(self._in_order, now)
             self.pieces += table.sum(axis=0).reshape(len(self.pieces), -1).sum(axis=1)
-            self.merged += sum(one["merged"] for one in told)
+            self.merged += sum(one["merged"] for one in divided)
         self._done += int(asked[company.process])
         return told
 
@@ -149,31 +152,25 @@ class Call:
         told["left"] = left - size
         few = most_for(self._company.engine)
         told["few"] = self._is_a_number and size * self._company.processes <= few
-        return None if told["few"] else self._divided(told)
+        return None if told["few"] else self._divided(None, size, told)
 
-    def _late(self, now: Round | None, told: dict[str, Any]) -> Round:
-        """The same where others have many."""
-        assert self.probes is not None
-        told["size"] = size = min(self._most, len(self.probes.lower) - self._done)
-        told["left"] = len(self.probes.lower) - self._done - size
-        if now is None:
-            return self._divided(told)
+    def _divided(self, now: Round | None, size: int, told: dict[str, Any]) -> Round:
+        """A round with its probes divided, if they are not."""
+        now = now or self._divide(size)
         told["counts"] = now.routes.counts
         told["merged"] = 0 if now.merged is None else now.merged.saved
         return now
 
-    def _divided(self, told: dict[str, Any]) -> Round:
+    def _divide(self, size: int) -> Round:
         assert self.probes is not None
         index, by_stretch = self._index, self._by_stretch
-        points, ends, there = self.probes.part(self._done, told["size"])
+        points, ends, there = self.probes.part(self._done, size)
         merged = merge(points, there) if ends is None and self._operation != "rows" else None
         if merged is not None:
             points, there = merged.points, merged.there
-        told["merged"] = 0 if merged is None else merged.saved
         unit = self._company.engine.unit if by_stretch else 1
         splitters = index._stretch_splitters if by_stretch else index._splitters
         routes = route(points, ends, splitters, there, unit)
-        told["counts"] = routes.counts
         own = None
         if self._is_a_number:
             shards = len(index._summaries)

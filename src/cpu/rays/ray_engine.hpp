@@ -11,8 +11,8 @@
 #include "src/cpu/keys/radix_sort.hpp"
 #include "src/cpu/parallel.hpp"
 #include "src/cpu/rays/embree/scene.hpp"
+#include "src/lookups/given_column.hpp"
 #include "src/rays/engine.hpp"
-#include "src/rays/given_column.hpp"
 #include "src/rays/scene_plan.hpp"
 #include "src/rays/traced_batches.hpp"
 

@@ -11,8 +11,8 @@
 #include "src/interface/row_id_facts.hpp"
 #include "src/lookups/answering.hpp"
 #include "src/lookups/double_buffer.hpp"
+#include "src/lookups/given_column.hpp"
 #include "src/lookups/sorted_column.hpp"
-#include "src/rays/given_column.hpp"
 
 namespace raydex::cuda {
 

@@ -16,13 +16,13 @@
 #include "src/cuda/keys/primitives.hpp"
 #include "src/cuda/lookups/run.cuh"
 #include "src/lookups/double_buffer.hpp"
+#include "src/lookups/given_column.hpp"
 #include "src/optix/engine/driver.hpp"
 #include "src/optix/engine/launch.hpp"
 #include "src/optix/engine/pipeline.hpp"
 #include "src/optix/engine/programs.hpp"
 #include "src/optix/engine/structure.hpp"
 #include "src/rays/engine.hpp"
-#include "src/rays/given_column.hpp"
 #include "src/rays/scene_plan.hpp"
 #include "src/rays/traced_batches.hpp"
 
@@ -141,14 +141,14 @@ struct ray_engine {
     cuda::sort_pairs(on, keys, numbers, {first_bit, last_bit});
   }
 
-  // Where the output is larger than the L2 cache, the rows of a stretch of it are brought together
-  // first: a pass over them costs less than writes to memory all over the place.
   template <class Key, class RowId>
   static given_column<Key, RowId> take_column(const context& on, const column& keys,
                                               const std::optional<column>& row_ids) {
     return cuda::take_column<Key, RowId>(on, keys, row_ids);
   }
 
+  // Where the output is larger than the L2 cache, the rows of a stretch of it are brought together
+  // first: a pass over them costs less than writes to memory all over the place.
   template <class RowId>
   static void scatter(const context& on, const std::uint32_t* numbers, const RowId* rows,
                       RowId* out, std::uint64_t size) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A column as a scene in its order takes it. Each backend offers `take_column`.
+// A column as it was given, for structures that keep its order, whereas `sort_column` sorts it.
+// Each backend offers `take_column`.
 #pragma once
 
 #include <cstdint>
