@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import signal
 import time
 
 import numpy as np
@@ -73,7 +74,8 @@ def few_and_many(engine):
 def notes(engine):
     """Whether notes go by sockets; short and long ones, also by turns."""
     for size in (0, 100, _notes.MOST, 3 * _notes.MOST, 1):
-        for of in ((size,) * engine.processes, range(size, size + engine.processes)):
+        some = [3 * _notes.MOST if at == 1 else size for at in range(engine.processes)]
+        for of in ((size,) * engine.processes, range(size, size + engine.processes), some):
             assert engine.gather("x" * of[engine.process]) == ["x" * one for one in of]
     found = engine._notes is not None
     engine.close()
@@ -249,21 +251,73 @@ def no_room(engine, stretches):
     return (of_probes, refused[0] - of_probes)
 
 
+def forked(engine):
+    """The last process leaves, of which another one was forked that lives on: how long the others wait for it."""
+    if engine.process < engine.processes - 1:
+        begin = time.monotonic()
+        return (_error_of(engine.gather, None)[0] != "", time.monotonic() - begin)
+    child = os.fork()
+    if child == 0:
+        time.sleep(30)
+        os._exit(0)
+    engine.close()
+    time.sleep(3)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def places(engine, stretches):
+    """What is sent goes where it is received, as it has to where processes write to each other's rooms."""
+    in_turns(stretches)
+    begin, checked = engine.begin, [0]
+
+    def address(cells):
+        return cells.__array_interface__["data"][0]
+
+    def noted(transfers):
+        for one in transfers:
+            told = engine.gather([(place, len(part)) for place, part in zip(one.begins, one.parts)])
+            for other, room in enumerate(one.room):
+                place, size = told[other][engine.process]
+                assert size == len(room)
+                if size:
+                    assert address(room) == address(one.landing.cells) + place * room.itemsize
+                    checked[0] += 1
+        return begin(transfers)
+
+    engine.begin = noted
+    random = np.random.default_rng(4)
+    keys = random.integers(0, 3000, 2000)
+    whole = raydex.build(keys)
+    index = raydex.sharded.build(np.array_split(keys, engine.processes)[engine.process], engine=engine)
+    points = random.integers(-10, 3010, 100 + 50 * engine.process)
+    cases.check_points(index, whole, points)
+    cases.check_ranges(index, whole, points, points + 20)
+    return checked[0]
+
+
 def no_room_at_all(engine):
     """The room cannot be made, then it can: what is told, and that calls with and without probes go on."""
     in_turns(1)
     index, keys = _index_of(engine, 3000)
-    make_room = engine.make_room
+    cases.equal(index.first(keys[:10]), np.arange(10))
+    make_room, made = engine.make_room, []
 
     def refuse(size):
         if engine.process == 0:
             raise MemoryError("no room")
         return make_room(size)
 
+    def noted(size):
+        made.append(size)
+        return make_room(size)
+
     engine.make_room = refuse
     error = _error_of(index.first, keys[:900])
-    engine.make_room = make_room
+    engine.make_room = noted
     cases.equal(index.first(keys[:0]), [])
+    assert len(made) == 1  # that of before is gone
     _works(index, keys)
     return error
 

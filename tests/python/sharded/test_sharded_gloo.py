@@ -28,6 +28,16 @@ def test_as_one_index_in_turns(processes, stretches, tmp_path):
     assert run("turns", processes, tmp_path, stretches, "answers") == ["done"] * processes
 
 
+def test_a_process_that_leaves_with_a_fork_of_it_alive(tmp_path):
+    for failed, seconds in run("forked", 3, tmp_path, timeout=20.0)[:2]:
+        assert failed and seconds < 2
+
+
+@pytest.mark.parametrize("processes,stretches", [(2, 0), (3, 0), (2, 4), (3, 4)])
+def test_where_things_are_sent(processes, stretches, tmp_path):
+    assert all(one > 20 for one in run("places", processes, tmp_path, stretches))
+
+
 @pytest.mark.parametrize("processes", [1, 2, 3])
 def test_few_and_many_probes(processes, tmp_path):
     assert run("few_and_many", processes, tmp_path) == ["done"] * processes
