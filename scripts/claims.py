@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What papers say of their figures, and whether docs/results agrees: docs/results/claims.toml, judged by numbers.
 
-A claim compares the best row of `of` with the best one of `to`, both of the experiment `figure`, or of the one that
-`rows` names, where that shows the figure, or of the figure's `table`, or the latter of `beside`, once for each value of the fields in `each`: the
-ratio of a `quantity` [lookup_ms], a field or a sum of some, and of `to` of another one if `to_quantity` names it, is to
-be `less` than 1, `more`, `no more`, or `alike`; or, in its place, so many `times` [1]. `ms_per_lookup` is for batches
-that differ, `bytes_per_rate` is what an index takes for each lookup per second.
+A claim compares the best row of `of` with the best one of `to`, once for each value of the fields in `each`. Both are of
+the experiment `figure`, or of the one that `rows` names, where that shows the figure, or of the figure's `table`; the
+latter may be of `beside`. The ratio of a `quantity` [lookup_ms], a field or a sum of some, and of `to` of another one if
+`to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`; or, in its place, so many `times` [1].
+`ms_per_lookup` is for batches that differ, `bytes_per_rate` is what an index takes for each lookup per second.
 
 Both rows are of one card, and a claim is judged on each card that has both. Only where `of` and `to` name a `device`
 each are cards compared with each other. Rows of a CPU count only where its `device` is named.
