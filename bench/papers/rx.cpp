@@ -9,13 +9,15 @@ namespace {
 const texts ours{"rx"};
 const texts all_methods = joined({paper_rx, described_rx}, ours, baselines);
 const texts range_methods = joined({paper_rx, described_rx}, ours, ordered_baselines);
-// The thesis's RX is given sorted lookups.
+// The thesis gives its RX and cgRX, of which it names two sizes of buckets, sorted lookups.
 const std::string thesis = "rx primitive=triangle parts=16 top=instances scale=0/0";
-const texts thesis_rx = joined({thesis + " order=batch"}, ours);
-const texts thesis_methods = joined(thesis_rx, baselines);
-const texts thesis_range_methods = joined(thesis_rx, ordered_baselines);
+const texts thesis_rays = joined({thesis + " order=batch"}, ours,
+                                 texts{"cgrx mapping=bits bucket=32,256 order=batch", "cgrx"});
+const texts thesis_methods = joined(thesis_rays, baselines);
+const texts thesis_range_methods = joined(thesis_rays, ordered_baselines);
 const texts inverses = each({thesis}, {"inverse=off,on,auto"});
 
+const texts orders{"unsorted", "sorted"};
 const texts sizes{"2^16", "2^18", "2^20", "2^22", "2^24", "2^26"};
 const texts multiplicities{"2^0", "2^2", "2^4", "2^6", "2^8", "2^10"};
 const texts probe_counts{"2^13", "2^15", "2^17", "2^19", "2^21", "2^23", "2^25", "2^27"};
@@ -76,12 +78,13 @@ std::vector<experiment> rx() {
       {.name = "rx/t4",
        .title = "updates: refit or rebuilt (table 4)",
        .note =
-           "swaps of rows or keys, as in the paper, with primitives in the order of rows, and 2^24 "
-           "lookups; they move nothing in a scene in key order, where all keys are replaced",
-       .trials = {{each({paper_rx, "rx"}, {"update=rebuild,refit"}),
-                   {.updated_from = {"uniform", "skewed"}}},
-                  {swapping, {.probes = {"2^24"}, .uniformity = {"0"}, .swapped_rows = swaps}},
-                  {swapping, {.probes = {"2^24"}, .uniformity = {"0"}, .swapped_keys = swaps}}}},
+           "swaps of rows or keys, as in the paper, with primitives in the order of rows, and 2^18 "
+           "lookups, since rays meet nearly everything after some; they move nothing in a scene in "
+           "key order, where all keys are replaced, and looked up 2^24 times",
+       .trials = {{each({paper_rx_modes, "rx"}, {"update=rebuild,refit"}),
+                   {.probes = {"2^24"}, .updated_from = {"uniform", "skewed"}}},
+                  {swapping, {.probes = {"2^18"}, .uniformity = {"0"}, .swapped_rows = swaps}},
+                  {swapping, {.probes = {"2^18"}, .uniformity = {"0"}, .swapped_keys = swaps}}}},
       {.name = "rx/t5",
        .title = "points by their number, for active warps and memory bandwidth (table 5)",
        .note = counters_note,
@@ -109,35 +112,38 @@ std::vector<experiment> rx() {
        .title = "points by the number of keys",
        .trials = {{all_methods, {.keys = sizes}}}},
       {.name = "rx/10c",
-       .title = "build time and bytes by the number of keys (with table 6)",
-       .note = "the measurements of figure 10b",
-       .trials = {{all_methods, {.keys = sizes}}}},
+       .title = "build time and bytes by the number of keys, sorted or not (with table 6)",
+       .trials = {{all_methods, {.keys = sizes, .insert_order = orders}}}},
       {.name = "rx/11",
        .title = "points by the multiplicity of keys",
        .note = "2^20 lookups",
        .trials = {{all_methods, {.probes = {"2^20"}, .multiplicity = multiplicities}, {"sum"}}}},
       {.name = "rx/12",
        .title = "the order of keys and lookups",
-       .trials = {{all_methods,
-                   {.insert_order = {"unsorted", "sorted"},
-                    .probe_order = {"unsorted", "sorted"}}}}},
+       .trials = {{all_methods, {.insert_order = orders, .probe_order = orders}}}},
       {.name = "rx/13",
        .title = "lookups in batches",
-       .trials = {{all_methods, {.batches = {"2^0", "2^2", "2^4", "2^6", "2^8", "2^10"}}}}},
+       .trials = {{all_methods,
+                   {.batches = {"2^0", "2^2", "2^4", "2^6", "2^8", "2^10"},
+                    .probe_order = orders}}}},
       {.name = "rx/14",
        .title = "the share of hits",
-       .trials = {{all_methods, {.hit_rate = {"100", "90", "70", "50", "30", "10", "0"}}}}},
+       .trials = {{all_methods,
+                   {.probe_order = orders,
+                    .hit_rate = {"100", "90", "70", "50", "30", "10", "0"}}}}},
       {.name = "rx/15",
        .title = "keys of 32 and 64 bits",
        .trials = {{all_methods, {.key_bits = {"32", "64"}}}}},
-      {.name = "rx/16", .title = "skewed lookups", .trials = {{all_methods, {.zipf = skews}}}},
+      {.name = "rx/16",
+       .title = "skewed lookups",
+       .trials = {{all_methods, {.probe_order = orders, .zipf = skews}}}},
       {.name = "rx/17",
        .title = "ranges by the number of hits",
        .note = "2^20 lookups",
        .trials = {{range_methods, {.probes = {"2^20"}, .range_hits = hits_of_ranges}, {"sum"}}}},
       {.name = "rx/18",
        .title = "unsorted and sorted lookups, to be made on several cards",
-       .trials = {{all_methods, {.probe_order = {"unsorted", "sorted"}}}}},
+       .trials = {{all_methods, {.probe_order = orders}}}},
       {.name = "thesis/5.5",
        .title = "ranges: all hits, or the first and a scan",
        .trials = {{each({"rx primitive=triangle parts=1 order=batch scale=0/0"},
@@ -171,13 +177,11 @@ std::vector<experiment> rx() {
       {.name = "thesis/5.15",
        .title = "lookups sorted first or not, by the number of keys",
        .note = "the default rx sorts its lookups itself, in either case",
-       .trials = {{thesis_methods,
-                   in_thesis({.keys = thesis_sizes, .probe_order = {"unsorted", "sorted"}})}}},
+       .trials = {{thesis_methods, in_thesis({.keys = thesis_sizes, .probe_order = orders})}}},
       {.name = "thesis/5.16",
        .title = "keys sorted first or not: lookups, build and bytes (with 5.17 and 5.18)",
        .note = sorted_note,
-       .trials = {{thesis_methods,
-                   in_thesis({.keys = thesis_sizes, .insert_order = {"unsorted", "sorted"}})}}},
+       .trials = {{thesis_methods, in_thesis({.keys = thesis_sizes, .insert_order = orders})}}},
       {.name = "thesis/5.19",
        .title = "points by their number",
        .note = sorted_note,

@@ -41,7 +41,7 @@ SKEW = (BEGIN + HEAD + line("dram__bytes_read.sum", "byte", "41,320,123,456")
 
 def test_counters_are_read():
     """Whatever order they come in; digits come in groups of three."""
-    assert counters.counters_of(SKEW, counters.TABLES["t7"]) == {
+    assert counters.cells_of(SKEW, counters.TABLES["rx-t7-counters"]) == {
         "l1_hits_percent": "39.05", "l2_hits_percent": "55.5", "gigabytes_read": "41.32",
         "million_instructions": "22010"}
 
@@ -57,16 +57,68 @@ def test_counters_are_read():
 ])
 def test_what_is_not_there_is_said(text, why):
     with pytest.raises(counters.Failed, match=why):
-        counters.counters_of(text, counters.TABLES["t7"])
+        counters.cells_of(text, counters.TABLES["rx-t7-counters"])
 
 
-@pytest.mark.parametrize("name", counters.TABLES)
-@pytest.mark.parametrize("structure", counters.STRUCTURES)
+SORT = ["void cuda::run_items<4, cuda::gather_entry<unsigned int>>", "void cuda::find_descent<unsigned int>",
+        "void radix_sort::DeviceRadixSortHistogramKernel<a>", "void radix_sort::DeviceRadixSortOnesweepKernel<a>"]
+SCENE = ["void cuda::run_items<4, raydex::put_cgrx_part<a>>", "void cuda::run_items<4, optix::put_primitive<a>>",
+         "optixAccelBuild", "void cuda::run_items<4, optix::put_primitive<a>>", "optixAccelBuild", "optixAccelCompact"]
+BATCH = ["void cuda::run_items<4, raydex::put_probe<a>>", "void radix_sort::DeviceRadixSortHistogramKernel<a>",
+         "void radix_sort::DeviceRadixSortOnesweepKernel<a>", "optixLaunch",
+         "void cuda::run_items<4, raydex::put_found_row<a>>", "void radix_sort::DeviceRadixSortHistogramKernel<a>",
+         "void radix_sort::DeviceRadixSortOnesweepKernel<a>", "void cuda::run_items<4, raydex::put_row<unsigned int>>"]
+
+
+def run_of(*kernels):
+    """What ncu prints of kernels, of which the i-th takes 2^i ms."""
+    text = BEGIN + HEAD
+    for i, name in enumerate(kernels):
+        text += line("gpu__time_duration.sum", "ns", f"{2**i * 10**6:,}").replace(
+            "void raydex::cuda::run_ahead<a, b>(T1, batch_layout)", name)
+    return text
+
+
+def milliseconds(*places):
+    return f"{float(f'{sum(2**i for i in places):.4g}'):g}"
+
+
+def test_steps_are_summed_up():
+    """Of the second build, since the first one warms up, and of all batches; not those of the benchmark itself."""
+    before = ["void bench::write_key", *SORT[2:], *SORT, *SCENE]
+    cells = counters.cells_of(run_of(*before, *SORT, *SCENE, "void bench::count_wrong", *BATCH),
+                              counters.TABLES["cgrx-10-steps"])
+    begin = len(before)
+    assert cells == {"sort_ms": milliseconds(*range(begin, begin + 4)), 
+                     "scene_ms": milliseconds(begin + 4, begin + 5, begin + 7),
+                     "bvh_ms": milliseconds(begin + 6, begin + 8), "compact_ms": milliseconds(begin + 9),
+                     "sort_lookups_ms": "0", "rays_ms": "0", "search_ms": "0", "write_ms": "0"}
+    cells = counters.cells_of(run_of(*SORT, *SCENE, *SORT, *SCENE, *BATCH, *BATCH, "void bench::count_wrong", *BATCH),
+                              counters.TABLES["cgrx-10-steps"])
+    begin = 2 * (len(SORT) + len(SCENE))
+    both = [begin - 1, begin + len(BATCH) - 1]  # half of two numbers, each twice as large as the one before it
+    assert [cells[name] for name in ("sort_lookups_ms", "rays_ms", "search_ms", "write_ms")] == [
+        milliseconds(*(place + i for place in both for i in step)) for step in ((0, 1, 2), (3,), (4,), (5, 6, 7))]
+
+
+@pytest.mark.parametrize("kernels, why", [
+    (["void bench::write_key"], "did not see two builds"),
+    ([*SORT, *SCENE], "did not see two builds"),
+    ([*SCENE, *SORT, *SORT], "did not see two builds"),
+    ([*SORT, *SCENE, "void cuda::other", *SORT, *SCENE], "no step begins with void cuda::other"),
+])
+def test_builds_that_cannot_be_told_apart_are_left_out(kernels, why):
+    with pytest.raises(counters.Failed, match=why):
+        counters.cells_of(run_of(*kernels), counters.TABLES["thesis-5.11-steps"])
+
+
+@pytest.mark.parametrize("name, structure", [(name, one) for name, table in counters.TABLES.items()
+                                             for one in table.structures])
 def test_commands_are_known_to_the_program(name, structure, program):
     """What stands after the program is a command of `raydex bench`, but for sizes and the backend that runs here."""
     table = counters.TABLES[name]
     options = argparse.Namespace(keys="2^10", probes="2^10")
-    command = counters.profiled(table, structure, table.values[0], options, program=program)
+    command = counters.profiled(table, structure, table.rows()[0], options, program=program)
     command = command[command.index(program):]
     command[command.index("--backend") + 1] = "cpu"
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -122,11 +174,11 @@ def test_tables_are_written_without_what_failed(machine):
     assert "btree, probes 2^21: raydex: out of memory" in heads["left out"]
     assert "left out: btree, probes 2^21: raydex: out of memory" in done.stderr
     skew = results.rows_of_peer(machine / "rx-t7-counters.csv")
-    assert [row["zipf"] for row in skew if row["structure"] == "hash_open"] == counters.TABLES["t7"].values
+    assert [row["zipf"] for row in skew if row["structure"] == "hash_open"] == counters.TABLES["rx-t7-counters"].axes["zipf"]
 
 
 def test_no_table_where_time_is_up(machine):
-    done = run(machine, "--seconds", "-1", "--tables", "t5", "--structures", "btree")
+    done = run(machine, "--seconds", "-1", "--tables", "rx-t5-counters", "--structures", "btree")
     assert done.returncode == 0 and "btree, probes 2^13: time was up" in done.stderr
     assert not (machine / "rx-t5-counters.csv").exists()
 
@@ -140,4 +192,4 @@ def test_what_a_machine_lacks_is_said(machine, missing, why):
 
 def test_unknown_words_are_refused(machine):
     done = run(machine, "--tables", "t6")
-    assert done.returncode == 2 and "there is no t6, but t7, t5" in done.stderr
+    assert done.returncode == 2 and "there is no t6, but rx-t7-counters, rx-t5-counters" in done.stderr
