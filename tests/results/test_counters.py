@@ -4,9 +4,11 @@
 import argparse
 import importlib.machinery
 import importlib.util
+import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -181,6 +183,25 @@ def test_no_table_where_time_is_up(machine):
     done = run(machine, "--seconds", "-1", "--tables", "rx-t5-counters", "--structures", "btree")
     assert done.returncode == 0 and "btree, probes 2^13: time was up" in done.stderr
     assert not (machine / "rx-t5-counters.csv").exists()
+
+
+def test_a_run_that_takes_long_is_ended_with_what_it_started(tmp_path, monkeypatch):
+    monkeypatch.setattr(counters, "LONGEST", 1)
+    started = tmp_path / "started"
+    with pytest.raises(counters.Failed, match="it took longer than 1 s"):
+        counters.measure(["bash", "-c", f"sleep 300 & echo $! >{started}; wait"], tmp_path / "log",
+                         counters.TABLES["rx-t5-counters"], tmp_path)
+    process = int(started.read_text())
+    for _ in range(100):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            break
+        if pathlib.Path(f"/proc/{process}/stat").read_text().split()[2] == "Z":
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("what it started goes on")
 
 
 @pytest.mark.parametrize("missing, why", [("ncu", "there is no ncu here"), ("nvidia-smi", "shows no GPU here")])
