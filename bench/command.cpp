@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
@@ -173,33 +174,59 @@ void decide(std::vector<measured_workload<lookup_family>>& workloads, const sess
   }
 }
 
+// What is said where memory does not suffice for something; nothing where it does.
+template <class Function>
+std::optional<std::string> shortage_of(const Function& something) {
+  try {
+    something();
+  } catch (const out_of_memory& e) {
+    return e.what();
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  }
+  return std::nullopt;
+}
+
+// Returns how many measurements were left out, since memory did not suffice for them.
 template <family Family>
-void measure_all(const std::vector<measured_workload<Family>>& workloads, machine& here,
-                 floors& all_floors, int repetitions, recorder& record) {
-  if (workloads.empty()) return;
+std::size_t measure_all(const std::vector<measured_workload<Family>>& workloads, machine& here,
+                        floors& all_floors, int repetitions, recorder& record) {
+  if (workloads.empty()) return 0;
+  std::size_t left_out = 0;
   record.announce(table_head(Family::build_ratio));
   for (const auto& [what, tasks] : workloads) {
-    record.say(fmt::format("generating {}", describe(what)));
-    Family measured(what, here, all_floors);
-    record.say(fmt::format("measuring the floors of {}", describe(what)));
-    measured.measure_floors();
+    std::optional<Family> measured;
+    const auto without_workload = shortage_of([&] {
+      record.say(fmt::format("generating {}", describe(what)));
+      measured.emplace(what, here, all_floors);
+      record.say(fmt::format("measuring the floors of {}", describe(what)));
+      measured->measure_floors();
+    });
     for (const auto& [asked, who, wanted_by] : tasks) {
-      record.measuring(
-          fmt::format("{} {}: {}", who.structure, to_text(who.options), describe(what)));
+      const std::string options = to_text(who.options);
+      const std::string line = fmt::format("{}{}{}: {}", who.structure, options.empty() ? "" : " ",
+                                           options, describe(what));
+      record.measuring(line);
       std::string command =
           fmt::format("raydex bench --structure {} --backend {} --result {} {}", who.structure,
                       to_string(here.on().where()), to_string(asked), to_options(what));
       for (const auto& [name, value] : who.options)
         command += fmt::format(" --option {}={}", name, value);
       command += fmt::format(" --repetitions {}", repetitions);
-      for (report_row& row : measured.measure(asked, who, repetitions)) {
-        row.options = to_text(who.options);
-        row.command = command;
-        record.add(std::move(row), wanted_by);
-      }
+      const auto without = without_workload ? without_workload : shortage_of([&] {
+        for (report_row& row : measured->measure(asked, who, repetitions)) {
+          row.options = options;
+          row.command = command;
+          record.add(std::move(row), wanted_by);
+        }
+      });
+      if (!without) continue;
+      record.print(fmt::format("left out: {}: {}", line, *without));
+      ++left_out;
     }
   }
   record.print(table_foot(Family::build_ratio, Family::build_floor));
+  return left_out;
 }
 
 // Refuses before any work a file that cannot be written or is also read.
@@ -238,11 +265,15 @@ void run(const settings& s) {
         fmt::format("left out, as {} has none: {}", to_string(where), fmt::join(left_out, ", ")));
   }
   decide(lookups, here);
-  measure_all(lookups, *bench, all_floors, repetitions, record);
-  measure_all(minima, *bench, all_floors, repetitions, record);
+  const std::size_t without_room = measure_all(lookups, *bench, all_floors, repetitions, record) +
+                                   measure_all(minima, *bench, all_floors, repetitions, record);
   record.finish();
   if (record.wrong() != 0) {
     throw error(fmt::format("bench: {} answers were wrong", record.wrong()));
+  }
+  if (without_room != 0) {
+    throw error(fmt::format("bench: {} of {} measurements were left out, for want of memory",
+                            without_room, total));
   }
 }
 
@@ -292,7 +323,8 @@ void add_bench_command(CLI::App& app) {
                   "all figures, a list with an object for each line of the table, which then goes "
                   "to stderr; a file holds what was measured so far");
   bench.footer(
-      "Lists are swept: all combinations are measured. Examples:\n"
+      "Lists are swept: all combinations are measured, but for those that memory does not suffice\n"
+      "for: these are named, and the exit status is 1. Examples:\n"
       "  raydex bench --structure sorted_array --keys 2^20,2^24,2^26 --json points.json\n"
       "  raydex bench --hit-rate 100,50,10 --miss inside,outside --value-bits 31\n"
       "  raydex bench --probes 2^22 --range-hits 1,16,256,1024 --result sum\n"

@@ -31,9 +31,12 @@ void recorder::announce(std::string line) {
   announced_.push_back(std::move(line));
 }
 
-void recorder::print(const std::string& line) const {
+void recorder::print(const std::string& line) {
   say("");
-  std::fputs((line + '\n').c_str(), table_);
+  announced_.push_back(line);
+  for (const std::string& next : announced_)
+    std::fputs((next + '\n').c_str(), table_);
+  announced_.clear();
   std::fflush(table_);
 }
 
@@ -41,9 +44,6 @@ void recorder::add(report_row row, const std::vector<std::string>& wanted_by) {
   wrong_ += row.wrong;
   row.device = device_;
   row.date = date_text();
-  for (const std::string& line : announced_)
-    print(line);
-  announced_.clear();
   print(table_line(row));
   for (const std::string& name : wanted_by) {
     row.experiment = name;

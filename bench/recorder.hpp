@@ -30,10 +30,10 @@ class recorder {
   /// The next measurement begins.
   void measuring(std::string_view text);
 
-  /// A line above the next row; where an error comes first, there is none.
+  /// A line above the next one that is printed; where an error comes first, there is none.
   void announce(std::string line);
-  /// A line below the rows.
-  void print(const std::string& line) const;
+  /// A line among the rows.
+  void print(const std::string& line);
   /// Prints a row and keeps it, once for each experiment that wants it. The file is written anew,
   /// so that it is a whole list of what was measured, whatever comes next.
   void add(report_row row, const std::vector<std::string>& wanted_by);

@@ -62,6 +62,20 @@ def test_tune_goes_on_without_what_has_no_room(program, least):
     assert rows and len({workloads.count(workload) for workload in workloads}) == 1
 
 
+def test_bench_goes_on_without_what_has_no_room(program, least):
+    json_file = program.folder / "rows.json"
+    done = program.run("bench", "--backend", "cpu", "--structure", "sorted_array,eytzinger", "--keys", "2^10,2^28,2^12",
+                       "--probes", "2^10", "--repetitions", "1", "--json", json_file, timeout=100,
+                       **limit(resource.RLIMIT_AS, least + 1024 * MEBIBYTE))
+    assert done.returncode == 1
+    assert done.stderr == "raydex: bench: 2 of 6 measurements were left out, for want of memory\n"
+    left_out = [line for line in done.stdout.splitlines() if line.startswith("left out: ")]
+    assert [line.split(":")[1] for line in left_out] == [" sorted_array", " eytzinger"]
+    assert all("2^28 32-bit keys: out of memory" in line for line in left_out)
+    rows = json.loads(json_file.read_text())
+    assert [row["n"] for row in rows] == [2**10, 2**10, 2**12, 2**12] and all(row["correct"] for row in rows)
+
+
 @pytest.mark.parametrize("structure", ["rx", "cgrx"])
 def test_a_scene_without_room(program, least, structure):
     column = program.file("K.npy", np.arange(2000, dtype="<u4"))
