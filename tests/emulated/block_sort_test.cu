@@ -26,7 +26,7 @@ __global__ void sort_in_a_block(Key* keys, std::uint32_t* numbers, unsigned size
     own_keys[i] = keys[i];
     own_numbers[i] = numbers[i];
   }
-  cuda::sort_block(own_keys, own_numbers, size);
+  cuda::block_sorter(own_keys, own_numbers, size).sort();
   for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
     keys[i] = own_keys[i];
     numbers[i] = own_numbers[i];

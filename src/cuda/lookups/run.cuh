@@ -46,7 +46,7 @@ __device__ void sort_probes(const Operation& operation, std::uint64_t begin, std
     keys[s] = matches ? probe.lower : static_cast<Key>(-1);
     numbers[s] = exists ? s : none;
   }
-  sort_block(keys, numbers, size);
+  block_sorter(keys, numbers, size).sort();
 }
 
 // Whether a view can keep something in shared memory.
