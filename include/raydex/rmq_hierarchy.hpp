@@ -34,8 +34,15 @@ enum class hierarchy_assign : std::uint8_t {
 /// What answers what a range leaves to the last level (GPU-RMQ paper, section 4.5).
 enum class hierarchy_top : std::uint8_t {
   automatic,  ///< `rays` on `optix`, otherwise `scan`
-  scan,       ///< all entries are read; on `cpu` and `cuda`
+  scan,       ///< all entries are read; on `cpu` and `cuda`, on `optix` with `kernel=tracing`
   rays        ///< rays find the minimum, as those of `rmq_rx` do; on `cpu` and `optix`
+};
+
+/// In which kernel levels are scanned (GPU-RMQ paper, section 5.4).
+enum class hierarchy_kernel : std::uint8_t {
+  own,     ///< in one that casts no rays; where there are any, another one casts them before
+  tracing  ///< in the one that casts rays, where a range has a thread; on `cpu` with `top=rays`,
+           ///< and on `optix`, where with `top=scan` the program of OptiX casts none
 };
 
 /// Options of `rmq_hierarchy`; by name as `options_of` and `raydex structures rmq_hierarchy` list
@@ -58,6 +65,8 @@ struct rmq_hierarchy_options {
   std::optional<unsigned> group = {};
   /// How groups of several threads come by ranges.
   hierarchy_assign assign = hierarchy_assign::queue;
+  /// Where levels are scanned.
+  hierarchy_kernel kernel = hierarchy_kernel::own;
   /// Of equal values, whose position counts.
   rmq_ties ties = rmq_ties::leftmost;
   /// What ranges are asked for.
@@ -72,13 +81,13 @@ struct rmq_hierarchy_options {
 /// *Cost*: build: a read of the array, a minimum and a position written for each c values, a pass a
 /// level. A range of m values: up to 2c entries of each of log_c m levels, and `cutoff` of the last
 /// one; or, with `top=rays`, the rays of an `rmq_rx` over that level, and then a thread a range,
-/// with 8 bytes of scratch a range, for up to 2^26 ranges. *Memory*: about n / (c - 1) minima and
-/// as many positions, 4 bytes each, or 8 where n > 2^32 - 2^23; with `top=rays` an `rmq_rx` over
-/// the last level besides. *Updates*: `refresh` makes the chunks again that hold changed positions,
-/// or all of a level where that is faster, for no more than the build costs; the scene of rays is
-/// built anew. If there is no memory for it, `refresh` throws, and levels alone answer until
-/// another one succeeds; such lookups count as repairs. *Stream*: neither build nor refresh
-/// synchronises.
+/// with 8 bytes of scratch a range, for up to 2^26 ranges, unless `kernel=tracing`. *Memory*: about
+/// n / (c - 1) minima and as many positions, 4 bytes each, or 8 where n > 2^32 - 2^23; with
+/// `top=rays` an `rmq_rx` over the last level besides. *Updates*: `refresh` makes the chunks again
+/// that hold changed positions, or all of a level where that is faster, for no more than the build
+/// costs; the scene of rays is built anew. If there is no memory for it, `refresh` throws, and
+/// levels alone answer until another one succeeds; such lookups count as repairs. *Stream*: neither
+/// build nor refresh synchronises.
 class RAYDEX_EXPORT rmq_hierarchy : public rmq {
  public:
   ~rmq_hierarchy() override;

@@ -11,6 +11,7 @@
 #include "raydex/core/minima/rmq_hierarchy.hpp"
 #include "raydex/rmq_hierarchy.hpp"
 #include "src/minima/built_rmq.hpp"
+#include "src/minima/hybrid_job.hpp"
 #include "src/minima/rmq_rx.hpp"
 
 namespace raydex {
@@ -19,32 +20,6 @@ namespace raydex {
 using build_levels = std::unique_ptr<rmq_hierarchy>(const rmq_info& info, const context& on,
                                                     const column& values,
                                                     const rmq_hierarchy_options& options);
-
-// Answers a range of a stretch of a batch, once rays have found its entry of the last level.
-template <class View, class Asked>
-struct answer_hybrid_range {
-  using place = typename View::place_type;
-
-  answer_range<View, Asked> answer;
-  std::uint64_t begin;          // the first range
-  const std::uint64_t* traced;  // the entry of each, or none: nothing is left to that level
-  place first_entry;            // which rays number 0
-
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    const View& view = answer.view;
-    place first = 0;
-    place last = 0;
-    typename Asked::found found{};
-    const bool is_any = answer.ranges.read(begin + i, view.array, first, last);
-    if (is_any) {
-      const std::uint64_t entry = traced[i];
-      const bool is_traced = entry != core::rmq_ray_scene::none;
-      found = Asked::search(view, first, last,
-                            is_traced ? static_cast<place>(first_entry + entry) : View::none);
-    }
-    answer.put(begin + i, is_any, found);
-  }
-};
 
 template <class Value, class Place, engine Engine>
 class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rmq_hierarchy> {
@@ -57,7 +32,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
                    const rmq_hierarchy_options& options, build_levels* build)
       : built_rmq_hybrid::executed_rmq(info, on.memory),
         values_(values),
-        asked_{.ties = options.ties, .extreme = options.extreme},
+        options_(options),
         levels_(build(info, {this->memory(), on.stream}, values, options)),
         repairs_({this->memory(), on.stream}) {
     place_top(on.stream);
@@ -71,44 +46,47 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   }
 
   // The last level as rays see it: the array itself, if it is the only one; else its minima, which
-  // have the order of the array.
+  // have the order of the array. Nothing, if no rays are to be cast.
   void place_top(stream_t stream) {
     rays_.reset();  // so that queries scan, if it cannot be placed
     const unsigned level = view().levels.count;
     column top = values_;
-    rmq_rx_options options = asked_;
+    rmq_rx_options asked{.ties = options_.ties, .extreme = options_.extreme};
     if (level != 0) {
       top = {format_of<Value>, view().minima + view().levels.begins[level],
              view().levels.size(level)};
-      options.extreme = rmq_extreme::minimum;
+      asked.extreme = rmq_extreme::minimum;
     }
-    rays_.emplace(context{this->memory(), stream}, this->memory(), top, options, repairs_.number());
+    if (options_.top == hierarchy_top::scan) top.size = 0;
+    rays_.emplace(context{this->memory(), stream}, this->memory(), top, asked, repairs_.number());
   }
 
   // Has a batch answered, a stretch of it at a time.
   template <class Asked>
   void answer(const context& on, const probes& ranges, typename Asked::result* out) const {
     const bool is_array = view().levels.count == 0;
+    const bool in_one = options_.kernel == hierarchy_kernel::tracing;
     const auto first_place = static_cast<Place>(view().array.first());
-    core::rmq_ray_job job;
+    hybrid_job<view_type, Asked> job;
     job.ranges = source_of(ranges);
     job.array_size = values_.size;
     job.first_place = is_array ? 0 : first_place;
     job.chunk_bits = view().levels.chunk_bits;
     job.levels_above = view().levels.count;
+    job.answer = {view(), job.ranges, out};
+    job.first_entry = is_array ? first_place : Place{0};
     const std::uint64_t all = ranges.size();
-    buffer<std::uint64_t> traced(on, std::min(rays::most_at_once, all));
+    const std::uint64_t most = std::min(rays::most_at_once, all);
+    buffer<std::uint64_t> traced(on, in_one ? 0 : most);
     job.out = traced.data();
     for (; job.begin < all; job.begin += job.size) {
-      job.size = std::min(traced.size(), all - job.begin);
-      rays_->trace(on, job);
-      executor::for_each_alone(
-          on,
-          answer_hybrid_range<view_type, Asked>{{view(), job.ranges, out},
-                                                job.begin,
-                                                traced.data(),
-                                                is_array ? first_place : Place{0}},
-          job.size);
+      job.size = std::min(most, all - job.begin);
+      if (in_one) {
+        rays_->run(on, job);
+      } else {
+        rays_->template run<core::rmq_ray_job>(on, job);
+        executor::for_each_alone(on, job, job.size);
+      }
     }
   }
 
@@ -137,7 +115,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   std::uint64_t do_repairs(stream_t stream) const override { return repairs_.read(stream); }
 
   column values_;
-  rmq_rx_options asked_;
+  rmq_hierarchy_options options_;
   std::unique_ptr<rmq_hierarchy> levels_;
   repair_counter<executor> repairs_;
   std::optional<rays> rays_;

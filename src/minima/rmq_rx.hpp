@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 
@@ -103,14 +104,19 @@ class minima_by_rays {
     scene_ = plan.scene;
   }
 
-  // Runs a job, which need not know the scene.
-  void trace(const context& on, core::rmq_ray_job job) const {
+  // Runs a job of at most as many, which need not know the scene.
+  template <std::derived_from<core::rmq_ray_job> Job>
+  void run(const context& on, Job job) const {
     job.scene = scene_;
     job.repairs = repairs_;
+    rays_->trace(on, job);
+  }
+  // The same for any number of ranges.
+  void trace(const context& on, core::rmq_ray_job job) const {
     const std::uint64_t end = job.begin + job.size;
     for (; job.begin < end; job.begin += job.size, job.out += job.size) {
       job.size = std::min(most_at_once, end - job.begin);
-      rays_->trace(on, job);
+      run(on, job);
     }
   }
 

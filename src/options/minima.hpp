@@ -56,7 +56,10 @@ inline constexpr auto rmq_hierarchy_table = table_of<rmq_hierarchy_options>(
                                                           {{"queue", hierarchy_assign::queue},
                                                            {"multi", hierarchy_assign::multi},
                                                            {"atomic", hierarchy_assign::atomic}},
-                                                          "how groups come by ranges"))},
+                                                          "how groups come by ranges")),
+        of_a_paper(choice<&rmq_hierarchy_options::kernel>(
+            "kernel", {{"own", hierarchy_kernel::own}, {"tracing", hierarchy_kernel::tracing}},
+            "in which kernel levels are scanned"))},
     asked_options<rmq_hierarchy_options>);
 
 inline constexpr auto rmq_lca_table =

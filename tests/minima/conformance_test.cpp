@@ -37,7 +37,11 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"load", "coalesced"}, {"chunk", "1024"}, {"group", "1"}},
         {{"load", "coalesced"}, {"assign", "atomic"}},
         {{"top", "rays"}, {"chunk", "4"}, {"cutoff", "100"}},
-        {{"top", "rays"}, {"chunk", "32"}}}},
+        {{"top", "rays"}, {"chunk", "32"}},
+        {{"top", "rays"}, {"kernel", "tracing"}, {"chunk", "4"}, {"cutoff", "100"}},
+        {{"top", "rays"}, {"kernel", "tracing"}},
+        {{"top", "scan"}, {"kernel", "tracing"}},
+        {{"top", "scan"}, {"kernel", "tracing"}, {"chunk", "4"}, {"cutoff", "100"}}}},
       {"rmq_rx", {{{"block", "32"}}, {{"block", "128"}, {"build", "trace"}}}},
   };
   return all;
@@ -167,6 +171,13 @@ std::string to_text(const option_map& options) {
   return text;
 }
 
+// Whether the tested backend has these options.
+bool is_had(const option_map& options) {
+  if (!options.contains("top")) return true;
+  return options.at("top") == "rays" ? tested_backend() != backend::cuda
+                                     : tested_backend() == backend::optix;
+}
+
 class rmq_conformance : public backend_test {
  protected:
   template <class T, class Position>
@@ -247,7 +258,7 @@ class rmq_conformance : public backend_test {
       if (own != tested_options().end())
         sets.insert(sets.end(), own->second.begin(), own->second.end());
       for (option_map& options : sets) {
-        if (options.contains("top") && tested_backend() == backend::cuda) continue;
+        if (!is_had(options)) continue;
         f(able.structure, options);
         const std::uint64_t changed = below(random, 3);
         if (changed != 0) options["ties"] = "rightmost";

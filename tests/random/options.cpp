@@ -101,8 +101,10 @@ bool is_legal_cgrx(const option_map& options) {
 
 bool is_legal_hierarchy(backend where, const option_map& options) {
   const std::string top = word(options, "top", "auto");
-  if ((where == backend::cuda && top == "rays") || (where == backend::optix && top == "scan"))
-    return false;
+  const bool rays = top == "rays" || (top == "auto" && where == backend::optix);
+  const bool tracing = word(options, "kernel", "own") == "tracing";
+  if (where == backend::cuda && (rays || tracing)) return false;
+  if (where == backend::optix ? !rays && !tracing : !rays && tracing) return false;
   // A thread that loads vectors answers by itself.
   const std::string group = word(options, "group", "auto");
   return word(options, "load", "auto") != "vector" || group == "auto" || group == "1";
@@ -164,6 +166,7 @@ const std::vector<drawn_structure>& drawn_structures() {
         {"load", {"auto", "vector", "coalesced"}},
         {"group", {"auto", "1", "2", "4", "8", "16", "32"}},
         {"assign", {"queue", "multi", "atomic"}},
+        {"kernel", {"own", "tracing"}},
         {"ties", {"leftmost", "rightmost"}},
         {"extreme", {"minimum", "maximum"}}}},
       {"rmq_lca", {{"ties", {"leftmost", "rightmost"}}, {"extreme", {"minimum", "maximum"}}}},

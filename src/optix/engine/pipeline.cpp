@@ -53,14 +53,13 @@ pipeline make(const program_choice& choice) {
 
   abi::module_handle programs = nullptr;
   check_logged("optixModuleCreate", [&](char* log, std::size_t* size) {
-    return call.create_module(context, &module_options, &options, choice.text.data(),
-                              choice.text.size(), log, size, &programs);
+    return call.create_module(context, &module_options, &options, choice.entry.text.data(),
+                              choice.entry.text.size(), log, size, &programs);
   });
 
   abi::group_description descriptions[3]{};
   descriptions[0].kind = abi::group_kind::generation;
-  descriptions[0].generation = {programs,
-                                choice.inverse ? "__raygen__trace_inverse" : "__raygen__trace"};
+  descriptions[0].generation = {programs, choice.entry.generation};
   descriptions[1].kind = abi::group_kind::miss;
   descriptions[1].miss = {programs, "__miss__nothing"};
   descriptions[2].kind = abi::group_kind::hit;
@@ -129,8 +128,9 @@ void pipeline::launch(stream_t stream, const void* records_at, const void* param
 
 const pipeline& pipeline_for(const program_choice& choice) {
   static std::mutex lock;
-  const auto what = std::tuple(current_device().context, choice.text.data(), choice.primitive,
-                               choice.hits, choice.build_flags, choice.instances, choice.inverse);
+  const auto what = std::tuple(current_device().context, choice.entry.text.data(),
+                               std::string_view(choice.entry.generation), choice.primitive,
+                               choice.hits, choice.build_flags, choice.instances);
   static std::map<std::remove_const_t<decltype(what)>, pipeline> made;
   const std::lock_guard guard(lock);
   auto found = made.find(what);

@@ -13,14 +13,19 @@
 
 namespace raydex::optix {
 
+// Where the threads of a launch begin; texts that live as long as the process.
+struct entry_point {
+  std::string_view text;   // PTX
+  const char* generation;  // the program in it that generates rays
+};
+
 // What programs are made for.
 struct program_choice {
-  std::string_view text;  // PTX, which lives as long as the process
+  entry_point entry;
   core::primitive_kind primitive;
   core::ray_hits hits;
   unsigned build_flags;  // of the structures
   bool instances;        // rays are traced against instances of them
-  bool inverse;          // rays are cast from keys
 };
 
 // Linked programs, and the records by which the driver finds them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PTX of programs.cu and row_programs.cu, made by the build: programs_SCENE_KEYBITS_ROWIDBITS;
-// and that of rmq_programs.cu.
+// that of rmq_programs.cu, and of hierarchy_programs.cu: programs_hierarchy_VALUE_PLACEBITS.
 #pragma once
 
 #include <string_view>
@@ -20,5 +20,13 @@ extern const std::string_view programs_cgrx_32_64;
 extern const std::string_view programs_cgrx_64_32;
 extern const std::string_view programs_cgrx_64_64;
 extern const std::string_view programs_rmq;
+extern const std::string_view programs_hierarchy_float_32;
+extern const std::string_view programs_hierarchy_float_64;
+extern const std::string_view programs_hierarchy_double_32;
+extern const std::string_view programs_hierarchy_double_64;
+extern const std::string_view programs_hierarchy_int32_32;
+extern const std::string_view programs_hierarchy_int32_64;
+extern const std::string_view programs_hierarchy_int64_32;
+extern const std::string_view programs_hierarchy_int64_64;
 
 }  // namespace raydex::optix

@@ -263,13 +263,19 @@ struct rmq_ray_job {
   /// Traces one range, counted from `begin`.
   template <class Tracer>
   RAYDEX_HD void run(const Tracer& tracer, std::uint64_t number) const {
+    out[number] = find(tracer, number);
+  }
+  /// What it is to write.
+  template <class Tracer>
+  RAYDEX_HD std::uint64_t find(const Tracer& tracer, std::uint64_t number) const {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
-    const bool is_any =
-        ranges.within(begin + number, array_size, first, last) && climb(first, last);
+    if (!ranges.within(begin + number, array_size, first, last) || !climb(first, last))
+      return rmq_ray_scene::none;
     bool searched = false;
-    out[number] = is_any ? scene.find(tracer, first, last, searched) : rmq_ray_scene::none;
+    const std::uint64_t found = scene.find(tracer, first, last, searched);
     if (searched) add_atomically(repairs, 1);
+    return found;
   }
 
  private:
