@@ -20,8 +20,9 @@ class block_sorter {
   __device__ block_sorter(Key* keys, std::uint32_t* numbers, unsigned size)
       : keys_(keys), numbers_(numbers), size_(size) {}
 
-  // By all threads of the block, whole warps. Begins and ends with a barrier.
-  __device__ void sort() const {
+  // By all threads of the block, whole warps. Begins and ends with a barrier. Compiled once and not
+  // for every kernel.
+  __device__ __noinline__ void sort() const {
     const unsigned in_registers = size_ < held_by_warp ? 1 : held_by_warp;
     __syncthreads();
     if (in_registers != 1) sort_in_registers(2, held_by_warp);

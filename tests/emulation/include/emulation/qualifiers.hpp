@@ -6,6 +6,7 @@
 // NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): the names are CUDA's
 #define __global__
 #define __device__
+#define __noinline__
 #define __host__
 #define __grid_constant__
 #define __launch_bounds__(...)
