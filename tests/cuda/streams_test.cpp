@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work goes to whatever stream a caller names: a created one, the thread's default stream, or the
-// legacy one. Compiled with --default-stream=per-thread: here, but not in the library, stream 0 is
-// the thread's own, which waits for the legacy stream and makes it wait.
+// legacy one. Compiled with CUDA_API_PER_THREAD_DEFAULT_STREAM: here, but not in the library,
+// stream 0 is the thread's own, which waits for the legacy stream and makes it wait.
 #include <gtest/gtest.h>
 
 #include <algorithm>
