@@ -596,11 +596,16 @@ void register_uneven(const std::string& test, const subject& tested, row_id_kind
                         [=]() -> testing::Test* { return new uneven<T>(tested, kind, giant); });
 }
 
+// Structures see keys as unsigned integers, whatever their type: with other types, what a type can
+// change is tested, and narrow row ids are not.
 template <class T>
 void register_key_type(const std::string& name, const subject& tested) {
+  constexpr bool encoded = !std::is_unsigned_v<T>;
   const std::vector<std::pair<content, std::string>> few{{content::few_distinct, "duplicates"},
                                                          {content::extremes, "extremes"},
                                                          {content::with_missing, "missing"}};
+  std::vector<std::pair<content, std::string>> some = few;
+  some.emplace_back(content::random, "random");
   const std::vector<std::pair<content, std::string>> all{{content::dense, "dense"},
                                                          {content::random, "random"},
                                                          {content::few_distinct, "duplicates"},
@@ -612,9 +617,9 @@ void register_key_type(const std::string& name, const subject& tested) {
   const std::vector<std::pair<row_id_kind, std::string>> kinds{{row_id_kind::implicit, ""},
                                                                {row_id_kind::narrow, "_rows32"},
                                                                {row_id_kind::wide, "_rows64"}};
-  for (const auto& [what, content_name] : sparse() ? few : all) {
+  for (const auto& [what, content_name] : sparse() ? few : encoded ? some : all) {
     for (const auto& [kind, kind_name] : kinds) {
-      if (sparse() && kind == row_id_kind::narrow) continue;
+      if ((sparse() || encoded) && kind == row_id_kind::narrow) continue;
       std::string test = name;
       test.append("_").append(content_name).append(kind_name);
       testing::RegisterTest(suite.c_str(), test.c_str(), nullptr, nullptr, __FILE__, __LINE__,
