@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all tests of the program share: running it, files for it, random numbers."""
 
+import collections
 import os
 import pathlib
+import random
 import resource
 import secrets
 import subprocess
@@ -15,6 +17,17 @@ BACKEND = os.environ.get("RAYDEX_TEST_BACKEND", "cpu")
 STRUCTURE = os.environ.get("RAYDEX_TEST_STRUCTURE", "auto")
 RMQ_STRUCTURE = os.environ.get("RAYDEX_TEST_RMQ_STRUCTURE", "auto")
 SEED = int(os.environ.get("RAYDEX_TEST_SEED", secrets.randbits(32)))
+
+
+def pytest_collection_modifyitems(items):
+    """At small scale a test takes three of its cases: under the sanitizers programs start slowly."""
+    if os.environ.get("RAYDEX_TEST_SCALE") != "small":
+        return
+    draw = random.Random(SEED)
+    tests = collections.defaultdict(list)
+    for item in items:
+        tests[item.function].append(item)
+    items[:] = [case for cases in tests.values() for case in draw.sample(cases, min(len(cases), 3))]
 
 
 def limit(kind, size):
