@@ -21,53 +21,6 @@ template <class T>
 using ordered_as = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
                                                std::type_identity<T>>::type;
 
-/// @name The order of values: `float`, `double`, `std::int32_t` or `std::int64_t`. NaN comes after
-/// everything. Unsigned integers are compared as signed ones, their top bit flipped. For maxima all
-/// are integers in the opposite order, floating numbers by their codes, so that NaN comes first.
-/// @{
-
-/// Nothing comes after it, so that a minimum of nothing can start from it.
-template <class Value>
-RAYDEX_HD constexpr Value last_value() {
-  if constexpr (std::is_floating_point_v<Value>) {
-    return std::numeric_limits<Value>::quiet_NaN();
-  } else {
-    return std::numeric_limits<Value>::max();
-  }
-}
-
-/// Whether it is NaN; integers never are.
-template <class Value>
-RAYDEX_HD constexpr bool is_nan(Value value) {
-  return value != value;  // NOLINT(misc-redundant-expression)
-}
-
-/// Whether `a` comes before `b`.
-template <class Value>
-RAYDEX_HD constexpr bool less(Value a, Value b) {
-  if constexpr (std::is_floating_point_v<Value>) {
-    return a < b || (is_nan(b) && !is_nan(a));
-  } else {
-    return a < b;
-  }
-}
-
-/// The one that comes first; of equal ones, either.
-template <class Value>
-RAYDEX_HD inline Value smaller(Value a, Value b) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<Value, float>) return fminf(a, b);
-  if constexpr (std::is_same_v<Value, double>) return fmin(a, b);
-#endif
-  return less(b, a) ? b : a;
-}
-/// @}
-
-/// The longest array whose places have 32 bits. A range of a longer one may need a table of
-/// `rmq_cover` whose intervals have 2^32 places.
-inline constexpr std::uint64_t most_narrow_values =
-    (std::uint64_t{1} << 32) - (std::uint64_t{1} << 23);
-
 /// @name Floating numbers of 32 or 64 bits, `Word`, as signed integers of the same order. Zeros are
 /// one, NaN the largest integer.
 /// @{
@@ -96,6 +49,66 @@ RAYDEX_HD constexpr Word bits_of_order(Word order) {
   return is_negative ? size | sign_bit<Word> : size;
 }
 /// @}
+
+/// @name The order of values: `float`, `double`, `std::int32_t` or `std::int64_t`. NaN comes after
+/// everything. Unsigned integers are compared as signed ones, their top bit flipped. For maxima all
+/// are integers in the opposite order, floating numbers by their codes, so that NaN comes first.
+/// @{
+
+/// Nothing comes after it, so that a minimum of nothing can start from it.
+template <class Value>
+RAYDEX_HD constexpr Value last_value() {
+  if constexpr (std::is_floating_point_v<Value>) {
+    return std::numeric_limits<Value>::quiet_NaN();
+  } else {
+    return std::numeric_limits<Value>::max();
+  }
+}
+
+/// Whether it is NaN; integers never are.
+template <class Value>
+RAYDEX_HD constexpr bool is_nan(Value value) {
+  return value != value;  // NOLINT(misc-redundant-expression)
+}
+
+/// Whether arithmetic takes the smallest numbers for zero, as programs of OptiX do with `float`, so
+/// that they are compared as integers.
+template <class Value>
+inline constexpr bool is_flushed =
+#if defined(RAYDEX_FLUSHES_FLOATS)
+    std::is_same_v<Value, float>;
+#else
+    false;
+#endif
+
+/// Whether `a` comes before `b`.
+template <class Value>
+RAYDEX_HD constexpr bool less(Value a, Value b) {
+  if constexpr (is_flushed<Value>) {
+    return static_cast<std::int32_t>(order_of_bits(std::bit_cast<std::uint32_t>(a))) <
+           static_cast<std::int32_t>(order_of_bits(std::bit_cast<std::uint32_t>(b)));
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return a < b || (is_nan(b) && !is_nan(a));
+  } else {
+    return a < b;
+  }
+}
+
+/// The one that comes first; of equal ones, either.
+template <class Value>
+RAYDEX_HD inline Value smaller(Value a, Value b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<Value, float> && !is_flushed<Value>) return fminf(a, b);
+  if constexpr (std::is_same_v<Value, double>) return fmin(a, b);
+#endif
+  return less(b, a) ? b : a;
+}
+/// @}
+
+/// The longest array whose places have 32 bits. A range of a longer one may need a table of
+/// `rmq_cover` whose intervals have 2^32 places.
+inline constexpr std::uint64_t most_narrow_values =
+    (std::uint64_t{1} << 32) - (std::uint64_t{1} << 23);
 
 /// A minimum and its place.
 template <class Value, class Place>
@@ -208,6 +221,8 @@ class value_array {
     if constexpr (std::is_integral_v<Value>) {
       const word bits = static_cast<word>(value) ^ flip_;
       return static_cast<Value>(coded_ ? bits_of_order(bits) : bits);
+    } else if constexpr (is_flushed<Value>) {
+      return std::bit_cast<Value>(bits_of_order(order_of_bits(std::bit_cast<word>(value))));
     } else {
       return is_nan(value) ? last_value<Value>() : value + Value{0};
     }
