@@ -194,7 +194,8 @@ std::size_t measure_all(const std::vector<measured_workload<Family>>& workloads,
   if (workloads.empty()) return 0;
   std::size_t left_out = 0;
   record.announce(table_head(Family::build_ratio));
-  for (const auto& [what, tasks] : workloads) {
+  for (const measured_workload<Family>& workload : workloads) {
+    const auto& what = workload.what;
     std::optional<Family> measured;
     const auto without_workload = shortage_of([&] {
       record.say(fmt::format("generating {}", describe(what)));
@@ -202,22 +203,23 @@ std::size_t measure_all(const std::vector<measured_workload<Family>>& workloads,
       record.say(fmt::format("measuring the floors of {}", describe(what)));
       measured->measure_floors();
     });
-    for (const auto& [asked, who, wanted_by] : tasks) {
+    for (const task<Family>& next : workload.tasks) {
+      const auto& who = next.who;
       const std::string options = to_text(who.options);
       const std::string line = fmt::format("{}{}{}: {}", who.structure, options.empty() ? "" : " ",
                                            options, describe(what));
       record.measuring(line);
       std::string command =
           fmt::format("raydex bench --structure {} --backend {} --result {} {}", who.structure,
-                      to_string(here.on().where()), to_string(asked), to_options(what));
+                      to_string(here.on().where()), to_string(next.asked), to_options(what));
       for (const auto& [name, value] : who.options)
         command += fmt::format(" --option {}={}", name, value);
       command += fmt::format(" --repetitions {}", repetitions);
       const auto without = without_workload ? without_workload : shortage_of([&] {
-        for (report_row& row : measured->measure(asked, who, repetitions)) {
+        for (report_row& row : measured->measure(next.asked, who, repetitions)) {
           row.options = options;
           row.command = command;
-          record.add(std::move(row), wanted_by);
+          record.add(std::move(row), next.experiments);
         }
       });
       if (!without) continue;
