@@ -91,7 +91,7 @@ def test_steps_are_summed_up():
     cells = counters.cells_of(run_of(*before, *SORT, *SCENE, "void bench::count_wrong", *BATCH),
                               counters.TABLES["cgrx-10-steps"])
     begin = len(before)
-    assert cells == {"sort_ms": milliseconds(*range(begin, begin + 4)), 
+    assert cells == {"sort_ms": milliseconds(*range(begin, begin + 4)),
                      "scene_ms": milliseconds(begin + 4, begin + 5, begin + 7),
                      "bvh_ms": milliseconds(begin + 6, begin + 8), "compact_ms": milliseconds(begin + 9),
                      "sort_lookups_ms": "0", "rays_ms": "0", "search_ms": "0", "write_ms": "0"}
