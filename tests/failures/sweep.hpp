@@ -20,7 +20,7 @@ namespace raydex::test {
 class failures : public backend_test {
  protected:
   void SetUp() override {
-    alarm(120);
+    alarm(300);
     backend_test::SetUp();
   }
   void TearDown() override { alarm(0); }
