@@ -20,7 +20,7 @@ namespace raydex::test {
 class failures : public backend_test {
  protected:
   void SetUp() override {
-    alarm(300);
+    alarm(120);
     backend_test::SetUp();
   }
   void TearDown() override { alarm(0); }
