@@ -8,6 +8,7 @@
 #include "raydex/advise.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
+#include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
 #include "src/options/lookups.hpp"
 #include "src/options/minima.hpp"
@@ -16,6 +17,9 @@
 namespace raydex {
 
 namespace {
+
+// Entries of a slice of an index with 64-bit row ids: places of all structures in it fit 32 bits.
+constexpr std::uint64_t most_of_slice = std::uint64_t{1} << 31;
 
 // Of a structure for keys or for minima: it has the one builder or the other.
 struct structure_entry {
@@ -31,7 +35,15 @@ struct structure_entry {
 template <const auto& Table, auto Build>
 std::unique_ptr<index> build_keys(backend where, const context& on, const column& keys,
                                   const std::optional<column>& row_ids, const option_map& options) {
-  return Build(where, on, keys, row_ids, parse(Table, options));
+  const auto parsed = parse(Table, options);
+  const index_info info = info_of(Table.facts, where, keys, row_ids);
+  if (info.row_ids == row_id_type::uint32) return Build(where, on, keys, row_ids, parsed);
+  check_build(Table.facts, where, on, keys, row_ids);
+  const auto make = [where, parsed](const context& own, const column& codes) {
+    return std::unique_ptr<index>(Build(where, own, codes, std::nullopt, parsed));
+  };
+  return builder_on(where, &backend_table::build_wide)(info, Table.facts.updates, on, keys, row_ids,
+                                                       make, most_of_slice);
 }
 template <const auto& Table, auto Build>
 std::unique_ptr<rmq> build_minima(backend where, const context& on, const column& values,

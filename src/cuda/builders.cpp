@@ -15,6 +15,7 @@ sorted_searcher search_sorted;
 sorted_searcher search_by_tree;
 row_id_widener widen_row_ids;
 found_marker mark_found;
+wide_builder build_wide;
 // `build` is overloaded by the type of the options.
 keys_builder<sorted_array, sorted_array_options> build;
 keys_builder<eytzinger, eytzinger_options> build;
@@ -43,6 +44,7 @@ const backend_table table{.where = backend::cuda,
                           .search_by_tree = search_by_tree,
                           .widen_row_ids = widen_row_ids,
                           .mark_found = mark_found,
+                          .build_wide = build_wide,
                           .build_sorted_array = build,
                           .build_eytzinger = build,
                           .build_line_tree = build_line_tree,

@@ -80,6 +80,12 @@ using row_id_widener = void(const context& on, const std::uint32_t* narrow, std:
 // Writes which of them are rows.
 using found_marker = void(const context& on, const row_id_span& rows, bool* out);
 
+// An index of 64-bit row ids, made of structures that `make` builds over slices of so many keys.
+using wide_builder = std::unique_ptr<index>(const index_info& info, bool updates, const context& on,
+                                            const column& keys,
+                                            const std::optional<column>& row_ids,
+                                            const index_maker& make, std::uint64_t of_slice);
+
 // Null for what the backend does not offer.
 struct backend_table {
   backend where;
@@ -97,6 +103,7 @@ struct backend_table {
   sorted_searcher* search_by_tree = nullptr;
   row_id_widener* widen_row_ids = nullptr;
   found_marker* mark_found = nullptr;
+  wide_builder* build_wide = nullptr;
   keys_builder<sorted_array, sorted_array_options>* build_sorted_array = nullptr;
   keys_builder<eytzinger, eytzinger_options>* build_eytzinger = nullptr;
   keys_builder<pivot_tree, pivot_tree_options>* build_line_tree = nullptr;

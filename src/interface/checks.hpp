@@ -45,6 +45,9 @@ void check_build(const structure_facts& of, backend where, const context& on, co
                  const std::optional<column>& row_ids);
 void check_build(const structure_facts& of, backend where, const context& on, const column& values);
 
+// Refuses row ids of 64 bits, which `build` by name takes.
+void check_narrow(const index_info& info);
+
 // The part of a description that follows from the arguments of a build.
 index_info info_of(const structure_facts& of, backend where, const column& keys,
                    const std::optional<column>& row_ids);

@@ -15,6 +15,7 @@ sorted_searcher search_sorted;
 sorted_searcher search_by_tree;
 row_id_widener widen_row_ids;
 found_marker mark_found;
+wide_builder build_wide;
 }  // namespace raydex::cuda
 
 namespace raydex::optix {
@@ -39,6 +40,7 @@ const backend_table table{.where = backend::optix,
                           .search_by_tree = cuda::search_by_tree,
                           .widen_row_ids = cuda::widen_row_ids,
                           .mark_found = cuda::mark_found,
+                          .build_wide = cuda::build_wide,
                           .build_rx = build,
                           .build_cgrx = build,
                           .build_rmq_hierarchy = build,

@@ -9,7 +9,7 @@ namespace raydex::optix {
 
 std::unique_ptr<rx> build(const index_info& info, const context& on, const column& keys,
                           const std::optional<column>& row_ids, const rx_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<rx> {
+  return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<rx> {
     if (options.primitives == rx_primitives::rows)
       return std::make_unique<built_row_rx<Key, RowId, ray_engine>>(info, on, keys, row_ids,
                                                                     options);
