@@ -30,10 +30,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/raydexConfig.cmake
         DESTINATION ${raydex_package_dir})
 
 # As raydexConfig.cmake.in says, what a static raydex needs is left to the final link: pkg-config --static.
-set(raydex_papers_libs -lraydex_papers)
 file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 if(NOT BUILD_SHARED_LIBS)
-  set(raydex_papers_libs)  # they are in libraydex
   set(raydex_pkgconfig_requires "fmt, libhwy, tbb")
   set(raydex_pkgconfig_libs -lembree${embree_VERSION_MAJOR})
   if(RAYDEX_WITH_CUDA)
@@ -41,9 +39,14 @@ if(NOT BUILD_SHARED_LIBS)
   endif()
 endif()
 configure_file(cmake/raydex.pc.in raydex.pc @ONLY)
-configure_file(cmake/raydex-papers.pc.in raydex-papers.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/raydex.pc ${PROJECT_BINARY_DIR}/raydex-papers.pc
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/raydex.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(BUILD_SHARED_LIBS)  # else raydex.pc says it all
+  configure_file(cmake/raydex-papers.pc.in raydex-papers.pc @ONLY)
+  install(CODE "if(EXISTS \"$<TARGET_FILE:raydex_papers>\")
+    file(INSTALL \"${PROJECT_BINARY_DIR}/raydex-papers.pc\"
+         DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig\")
+  endif()")
+endif()
 
 if(TARGET raydex_cli)
   file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
