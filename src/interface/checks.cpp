@@ -198,8 +198,7 @@ void check_narrow(const index_info& info) {
 
 index_info info_of(const structure_facts& of, backend where, const column& keys,
                    const std::optional<column>& row_ids) {
-  const bool narrow =
-      row_ids ? row_ids->format.type == key_type::uint32 : keys.size < not_found<std::uint32_t>;
+  const bool narrow = are_narrow(keys, row_ids);
   return {.structure = std::string(of.name),
           .where = where,
           .key = keys.format,

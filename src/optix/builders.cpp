@@ -23,8 +23,6 @@ namespace raydex::optix {
 // `build` is overloaded by the type of the options.
 keys_builder<rx, rx_options> build;
 keys_builder<cgrx, cgrx_options> build;
-minima_builder<rmq_hierarchy, rmq_hierarchy_options> build;
-minima_builder<rmq, rmq_rx_options> build;
 
 const backend_table table{.where = backend::optix,
                           .why_unavailable = why_unavailable,
@@ -42,8 +40,6 @@ const backend_table table{.where = backend::optix,
                           .mark_found = cuda::mark_found,
                           .build_wide = cuda::build_wide,
                           .build_rx = build,
-                          .build_cgrx = build,
-                          .build_rmq_hierarchy = build,
-                          .build_rmq_rx = build};
+                          .build_cgrx = build};
 
 }  // namespace raydex::optix

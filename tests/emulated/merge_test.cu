@@ -279,10 +279,10 @@ TEST_F(merging, lines_of_rows) {
   check<std::uint32_t, std::uint32_t, structure::lines, layout::row>(
       cells_of_type<std::uint32_t>(20'000, random), some_sizes, random);
 }
-TEST_F(merging, lines_of_columns) {
+TEST_F(merging, lines_of_wide_keys) {
   auto random = test::generator();
-  check<double, std::uint32_t, structure::lines, layout::column>(
-      cells_of_type<double>(20'000, random), some_sizes, random);
+  check<double, std::uint32_t, structure::lines, layout::row>(cells_of_type<double>(20'000, random),
+                                                              some_sizes, random);
 }
 TEST_F(merging, groups_of_rows) {
   auto random = test::generator();

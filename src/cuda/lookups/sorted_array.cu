@@ -10,7 +10,8 @@ std::unique_ptr<sorted_array> build(const index_info& info, const context& on, c
                                     const std::optional<column>& row_ids,
                                     const sorted_array_options& options) {
   return dispatch(info.key, [&]<class Key, class RowId>() {
-    return make_sorted_array<Key, RowId, executor>(info, on, keys, row_ids, options);
+    return make_sorted_array<layout::column, Key, RowId, executor>(info, on, keys, row_ids,
+                                                                   options);
   });
 }
 

@@ -17,10 +17,8 @@ namespace {
 const std::vector<option_map>& tested_options() {
   static const std::vector<option_map> all{
       {},
-      {{"layout", "column"}},
       {{"nodes", "exact"}},
       {{"nodes", "quantised"}},
-      {{"layout", "column"}, {"nodes", "quantised"}},
       {{"search", "groups"}, {"k", "9"}},
       {{"search", "groups"}, {"k", "9"}, {"layout", "column"}}};
   return all;
