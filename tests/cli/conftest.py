@@ -20,14 +20,20 @@ SEED = int(os.environ.get("RAYDEX_TEST_SEED", secrets.randbits(32)))
 
 
 def pytest_collection_modifyitems(items):
-    """At small scale a test takes three of its cases: under the sanitizers programs start slowly."""
-    if os.environ.get("RAYDEX_TEST_SCALE") != "small":
+    """A run draws a share of a test's cases, of few at least three, and at small scale three."""
+    share = int(os.environ.get("RAYDEX_TEST_SHARE", "1/1").removeprefix("1/"))
+    small = os.environ.get("RAYDEX_TEST_SCALE") == "small"
+    if share == 1 and not small:
         return
     draw = random.Random(SEED)
+
+    def drawn(cases):
+        return draw.sample(cases, min(len(cases), 3 if small else max(3, len(cases) // share)))
+
     tests = collections.defaultdict(list)
     for item in items:
         tests[item.function].append(item)
-    items[:] = [case for cases in tests.values() for case in draw.sample(cases, min(len(cases), 3))]
+    items[:] = [case for cases in tests.values() for case in drawn(cases)]
 
 
 def limit(kind, size):

@@ -597,6 +597,7 @@ std::string suite_of(const subject& tested) {
 template <class T>
 void register_uneven(const std::string& test, const subject& tested, row_id_kind kind,
                      std::size_t giant) {
+  if (!is_drawn(suite_of(tested) + test)) return;
   testing::RegisterTest(suite_of(tested).c_str(), test.c_str(), nullptr, nullptr, __FILE__,
                         __LINE__,
                         [=]() -> testing::Test* { return new uneven<T>(tested, kind, giant); });
@@ -628,6 +629,7 @@ void register_key_type(const std::string& name, const subject& tested) {
       if ((sparse() || encoded) && kind == row_id_kind::narrow) continue;
       std::string test = name;
       test.append("_").append(content_name).append(kind_name);
+      if (!is_drawn(suite + test)) continue;
       testing::RegisterTest(suite.c_str(), test.c_str(), nullptr, nullptr, __FILE__, __LINE__,
                             [tested, what = what, kind = kind]() -> testing::Test* {
                               return new conformance<T>(tested, what, kind);

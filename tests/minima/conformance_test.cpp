@@ -282,6 +282,7 @@ class rmq_conformance : public backend_test {
            {content::random, content::few_distinct, content::all_equal, content::extremes,
             content::ascending, content::descending, content::sawtooth, content::mountain}) {
         if (size > 1000 && below(random, 3) != 0 && sparse()) continue;
+        if (below(random, share_divisor()) != 0) continue;
         const std::vector<T> values = make_values<T>(what, size, random);
         const std::size_t misaligned = below(random, 16 / sizeof(T));
         for_each_structure(random, [&](const std::string& structure, const option_map& options) {

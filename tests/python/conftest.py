@@ -13,9 +13,11 @@ from hypothesis.configuration import set_hypothesis_home_dir
 
 set_hypothesis_home_dir(os.path.join(tempfile.gettempdir(), "raydex-hypothesis"))  # not in the repository
 
+SHARE = int(os.environ.get("RAYDEX_TEST_SHARE", "1/1").removeprefix("1/"))  # of what is drawn, one of so many
 EXAMPLES = 50 if worlds.HAS_GPU else 200  # CuPy compiles what converts one dtype to another
+# A failure prints its example, as a decorator that repeats it.
 hypothesis.settings.register_profile(
-    "ci", deadline=None, database=None, max_examples=int(os.environ.get("RAYDEX_EXAMPLES", EXAMPLES)))
+    "ci", deadline=None, database=None, max_examples=max(10, EXAMPLES // SHARE), print_blob=True)
 hypothesis.settings.load_profile("ci")
 
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers of a test run. The seed is new in every run, printed when a test fails, and taken
-// from RAYDEX_TEST_SEED if that is set.
+// Random numbers of a test run, and what it draws of suites with many cases. The seed is new in
+// every run, printed when a test fails, and taken from RAYDEX_TEST_SEED if that is set.
 #pragma once
 
 #include <cstdint>
 #include <random>
+#include <string_view>
 
 namespace raydex::test {
 
@@ -14,6 +15,13 @@ std::uint64_t seed();
 // Whether tests should be small because a sanitizer or an emulation runs them
 // (RAYDEX_TEST_SCALE=small).
 bool small_scale();
+
+// Of suites with many cases a run draws one of so many: 4 if RAYDEX_TEST_SHARE=1/4, all unless set.
+// Which ones follows from the seed, so that over many runs each is drawn.
+std::uint64_t share_divisor();
+
+// Whether this run draws the case of this name.
+bool is_drawn(std::string_view name);
 
 // A generator for one test: the same for the same seed and salt.
 inline std::mt19937_64 generator(std::uint64_t salt = 0) {
