@@ -40,8 +40,7 @@ std::unique_ptr<index> build_keys(backend where, const context& on, const column
   if (are_narrow(keys, row_ids)) return Build(where, on, keys, row_ids, parsed);
   return build_wide(Table.facts, where, on, keys, row_ids,
                     [where, parsed](const context& own, const column& codes) {
-                      return std::unique_ptr<index>(
-                          Build(where, own, codes, std::nullopt, parsed));
+                      return std::unique_ptr<index>(Build(where, own, codes, std::nullopt, parsed));
                     });
 }
 template <const auto& Table, auto Build>

@@ -190,9 +190,10 @@ void check_build(const structure_facts& of, backend where, const context& on,
 
 void check_narrow(const index_info& info) {
   if (info.row_ids != row_id_type::uint32) {
-    throw unsupported(fmt::format(
-        "row ids: build_{0} makes those of 32 bits, for fewer than {1} rows; build(\"{0}\", ...) takes any",
-        info.structure, not_found<std::uint32_t>));
+    throw unsupported(
+        fmt::format("row ids: build_{0} makes those of 32 bits, for fewer than {1} rows; "
+                    "build(\"{0}\", ...) takes any",
+                    info.structure, not_found<std::uint32_t>));
   }
 }
 

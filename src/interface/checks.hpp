@@ -49,8 +49,7 @@ RAYDEX_INTERNAL void check_build(const structure_facts& of, backend where, const
 
 // Whether row ids have 32 bits.
 inline bool are_narrow(const column& keys, const std::optional<column>& row_ids) {
-  return row_ids ? row_ids->format.type == key_type::uint32
-                 : keys.size < not_found<std::uint32_t>;
+  return row_ids ? row_ids->format.type == key_type::uint32 : keys.size < not_found<std::uint32_t>;
 }
 // Refuses row ids of 64 bits, which `build` by name takes.
 RAYDEX_INTERNAL void check_narrow(const index_info& info);

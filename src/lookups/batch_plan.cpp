@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/lookups/batch_plan.hpp"
 
+#include <fmt/format.h>
+
+#include "raydex/error.hpp"
+
 namespace raydex {
+
+void check_plain_schedule(const batch_schedule& asked, const char* structure) {
+  if (asked.reorder.value_or(reordering::none) == reordering::none && !asked.group) return;
+  throw unsupported(fmt::format(
+      "options reorder, group: {} answers in the order of the batch, a thread a lookup; "
+      "sorted_array takes them",
+      structure));
+}
 
 batch_plan plan_of(const batch_schedule& asked, const batch_plan& best) {
   return {.schedule = asked.schedule.value_or(best.schedule),

@@ -30,6 +30,7 @@ std::unique_ptr<btree> build_btree(backend where, const context& on, const colum
                                    const std::optional<column>& row_ids,
                                    const btree_options& options) try {
   const auto info = checked(btree_table, options, where, on, keys, row_ids);
+  check_plain_schedule(options.batch, "btree");
   return builder_on(where, &backend_table::build_btree)(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();

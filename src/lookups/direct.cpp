@@ -28,6 +28,7 @@ std::unique_ptr<direct> build_direct(backend where, const context& on, const col
                                      const std::optional<column>& row_ids,
                                      const direct_options& options) try {
   const auto info = checked(direct_table, options, where, on, keys, row_ids);
+  check_plain_schedule(options.batch, "direct");
   return builder_on(where, &backend_table::build_direct)(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();

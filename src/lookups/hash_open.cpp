@@ -28,7 +28,11 @@ std::unique_ptr<hash_open> build_hash_open(backend where, const context& on, con
                                            const std::optional<column>& row_ids,
                                            const hash_open_options& options) try {
   const auto info = checked(hash_open_table, options, where, on, keys, row_ids);
-  return builder_on(where, &backend_table::build_hash_open)(info, on, keys, row_ids, options);
+  keys_builder<hash_open, hash_open_options>& builder =
+      options.bucket == 64
+          ? builder_on(where, &backend_table::build_hash_open)
+          : builder_on(where, &paper_table::build_wide_hash, "hash_open with bucket=128");
+  return builder(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

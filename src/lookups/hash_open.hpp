@@ -124,15 +124,12 @@ class built_hash_open final
   hash_open_options options_;
 };
 
-template <class Key, class RowId, class Executor>
+template <unsigned Bytes, class Key, class RowId, class Executor>
 std::unique_ptr<hash_open> make_hash_open(const index_info& info, const context& on,
                                           const column& keys, const std::optional<column>& row_ids,
                                           const hash_open_options& options) {
-  if (options.bucket == 64)
-    return std::make_unique<built_hash_open<Key, RowId, 64, Executor>>(info, on, keys, row_ids,
-                                                                       options);
-  return std::make_unique<built_hash_open<Key, RowId, 128, Executor>>(info, on, keys, row_ids,
-                                                                      options);
+  return std::make_unique<built_hash_open<Key, RowId, Bytes, Executor>>(info, on, keys, row_ids,
+                                                                        options);
 }
 
 }  // namespace raydex

@@ -25,9 +25,12 @@ std::unique_ptr<pivot_tree> build_pivot_tree(backend where, const context& on, c
                                              const std::optional<column>& row_ids,
                                              const pivot_tree_options& options) try {
   const auto info = checked(pivot_tree_table, options, where, on, keys, row_ids);
-  if (options.search == tree_search::lines && options.layout == layout::column) {
-    throw unsupported(
-        "option layout: leaves of search=lines are entries; column goes with search=groups");
+  if (options.search == tree_search::lines) {
+    check_plain_schedule(options.batch, "pivot_tree with search=lines");
+    if (options.layout == layout::column) {
+      throw unsupported(
+          "option layout: leaves of search=lines are entries; column goes with search=groups");
+    }
   }
   keys_builder<pivot_tree, pivot_tree_options>& builder =
       options.search == tree_search::lines

@@ -36,7 +36,8 @@ class wide_index final : public index {
     info_ = info;
     const context own{memory(), on.stream};
     dispatch_key(info.key, [&]<class Key>() {
-      held_ = hold<Key>(own, Executor::template sort_column<Key, std::uint64_t>(own, keys, row_ids));
+      held_ =
+          hold<Key>(own, Executor::template sort_column<Key, std::uint64_t>(own, keys, row_ids));
     });
     describe(keys.size);
   }
@@ -105,8 +106,8 @@ class wide_index final : public index {
     }
   }
 
-  // Writes the rows, or without `rows` the positions, that `ask(slice, to)` finds in the first slice
-  // that has any, or in the last one.
+  // Writes the rows, or without `rows` the positions, that `ask(slice, to)` finds in the first
+  // slice that has any, or in the last one.
   template <class Ask>
   void place(const context& on, std::uint64_t size, const std::uint64_t* rows, bool last_wins,
              std::uint64_t* out, const Ask& ask) const {
@@ -114,9 +115,8 @@ class wide_index final : public index {
     for (const slice& each : held_.slices) {
       ask(located_index(*each.found_by), found.data());
       const bool fresh = &each == &held_.slices.front();
-      Executor::for_each(on,
-                         core::place_rows{found.data(), each.begin, rows, fresh, last_wins, out},
-                         size);
+      Executor::for_each(
+          on, core::place_rows{found.data(), each.begin, rows, fresh, last_wins, out}, size);
     }
   }
 
@@ -126,9 +126,7 @@ class wide_index final : public index {
           [&](const located_index& in, std::uint32_t* to) { in.first(on, batch, to); });
   }
 
-  view_type view() const {
-    return view_type({nullptr, held_.rows.data()}, held_.rows.size());
-  }
+  view_type view() const { return view_type({nullptr, held_.rows.data()}, held_.rows.size()); }
 
   // Has an operation visit the rows of each probe.
   template <class Operation>
@@ -137,9 +135,10 @@ class wide_index final : public index {
     buffer<std::uint64_t> counts(on, batch.size());
     find_begins(on, batch, begins.data());
     do_count(on, batch, counts.data());
-    Executor::run(on, batch_plan{},
-                  core::answer_located<Operation>{view(), {batch.size()}, operation, begins.data(),
-                                                  counts.data(), operation.out});
+    Executor::run(
+        on, batch_plan{},
+        core::answer_located<Operation>{
+            view(), {batch.size()}, operation, begins.data(), counts.data(), operation.out});
   }
   // What operations on rows that are located already ask of probes: how many there are.
   static auto numbered(const probes& batch) { return probes_of<std::uint32_t>(batch); }
@@ -192,9 +191,8 @@ class wide_index final : public index {
 
   void do_rank(const context& on, const probes& batch, bool past,
                std::uint64_t* out) const override {
-    add_up(on, batch.size(), out, [&](const located_index& in, std::uint64_t* to) {
-      in.rank(on, batch, past, to);
-    });
+    add_up(on, batch.size(), out,
+           [&](const located_index& in, std::uint64_t* to) { in.rank(on, batch, past, to); });
   }
 
   void do_closest(const context& on, const probes& batch, bool before, closeness which, bool last,
@@ -217,17 +215,16 @@ class wide_index final : public index {
   }
 
   void do_row_ids(const context& on, void* out) const override {
-    Executor::for_each(
-        on, core::copy_wide_rows{held_.rows.data(), static_cast<std::uint64_t*>(out)},
-        held_.rows.size());
+    Executor::for_each(on,
+                       core::copy_wide_rows{held_.rows.data(), static_cast<std::uint64_t*>(out)},
+                       held_.rows.size());
   }
   const void* do_row_list(const context& /*on*/, buffer<std::byte>& /*made*/) const override {
     return held_.rows.data();
   }
   std::uint64_t do_count_repeated(const context& on) const override {
-    const bool repeat = std::ranges::any_of(held_.slices, [&](const slice& each) {
-      return located_index(*each.found_by).repeats(on);
-    });
+    const bool repeat = std::ranges::any_of(
+        held_.slices, [&](const slice& each) { return located_index(*each.found_by).repeats(on); });
     return repeat ? 1 : 0;
   }
 
@@ -250,9 +247,7 @@ class wide_index final : public index {
     dispatch_key(info_.key, [&]<class Key>() {
       const auto given = Executor::template sort_edits<Key, std::uint64_t>(own, batch);
       const core::strided_list<Key, std::uint64_t> all{
-          {std::get<buffer<Key>>(held_.keys).data()},
-          {held_.rows.data()},
-          held_.rows.size()};
+          {std::get<buffer<Key>>(held_.keys).data()}, {held_.rows.data()}, held_.rows.size()};
       auto changed = Executor::edited(own, all, given);
       if (changed) {
         entries made = hold<Key>(own, std::move(*changed));

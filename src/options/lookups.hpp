@@ -29,16 +29,20 @@ inline constexpr std::array schedule_options{
     of_a_paper(choice<Batch, &batch_schedule::pin>(
         "pin", {{"none", pinning::none}, {"steps", pinning::steps}, {"full", pinning::full}},
         "what shared memory holds of the upper levels")),
+    choice<Batch, &batch_schedule::scan>("scan",
+                                         {{"multi", scanning::multi}, {"single", scanning::single}},
+                                         "whether threads share a range's matches")};
+
+// Of structures that papers search in groups of threads, or with blocks that sort their probes.
+template <auto Batch>
+inline constexpr std::array paper_schedule_options{
     of_a_paper(choice<Batch, &batch_schedule::reorder>(
         "reorder",
         {{"none", reordering::none}, {"single", reordering::single}, {"double", reordering::twice}},
         "whether a block answers its probes in ascending order")),
     of_a_paper(choice<Batch, &batch_schedule::group>(
         "group", {{"exact", grouping::exact}, {"power", grouping::power}},
-        "how many threads share a lookup: K - 1, or the next power of 2")),
-    choice<Batch, &batch_schedule::scan>("scan",
-                                         {{"multi", scanning::multi}, {"single", scanning::single}},
-                                         "whether threads share a range's matches")};
+        "how many threads share a lookup: K - 1, or the next power of 2"))};
 
 template <class Options>
 inline constexpr option_entry layout_option =
@@ -50,7 +54,8 @@ inline constexpr option_entry k_option = number<&Options::k>("k", {2, 33}, "chil
 inline constexpr auto sorted_array_table =
     table_of<sorted_array_options>({"sorted_array", searching_backends, true},
                                    std::array{of_a_paper(layout_option<sorted_array_options>)},
-                                   schedule_options<&sorted_array_options::batch>);
+                                   schedule_options<&sorted_array_options::batch>,
+                                   paper_schedule_options<&sorted_array_options::batch>);
 
 inline constexpr auto eytzinger_table = table_of<eytzinger_options>(
     {"eytzinger", searching_backends, true},
@@ -59,7 +64,7 @@ inline constexpr auto eytzinger_table = table_of<eytzinger_options>(
                of_a_paper(choice<&eytzinger_options::ranges>(
                    "ranges", {{"ranks", eytzinger_ranges::ranks}, {"path", eytzinger_ranges::path}},
                    "how the matches of a range are found"))},
-    schedule_options<&eytzinger_options::batch>);
+    schedule_options<&eytzinger_options::batch>, paper_schedule_options<&eytzinger_options::batch>);
 
 inline constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
     {"pivot_tree", searching_backends, true},
@@ -78,7 +83,8 @@ inline constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
                                                          "levels", {{"all", not_given}},
                                                          {1, core::pivot_levels::most},
                                                          "levels of pivots above the leaves")))},
-    schedule_options<&pivot_tree_options::batch>);
+    schedule_options<&pivot_tree_options::batch>,
+    all_only_with("search=groups", paper_schedule_options<&pivot_tree_options::batch>));
 
 inline constexpr auto btree_table = table_of<btree_options>(
     {"btree", searching_backends, true},

@@ -156,6 +156,12 @@ constexpr option_entry only_with(std::string_view other, option_entry entry) {
   entry.only_with = other;
   return entry;
 }
+template <std::size_t N>
+constexpr auto all_only_with(std::string_view other, std::array<option_entry, N> entries) {
+  for (option_entry& entry : entries)
+    entry.only_with = other;
+  return entries;
+}
 constexpr option_entry of_a_paper(option_entry entry) {
   entry.of_a_paper = true;
   return entry;

@@ -17,17 +17,14 @@
 namespace raydex {
 namespace {
 
-// Ways of a batch through a kernel: probes read ahead, alone or in turns, and sorted ones.
+// Ways of a batch through a kernel: probes read ahead, alone or in turns.
 std::vector<batch_plan> plans() {
   return {{.schedule = scheduling::fixed,
            .threads = 128,
            .lookups = 3,
            .pin = pinning::full,
            .asked = true},
-          {.schedule = scheduling::dynamic,
-           .threads = 256,
-           .reorder = reordering::twice,
-           .asked = true}};
+          {.schedule = scheduling::dynamic, .threads = 256, .asked = true}};
 }
 
 template <class Entries>

@@ -403,9 +403,9 @@ TEST_F(merging, leaves_every_other_tile_to_the_search_whatever_its_parts) {
         batch_schedule schedule;
         schedule.threads = threads;
         schedule.lookups = lookups;
-        schedule.reorder = reorder;
         const auto lines =
             build<structure::lines, layout::row>(at_, rows.keys(), rows.row_ids(), schedule);
+        schedule.reorder = reorder;
         const auto groups =
             build<structure::groups, layout::column>(at_, rows.keys(), rows.row_ids(), schedule);
         for (const auto& asked : all) {

@@ -182,7 +182,8 @@ TEST_P(sliced, are_aggregated_and_joined_as_one) {
   build_aggregate(at(), *built)->first(at(), batch, first);
   EXPECT_EQ(at().download(first), expected(lower, upper).first);
 
-  const auto joined = build_join(at(), *built)->match(at(), points(column(lower_there)), join_kind::inner);
+  const auto joined =
+      build_join(at(), *built)->match(at(), points(column(lower_there)), join_kind::inner);
   EXPECT_EQ(joined->size(), expected(lower, lower).rows.size());
 }
 

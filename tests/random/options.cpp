@@ -26,11 +26,16 @@ std::vector<drawn_option> with_schedule(std::vector<drawn_option> own) {
                                            {"threads", {"128", "256", "512", "1024"}},
                                            {"lookups", numbers(1, 16)},
                                            {"pin", {"none", "steps", "full"}},
-                                           {"reorder", {"none", "single", "double"}},
-                                           {"group", {"exact", "power"}},
                                            {"scan", {"multi", "single"}}};
   own.insert(own.end(), schedule.begin(), schedule.end());
   return own;
+}
+
+// The same of structures that papers search in groups, or with blocks that sort their probes.
+std::vector<drawn_option> with_paper_schedule(std::vector<drawn_option> own) {
+  own.push_back({"reorder", {"none", "single", "double"}});
+  own.push_back({"group", {"exact", "power"}});
+  return with_schedule(std::move(own));
 }
 
 // What `rx` and `cgrx` share.
@@ -114,15 +119,15 @@ bool is_legal_hierarchy(backend where, const option_map& options) {
 
 const std::vector<drawn_structure>& drawn_structures() {
   static const std::vector<drawn_structure> all{
-      {"sorted_array", with_schedule({{"layout", {"column", "row"}}})},
+      {"sorted_array", with_paper_schedule({{"layout", {"column", "row"}}})},
       {"eytzinger",
-       with_schedule(
+       with_paper_schedule(
            {{"layout", {"row", "column"}}, {"k", numbers(2, 33)}, {"ranges", {"ranks", "path"}}})},
-      {"pivot_tree", with_schedule({{"layout", {"row", "column"}},
-                                    {"search", {"lines", "groups"}},
-                                    {"nodes", {"auto", "exact", "quantised"}},
-                                    {"k", numbers(2, 33)},
-                                    {"levels", numbers(1, 4, {"all", "40"})}})},
+      {"pivot_tree", with_paper_schedule({{"layout", {"row", "column"}},
+                                          {"search", {"lines", "groups"}},
+                                          {"nodes", {"auto", "exact", "quantised"}},
+                                          {"k", numbers(2, 33)},
+                                          {"levels", numbers(1, 4, {"all", "40"})}})},
       {"btree", with_schedule({{"fill", {"50", "57", "80", "93", "100"}}})},
       {"direct", with_schedule({{"limit", numbers(1, 20, {"1024"})}})},
       {"hash_open",
@@ -184,8 +189,8 @@ const std::vector<drawn_structure>& drawn_structures() {
 bool is_legal(std::string_view structure, backend where, const option_map& options) {
   if (structure == "pivot_tree") {
     if (word(options, "search", "lines") == "groups") return !options.contains("nodes");
-    return !options.contains("k") && !options.contains("levels") &&
-           word(options, "layout", "row") == "row";
+    return !options.contains("k") && !options.contains("levels") && !options.contains("reorder") &&
+           !options.contains("group") && word(options, "layout", "row") == "row";
   }
   if (structure == "rx") return is_legal_rx(options);
   if (structure == "cgrx") return is_legal_cgrx(options);

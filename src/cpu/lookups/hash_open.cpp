@@ -10,7 +10,7 @@ std::unique_ptr<hash_open> build(const index_info& info, const context& on, cons
                                  const std::optional<column>& row_ids,
                                  const hash_open_options& options) {
   return dispatch(info.key, [&]<class Key, class RowId>() {
-    return make_hash_open<Key, RowId, executor>(info, on, keys, row_ids, options);
+    return make_hash_open<64, Key, RowId, executor>(info, on, keys, row_ids, options);
   });
 }
 

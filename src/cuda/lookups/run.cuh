@@ -215,7 +215,8 @@ void executor::run(const context& on, const batch_plan& plan, const Operation& o
     return layout.at_once * static_cast<std::uint32_t>(team::in_step) * layout.rounds;
   };
   std::size_t bytes = 0;
-  if (plan.reorder != reordering::none) {
+  // Teams that look ahead answer in the order of the batch.
+  if (!team::looks_ahead && plan.reorder != reordering::none) {
     layout.restore_order = plan.reorder == reordering::twice;
     const std::size_t each = sizeof(key) + sizeof(std::uint32_t) +
                              (layout.restore_order ? sizeof(typename Operation::result) : 0);
@@ -260,12 +261,13 @@ void executor::run(const context& on, const batch_plan& plan, const Operation& o
       };
       if constexpr (requires { operation.plain(); }) {
         const auto plain = operation.plain();
-        if (plan.reorder == reordering::none && operation.probes.are_plain())
+        if (operation.probes.are_plain())
           return start_ahead(run_ahead<std::remove_const_t<decltype(plain)>>, plain);
       }
-      if (plan.reorder == reordering::none) return start_ahead(run_ahead<Operation>, operation);
+      start_ahead(run_ahead<Operation>, operation);
+    } else {
+      start(run_batch<Operation>, operation, longer);
     }
-    start(run_batch<Operation>, operation, longer);
   };
   const auto& visiting = core::visiting(operation);
   using visitor = std::remove_cvref_t<decltype(visiting)>;
