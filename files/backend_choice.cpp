@@ -32,7 +32,7 @@ void check_structure(std::string_view name, const std::vector<backend_offer>& of
   for (const backend_offer& offer : offers) {
     if (offer.structure != known.back()) known.push_back(offer.structure);
   }
-  check_word("structure", name, known);
+  check_structure_name(name, known);
 }
 
 backend choose_backend(std::string_view name, const std::vector<backend_offer>& offers,

@@ -39,6 +39,16 @@ void check_word(std::string_view what, std::string_view word, std::span<const st
   if (std::ranges::find(known, word) == known.end()) refuse_word(what, word, known);
 }
 
+void check_structure_name(std::string_view name, std::span<const std::string> known) {
+  if (std::ranges::find(known, name) != known.end()) return;
+  try {
+    options_of(name);
+  } catch (const invalid_argument&) {
+    // It is misspelt, or another word where names are expected: said below, with what was meant.
+  }
+  refuse_word("structure", name, known);
+}
+
 void check_spelling(const std::string& structure, const option_map& options) {
   if (structure == "auto") return;
   const std::vector<option_info> all = options_of(structure);

@@ -182,7 +182,7 @@ void add_structures_command(CLI::App& app) {
       "  raydex structures --json structures.json\n"
       "  raydex structures --json | jq '.[] | select(.available and .points) | .structure'");
   command->callback([json, structure] {
-    if (!structure->empty()) io::check_word("structure", *structure, structure_names());
+    if (!structure->empty()) io::check_structure_name(*structure, structure_names());
     if (!json->empty()) {
       io::write_text(*json, structure->empty() ? to_json(offers()) : options_to_json(*structure));
     } else if (structure->empty()) {

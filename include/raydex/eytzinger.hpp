@@ -32,7 +32,7 @@ struct eytzinger_options {
 };
 
 /// Keys in Eytzinger order, level by level of a complete K-ary search tree (lightweight paper,
-/// sections 3.2 and 3.4: EO + BS for K = 2, EO + KS above).
+/// sections 3.2 and 3.4: EO + BS for K = 2, EO + KS above). In libraydex_papers.
 ///
 /// *Cost*: build: the sort of `sorted_array`, then a read and a write an entry. A point: a node of
 /// K - 1 keys for each of log_K n levels, read by as many threads at once on `cuda`. A range: two

@@ -17,7 +17,8 @@ namespace raydex {
 /// How a `pivot_tree` is laid out and searched.
 enum class tree_search : std::uint8_t {
   lines,  ///< nodes and leaves are cache lines; on `cuda` four threads read a line together
-  groups  ///< the lightweight paper's: nodes of K - 1 pivots, each compared by a thread of a group
+  groups  ///< the lightweight paper's: nodes of K - 1 pivots, each compared by a thread of a group;
+          ///< in libraydex_papers
 };
 
 /// How the nodes of a tree searched by `lines` hold their pivots.
@@ -29,12 +30,13 @@ enum class tree_nodes : std::uint8_t {
 
 /// Options of `pivot_tree`; by name as `options_of` and `raydex structures pivot_tree` list them.
 struct pivot_tree_options {
-  raydex::layout layout = raydex::layout::row;  ///< a leaf's keys and row ids lie together
-  tree_search search = tree_search::lines;      ///< which of the two trees
-  tree_nodes nodes = tree_nodes::automatic;     ///< the nodes below the root, for lines
-  unsigned k = 9;                               ///< children of a node, for groups
-  std::optional<unsigned> levels = {};          ///< most levels of pivots, for groups; not set: all
-  batch_schedule batch = {};                    ///< how batches run on `cuda`
+  /// A leaf's keys and row ids lie together; `column` goes with groups.
+  raydex::layout layout = raydex::layout::row;
+  tree_search search = tree_search::lines;   ///< which of the two trees
+  tree_nodes nodes = tree_nodes::automatic;  ///< the nodes below the root, for lines
+  unsigned k = 9;                            ///< children of a node, for groups
+  std::optional<unsigned> levels = {};       ///< most levels of pivots, for groups; not set: all
+  batch_schedule batch = {};                 ///< how batches run on `cuda`
 };
 
 /// Keys in ascending order below a tree of pivots (lightweight paper, section 3.3: AO + PB + BS and

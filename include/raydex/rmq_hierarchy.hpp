@@ -76,7 +76,8 @@ struct rmq_hierarchy_options {
 /// Levels of chunk minima and their positions over the array (GPU-RMQ paper, sections 4.1 to 4.4):
 /// each chunk of c values has a minimum in level 1, each chunk of c minima one in level 2, until a
 /// level has no more than `cutoff` entries. A range is answered from the array upwards: what is of
-/// it in the chunks at its ends is scanned, and what lies between is left to the level above.
+/// it in the chunks at its ends is scanned, and what lies between is left to the level above. In
+/// libraydex_papers.
 ///
 /// *Cost*: build: a read of the array, a minimum and a position written for each c values, a pass a
 /// level. A range of m values: up to 2c entries of each of log_c m levels, and `cutoff` of the last

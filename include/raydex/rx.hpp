@@ -32,7 +32,7 @@ enum class rx_primitive : std::uint8_t {
 enum class rx_primitives : std::uint8_t {
   sorted,  ///< that of a sorted column, which the index keeps
   rows     ///< that of the rows: the number of a primitive is its row, and no column is kept (RX
-           ///< paper, sections 2.1 and 2.2)
+           ///< paper, sections 2.1 and 2.2); in libraydex_papers
 };
 
 /// In which order a batch is traced.

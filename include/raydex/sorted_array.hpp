@@ -17,9 +17,9 @@ namespace raydex {
 /// Options of `sorted_array`; by name as `options_of` and `raydex structures sorted_array` list
 /// them.
 struct sorted_array_options {
-  raydex::layout layout =
-      raydex::layout::column;  ///< keys and row ids apart, so that a search reads keys only
-  batch_schedule batch = {};   ///< how batches run on `cuda`
+  /// Keys and row ids apart, so that a search reads keys only; `row` is in libraydex_papers.
+  raydex::layout layout = raydex::layout::column;
+  batch_schedule batch = {};  ///< how batches run on `cuda`
 };
 
 /// Keys in ascending order, rows of equal keys by row id (lightweight paper, section 3: AO + BS).

@@ -3,11 +3,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "raydex/advise.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
+#include "src/choice/paper_library.hpp"
+#include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
 #include "src/options/lookups.hpp"
 #include "src/options/minima.hpp"
@@ -17,39 +25,7 @@ namespace raydex {
 
 namespace {
 
-// Of a structure for keys or for minima: it has the one builder or the other.
-struct structure_entry {
-  structure_facts facts;
-  std::vector<option_info> (*options)();
-  std::unique_ptr<index> (*build_keys)(backend, const context&, const column&,
-                                       const std::optional<column>&, const option_map&) = nullptr;
-  std::unique_ptr<rmq> (*build_minima)(backend, const context&, const column&,
-                                       const option_map&) = nullptr;
-};
-
-// Builds with options by name, as `Table` has them.
-template <const auto& Table, auto Build>
-std::unique_ptr<index> build_keys(backend where, const context& on, const column& keys,
-                                  const std::optional<column>& row_ids, const option_map& options) {
-  return Build(where, on, keys, row_ids, parse(Table, options));
-}
-template <const auto& Table, auto Build>
-std::unique_ptr<rmq> build_minima(backend where, const context& on, const column& values,
-                                  const option_map& options) {
-  return Build(where, on, values, parse(Table, options));
-}
-
-template <const auto& Table, auto Build>
-constexpr structure_entry for_keys{.facts = Table.facts,
-                                   .options = [] { return list_options(Table); },
-                                   .build_keys = build_keys<Table, Build>};
-template <const auto& Table, auto Build>
-constexpr structure_entry for_minima{.facts = Table.facts,
-                                     .options = [] { return list_options(Table); },
-                                     .build_minima = build_minima<Table, Build>};
-
 constexpr std::array structures{for_keys<sorted_array_table, build_sorted_array>,
-                                for_keys<eytzinger_table, build_eytzinger>,
                                 for_keys<pivot_tree_table, build_pivot_tree>,
                                 for_keys<btree_table, build_btree>,
                                 for_keys<direct_table, build_direct>,
@@ -58,10 +34,11 @@ constexpr std::array structures{for_keys<sorted_array_table, build_sorted_array>
                                 for_keys<rx_table, build_rx>,
                                 for_keys<cgrx_table, build_cgrx>,
                                 for_minima<rmq_cover_table, build_rmq_cover>,
-                                for_minima<rmq_hierarchy_table, build_rmq_hierarchy>,
-                                for_minima<rmq_lca_table, build_rmq_lca>,
-                                for_minima<rmq_rx_table, build_rmq_rx>,
                                 for_minima<rmq_scan_table, build_rmq_scan>};
+
+// Those of libraydex_papers: they are known by name where it is not installed.
+constexpr std::array<std::string_view, 4> in_papers{"eytzinger", "rmq_hierarchy", "rmq_lca",
+                                                    "rmq_rx"};
 
 bool is_for_keys(const structure_entry& entry) {
   return entry.build_keys != nullptr;
@@ -73,26 +50,59 @@ bool is_any(const structure_entry& /*entry*/) {
   return true;
 }
 
+using structure_list = std::span<const structure_entry>;
+
+structure_list of_papers() {
+  const paper_library* const found = find_papers();
+  return found == nullptr ? structure_list() : found->structures;
+}
+
 // The structure of that name, of those asked for. `others`: what else is legal, for the message.
 const structure_entry& find_structure(std::string_view name, bool (*asked)(const structure_entry&),
                                       std::vector<std::string_view> others) {
-  for (const structure_entry& entry : structures) {
-    if (!asked(entry)) continue;
-    if (entry.facts.name == name) return entry;
-    others.push_back(entry.facts.name);
-  }
+  const auto find_in = [&](structure_list all) -> const structure_entry* {
+    for (const structure_entry& entry : all) {
+      if (!asked(entry)) continue;
+      if (entry.facts.name == name) return &entry;
+      others.push_back(entry.facts.name);
+    }
+    return nullptr;
+  };
+  if (const auto* const found = find_in(structures)) return *found;
+  if (const auto* const found = find_in(of_papers())) return *found;
+  if (std::ranges::find(in_papers, name) != in_papers.end()) papers_for(name);
   throw invalid_argument(
       fmt::format("structure: '{}' is not one of {}", name, fmt::join(others, ", ")));
 }
 
 // Calls `add(facts, backend, reason)` for each structure asked for and each backend that offers it.
 template <class Add>
-void for_each_offer(bool (*asked)(const structure_entry&), Add&& add) {
-  for (const structure_entry& entry : structures) {
+void for_each_offer(structure_list all, bool (*asked)(const structure_entry&), Add&& add) {
+  for (const structure_entry& entry : all) {
     if (!asked(entry)) continue;
     for (const backend where : entry.facts.backends)
       add(entry.facts, where, why_unavailable(where));
   }
+}
+
+std::vector<capability> capabilities_of(std::initializer_list<structure_list> lists) {
+  std::vector<capability> all;
+  for (const structure_list& list : lists) {
+    for_each_offer(list, is_for_keys,
+                   [&](const structure_facts& of, backend where, const std::string& reason) {
+                     all.push_back({.structure = std::string(of.name),
+                                    .where = where,
+                                    .available = reason.empty(),
+                                    .reason = reason,
+                                    .points = true,
+                                    .ranges = of.ranges,
+                                    .duplicates = true,
+                                    .updates = of.updates,
+                                    .keys = {of.keys.begin(), of.keys.end()},
+                                    .sparse = of.sparse});
+                   });
+  }
+  return all;
 }
 
 }  // namespace
@@ -104,39 +114,37 @@ std::vector<option_info> options_of(std::string_view structure) try {
 }
 
 std::vector<capability> capabilities() try {
-  std::vector<capability> all;
-  for_each_offer(is_for_keys,
-                 [&](const structure_facts& of, backend where, const std::string& reason) {
-                   all.push_back({.structure = std::string(of.name),
-                                  .where = where,
-                                  .available = reason.empty(),
-                                  .reason = reason,
-                                  .points = true,
-                                  .ranges = of.ranges,
-                                  .duplicates = true,
-                                  .updates = of.updates,
-                                  .keys = {of.keys.begin(), of.keys.end()},
-                                  .sparse = of.sparse});
-                 });
-  return all;
+  return capabilities_of({structures, of_papers()});
 } catch (...) {
   rethrow_as_error();
 }
 
 std::vector<rmq_capability> rmq_capabilities() try {
   std::vector<rmq_capability> all;
-  for_each_offer(is_for_minima,
-                 [&](const structure_facts& of, backend where, const std::string& reason) {
-                   all.push_back({.structure = std::string(of.name),
-                                  .where = where,
-                                  .available = reason.empty(),
-                                  .reason = reason,
-                                  .updates = of.updates,
-                                  .values = {number_keys.begin(), number_keys.end()}});
-                 });
+  for (const structure_list& list : {structure_list(structures), of_papers()}) {
+    for_each_offer(list, is_for_minima,
+                   [&](const structure_facts& of, backend where, const std::string& reason) {
+                     all.push_back({.structure = std::string(of.name),
+                                    .where = where,
+                                    .available = reason.empty(),
+                                    .reason = reason,
+                                    .updates = of.updates,
+                                    .values = {number_keys.begin(), number_keys.end()}});
+                   });
+  }
   return all;
 } catch (...) {
   rethrow_as_error();
+}
+
+std::unique_ptr<index> build_wide(const structure_facts& of, backend where, const context& on,
+                                  const column& keys, const std::optional<column>& row_ids,
+                                  const index_maker& make) {
+  // Places of all structures in a slice of so many entries fit 32 bits.
+  constexpr std::uint64_t most_of_slice = std::uint64_t{1} << 31;
+  check_build(of, where, on, keys, row_ids);
+  return builder_on(where, &backend_table::build_wide)(
+      info_of(of, where, keys, row_ids), of.updates, on, keys, row_ids, make, most_of_slice);
 }
 
 std::unique_ptr<index> build(std::string_view structure, backend where, const context& on,
@@ -146,8 +154,9 @@ std::unique_ptr<index> build(std::string_view structure, backend where, const co
   advice advised;
   if (structure == "auto") {
     check_format("keys", keys.format);
-    // Both kinds of probes may come: nobody has said which.
-    advised = advise({.n = keys.size, .key = keys.format, .where = where, .ordered = true});
+    // Both kinds of probes may come: nobody has said which. Nothing is loaded for it.
+    advised = advise({.n = keys.size, .key = keys.format, .where = where, .ordered = true},
+                     speed_table::built_in(), capabilities_of({structures}));
     left.merge(advised.options);
     structure = advised.structure;
   }

@@ -15,18 +15,15 @@ sorted_searcher search_sorted;
 sorted_searcher search_by_tree;
 row_id_widener widen_row_ids;
 found_marker mark_found;
+wide_builder build_wide;
 // `build` is overloaded by the type of the options.
 keys_builder<sorted_array, sorted_array_options> build;
-keys_builder<eytzinger, eytzinger_options> build;
 keys_builder<pivot_tree, pivot_tree_options> build_line_tree;
-keys_builder<pivot_tree, pivot_tree_options> build_group_tree;
 keys_builder<btree, btree_options> build;
 keys_builder<direct, direct_options> build;
 keys_builder<hash_open, hash_open_options> build;
 keys_builder<hash_bucket, hash_bucket_options> build;
 minima_builder<rmq_cover, rmq_cover_options> build;
-minima_builder<rmq_hierarchy, rmq_hierarchy_options> build;
-minima_builder<rmq, rmq_lca_options> build;
 minima_builder<rmq, rmq_scan_options> build;
 
 const backend_table table{.where = backend::cuda,
@@ -43,17 +40,14 @@ const backend_table table{.where = backend::cuda,
                           .search_by_tree = search_by_tree,
                           .widen_row_ids = widen_row_ids,
                           .mark_found = mark_found,
+                          .build_wide = build_wide,
                           .build_sorted_array = build,
-                          .build_eytzinger = build,
                           .build_line_tree = build_line_tree,
-                          .build_group_tree = build_group_tree,
                           .build_btree = build,
                           .build_direct = build,
                           .build_hash_open = build,
                           .build_hash_bucket = build,
                           .build_rmq_cover = build,
-                          .build_rmq_hierarchy = build,
-                          .build_rmq_lca = build,
                           .build_rmq_scan = build};
 
 }  // namespace raydex::cuda

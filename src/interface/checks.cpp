@@ -188,10 +188,17 @@ void check_build(const structure_facts& of, backend where, const context& on,
   }
 }
 
+void check_narrow(const index_info& info) {
+  if (info.row_ids != row_id_type::uint32) {
+    throw unsupported(fmt::format(
+        "row ids: build_{0} makes those of 32 bits, for fewer than {1} rows; build(\"{0}\", ...) takes any",
+        info.structure, not_found<std::uint32_t>));
+  }
+}
+
 index_info info_of(const structure_facts& of, backend where, const column& keys,
                    const std::optional<column>& row_ids) {
-  const bool narrow =
-      row_ids ? row_ids->format.type == key_type::uint32 : keys.size < not_found<std::uint32_t>;
+  const bool narrow = are_narrow(keys, row_ids);
   return {.structure = std::string(of.name),
           .where = where,
           .key = keys.format,

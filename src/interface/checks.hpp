@@ -12,6 +12,7 @@
 #include "raydex/index.hpp"
 #include "raydex/layout.hpp"
 #include "raydex/rmq.hpp"
+#include "src/interface/internal.hpp"
 #include "src/interface/structure_facts.hpp"
 
 namespace raydex {
@@ -37,17 +38,26 @@ void check_explicit_rows(const char* argument, const column& row_ids, std::uint6
 // `what` is asked, as `probes`.
 void check_sizes(const char* what, const probes& batch, std::uint64_t out_size);
 // Checks that a view asked for has the types and the layout of its index.
-void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids, layout entries,
-                   layout own_entries);
+RAYDEX_INTERNAL void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids,
+                                   layout entries, layout own_entries);
 
 // Checks what every build is given, and that the backend is here and offers the structure.
-void check_build(const structure_facts& of, backend where, const context& on, const column& keys,
-                 const std::optional<column>& row_ids);
-void check_build(const structure_facts& of, backend where, const context& on, const column& values);
+RAYDEX_INTERNAL void check_build(const structure_facts& of, backend where, const context& on,
+                                 const column& keys, const std::optional<column>& row_ids);
+RAYDEX_INTERNAL void check_build(const structure_facts& of, backend where, const context& on,
+                                 const column& values);
+
+// Whether row ids have 32 bits.
+inline bool are_narrow(const column& keys, const std::optional<column>& row_ids) {
+  return row_ids ? row_ids->format.type == key_type::uint32
+                 : keys.size < not_found<std::uint32_t>;
+}
+// Refuses row ids of 64 bits, which `build` by name takes.
+RAYDEX_INTERNAL void check_narrow(const index_info& info);
 
 // The part of a description that follows from the arguments of a build.
-index_info info_of(const structure_facts& of, backend where, const column& keys,
-                   const std::optional<column>& row_ids);
-rmq_info info_of(const structure_facts& of, backend where, const column& values);
+RAYDEX_INTERNAL index_info info_of(const structure_facts& of, backend where, const column& keys,
+                                   const std::optional<column>& row_ids);
+RAYDEX_INTERNAL rmq_info info_of(const structure_facts& of, backend where, const column& values);
 
 }  // namespace raydex

@@ -12,17 +12,28 @@
 
 namespace raydex {
 
-// Calls `make.template operator()<Key, RowId>()` with the encoded key type of `format`.
+// Calls `make.template operator()<Key>()` with the encoded key type of `format`.
+template <class Make>
+auto dispatch_key(key_format format, Make&& make) {
+  return format.encoded_bits() == 64 ? make.template operator()<std::uint64_t>()
+                                     : make.template operator()<std::uint32_t>();
+}
+
+// Calls `make.template operator()<Key, RowId>()`, with row ids of 32 bits: structures know no
+// others, see `src/lookups/wide_index.hpp`.
+template <class Make>
+auto dispatch(key_format format, Make&& make) {
+  return dispatch_key(format,
+                      [&]<class Key>() { return make.template operator()<Key, std::uint32_t>(); });
+}
+
+// The same for what is done with columns of any size.
 template <class Make>
 auto dispatch(key_format format, row_id_type row_ids, Make&& make) {
-  using std::uint32_t, std::uint64_t;
-  const bool wide_key = format.encoded_bits() == 64;
-  if (row_ids == row_id_type::uint32) {
-    return wide_key ? make.template operator()<uint64_t, uint32_t>()
-                    : make.template operator()<uint32_t, uint32_t>();
-  }
-  return wide_key ? make.template operator()<uint64_t, uint64_t>()
-                  : make.template operator()<uint32_t, uint64_t>();
+  return dispatch_key(format, [&]<class Key>() {
+    return row_ids == row_id_type::uint32 ? make.template operator()<Key, std::uint32_t>()
+                                          : make.template operator()<Key, std::uint64_t>();
+  });
 }
 
 // Whether places of 32 bits suffice for an array.

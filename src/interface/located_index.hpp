@@ -28,16 +28,20 @@ class located_index {
   void first(const context& on, const probes& batch, void* out) const {
     if (batch.size() != 0) of_->do_first(on, batch, out);
   }
+  void count(const context& on, const probes& batch, std::uint64_t* out) const {
+    if (batch.size() != 0) of_->do_count(on, batch, out);
+  }
   void locate(const context& on, const probes& batch, void* begins, void* counts) const {
     if (batch.size() != 0) of_->do_locate(on, batch, begins, counts, true);
   }
   void rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const {
     of_->do_rank(on, batch, past, out);
   }
-  // The last row of the closest key before each point, or the first one of that after it.
-  void closest(const context& on, const probes& batch, bool before, closeness which,
-               void* out) const {
-    of_->do_closest(on, batch, before, which, true, out);
+  // A row of the closest key before each point, the last one by default, or the first one of that
+  // after it.
+  void closest(const context& on, const probes& batch, bool before, closeness which, void* out,
+               bool last = true) const {
+    of_->do_closest(on, batch, before, which, last, out);
   }
   const void* row_list(const context& on, buffer<std::byte>& made) const {
     return of_->do_row_list(on, made);

@@ -20,6 +20,12 @@ core::probe_set<Key> probes_of(const probes& batch) {
   return {{cells_of(batch.lower)}, {cells_of(batch.upper)}, batch.size(), batch.is_points};
 }
 
+// Whether values to add up are floating numbers; false if row ids are added up.
+inline bool adds_floats(const column& values) {
+  const key_type type = values.format.type;
+  return values.data != nullptr && (type == key_type::float32 || type == key_type::float64);
+}
+
 // Writes the row ids of a view by rank.
 template <class View>
 struct put_row_id {
@@ -76,9 +82,7 @@ class answering_as : public Base {
   }
 
   void do_sum(const context& on, const probes& batch, const index::sum_request& what) const final {
-    const key_type type = what.values.format.type;
-    const bool floating = type == key_type::float32 || type == key_type::float64;
-    if (what.values.data != nullptr && floating) {
+    if (adds_floats(what.values)) {
       add_up<core::floating_sum>(on, batch, what);
     } else {
       add_up<core::integer_sum>(on, batch, what);

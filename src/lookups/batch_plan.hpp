@@ -3,6 +3,7 @@
 #pragma once
 
 #include "raydex/schedule.hpp"
+#include "src/interface/internal.hpp"
 
 namespace raydex {
 
@@ -20,6 +21,6 @@ struct batch_plan {
 };
 
 // What was asked for, and for the rest the structure's best.
-batch_plan plan_of(const batch_schedule& asked, const batch_plan& best);
+RAYDEX_INTERNAL batch_plan plan_of(const batch_schedule& asked, const batch_plan& best);
 
 }  // namespace raydex

@@ -7,6 +7,7 @@
 
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/edits.hpp"
+#include "src/interface/internal.hpp"
 #include "src/lookups/sorted_column.hpp"
 
 namespace raydex {
@@ -28,19 +29,21 @@ core::entry_names<Key, RowId> names_of(const sorted_edits<Key, RowId>& batch) {
 // `unsupported` where there would be more than row ids of that width allow.
 namespace cpu {
 template <class Key, class RowId>
-sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch, entry_order order);
+RAYDEX_INTERNAL sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
+                                                    entry_order order);
 template <class Key, class RowId>
-std::optional<sorted_column<Key, RowId>> edited(const context& on,
-                                                const core::strided_list<Key, RowId>& entries,
-                                                const sorted_edits<Key, RowId>& batch);
+RAYDEX_INTERNAL std::optional<sorted_column<Key, RowId>> edited(
+    const context& on, const core::strided_list<Key, RowId>& entries,
+    const sorted_edits<Key, RowId>& batch);
 }  // namespace cpu
 namespace cuda {
 template <class Key, class RowId>
-sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch, entry_order order);
+RAYDEX_INTERNAL sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
+                                                    entry_order order);
 template <class Key, class RowId>
-std::optional<sorted_column<Key, RowId>> edited(const context& on,
-                                                const core::strided_list<Key, RowId>& entries,
-                                                const sorted_edits<Key, RowId>& batch);
+RAYDEX_INTERNAL std::optional<sorted_column<Key, RowId>> edited(
+    const context& on, const core::strided_list<Key, RowId>& entries,
+    const sorted_edits<Key, RowId>& batch);
 }  // namespace cuda
 
 }  // namespace raydex

@@ -19,7 +19,8 @@ std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& on, con
                                            const std::optional<column>& row_ids,
                                            const eytzinger_options& options) try {
   const auto info = checked(eytzinger_table, options, where, on, keys, row_ids);
-  return builder_on(where, &backend_table::build_eytzinger)(info, on, keys, row_ids, options);
+  return builder_on(where, &paper_table::build_eytzinger, "eytzinger")(info, on, keys, row_ids,
+                                                                       options);
 } catch (...) {
   rethrow_as_error();
 }

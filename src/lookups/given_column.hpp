@@ -8,6 +8,7 @@
 
 #include "raydex/column.hpp"
 #include "raydex/memory.hpp"
+#include "src/interface/internal.hpp"
 
 namespace raydex {
 
@@ -22,13 +23,13 @@ struct given_column {
 // Throws as `sort_column` does. On cuda it synchronises if there are row ids or missing keys.
 namespace cpu {
 template <class Key, class RowId>
-given_column<Key, RowId> take_column(const context& on, const column& keys,
-                                     const std::optional<column>& row_ids);
+RAYDEX_INTERNAL given_column<Key, RowId> take_column(const context& on, const column& keys,
+                                                     const std::optional<column>& row_ids);
 }
 namespace cuda {
 template <class Key, class RowId>
-given_column<Key, RowId> take_column(const context& on, const column& keys,
-                                     const std::optional<column>& row_ids);
+RAYDEX_INTERNAL given_column<Key, RowId> take_column(const context& on, const column& keys,
+                                                     const std::optional<column>& row_ids);
 }
 
 }  // namespace raydex

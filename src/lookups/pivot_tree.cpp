@@ -25,9 +25,15 @@ std::unique_ptr<pivot_tree> build_pivot_tree(backend where, const context& on, c
                                              const std::optional<column>& row_ids,
                                              const pivot_tree_options& options) try {
   const auto info = checked(pivot_tree_table, options, where, on, keys, row_ids);
-  const auto builder = options.search == tree_search::lines ? &backend_table::build_line_tree
-                                                            : &backend_table::build_group_tree;
-  return builder_on(where, builder)(info, on, keys, row_ids, options);
+  if (options.search == tree_search::lines && options.layout == layout::column) {
+    throw unsupported(
+        "option layout: leaves of search=lines are entries; column goes with search=groups");
+  }
+  keys_builder<pivot_tree, pivot_tree_options>& builder =
+      options.search == tree_search::lines
+          ? builder_on(where, &backend_table::build_line_tree)
+          : builder_on(where, &paper_table::build_group_tree, "pivot_tree with search=groups");
+  return builder(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

@@ -75,12 +75,11 @@ class built_group_tree final
 };
 
 // The tree made of cache lines.
-template <class Key, class RowId, layout Layout, class Executor>
+template <class Key, class RowId, class Executor>
 class built_line_tree final
-    : public answering_in_order<pivot_tree, core::line_tree_view<entries_of<Key, RowId, Layout>>,
+    : public answering_in_order<pivot_tree, core::line_tree_view<core::row_entries<Key, RowId>>,
                                 Executor> {
-  using entries = entries_of<Key, RowId, Layout>;
-  using tree_view = core::line_tree_view<entries>;
+  using tree_view = core::line_tree_view<core::row_entries<Key, RowId>>;
 
  public:
   built_line_tree(const index_info& info, const context& on, const column& keys,
@@ -102,7 +101,7 @@ class built_line_tree final
       const core::column_entries<Key, RowId> all{ordered.keys.data(), ordered.row_ids.data()};
       tree = grow_line_tree<Executor>(on, all, ordered.keys.size(), nodes_option_);
     }
-    auto leaves = lay_out<Layout, Executor>(on, std::move(ordered), core::line_entries);
+    auto leaves = lay_out<layout::row, Executor>(on, std::move(ordered), core::line_entries);
     this->wait_before_replacing(on);
     entries_ = std::move(leaves);
     tree_of_leaves_ = std::move(tree);
@@ -122,24 +121,29 @@ class built_line_tree final
   }
 
   auto queried() const -> tree_view override {
-    return this->template view<Key, RowId, Layout, tree_search::lines>();
+    return this->template view<Key, RowId, layout::row, tree_search::lines>();
   }
 
   tree_nodes nodes_option_;
-  entry_buffer<Key, RowId, Layout> entries_;
+  entry_buffer<Key, RowId, layout::row> entries_;
   line_tree<Key> tree_of_leaves_;
 };
 
-template <tree_search Search, class Key, class RowId, class Executor>
-std::unique_ptr<pivot_tree> make_pivot_tree(const index_info& info, const context& on,
+template <class Key, class RowId, class Executor>
+std::unique_ptr<pivot_tree> make_line_tree(const index_info& info, const context& on,
+                                           const column& keys, const std::optional<column>& row_ids,
+                                           const pivot_tree_options& options) {
+  return std::make_unique<built_line_tree<Key, RowId, Executor>>(info, on, keys, row_ids, options);
+}
+
+template <class Key, class RowId, class Executor>
+std::unique_ptr<pivot_tree> make_group_tree(const index_info& info, const context& on,
                                             const column& keys,
                                             const std::optional<column>& row_ids,
                                             const pivot_tree_options& options) {
   const auto make = [&]<layout Layout>() -> std::unique_ptr<pivot_tree> {
-    using built = std::conditional_t<Search == tree_search::lines,
-                                     built_line_tree<Key, RowId, Layout, Executor>,
-                                     built_group_tree<Key, RowId, Layout, Executor>>;
-    return std::make_unique<built>(info, on, keys, row_ids, options);
+    return std::make_unique<built_group_tree<Key, RowId, Layout, Executor>>(info, on, keys, row_ids,
+                                                                            options);
   };
   return options.layout == layout::row ? make.template operator()<layout::row>()
                                        : make.template operator()<layout::column>();

@@ -30,7 +30,7 @@ inline constexpr std::uint64_t least_quantised = std::uint64_t{1} << 22;
 template <class Executor>
 void search_by_tree(const context& on, const column& sorted, const column& wanted, bool past,
                     std::uint64_t* out) {
-  dispatch(sorted.format, row_id_type::uint32, [&]<class Key, class Rank>() {
+  dispatch(sorted.format, [&]<class Key, class Rank>() {
     using entries = core::ranked_entries<Key, Rank>;
     using view = core::line_tree_view<entries>;
     constexpr std::uint64_t leaf = core::line_entries;

@@ -20,7 +20,11 @@ std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& o
                                                  const std::optional<column>& row_ids,
                                                  const sorted_array_options& options) try {
   const auto info = checked(sorted_array_table, options, where, on, keys, row_ids);
-  return builder_on(where, &backend_table::build_sorted_array)(info, on, keys, row_ids, options);
+  keys_builder<sorted_array, sorted_array_options>& builder =
+      options.layout == layout::column
+          ? builder_on(where, &backend_table::build_sorted_array)
+          : builder_on(where, &paper_table::build_row_array, "sorted_array with layout=row");
+  return builder(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

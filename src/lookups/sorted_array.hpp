@@ -42,17 +42,13 @@ class built_sorted_array final
   entry_buffer<Key, RowId, Layout> entries_;
 };
 
-template <class Key, class RowId, class Executor>
+template <layout Layout, class Key, class RowId, class Executor>
 std::unique_ptr<sorted_array> make_sorted_array(const index_info& info, const context& on,
                                                 const column& keys,
                                                 const std::optional<column>& row_ids,
                                                 const sorted_array_options& options) {
-  if (options.layout == layout::row) {
-    return std::make_unique<built_sorted_array<Key, RowId, layout::row, Executor>>(
-        info, on, keys, row_ids, options);
-  }
-  return std::make_unique<built_sorted_array<Key, RowId, layout::column, Executor>>(
-      info, on, keys, row_ids, options);
+  return std::make_unique<built_sorted_array<Key, RowId, Layout, Executor>>(info, on, keys, row_ids,
+                                                                            options);
 }
 
 }  // namespace raydex

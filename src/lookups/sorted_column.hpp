@@ -8,6 +8,7 @@
 #include "raydex/column.hpp"
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/memory.hpp"
+#include "src/interface/internal.hpp"
 
 namespace raydex {
 
@@ -37,13 +38,15 @@ core::strided_list<Key, RowId> strided(const core::entry_list<Key, RowId>& list)
 // cells of type RowId as `keys`. Keys that ascend are not sorted again. On cuda it synchronises.
 namespace cpu {
 template <class Key, class RowId>
-sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
-                                      const std::optional<column>& row_ids, entry_order order);
+RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
+                                                      const std::optional<column>& row_ids,
+                                                      entry_order order);
 }
 namespace cuda {
 template <class Key, class RowId>
-sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
-                                      const std::optional<column>& row_ids, entry_order order);
+RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
+                                                      const std::optional<column>& row_ids,
+                                                      entry_order order);
 }
 
 }  // namespace raydex

@@ -55,7 +55,8 @@ std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context&
   auto info = checked(rmq_hierarchy_table, options, where, on, values);
   const rmq_hierarchy_options all = decided(where, options);
   info.options = describe(rmq_hierarchy_table, all);
-  return builder_on(where, &backend_table::build_rmq_hierarchy)(info, on, values, all);
+  return builder_on(where, &paper_table::build_rmq_hierarchy, "rmq_hierarchy")(info, on, values,
+                                                                               all);
 } catch (...) {
   rethrow_as_error();
 }

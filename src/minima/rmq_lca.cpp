@@ -11,7 +11,7 @@ namespace raydex {
 std::unique_ptr<rmq> build_rmq_lca(backend where, const context& on, const column& values,
                                    const rmq_lca_options& options) try {
   const auto info = checked(rmq_lca_table, options, where, on, values);
-  return builder_on(where, &backend_table::build_rmq_lca)(info, on, values, options);
+  return builder_on(where, &paper_table::build_rmq_lca, "rmq_lca")(info, on, values, options);
 } catch (...) {
   rethrow_as_error();
 }

@@ -47,10 +47,10 @@ inline constexpr option_entry layout_option =
 template <class Options>
 inline constexpr option_entry k_option = number<&Options::k>("k", {2, 33}, "children of a node");
 
-inline constexpr auto sorted_array_table = table_of<sorted_array_options>(
-    {"sorted_array", searching_backends, true},
-    std::array{worth_trying("row", layout_option<sorted_array_options>)},
-    schedule_options<&sorted_array_options::batch>);
+inline constexpr auto sorted_array_table =
+    table_of<sorted_array_options>({"sorted_array", searching_backends, true},
+                                   std::array{of_a_paper(layout_option<sorted_array_options>)},
+                                   schedule_options<&sorted_array_options::batch>);
 
 inline constexpr auto eytzinger_table = table_of<eytzinger_options>(
     {"eytzinger", searching_backends, true},
@@ -63,10 +63,10 @@ inline constexpr auto eytzinger_table = table_of<eytzinger_options>(
 
 inline constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
     {"pivot_tree", searching_backends, true},
-    std::array{worth_trying("column", layout_option<pivot_tree_options>),
-               choice<&pivot_tree_options::search>(
+    std::array{of_a_paper(layout_option<pivot_tree_options>),
+               of_a_paper(choice<&pivot_tree_options::search>(
                    "search", {{"lines", tree_search::lines}, {"groups", tree_search::groups}},
-                   "nodes of a cache line, or of K - 1 pivots"),
+                   "nodes of a cache line, or of K - 1 pivots")),
                only_with("search=lines", choice<&pivot_tree_options::nodes>(
                                              "nodes",
                                              {{"auto", tree_nodes::automatic},

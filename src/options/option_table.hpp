@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "raydex/index.hpp"
+#include "src/interface/internal.hpp"
 #include "src/interface/structure_facts.hpp"
 
 namespace raydex {
@@ -181,17 +182,17 @@ constexpr auto table_of(const structure_facts& facts,
 using option_entries = std::span<const option_entry>;
 
 // Sets what is given by name. Throws `invalid_argument`, which says what is legal.
-void read_options(std::string_view structure, option_entries entries, const option_map& given,
-                  void* options);
+RAYDEX_INTERNAL void read_options(std::string_view structure, option_entries entries,
+                                  const option_map& given, void* options);
 // Throws `invalid_argument` for a value that no word or number stands for.
-void check_options(option_entries entries, const void* options);
+RAYDEX_INTERNAL void check_options(option_entries entries, const void* options);
 // The options in force, as `name=value` separated by spaces.
-std::string describe_options(option_entries entries, const void* options);
+RAYDEX_INTERNAL std::string describe_options(option_entries entries, const void* options);
 // What is legal, such as `auto|1..4096`.
 std::string values_of(const option_entry& entry);
 
 // What users are told of a table's options; `usual` are the defaults.
-std::vector<option_info> list_options(option_entries entries, const void* usual);
+RAYDEX_INTERNAL std::vector<option_info> list_options(option_entries entries, const void* usual);
 
 // Reads numbers with slashes between them, such as `23/23/18`, and writes them.
 bool read_numbers(std::string_view text, std::initializer_list<unsigned*> numbers);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "raydex/rx.hpp"
+#include "src/interface/internal.hpp"
 
 namespace raydex {
 
@@ -12,6 +13,7 @@ namespace raydex {
 void check_bits(const rx_bits& bits, const rx_scale& scale);
 
 // Throws `unsupported` where the largest key has no place; `remedy` says what to take.
-void check_places(std::uint64_t largest_key, std::uint64_t largest_place, const char* remedy);
+RAYDEX_INTERNAL void check_places(std::uint64_t largest_key, std::uint64_t largest_place,
+                                  const char* remedy);
 
 }  // namespace raydex

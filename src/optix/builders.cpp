@@ -15,6 +15,7 @@ sorted_searcher search_sorted;
 sorted_searcher search_by_tree;
 row_id_widener widen_row_ids;
 found_marker mark_found;
+wide_builder build_wide;
 }  // namespace raydex::cuda
 
 namespace raydex::optix {
@@ -22,8 +23,6 @@ namespace raydex::optix {
 // `build` is overloaded by the type of the options.
 keys_builder<rx, rx_options> build;
 keys_builder<cgrx, cgrx_options> build;
-minima_builder<rmq_hierarchy, rmq_hierarchy_options> build;
-minima_builder<rmq, rmq_rx_options> build;
 
 const backend_table table{.where = backend::optix,
                           .why_unavailable = why_unavailable,
@@ -39,9 +38,8 @@ const backend_table table{.where = backend::optix,
                           .search_by_tree = cuda::search_by_tree,
                           .widen_row_ids = cuda::widen_row_ids,
                           .mark_found = cuda::mark_found,
+                          .build_wide = cuda::build_wide,
                           .build_rx = build,
-                          .build_cgrx = build,
-                          .build_rmq_hierarchy = build,
-                          .build_rmq_rx = build};
+                          .build_cgrx = build};
 
 }  // namespace raydex::optix

@@ -8,7 +8,6 @@
 #include "src/options/checked.hpp"
 #include "src/options/ray_options.hpp"
 #include "src/options/rays.hpp"
-#include "src/rays/rx_rows.hpp"
 
 namespace raydex {
 
@@ -30,11 +29,6 @@ void rx::update(stream_t stream, const column& keys, const std::optional<column>
   do_update(stream, keys, row_ids);
 } catch (...) {
   rethrow_as_error();
-}
-
-void refuse_by_rows(const char* what, const char* why) {
-  throw unsupported(
-      fmt::format("{}: rx with primitives=rows {}; primitives=sorted does it", what, why));
 }
 
 namespace {
@@ -71,7 +65,11 @@ std::unique_ptr<rx> build_rx(backend where, const context& on, const column& key
                              const std::optional<column>& row_ids, const rx_options& options) try {
   const auto info = checked(rx_table, options, where, on, keys, row_ids);
   check_options(options);
-  return builder_on(where, &backend_table::build_rx)(info, on, keys, row_ids, options);
+  keys_builder<rx, rx_options>& builder =
+      options.primitives == rx_primitives::sorted
+          ? builder_on(where, &backend_table::build_rx)
+          : builder_on(where, &paper_table::build_row_rx, "rx with primitives=rows");
+  return builder(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();
 }

@@ -79,6 +79,7 @@ def test_a_build_of_the_library_alone_is_installed(tmp_path):
     assert {path.name for path in libraries} <= {path.name for path in prefix.rglob("lib*/*")}
     assert (prefix / "include" / "raydex" / "raydex.hpp").exists()
     assert not (prefix / "bin" / "raydex").exists()
+    assert not list(prefix.rglob("libraydex_papers*"))
 
 
 def test_relocations_are_read_only():
@@ -94,7 +95,21 @@ def test_checks_of_the_stack_and_of_copies(name):
     assert ("__memcpy_chk" in symbols) == FORTIFIED
 
 
-def test_checks_of_the_library():
+def test_checks_of_the_libraries():
     for path in built():
-        if path.name.startswith("libraydex.so"):
+        if re.match(r"libraydex(_papers)?\.so", path.name):
             assert "__stack_chk_fail" in read_elf(path, "--dyn-syms")
+
+
+def test_libraydex_papers_is_loaded_when_it_is_asked_for():
+    """Neither the library nor the program is linked to it, and once it is there it stays."""
+    dynamic = {path.name: read_elf(path, "--dynamic") for path in built()}
+    papers = [text for name, text in dynamic.items() if name.startswith("libraydex_papers.so")]
+    if not papers:
+        pytest.skip("a static library holds it")
+    (text,) = papers
+    assert re.search(r"\(NEEDED\).*\[libraydex\.so", text)
+    assert re.search(r"\(FLAGS_1\).*\bNODELETE\b", text)
+    for name, text in dynamic.items():
+        if name in ("raydex", "raydex_demo") or name.startswith("libraydex.so"):
+            assert "libraydex_papers" not in text, name

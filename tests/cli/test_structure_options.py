@@ -14,7 +14,7 @@ ORDERED = {
         "ranges=path", "k=2 ranges=path",
     ],
     "pivot_tree": [
-        "layout=column", "nodes=exact", "nodes=quantised", "search=lines nodes=auto",
+        "layout=row", "nodes=exact", "nodes=quantised", "search=lines nodes=auto",
         "search=groups", "search=groups k=2 layout=column", "search=groups k=2 levels=1",
         "search=groups k=5 levels=2", "search=groups k=33 levels=all", "search=groups levels=40",
     ],
@@ -166,6 +166,7 @@ def test_wrong_words(program, structure, option):
         ("pivot_tree", "k=9", ["'k'", "for groups"]),
         ("pivot_tree", "levels=2", ["'levels'", "for groups"]),
         ("pivot_tree", "search=groups nodes=exact", ["'nodes'", "for lines"]),
+        ("pivot_tree", "layout=column", ["option layout", "column goes with search=groups"]),
         ("pivot_tree", "search=groups k=1", ["option k: 1", "2 to 33"]),
         ("pivot_tree", "search=groups levels=0", ["option levels: 0", "1 to 40"]),
         ("pivot_tree", "search=groups levels=41", ["option levels: 41", "1 to 40"]),

@@ -34,5 +34,12 @@ foreach(name main version)
   run(${CXX} -std=c++20 ${CXX_FLAGS} ${source} -o ${WORK_DIR}/${name} ${flags} -Wl,-rpath,${libdir})
   run(${WORK_DIR}/${name} OUTPUT ${name})
 endforeach()
+if(EXISTS ${folder}/raydex-papers.pc)  # else it is in a static libraydex
+  run(${PKG_CONFIG} --cflags --libs raydex-papers OUTPUT flags)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+endif()
+run(${CXX} -std=c++20 ${CXX_FLAGS} ${CMAKE_CURRENT_LIST_DIR}/project/papers.cpp -o ${WORK_DIR}/papers ${flags}
+    -Wl,-rpath,${libdir})
+run(${WORK_DIR}/papers)
 expect(main "${main}" "2 rows\n2 rows\n0 rows")
 expect(version "${version}" "${VERSION} ${VERSION}")

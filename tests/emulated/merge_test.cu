@@ -279,19 +279,19 @@ TEST_F(merging, lines_of_rows) {
   check<std::uint32_t, std::uint32_t, structure::lines, layout::row>(
       cells_of_type<std::uint32_t>(20'000, random), some_sizes, random);
 }
-TEST_F(merging, lines_of_columns) {
+TEST_F(merging, lines_of_wide_keys) {
   auto random = test::generator();
-  check<double, std::uint32_t, structure::lines, layout::column>(
-      cells_of_type<double>(20'000, random), some_sizes, random);
+  check<double, std::uint32_t, structure::lines, layout::row>(cells_of_type<double>(20'000, random),
+                                                              some_sizes, random);
 }
 TEST_F(merging, groups_of_rows) {
   auto random = test::generator();
-  check<std::int64_t, std::uint64_t, structure::groups, layout::row>(
+  check<std::int64_t, std::uint32_t, structure::groups, layout::row>(
       cells_of_type<std::int64_t>(20'000, random), some_sizes, random);
 }
 TEST_F(merging, groups_of_columns) {
   auto random = test::generator();
-  check<float, std::uint64_t, structure::groups, layout::column>(
+  check<float, std::uint32_t, structure::groups, layout::column>(
       cells_of_type<float>(20'000, random), some_sizes, random);
 }
 TEST_F(merging, sorted_rows) {
@@ -317,9 +317,9 @@ TEST_F(merging, more_entries_than_points) {
 }
 TEST_F(merging, more_entries_of_the_widest_kind_than_points) {
   auto random = test::generator();
-  check<std::uint64_t, std::uint64_t, structure::sorted, layout::row>(
+  check<std::uint64_t, std::uint32_t, structure::sorted, layout::row>(
       cells_of_type<std::uint64_t>(60'000, random), {20'000}, random);
-  check<std::uint64_t, std::uint64_t, structure::sorted, layout::row>(
+  check<std::uint64_t, std::uint32_t, structure::sorted, layout::row>(
       cells_of_type<std::uint64_t>(79'999, random), {20'000}, random);
 }
 

@@ -183,9 +183,9 @@ const std::vector<drawn_structure>& drawn_structures() {
 
 bool is_legal(std::string_view structure, backend where, const option_map& options) {
   if (structure == "pivot_tree") {
-    return word(options, "search", "lines") == "lines"
-               ? !options.contains("k") && !options.contains("levels")
-               : !options.contains("nodes");
+    if (word(options, "search", "lines") == "groups") return !options.contains("nodes");
+    return !options.contains("k") && !options.contains("levels") &&
+           word(options, "layout", "row") == "row";
   }
   if (structure == "rx") return is_legal_rx(options);
   if (structure == "cgrx") return is_legal_cgrx(options);

@@ -8,7 +8,7 @@ namespace raydex::cpu {
 
 std::unique_ptr<direct> build(const index_info& info, const context& on, const column& keys,
                               const std::optional<column>& row_ids, const direct_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
+  return dispatch(info.key, [&]<class Key, class RowId>() {
     return make_direct<Key, RowId, executor>(info, on, keys, row_ids, options);
   });
 }

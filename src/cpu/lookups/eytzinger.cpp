@@ -9,7 +9,7 @@ namespace raydex::cpu {
 std::unique_ptr<eytzinger> build(const index_info& info, const context& on, const column& keys,
                                  const std::optional<column>& row_ids,
                                  const eytzinger_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
+  return dispatch(info.key, [&]<class Key, class RowId>() {
     return make_eytzinger<Key, RowId, executor>(info, on, keys, row_ids, options);
   });
 }

@@ -2,6 +2,7 @@
 #include "src/lookups/row_ids.hpp"
 
 #include "src/cpu/executor.hpp"
+#include "src/lookups/wide_index.hpp"
 
 namespace raydex::cpu {
 
@@ -12,6 +13,12 @@ void widen_row_ids(const context& on, const std::uint32_t* narrow, std::uint64_t
 
 void mark_found(const context& on, const row_id_span& rows, bool* out) {
   raydex::mark_found<executor>(on, rows, out);
+}
+
+std::unique_ptr<index> build_wide(const index_info& info, bool updates, const context& on,
+                                  const column& keys, const std::optional<column>& row_ids,
+                                  const index_maker& make, std::uint64_t of_slice) {
+  return make_wide<executor>(info, updates, on, keys, row_ids, make, of_slice);
 }
 
 }  // namespace raydex::cpu

@@ -9,6 +9,7 @@
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/hash_buckets.hpp"
 #include "raydex/core/lookups/quantised_node.hpp"
+#include "src/interface/internal.hpp"
 
 namespace raydex::cpu {
 
@@ -79,10 +80,10 @@ struct table_kernels {
 
 // The best instruction set's.
 template <class Key>
-simd_kernels<Key> best_kernels();
+RAYDEX_INTERNAL simd_kernels<Key> best_kernels();
 template <>
-simd_kernels<std::uint32_t> best_kernels();
+RAYDEX_INTERNAL simd_kernels<std::uint32_t> best_kernels();
 template <>
-simd_kernels<std::uint64_t> best_kernels();
+RAYDEX_INTERNAL simd_kernels<std::uint64_t> best_kernels();
 
 }  // namespace raydex::cpu

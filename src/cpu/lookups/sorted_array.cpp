@@ -9,8 +9,9 @@ namespace raydex::cpu {
 std::unique_ptr<sorted_array> build(const index_info& info, const context& on, const column& keys,
                                     const std::optional<column>& row_ids,
                                     const sorted_array_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
-    return make_sorted_array<Key, RowId, executor>(info, on, keys, row_ids, options);
+  return dispatch(info.key, [&]<class Key, class RowId>() {
+    return make_sorted_array<layout::column, Key, RowId, executor>(info, on, keys, row_ids,
+                                                                   options);
   });
 }
 

@@ -9,7 +9,7 @@ namespace raydex::cpu {
 
 std::unique_ptr<cgrx> build(const index_info& info, const context& on, const column& keys,
                             const std::optional<column>& row_ids, const cgrx_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<cgrx> {
+  return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<cgrx> {
     if (options.node != 0)
       return std::make_unique<built_node_cgrx<Key, RowId, ray_engine>>(info, on, keys, row_ids,
                                                                        options);

@@ -26,7 +26,7 @@ struct eytzinger_executor : executor {
 std::unique_ptr<eytzinger> build(const index_info& info, const context& on, const column& keys,
                                  const std::optional<column>& row_ids,
                                  const eytzinger_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
+  return dispatch(info.key, [&]<class Key, class RowId>() {
     return make_eytzinger<Key, RowId, eytzinger_executor>(info, on, keys, row_ids, options);
   });
 }

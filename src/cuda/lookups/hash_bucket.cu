@@ -9,7 +9,7 @@ namespace raydex::cuda {
 std::unique_ptr<hash_bucket> build(const index_info& info, const context& on, const column& keys,
                                    const std::optional<column>& row_ids,
                                    const hash_bucket_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
+  return dispatch(info.key, [&]<class Key, class RowId>() {
     return std::unique_ptr<hash_bucket>(std::make_unique<built_hash_bucket<Key, RowId, executor>>(
         info, on, keys, row_ids, options));
   });

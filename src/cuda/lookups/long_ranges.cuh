@@ -437,7 +437,8 @@ void answer_list(const context& on, const Operation& operation, const long_list&
          list.blocks_done);
 }
 
-// The same over ascending entries, whatever is above them: compiled once, with the sorted arrays.
+// The same over ascending entries, whatever is above them: compiled once, with the sorted arrays,
+// and for lists of wide row ids in lookups/row_ids.cu.
 template <class Entries>
 struct listed_entries {
   using view = core::sorted_array_view<Entries>;
@@ -461,11 +462,8 @@ struct listed_entries {
 extern template struct listed_entries<core::column_entries<std::uint32_t, std::uint32_t>>;
 extern template struct listed_entries<core::column_entries<std::uint32_t, std::uint64_t>>;
 extern template struct listed_entries<core::column_entries<std::uint64_t, std::uint32_t>>;
-extern template struct listed_entries<core::column_entries<std::uint64_t, std::uint64_t>>;
 extern template struct listed_entries<core::row_entries<std::uint32_t, std::uint32_t>>;
-extern template struct listed_entries<core::row_entries<std::uint32_t, std::uint64_t>>;
 extern template struct listed_entries<core::row_entries<std::uint64_t, std::uint32_t>>;
-extern template struct listed_entries<core::row_entries<std::uint64_t, std::uint64_t>>;
 
 // What is listed while a batch is answered, and answered after it.
 template <class Operation>

@@ -11,9 +11,8 @@ std::unique_ptr<pivot_tree> build_line_tree(const index_info& info, const contex
                                             const column& keys,
                                             const std::optional<column>& row_ids,
                                             const pivot_tree_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
-    return make_pivot_tree<tree_search::lines, Key, RowId, executor>(info, on, keys, row_ids,
-                                                                     options);
+  return dispatch(info.key, [&]<class Key, class RowId>() {
+    return make_line_tree<Key, RowId, executor>(info, on, keys, row_ids, options);
   });
 }
 

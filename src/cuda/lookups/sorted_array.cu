@@ -9,18 +9,15 @@ namespace raydex::cuda {
 std::unique_ptr<sorted_array> build(const index_info& info, const context& on, const column& keys,
                                     const std::optional<column>& row_ids,
                                     const sorted_array_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() {
-    return make_sorted_array<Key, RowId, executor>(info, on, keys, row_ids, options);
+  return dispatch(info.key, [&]<class Key, class RowId>() {
+    return make_sorted_array<layout::column, Key, RowId, executor>(info, on, keys, row_ids,
+                                                                   options);
   });
 }
 
 template struct listed_entries<core::column_entries<std::uint32_t, std::uint32_t>>;
-template struct listed_entries<core::column_entries<std::uint32_t, std::uint64_t>>;
 template struct listed_entries<core::column_entries<std::uint64_t, std::uint32_t>>;
-template struct listed_entries<core::column_entries<std::uint64_t, std::uint64_t>>;
 template struct listed_entries<core::row_entries<std::uint32_t, std::uint32_t>>;
-template struct listed_entries<core::row_entries<std::uint32_t, std::uint64_t>>;
 template struct listed_entries<core::row_entries<std::uint64_t, std::uint32_t>>;
-template struct listed_entries<core::row_entries<std::uint64_t, std::uint64_t>>;
 
 }  // namespace raydex::cuda

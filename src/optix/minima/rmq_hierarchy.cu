@@ -14,7 +14,7 @@ std::unique_ptr<rmq_hierarchy> build_by_kernels(const rmq_info& info, const cont
                                                 const rmq_hierarchy_options& options) {
   rmq_info of_levels = info;
   of_levels.where = backend::cuda;
-  return cuda::table.build_rmq_hierarchy(of_levels, on, values, options);
+  return cuda::papers.build_rmq_hierarchy(of_levels, on, values, options);
 }
 
 }  // namespace

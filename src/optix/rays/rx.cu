@@ -3,16 +3,12 @@
 
 #include "src/interface/dispatch.hpp"
 #include "src/optix/engine/ray_engine.cuh"
-#include "src/rays/rx_rows.hpp"
 
 namespace raydex::optix {
 
 std::unique_ptr<rx> build(const index_info& info, const context& on, const column& keys,
                           const std::optional<column>& row_ids, const rx_options& options) {
-  return dispatch(info.key, info.row_ids, [&]<class Key, class RowId>() -> std::unique_ptr<rx> {
-    if (options.primitives == rx_primitives::rows)
-      return std::make_unique<built_row_rx<Key, RowId, ray_engine>>(info, on, keys, row_ids,
-                                                                    options);
+  return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<rx> {
     return std::make_unique<built_rx<Key, RowId, ray_engine>>(info, on, keys, row_ids, options);
   });
 }

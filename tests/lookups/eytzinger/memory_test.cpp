@@ -37,8 +37,7 @@ TEST_F(eytzinger_memory, holds_keys_and_row_ids_and_nothing_more) {
         };
         EXPECT_EQ(bytes(column(narrow), std::nullopt), 8 * n);
         EXPECT_EQ(bytes(column(wide), std::nullopt), 12 * n);
-        EXPECT_EQ(bytes(column(narrow), column(wide)), 12 * n);
-        EXPECT_EQ(bytes(column(wide), column(wide)), 16 * n);
+        EXPECT_EQ(bytes(column(wide), column(narrow)), 12 * n);
       }
     }
   }
@@ -57,8 +56,7 @@ TEST_F(eytzinger_memory, needs_what_a_sorted_array_does_or_twice_what_it_holds) 
   const auto wide = cells<std::uint64_t>(100'003);
   check(column(narrow), std::nullopt);
   check(column(wide), std::nullopt);
-  check(column(narrow), column(wide));
-  check(column(wide), column(wide));
+  check(column(wide), column(narrow));
 }
 
 TEST_F(eytzinger_memory, a_build_that_runs_out_leaks_nothing_and_says_what_it_asked) {

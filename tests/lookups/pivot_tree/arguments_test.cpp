@@ -71,10 +71,20 @@ TEST_F(pivot_tree_arguments, unknown_options_are_answered_with_the_known_ones) {
            "nodes=auto|exact|quantised", "k=2..33", "levels=all|1..40", "pin=none|steps|full"});
 }
 
+TEST_F(pivot_tree_arguments, leaves_of_lines_are_entries) {
+  for (const option_map& options :
+       {option_map{{"layout", "column"}}, option_map{{"search", "lines"}, {"layout", "column"}}}) {
+    test::expect_error<unsupported>([&] { built(options); },
+                                    {"option layout", "column goes with search=groups"});
+  }
+  EXPECT_EQ(built({{"search", "groups"}, {"layout", "column"}})->info().options,
+            "layout=column search=groups k=9 levels=all");
+}
+
 TEST_F(pivot_tree_arguments, choices_are_told_again) {
   EXPECT_EQ(built({})->info().options, "layout=row search=lines nodes=auto");
-  EXPECT_EQ(built({{"nodes", "quantised"}, {"layout", "column"}, {"pin", "none"}})->info().options,
-            "layout=column search=lines nodes=quantised pin=none");
+  EXPECT_EQ(built({{"nodes", "quantised"}, {"layout", "row"}, {"pin", "none"}})->info().options,
+            "layout=row search=lines nodes=quantised pin=none");
 }
 
 }  // namespace

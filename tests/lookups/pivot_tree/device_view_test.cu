@@ -22,14 +22,6 @@ class pivot_tree_device_view : public test::backend_test {
   }
 
   template <layout Layout>
-  void check_lines() const {
-    pivot_tree_options options;
-    check<Layout, tree_search::lines>(options);
-    options.nodes = tree_nodes::quantised;
-    check<Layout, tree_search::lines>(options);
-  }
-
-  template <layout Layout>
   void check_groups() const {
     pivot_tree_options options;
     for (const unsigned k : {2U, 3U, 9U, 33U}) {
@@ -42,11 +34,11 @@ class pivot_tree_device_view : public test::backend_test {
   }
 };
 
-TEST_F(pivot_tree_device_view, lines_in_column_layout) {
-  check_lines<layout::column>();
-}
-TEST_F(pivot_tree_device_view, lines_in_row_layout) {
-  check_lines<layout::row>();
+TEST_F(pivot_tree_device_view, lines) {
+  pivot_tree_options options;
+  check<layout::row, tree_search::lines>(options);
+  options.nodes = tree_nodes::quantised;
+  check<layout::row, tree_search::lines>(options);
 }
 TEST_F(pivot_tree_device_view, groups_in_column_layout) {
   check_groups<layout::column>();

@@ -54,7 +54,7 @@ class pivot_tree_hard_keys : public test::backend_test {
       for (const auto& [name, keys] : test::hard_keys<Key>(size, random)) {
         SCOPED_TRACE(name + ", " + std::to_string(size) + " keys");
         check(keys, {{"nodes", "quantised"}}, random);
-        check(keys, {{"nodes", "quantised"}, {"layout", "column"}, {"pin", "none"}}, random);
+        check(keys, {{"nodes", "quantised"}, {"pin", "none"}}, random);
         check(keys, {{"nodes", "exact"}}, random);
         check(keys, {{"search", "groups"}}, random);
         if (HasFatalFailure()) return;

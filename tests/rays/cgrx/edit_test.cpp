@@ -214,8 +214,8 @@ TEST_F(cgrx_edits, waves) {
       if (HasFatalFailure()) return;
     }
     grow_and_shrink<std::uint32_t, std::uint32_t>(300, ~std::uint64_t{0}, options);
-    grow_and_shrink<std::uint64_t, std::uint64_t>(300, random_() | random_(), options);
-    grow_and_shrink<std::uint32_t, std::uint64_t>(200, random_(), options);
+    grow_and_shrink<std::uint64_t, std::uint32_t>(300, random_() | random_(), options);
+    grow_and_shrink<std::uint32_t, std::uint32_t>(200, random_(), options);
   }
 }
 

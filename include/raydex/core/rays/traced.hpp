@@ -272,6 +272,37 @@ struct answer_traced {
   }
 };
 
+/// An operation that visits matches, of matches that were located.
+template <class Operation>
+struct answer_located {
+  using result = typename Operation::result;  ///< what is written
+
+  decltype(Operation::view) view;  ///< the entries
+  numbered_lookups probes;         ///< as many as the operation's
+  Operation operation;             ///< what is asked
+  const std::uint64_t* begins;     ///< the first entry of each probe; any where there is none
+  const std::uint64_t* counts;     ///< how many it has
+  result* out;                     ///< where results go
+
+  /// Answers N tickets.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], numbered_lookups::nothing,
+                     result* to) const {
+    std::uint64_t begin[N];
+    std::uint64_t end[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      begin[j] = end[j] = 0;
+      const std::uint64_t i = tickets[j].probe;
+      if (i >= probes.size) continue;
+      const std::uint64_t count = load_once(counts + i);
+      if (count != 0) begin[j] = load_once(begins + i);
+      end[j] = begin[j] + count;
+    }
+    answer_matches(operation, team, tickets, begin, end, to);
+  }
+};
+
 /// Writes the row ids of matches that were located.
 template <class View, class Position>
 struct list_located {

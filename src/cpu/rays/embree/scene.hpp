@@ -9,6 +9,7 @@
 
 #include "raydex/core/rays/key_scene.hpp"
 #include "raydex/memory.hpp"
+#include "src/interface/internal.hpp"
 
 namespace raydex::embree {
 
@@ -30,7 +31,7 @@ struct scene_parts {
 };
 
 // Scenes of primitives that stand for keys, a scene a part.
-class scene {
+class RAYDEX_INTERNAL scene {
  public:
   // Shapes are asked for as long as the scene lives. What Embree allocates is counted in `memory`.
   // Throws `unavailable` where Embree cannot be used, and `out_of_memory`.

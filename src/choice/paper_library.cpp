@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/choice/paper_library.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <string>
+
+#include "raydex/error.hpp"
+#include "raydex/version.hpp"
+
+namespace raydex {
+
+namespace {
+
+// Written while the library is loaded, by a thread that may hold the loader's lock: no other lock
+// may be taken then.
+std::atomic<const paper_library*> added{nullptr};
+
+// Loads the library once. What it found missing stays missing, as long as the process lives.
+const std::string& loading_problem() {
+  static const std::string problem = load_papers();
+  return problem;
+}
+
+}  // namespace
+
+void add_papers(const paper_library& what) noexcept {
+  if (what.version == RAYDEX_VERSION) added = &what;
+}
+
+const paper_library* find_papers() {
+  if (added == nullptr) loading_problem();
+  return added;
+}
+
+const paper_library& papers_for(std::string_view what) {
+  if (const paper_library* const found = find_papers()) return *found;
+  const std::string& problem = loading_problem();
+  throw unavailable(
+      fmt::format("{} is in libraydex_papers, which {}", what,
+                  problem.empty() ? "is there, but of another version than libraydex" : problem));
+}
+
+const paper_table* find_paper_table(backend where, std::string_view what) {
+  return papers_for(what).find_backend(where);
+}
+
+}  // namespace raydex

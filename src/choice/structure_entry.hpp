@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A structure as it is found by its name.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "raydex/index.hpp"
+#include "raydex/rmq.hpp"
+#include "src/interface/checks.hpp"
+#include "src/interface/internal.hpp"
+#include "src/interface/located_index.hpp"
+#include "src/interface/structure_facts.hpp"
+#include "src/options/option_table.hpp"
+
+namespace raydex {
+
+// Of a structure for keys or for minima: it has the one builder or the other.
+struct structure_entry {
+  structure_facts facts;
+  std::vector<option_info> (*options)();
+  std::unique_ptr<index> (*build_keys)(backend, const context&, const column&,
+                                       const std::optional<column>&, const option_map&) = nullptr;
+  std::unique_ptr<rmq> (*build_minima)(backend, const context&, const column&,
+                                       const option_map&) = nullptr;
+};
+
+// Makes an index of 64-bit row ids; `make` builds a structure over codes.
+RAYDEX_INTERNAL std::unique_ptr<index> build_wide(const structure_facts& of, backend where,
+                                                  const context& on, const column& keys,
+                                                  const std::optional<column>& row_ids,
+                                                  const index_maker& make);
+
+// Builds with options by name, as `Table` has them.
+template <const auto& Table, auto Build>
+std::unique_ptr<index> build_keys(backend where, const context& on, const column& keys,
+                                  const std::optional<column>& row_ids, const option_map& options) {
+  const auto parsed = parse(Table, options);
+  if (are_narrow(keys, row_ids)) return Build(where, on, keys, row_ids, parsed);
+  return build_wide(Table.facts, where, on, keys, row_ids,
+                    [where, parsed](const context& own, const column& codes) {
+                      return std::unique_ptr<index>(
+                          Build(where, own, codes, std::nullopt, parsed));
+                    });
+}
+template <const auto& Table, auto Build>
+std::unique_ptr<rmq> build_minima(backend where, const context& on, const column& values,
+                                  const option_map& options) {
+  return Build(where, on, values, parse(Table, options));
+}
+
+template <const auto& Table, auto Build>
+constexpr structure_entry for_keys{.facts = Table.facts,
+                                   .options = [] { return list_options(Table); },
+                                   .build_keys = build_keys<Table, Build>};
+template <const auto& Table, auto Build>
+constexpr structure_entry for_minima{.facts = Table.facts,
+                                     .options = [] { return list_options(Table); },
+                                     .build_minima = build_minima<Table, Build>};
+
+}  // namespace raydex

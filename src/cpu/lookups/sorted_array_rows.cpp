@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sorted arrays whose keys lie beside their row ids.
+#include "src/lookups/sorted_array.hpp"
+
+#include "src/cpu/executor.hpp"
+#include "src/interface/dispatch.hpp"
+
+namespace raydex::cpu {
+
+std::unique_ptr<sorted_array> build_row_array(const index_info& info, const context& on,
+                                              const column& keys,
+                                              const std::optional<column>& row_ids,
+                                              const sorted_array_options& options) {
+  return dispatch(info.key, [&]<class Key, class RowId>() {
+    return make_sorted_array<layout::row, Key, RowId, executor>(info, on, keys, row_ids, options);
+  });
+}
+
+}  // namespace raydex::cpu

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// RX with primitives in the order of the rows.
+#include "src/rays/rx_rows.hpp"
+
+#include "src/cpu/rays/ray_engine.hpp"
+#include "src/interface/dispatch.hpp"
+
+namespace raydex::cpu {
+
+std::unique_ptr<rx> build_row_rx(const index_info& info, const context& on, const column& keys,
+                                 const std::optional<column>& row_ids, const rx_options& options) {
+  return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<rx> {
+    return std::make_unique<built_row_rx<Key, RowId, ray_engine>>(info, on, keys, row_ids, options);
+  });
+}
+
+}  // namespace raydex::cpu

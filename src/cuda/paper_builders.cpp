@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backend cuda builds in libraydex_papers; each builder is defined in the file of its
+// structure.
+#include "src/interface/builders.hpp"
+
+namespace raydex::cuda {
+
+// `build` is overloaded by the type of the options.
+keys_builder<eytzinger, eytzinger_options> build;
+keys_builder<sorted_array, sorted_array_options> build_row_array;
+keys_builder<pivot_tree, pivot_tree_options> build_group_tree;
+minima_builder<rmq_hierarchy, rmq_hierarchy_options> build;
+minima_builder<rmq, rmq_lca_options> build;
+
+const paper_table papers{.where = backend::cuda,
+                         .build_eytzinger = build,
+                         .build_row_array = build_row_array,
+                         .build_group_tree = build_group_tree,
+                         .build_rmq_hierarchy = build,
+                         .build_rmq_lca = build};
+
+}  // namespace raydex::cuda
