@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Headers, library, command line, shell completion, and the files behind find_package(raydex) and
+# Headers, libraries, command line, shell completion, and the files behind find_package(raydex) and
 # pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

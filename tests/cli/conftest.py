@@ -17,19 +17,20 @@ BACKEND = os.environ.get("RAYDEX_TEST_BACKEND", "cpu")
 STRUCTURE = os.environ.get("RAYDEX_TEST_STRUCTURE", "auto")
 RMQ_STRUCTURE = os.environ.get("RAYDEX_TEST_RMQ_STRUCTURE", "auto")
 SEED = int(os.environ.get("RAYDEX_TEST_SEED", secrets.randbits(32)))
+DRAW = random.Random(SEED)
 
 
-def pytest_collection_modifyitems(items):
-    """A run draws a share of a test's cases, of few at least three, and at small scale three."""
+def drawn(cases):
+    """What a run draws of many cases: the share RAYDEX_TEST_SHARE, three of few, and three at small scale."""
     share = int(os.environ.get("RAYDEX_TEST_SHARE", "1/1").removeprefix("1/"))
     small = os.environ.get("RAYDEX_TEST_SCALE") == "small"
     if share == 1 and not small:
-        return
-    draw = random.Random(SEED)
+        return cases
+    return DRAW.sample(cases, min(len(cases), 3 if small else max(3, len(cases) // share)))
 
-    def drawn(cases):
-        return draw.sample(cases, min(len(cases), 3 if small else max(3, len(cases) // share)))
 
+def pytest_collection_modifyitems(items):
+    """Of the cases of a test some are drawn."""
     tests = collections.defaultdict(list)
     for item in items:
         tests[item.function].append(item)

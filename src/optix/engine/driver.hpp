@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "src/interface/internal.hpp"
 #include "src/optix/abi.hpp"
 
 namespace raydex::optix {
@@ -26,6 +27,6 @@ struct device {
 };
 
 // The current device.
-const device& current_device();
+RAYDEX_INTERNAL const device& current_device();
 
 }  // namespace raydex::optix

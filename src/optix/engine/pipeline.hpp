@@ -9,6 +9,7 @@
 #include "raydex/core/rays/key_scene.hpp"
 #include "raydex/core/rays/traced.hpp"
 #include "raydex/memory.hpp"
+#include "src/interface/internal.hpp"
 #include "src/optix/abi.hpp"
 
 namespace raydex::optix {
@@ -29,7 +30,7 @@ struct program_choice {
 };
 
 // Linked programs, and the records by which the driver finds them.
-struct pipeline {
+struct RAYDEX_INTERNAL pipeline {
   struct alignas(abi::record_alignment) record {
     std::byte header[abi::record_header];
   };
@@ -44,6 +45,6 @@ struct pipeline {
 
 // The pipeline for the current device, compiled on first use (a tenth of a second) and kept as long
 // as the process lives.
-const pipeline& pipeline_for(const program_choice& choice);
+RAYDEX_INTERNAL const pipeline& pipeline_for(const program_choice& choice);
 
 }  // namespace raydex::optix

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PTX of programs.cu and row_programs.cu, made by the build: programs_SCENE_KEYBITS_ROWIDBITS;
-// that of rmq_programs.cu, and of hierarchy_programs.cu: programs_hierarchy_VALUE_PLACEBITS.
+// The PTX of programs.cu, made by the build: programs_SCENE_KEYBITS_ROWIDBITS. In libraydex_papers
+// that of row_programs.cu, likewise, of rmq_programs.cu, and of hierarchy_programs.cu:
+// programs_hierarchy_VALUE_PLACEBITS.
 #pragma once
 
 #include <string_view>

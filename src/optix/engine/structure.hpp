@@ -8,6 +8,7 @@
 
 #include "raydex/core/rays/key_scene.hpp"
 #include "raydex/memory.hpp"
+#include "src/interface/internal.hpp"
 #include "src/optix/abi.hpp"
 
 namespace raydex::optix {
@@ -21,7 +22,7 @@ struct primitives {
   unsigned flags;  // of abi::geometry_flags
 };
 
-class structure {
+class RAYDEX_INTERNAL structure {
  public:
   structure() = default;
   // Builds over primitives, with `build_flags`. Synchronises if it is to be compacted.
