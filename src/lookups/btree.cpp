@@ -6,6 +6,7 @@
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/lookups/batch_plan.hpp"
 #include "src/options/checked.hpp"
 #include "src/options/lookups.hpp"
 

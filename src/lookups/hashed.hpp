@@ -10,6 +10,7 @@
 
 #include "raydex/core/lookups/hash_build.hpp"
 #include "raydex/hash_options.hpp"
+#include "src/interface/internal.hpp"
 #include "src/lookups/answering_in_order.hpp"
 #include "src/lookups/count_repeated.hpp"
 #include "src/lookups/spread_counts.hpp"
@@ -17,8 +18,8 @@
 namespace raydex {
 
 // Keys of which so many repeat another one; more buckets than can be numbered.
-[[noreturn]] void refuse_repeated(std::uint64_t repeated, std::uint64_t keys);
-[[noreturn]] void refuse_buckets(std::uint64_t buckets, std::uint64_t most);
+[[noreturn]] RAYDEX_INTERNAL void refuse_repeated(std::uint64_t repeated, std::uint64_t keys);
+[[noreturn]] RAYDEX_INTERNAL void refuse_buckets(std::uint64_t buckets, std::uint64_t most);
 
 // Copies four words.
 struct copy_words {

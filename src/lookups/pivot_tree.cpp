@@ -3,6 +3,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
+#include "src/lookups/batch_plan.hpp"
 #include "src/options/checked.hpp"
 #include "src/options/lookups.hpp"
 

@@ -194,14 +194,8 @@ table_kernels<Key, RowId> kernels_of_tables() {
 table_kernels<std::uint32_t, std::uint32_t> tables_32_32() {
   return kernels_of_tables<std::uint32_t, std::uint32_t>();
 }
-table_kernels<std::uint32_t, std::uint64_t> tables_32_64() {
-  return kernels_of_tables<std::uint32_t, std::uint64_t>();
-}
 table_kernels<std::uint64_t, std::uint32_t> tables_64_32() {
   return kernels_of_tables<std::uint64_t, std::uint32_t>();
-}
-table_kernels<std::uint64_t, std::uint64_t> tables_64_64() {
-  return kernels_of_tables<std::uint64_t, std::uint64_t>();
 }
 
 }  // namespace raydex::cpu::HWY_NAMESPACE
@@ -213,9 +207,7 @@ namespace raydex::cpu {
 HWY_EXPORT(kernels32);
 HWY_EXPORT(kernels64);
 HWY_EXPORT(tables_32_32);
-HWY_EXPORT(tables_32_64);
 HWY_EXPORT(tables_64_32);
-HWY_EXPORT(tables_64_64);
 
 template <>
 simd_kernels<std::uint32_t> best_kernels() {
@@ -231,16 +223,8 @@ table_kernels<std::uint32_t, std::uint32_t> table_kernels<std::uint32_t, std::ui
   return HWY_DYNAMIC_DISPATCH(tables_32_32)();
 }
 template <>
-table_kernels<std::uint32_t, std::uint64_t> table_kernels<std::uint32_t, std::uint64_t>::best() {
-  return HWY_DYNAMIC_DISPATCH(tables_32_64)();
-}
-template <>
 table_kernels<std::uint64_t, std::uint32_t> table_kernels<std::uint64_t, std::uint32_t>::best() {
   return HWY_DYNAMIC_DISPATCH(tables_64_32)();
-}
-template <>
-table_kernels<std::uint64_t, std::uint64_t> table_kernels<std::uint64_t, std::uint64_t>::best() {
-  return HWY_DYNAMIC_DISPATCH(tables_64_64)();
 }
 
 }  // namespace raydex::cpu

@@ -75,7 +75,7 @@ struct table_kernels {
   const bucket_kernels<node>& of(const node& /*table*/) const { return of_nodes; }
 
   // The best instruction set's.
-  static table_kernels best();
+  RAYDEX_INTERNAL static table_kernels best();
 };
 
 // The best instruction set's.
