@@ -33,7 +33,7 @@ inline constexpr RowId not_found = std::numeric_limits<RowId>::max();
 /// How wide the row ids of an index are.
 enum class row_id_type : std::uint8_t {
   uint32,  ///< columns of fewer than 2^32 - 1 rows, or explicit row ids of that type
-  uint64   ///< longer columns, or explicit row ids of that type
+  uint64   ///< longer columns, or explicit row ids of that type; only by `build` with a name
 };
 
 /// Where row ids are written: an array of `std::uint32_t` or `std::uint64_t`.
@@ -304,7 +304,10 @@ using option_map = std::map<std::string, std::string, std::less<>>;
 ///        type is `not_found` and not legal. Without them a key's row id is its position.
 /// @param options structure options by name
 ///
-/// Cost, memory, and whether the build synchronises: see the structure's own header. Throws
+/// Cost, memory, and whether the build synchronises: see the structure's own header. With row ids of
+/// 64 bits, which only this function takes, the index also holds 8 bytes and an encoded key per
+/// entry; lookups read one row id more per match, an edit costs what a build costs, and the result
+/// is of no structure's own class. Throws
 /// `invalid_argument` (names the legal ones for a bad structure or option), `unsupported`,
 /// `unavailable`, `out_of_memory`, `cuda_error`.
 RAYDEX_EXPORT std::unique_ptr<index> build(std::string_view structure, backend where,
