@@ -45,6 +45,7 @@ RAYDEX_INTERNAL void inclusive_sum(const context& on, std::uint64_t* numbers, st
 void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size);
 
 // Makes each number the smallest of those up to it.
-void inclusive_minimum(const context& on, std::uint64_t* numbers, std::uint64_t size);
+RAYDEX_INTERNAL void inclusive_minimum(const context& on, std::uint64_t* numbers,
+                                       std::uint64_t size);
 
 }  // namespace raydex::cuda
