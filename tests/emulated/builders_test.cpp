@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/support/expect_error.hpp"
 
 namespace raydex {
@@ -12,11 +14,21 @@ namespace {
 
 TEST(builders, that_are_not_there_are_unavailable) {
   EXPECT_NO_THROW(builder_on(backend::cpu, &backend_table::build_rx));
-  EXPECT_NO_THROW(builder_on(backend::cuda, &backend_table::build_eytzinger));
+  EXPECT_NO_THROW(builder_on(backend::cuda, &backend_table::build_btree));
   test::expect_error<unavailable>([] { builder_on(backend::cuda, &backend_table::build_rx); },
                                   {"cuda"});
   test::expect_error<unavailable>([] { builder_on(backend::optix, &backend_table::build_rx); },
                                   {"optix"});
+}
+
+TEST(builders, of_papers_that_are_not_there_are_unavailable) {
+  constexpr const char* what = "rx with primitives=rows";
+  EXPECT_NO_THROW(builder_on(backend::cpu, &paper_table::build_row_rx, what));
+  EXPECT_NO_THROW(builder_on(backend::cuda, &paper_table::build_eytzinger, "eytzinger"));
+  for (const auto& [where, named] : {std::pair(backend::cuda, "cuda"), {backend::optix, "optix"}}) {
+    test::expect_error<unavailable>([&] { builder_on(where, &paper_table::build_row_rx, what); },
+                                    {named});
+  }
 }
 
 }  // namespace
