@@ -21,12 +21,17 @@ ORDERED = {
 }
 SCHEDULES = [
     "schedule=dynamic", "schedule=static threads=128", "threads=1024 lookups=16 pin=steps",
-    "lookups=3 pin=full", "reorder=single lookups=5", "reorder=double threads=256 pin=none",
-    "group=exact scan=single", "group=power scan=multi",
+    "lookups=3 pin=full", "scan=single", "scan=multi",
+]
+# Of structures that papers search in groups of threads, or with blocks that sort their probes.
+PAPER_SCHEDULES = [
+    "reorder=single lookups=5", "reorder=double threads=256 pin=none", "group=exact scan=single", "group=power scan=multi",
 ]
 
 CASES = [(s, o) for s, options in ORDERED.items() for o in ["", *options]]
 CASES += [(s, o) for s in ["sorted_array", "btree", *ORDERED] for o in SCHEDULES]
+CASES += [(s, o) for s in ["sorted_array", "eytzinger"] for o in PAPER_SCHEDULES]
+CASES += [("pivot_tree", f"search=groups {o}") for o in PAPER_SCHEDULES]
 CASES += [("btree", o) for o in ["", "fill=50", "fill=100"]]
 
 LEGAL = {
@@ -138,7 +143,8 @@ def test_report(program, structure, options):
 @pytest.mark.parametrize("structure", ["sorted_array", *ORDERED])
 @pytest.mark.parametrize("option", ["layout", "schedule", "pin", "reorder", "group", "scan"])
 def test_wrong_words(program, structure, option):
-    line = refusal(program, structure, f"{option}=other")
+    search = "search=groups " if structure == "pivot_tree" else ""
+    line = refusal(program, structure, f"{search}{option}=other")
     assert f"option {option}: 'other'" in line
     for word in LEGAL[option]:
         assert word in line
@@ -161,6 +167,10 @@ def test_wrong_words(program, structure, option):
         ("btree", "fill=49", ["option fill: 49", "50 to 100"]),
         ("btree", "fill=half", ["option fill: 'half'", "number"]),
         ("btree", "layout=row", ["'layout'", "fill=50..100"]),
+        ("btree", "reorder=double", ["'reorder'", "schedule=dynamic"]),
+        ("direct", "group=exact", ["'group'", "schedule=dynamic"]),
+        ("pivot_tree", "reorder=double", ["'reorder'", "for groups"]),
+        ("pivot_tree", "group=power", ["'group'", "for groups"]),
         ("pivot_tree", "search=other", ["option search: 'other'", *LEGAL["search"]]),
         ("pivot_tree", "nodes=other", ["option nodes: 'other'", *LEGAL["nodes"]]),
         ("pivot_tree", "k=9", ["'k'", "for groups"]),
