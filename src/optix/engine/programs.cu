@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What OptiX runs on the device: a thread a lookup generates rays, and programs are called for what
-// they meet. Compiled to PTX for each scene (RAYDEX_SCENE), RAYDEX_KEY_BITS and RAYDEX_ROW_ID_BITS,
-// and embedded.
+// they meet. Compiled to PTX for each scene (RAYDEX_SCENE) and RAYDEX_KEY_BITS, and embedded.
 #include <cstdint>
 #include <type_traits>
 
@@ -16,7 +15,7 @@ using namespace raydex;
 using namespace raydex::optix;
 
 using key = std::conditional_t<RAYDEX_KEY_BITS == 64, std::uint64_t, std::uint32_t>;
-using row_id = std::conditional_t<RAYDEX_ROW_ID_BITS == 64, std::uint64_t, std::uint32_t>;
+using row_id = std::uint32_t;
 using scene = core::RAYDEX_SCENE<key, row_id>;
 using parameters_type = launch_parameters<scene>;
 constexpr unsigned none = ~0U;

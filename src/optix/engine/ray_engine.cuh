@@ -35,18 +35,17 @@ template <class Scene>
 std::string_view programs_of() {
   using key = typename Scene::key_type;
   using position = typename Scene::position_type;
-  constexpr bool wide_rows = sizeof(position) == 8;
+  static_assert(sizeof(position) == 4, "programs have positions of 32 bits");
+  constexpr bool wide = sizeof(key) == 8;
   if constexpr (std::is_same_v<Scene, core::rx_row_scene<key, position>>) {
-    if constexpr (sizeof(key) == 8)
-      return wide_rows ? programs_rx_rows_64_64 : programs_rx_rows_64_32;
-    return wide_rows ? programs_rx_rows_32_64 : programs_rx_rows_32_32;
-  }
-  if constexpr (std::is_same_v<Scene, core::rx_scene<key, position>>) {
-    if constexpr (sizeof(key) == 8) return wide_rows ? programs_rx_64_64 : programs_rx_64_32;
-    return wide_rows ? programs_rx_32_64 : programs_rx_32_32;
+    if constexpr (wide) return programs_rx_rows_64;
+    return programs_rx_rows_32;
+  } else if constexpr (std::is_same_v<Scene, core::rx_scene<key, position>>) {
+    if constexpr (wide) return programs_rx_64;
+    return programs_rx_32;
   } else {
-    if constexpr (sizeof(key) == 8) return wide_rows ? programs_cgrx_64_64 : programs_cgrx_64_32;
-    return wide_rows ? programs_cgrx_32_64 : programs_cgrx_32_32;
+    if constexpr (wide) return programs_cgrx_64;
+    return programs_cgrx_32;
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What OptiX runs on the device for primitives in the order of the rows: a thread a lookup
 // generates rays, and each hit adds its row to the answer of that thread. Compiled to PTX for each
-// RAYDEX_KEY_BITS and RAYDEX_ROW_ID_BITS, and embedded.
+// RAYDEX_KEY_BITS, and embedded.
 #include <cstdint>
 #include <type_traits>
 
@@ -15,7 +15,7 @@ using namespace raydex;
 using namespace raydex::optix;
 
 using key = std::conditional_t<RAYDEX_KEY_BITS == 64, std::uint64_t, std::uint32_t>;
-using row_id = std::conditional_t<RAYDEX_ROW_ID_BITS == 64, std::uint64_t, std::uint32_t>;
+using row_id = std::uint32_t;
 using parameters_type = row_launch_parameters<key, row_id>;
 using answer = core::met_rows<row_id>;
 
