@@ -42,7 +42,7 @@ std::vector<subject> subjects() {
       {"eytzinger", {{"layout", "column"}, {"k", "3"}}},
       {"pivot_tree", {{"nodes", "quantised"}}},
       {"pivot_tree", {{"search", "groups"}, {"reorder", "double"}}},
-      {"btree", {{"fill", "100"}, {"reorder", "single"}}},
+      {"btree", {{"fill", "100"}}},
       {"hash_open", {{"load", "95"}, {"bucket", "128"}}},
       {"hash_open", {{"placement", "choices"}, {"reading", "single"}}},
       {"hash_bucket", {{"occupancy", "300"}, {"reading", "single"}}},
