@@ -304,8 +304,8 @@ using option_map = std::map<std::string, std::string, std::less<>>;
 ///        type is `not_found` and not legal. Without them a key's row id is its position.
 /// @param options structure options by name
 ///
-/// Cost, memory, and whether the build synchronises: see the structure's own header. With row ids of
-/// 64 bits, which only this function takes, the index also holds 8 bytes and an encoded key per
+/// Cost, memory, and whether the build synchronises: see the structure's own header. With row ids
+/// of 64 bits, which only this function takes, the index also holds 8 bytes and an encoded key per
 /// entry; lookups read one row id more per match, an edit costs what a build costs, and the result
 /// is of no structure's own class. Throws
 /// `invalid_argument` (names the legal ones for a bad structure or option), `unsupported`,

@@ -40,9 +40,9 @@ bool throws(std::uint64_t point, shortage kind, Operation&& operation) {
   return true;
 }
 
-// Makes the calls of an operation fail in turn; if there are many, or a run is to draw a share, only
-// some of them, from a random one on. Then calls `failed()` if the operation threw and `done()` if
-// not. At the end the operation runs once more without failures.
+// Makes the calls of an operation fail in turn; if there are many, or a run is to draw a share,
+// only some of them, from a random one on. Then calls `failed()` if the operation threw and
+// `done()` if not. At the end the operation runs once more without failures.
 template <class Operation, class Failed, class Done>
 void fail_in_turn(const std::string& name, Operation&& operation, Failed&& failed, Done&& done) {
   SCOPED_TRACE(name);

@@ -47,9 +47,8 @@ class btree_edits : public test::backend_test {
   row next_row_ = 0;
 };
 
-using entry_types =
-    testing::Types<std::pair<std::uint32_t, std::uint32_t>,
-                   std::pair<std::uint64_t, std::uint32_t>>;
+using entry_types = testing::Types<std::pair<std::uint32_t, std::uint32_t>,
+                                   std::pair<std::uint64_t, std::uint32_t>>;
 TYPED_TEST_SUITE(btree_edits, entry_types);
 
 TYPED_TEST(btree_edits, one_place_takes_all) {
