@@ -8,7 +8,7 @@ namespace raydex::cuda {
 // `build` is overloaded by the type of the options.
 keys_builder<eytzinger, eytzinger_options> build;
 keys_builder<sorted_array, sorted_array_options> build_row_array;
-keys_builder<hash_open, hash_open_options> build_wide_hash;
+keys_builder<hash_open, hash_open_options> build_two_line_hash;
 keys_builder<pivot_tree, pivot_tree_options> build_group_tree;
 minima_builder<rmq_hierarchy, rmq_hierarchy_options> build;
 minima_builder<rmq, rmq_lca_options> build;
@@ -16,7 +16,7 @@ minima_builder<rmq, rmq_lca_options> build;
 const paper_table papers{.where = backend::cuda,
                          .build_eytzinger = build,
                          .build_row_array = build_row_array,
-                         .build_wide_hash = build_wide_hash,
+                         .build_two_line_hash = build_two_line_hash,
                          .build_group_tree = build_group_tree,
                          .build_rmq_hierarchy = build,
                          .build_rmq_lca = build};

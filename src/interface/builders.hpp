@@ -123,7 +123,7 @@ struct paper_table {
   backend where;
   keys_builder<eytzinger, eytzinger_options>* build_eytzinger = nullptr;
   keys_builder<sorted_array, sorted_array_options>* build_row_array = nullptr;
-  keys_builder<hash_open, hash_open_options>* build_wide_hash = nullptr;
+  keys_builder<hash_open, hash_open_options>* build_two_line_hash = nullptr;
   keys_builder<pivot_tree, pivot_tree_options>* build_group_tree = nullptr;
   keys_builder<rx, rx_options>* build_row_rx = nullptr;
   minima_builder<rmq_hierarchy, rmq_hierarchy_options>* build_rmq_hierarchy = nullptr;

@@ -31,7 +31,7 @@ std::unique_ptr<hash_open> build_hash_open(backend where, const context& on, con
   keys_builder<hash_open, hash_open_options>& builder =
       options.bucket == 64
           ? builder_on(where, &backend_table::build_hash_open)
-          : builder_on(where, &paper_table::build_wide_hash, "hash_open with bucket=128");
+          : builder_on(where, &paper_table::build_two_line_hash, "hash_open with bucket=128");
   return builder(info, on, keys, row_ids, options);
 } catch (...) {
   rethrow_as_error();

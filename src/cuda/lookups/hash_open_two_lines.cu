@@ -7,9 +7,10 @@
 
 namespace raydex::cuda {
 
-std::unique_ptr<hash_open> build_wide_hash(const index_info& info, const context& on,
-                                           const column& keys, const std::optional<column>& row_ids,
-                                           const hash_open_options& options) {
+std::unique_ptr<hash_open> build_two_line_hash(const index_info& info, const context& on,
+                                               const column& keys,
+                                               const std::optional<column>& row_ids,
+                                               const hash_open_options& options) {
   return dispatch(info.key, [&]<class Key, class RowId>() {
     return make_hash_open<128, Key, RowId, executor>(info, on, keys, row_ids, options);
   });
