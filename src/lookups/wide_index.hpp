@@ -39,6 +39,7 @@ class wide_index final : public index {
       held_ =
           hold<Key>(own, Executor::template sort_column<Key, std::uint64_t>(own, keys, row_ids));
     });
+    knows_ranks_ = can_rank(own);
     describe(keys.size);
   }
 
@@ -120,8 +121,20 @@ class wide_index final : public index {
     }
   }
 
-  // Positions are in the order of keys, so that the smallest one is where the matches begin.
+  // Whether the structure knows ranks, as most ordered ones do.
+  bool can_rank(const context& on) const {
+    try {
+      front().rank(on, points(column(info_.key, nullptr, 0)), false, nullptr);
+    } catch (const unsupported&) {
+      return false;
+    }
+    return true;
+  }
+
+  // Positions are in the order of keys. So the matches of a range begin at the rank of its lower
+  // end; without ranks at the smallest position, for which all of them are visited.
   void find_begins(const context& on, const probes& batch, std::uint64_t* begins) const {
+    if (!batch.is_points && knows_ranks_) return do_rank(on, points(batch.lower), false, begins);
     place(on, batch.size(), nullptr, false, begins,
           [&](const located_index& in, std::uint32_t* to) { in.first(on, batch, to); });
   }
@@ -263,6 +276,7 @@ class wide_index final : public index {
   index_maker make_;
   std::uint64_t of_slice_;
   entries held_;
+  bool knows_ranks_ = false;
 };
 
 template <executor Executor>
