@@ -23,13 +23,12 @@ struct hash_bucket_options {
 };
 
 /// A hash table with chaining: buckets of nodes that are linked, in one slab of memory. A node is
-/// 128 bytes: 15 entries of 32-bit keys and row ids, 10 where one of the two has 64 bits, 7 where
-/// both have, and a link (SlabHash: Ashkiani, Farach-Colton and Owens, "A dynamic hash table for
-/// the GPU", 2018; "HT (buckets)" of the lightweight paper, section 5.1). As `hash_open` it holds
-/// keys by a hash from which they could be told again, each once, with a list of its rows where
-/// keys repeat. Compared with that, insertions make no lookup slower than its own bucket asks for,
-/// and the table need not be made anew until it has twice its keys; lookups read 128 bytes where
-/// those of `hash_open` read 64.
+/// 128 bytes: 15 entries of 32-bit keys, or 10 of 64-bit keys, and a link (SlabHash: Ashkiani,
+/// Farach-Colton and Owens, "A dynamic hash table for the GPU", 2018; "HT (buckets)" of the
+/// lightweight paper, section 5.1). As `hash_open` it holds keys by a hash from which they could be
+/// told again, each once, with a list of its rows where keys repeat. Compared with that, insertions
+/// make no lookup slower than its own bucket asks for, and the table need not be made anew until it
+/// has twice its keys; lookups read 128 bytes where those of `hash_open` read 64.
 ///
 /// Answers points: `first`, `count`, `sum`, `rows`. Ranges, ranks and neighbours throw
 /// `unsupported`.

@@ -17,7 +17,7 @@ namespace raydex {
 /// Options of `hash_open`; by name as `options_of` and `raydex structures hash_open` list them.
 struct hash_open_options {
   unsigned load = 80;                   ///< percent of the slots that a build fills: 10 to 95
-  unsigned bucket = 64;                 ///< bytes of a bucket: 64 or 128
+  unsigned bucket = 64;                 ///< bytes of a bucket: 64, or 128 by libraydex_papers
   core::hash_placement placement = {};  ///< where a key goes whose bucket is full
   repetition repeats = {};              ///< whether keys may repeat
   bucket_reading reading = {};          ///< who reads a bucket, on `cuda`

@@ -52,8 +52,9 @@ struct batch_schedule {
                                             ///< fewer in a small batch; groups answer four in
                                             ///< step, so they round up to a multiple of that
   std::optional<pinning> pin = {};          ///< what shared memory holds
-  std::optional<reordering> reorder = {};   ///< in which order a block answers; not for `rows`
-  std::optional<grouping> group = {};       ///< how many threads share a lookup
+  std::optional<reordering> reorder = {};   ///< in which order a block answers; not for `rows`, nor
+                                            ///< of `btree`, `direct` and `pivot_tree` by lines
+  std::optional<grouping> group = {};       ///< how many threads share a lookup; likewise
   std::optional<scanning> scan = {};        ///< whether threads share the matches of a range
 
   /// Equal in every choice.
