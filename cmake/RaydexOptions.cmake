@@ -44,7 +44,8 @@ if(RAYDEX_CCACHE AND PROJECT_IS_TOP_LEVEL)
   foreach(language CXX CUDA)
     if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
       set(CMAKE_${language}_COMPILER_LAUNCHER
-          ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${RAYDEX_CCACHE})
+          ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+          CCACHE_SLOPPINESS=pch_defines,time_macros ${RAYDEX_CCACHE})
     endif()
   endforeach()
 endif()
