@@ -3,6 +3,7 @@
 /// `rmq_view`: range minima from inside a user's own code.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "raydex/core/config.hpp"
@@ -27,7 +28,7 @@ class rmq_view {
   RAYDEX_HD std::uint64_t size() const { return view_.array.size(); }
   /// The smallest value of a range; a zero is 0.0, never -0.0.
   RAYDEX_HD T minimum(std::uint64_t lower, std::uint64_t upper) const {
-    return static_cast<T>(view_.array.original(view_.minimum(place(lower), place(upper))));
+    return std::bit_cast<T>(view_.array.original(view_.minimum(place(lower), place(upper))));
   }
   /// Where it is; of equal ones the leftmost or rightmost, as the build was told.
   RAYDEX_HD std::uint64_t position(std::uint64_t lower, std::uint64_t upper) const {

@@ -41,21 +41,29 @@ inline bool has_narrow_places(std::uint64_t size) {
   return size <= core::most_narrow_values;
 }
 
-// Calls `make.template operator()<Value, Place>()` for an array: unsigned values are compared as
-// signed ones, and floating ones by integers where maxima are asked for.
+// Calls `make.template operator()<Value, Place>()` with the places that an array needs.
+template <class Value, class Make>
+auto dispatch_places(const column& values, Make&& make) {
+  return has_narrow_places(values.size) ? make.template operator()<Value, std::uint32_t>()
+                                        : make.template operator()<Value, std::uint64_t>();
+}
+
+// The same with the type that an array's values are compared as: signed integers, as which unsigned
+// and floating ones are read.
+template <class Make>
+auto dispatch_coded(const column& values, Make&& make) {
+  return values.format.width == 4 ? dispatch_places<std::int32_t>(values, make)
+                                  : dispatch_places<std::int64_t>(values, make);
+}
+
+// The same, but floating values are compared as they are where minima are asked for.
 template <class Make>
 auto dispatch_values(const column& values, rmq_extreme extreme, Make&& make) {
-  const bool narrow = has_narrow_places(values.size);
-  const auto with_place = [&]<class Value>() {
-    return narrow ? make.template operator()<Value, std::uint32_t>()
-                  : make.template operator()<Value, std::uint64_t>();
-  };
   if (extreme == rmq_extreme::minimum) {
-    if (values.format.type == key_type::float32) return with_place.template operator()<float>();
-    if (values.format.type == key_type::float64) return with_place.template operator()<double>();
+    if (values.format.type == key_type::float32) return dispatch_places<float>(values, make);
+    if (values.format.type == key_type::float64) return dispatch_places<double>(values, make);
   }
-  return values.format.width == 4 ? with_place.template operator()<std::int32_t>()
-                                  : with_place.template operator()<std::int64_t>();
+  return dispatch_coded(values, make);
 }
 
 }  // namespace raydex

@@ -7,6 +7,7 @@
 #include "raydex/core/keys/sum.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/ordered_view.hpp"
+#include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/index.hpp"
 #include "src/interface/cells.hpp"
 #include "src/lookups/batch_plan.hpp"
@@ -25,6 +26,10 @@ inline bool adds_floats(const column& values) {
   const key_type type = values.format.type;
   return values.data != nullptr && (type == key_type::float32 || type == key_type::float64);
 }
+
+// Whether a view's keys are in order: `check_kind` refuses ranges of others.
+template <class View>
+concept answers_ranges = !core::addressed<View> || core::ranked<View>;
 
 // Writes the row ids of a view by rank.
 template <class View>
@@ -70,15 +75,12 @@ class answering_as : public Base {
     const View view = queried();
     const auto probes = probes_of<key>(batch);
     auto* rows = static_cast<row_id*>(out);
-    if (batch.is_points) {
-      run(on, core::first_of_points<View>{view, probes, rows});
-    } else {
-      run(on, core::first_rows<View>{view, probes, rows});
-    }
+    if (batch.is_points) return run(on, core::first_of_points<View>{view, probes, rows});
+    if constexpr (answers_ranges<View>) run(on, core::first_rows<View>{view, probes, rows});
   }
 
   void do_count(const context& on, const probes& batch, std::uint64_t* out) const final {
-    run(on, core::count_rows<View>{queried(), probes_of<key>(batch), out});
+    run(on, core::locate_rows<View>{queried(), probes_of<key>(batch), out});
   }
 
   void do_sum(const context& on, const probes& batch, const index::sum_request& what) const final {
@@ -128,9 +130,9 @@ class answering_as : public Base {
   void do_locate(const context& on, const probes& batch, void* begins, void* counts,
                  bool single_rows) const final {
     if constexpr (core::addressed<View>) {
-      run(on, core::locate_rows<View, row_id, row_id>{queried(), probes_of<key>(batch),
-                                                      static_cast<row_id*>(begins),
-                                                      static_cast<row_id*>(counts), single_rows});
+      run(on, core::locate_rows<View>{queried(), probes_of<key>(batch), nullptr,
+                                      static_cast<row_id*>(begins), static_cast<row_id*>(counts),
+                                      single_rows});
     } else {
       Base::do_locate(on, batch, begins, counts, single_rows);
     }
@@ -161,8 +163,8 @@ class answering_as : public Base {
 
   void do_row_ids(const context& on, void* out) const final {
     if constexpr (core::ranked<View>) {
-      const View view = queried();
-      Executor::for_each(on, put_row_id<View>{view, static_cast<row_id*>(out)}, view.size());
+      const auto rows = core::rows_of(queried());
+      Executor::for_each(on, put_row_id{rows, static_cast<row_id*>(out)}, rows.size());
     } else {
       Base::do_row_ids(on, out);
     }

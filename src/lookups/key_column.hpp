@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "raydex/core/config.hpp"
 #include "raydex/memory.hpp"
 
 namespace raydex {
@@ -18,22 +17,14 @@ struct key_column {
   Key largest;
 };
 
-// Copies a number of any width.
-template <class Key>
-struct copy_number {
-  const Key* from;
-  std::uint64_t* to;
-  RAYDEX_HD void operator()(std::uint64_t) const { *to = *from; }
-};
-
 // Looks up the ends of a sorted column; synchronises.
 template <class Executor, class Key>
 key_column<Key> describe_keys(const context& on, const Key* keys, std::uint64_t size) {
   if (size == 0) return {keys, 0, 0, 0};
   const auto key_at = [&](std::uint64_t entry) {
-    buffer<std::uint64_t> copy(on, 1);
-    Executor::for_each(on, copy_number<Key>{keys + entry, copy.data()}, 1);
-    return static_cast<Key>(Executor::read(on, copy.data()));
+    Key key;
+    Executor::copy_out(on, &key, keys + entry, sizeof key);
+    return key;
   };
   return {keys, size, key_at(0), key_at(size - 1)};
 }

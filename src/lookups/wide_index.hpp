@@ -150,7 +150,7 @@ class wide_index final : public index {
     do_count(on, batch, counts.data());
     Executor::run(
         on, batch_plan{},
-        core::answer_located<Operation>{
+        core::answer_located<Operation, std::uint64_t>{
             view(), {batch.size()}, operation, begins.data(), counts.data(), operation.out});
   }
   // What operations on rows that are located already ask of probes: how many there are.
@@ -196,10 +196,10 @@ class wide_index final : public index {
     auto* const rows = static_cast<std::uint64_t*>(out);
     buffer<std::uint64_t> begins(on, batch.size());
     find_begins(on, batch, begins.data());
-    Executor::run(
-        on, batch_plan{},
-        core::list_located<view_type, std::uint64_t>{
-            view(), {batch.size()}, {view(), numbered(batch), offsets, rows}, begins.data(), rows});
+    const core::list_rows<view_type> operation{view(), numbered(batch), offsets, rows};
+    Executor::run(on, batch_plan{},
+                  core::answer_located<core::list_rows<view_type>, std::uint64_t>{
+                      view(), {batch.size()}, operation, begins.data(), nullptr, rows});
   }
 
   void do_rank(const context& on, const probes& batch, bool past,

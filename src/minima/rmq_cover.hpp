@@ -193,10 +193,9 @@ class built_rmq_cover final
 template <class Executor>
 std::unique_ptr<rmq_cover> make_rmq_cover(const rmq_info& info, const context& on,
                                           const column& values, const rmq_cover_options& options) {
-  return dispatch_values(
-      values, options.extreme, [&]<class Value, class Place>() -> std::unique_ptr<rmq_cover> {
-        return std::make_unique<built_rmq_cover<Value, Place, Executor>>(info, on, values, options);
-      });
+  return dispatch_coded(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_cover> {
+    return std::make_unique<built_rmq_cover<Value, Place, Executor>>(info, on, values, options);
+  });
 }
 
 }  // namespace raydex

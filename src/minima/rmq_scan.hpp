@@ -27,10 +27,9 @@ class built_rmq_scan final : public built_rmq<core::rmq_scan_view<Value, Place>,
 template <class Executor>
 std::unique_ptr<rmq> make_rmq_scan(const rmq_info& info, const context& on, const column& values,
                                    const rmq_scan_options& options) {
-  return dispatch_values(
-      values, options.extreme, [&]<class Value, class Place>() -> std::unique_ptr<rmq> {
-        return std::make_unique<built_rmq_scan<Value, Place, Executor>>(info, on, values, options);
-      });
+  return dispatch_coded(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq> {
+    return std::make_unique<built_rmq_scan<Value, Place, Executor>>(info, on, values, options);
+  });
 }
 
 }  // namespace raydex

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What indexes have in common whose lookups are rays. As `answering_as`, it leaves to
-// `Self::run(where, operation)` how an operation gets its matches; those begin at a `Position`.
+// `Self::run(where, operation)` how an operation gets its matches.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace raydex {
 
-template <class Self, class Base, class View, class Position, executor Executor>
+template <class Self, class Base, class View, executor Executor>
 class answering_by_rays : public answering_as<Self, Base, View, Executor> {
  protected:
   using typename answering_as<Self, Base, View, Executor>::key;
@@ -39,15 +39,15 @@ class answering_by_rays : public answering_as<Self, Base, View, Executor> {
     if (batch.size() == 0) return found;
     const View view = this->queried();
     const auto probes = probes_of<key>(batch);
-    buffer<Position> begins(on, batch.size());
-    this->run(on, core::locate_rows<View, Position, std::uint64_t>{view, probes, begins.data(),
-                                                                   offsets + 1});
+    buffer<typename View::position_type> begins(on, batch.size());
+    this->run(on, core::locate_rows<View>{view, probes, offsets + 1, begins.data()});
     Executor::inclusive_sum(on, offsets + 1, batch.size());
     found.total = Executor::read(on, offsets + batch.size());
     found.rows = {on, saturated_product(found.total, sizeof(row_id))};
-    auto* const rows = reinterpret_cast<row_id*>(found.rows.data());
-    this->search(on, core::list_located<View, Position>{
-                         view, {batch.size()}, {view, probes, offsets, rows}, begins.data(), rows});
+    const auto listed = core::over_rows(
+        core::list_rows<View>{view, probes, offsets, reinterpret_cast<row_id*>(found.rows.data())});
+    this->search(on, core::answer_located<std::remove_const_t<decltype(listed)>, row_id>{
+                         listed.view, {batch.size()}, listed, begins.data(), nullptr, listed.out});
     return found;
   }
 

@@ -71,7 +71,7 @@ struct find_large_bucket {
 template <class Key, class RowId, engine Engine>
 class built_cgrx final
     : public answering_by_rays<built_cgrx<Key, RowId, Engine>, cgrx,
-                               core::sorted_array_view<core::strided_entries<Key, RowId>>, RowId,
+                               core::sorted_array_view<core::strided_entries<Key, RowId>>,
                                typename Engine::executor> {
   using view = core::sorted_array_view<core::strided_entries<Key, RowId>>;
   using executor = typename Engine::executor;

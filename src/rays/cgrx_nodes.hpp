@@ -141,9 +141,9 @@ class node_store {
 };
 
 template <class Key, class RowId, engine Engine>
-class built_node_cgrx final : public answering_by_rays<built_node_cgrx<Key, RowId, Engine>, cgrx,
-                                                       core::node_lists_view<Key, RowId>,
-                                                       std::uint64_t, typename Engine::executor> {
+class built_node_cgrx final
+    : public answering_by_rays<built_node_cgrx<Key, RowId, Engine>, cgrx,
+                               core::node_lists_view<Key, RowId>, typename Engine::executor> {
   using view = core::node_lists_view<Key, RowId>;
   using executor = typename Engine::executor;
   using sorted = sorted_column<Key, RowId>;

@@ -49,7 +49,7 @@ struct tell_equal_points {
 template <class Key, class RowId, engine Engine>
 class built_rx final
     : public answering_by_rays<built_rx<Key, RowId, Engine>, rx,
-                               core::sorted_array_view<core::column_entries<Key, RowId>>, RowId,
+                               core::sorted_array_view<core::column_entries<Key, RowId>>,
                                typename Engine::executor> {
   using view = core::sorted_array_view<core::column_entries<Key, RowId>>;
   using executor = typename Engine::executor;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/core/rays/traced.hpp"
 #include "raydex/index.hpp"
 #include "raydex/rx.hpp"
@@ -82,6 +83,25 @@ struct put_found_row {
   }
 };
 
+// Writes where the matches of lookups are that were traced: as the operation says, which locates,
+// by probe or by lookup.
+template <class Scene, class Entries, class View>
+struct put_found_entries {
+  core::trace_job<Scene> job;
+  Entries entries;
+  core::locate_rows<View> operation;
+  bool by_probe;
+  RAYDEX_HD void operator()(std::uint64_t lookup) const {
+    core::interval<typename Scene::key_type> wanted;
+    typename Entries::position_type begin = 0;
+    typename Entries::position_type end = 0;
+    if (job.read(lookup, wanted))
+      entries.settle(job.found(lookup), wanted, job.probes.is_points, false, begin, end);
+    const std::uint64_t number = by_probe ? job.probe(lookup) : lookup;
+    operation.put({number, number}, begin, end, operation.out);
+  }
+};
+
 template <class Key>
 int differing_bits(const key_column<Key>& column) {
   return static_cast<int>(std::bit_width(static_cast<Key>(column.smallest ^ column.largest)));
@@ -147,13 +167,47 @@ struct sorted_probes {
   }
 };
 
-// Has a batch's matches answered that were traced.
+// Whether an operation visits matches.
+template <class Operation>
+concept visiting_matches = requires {
+  typename Operation::partial;
+};
+
+// Bytes that it takes to know the matches of a lookup.
+template <class Operation>
+inline constexpr std::size_t settled_bytes =
+    sizeof(typename decltype(Operation::view)::position_type) +
+    sizeof(typename decltype(Operation::view)::row_id_type);
+
+// Has a batch's matches answered that were traced: they are settled, and visited by who knows no
+// rays.
 template <engine Engine, class Scene, class Entries, class Operation>
 void answer_traced(const context& on, const Operation& operation, const core::trace_job<Scene>& job,
                    const Entries& entries, const batch_plan& plan = {}) {
-  using answering = core::answer_traced<Operation, Scene, Entries>;
-  Engine::executor::run(
-      on, plan, answering{operation.view, {job.size}, operation, job, entries, operation.out});
+  using executor = typename Engine::executor;
+  using view = std::remove_const_t<decltype(operation.view)>;
+  using row_id = typename view::row_id_type;
+  const auto settle = [&](const core::locate_rows<view>& to, bool by_probe) {
+    executor::for_each(on, put_found_entries<Scene, Entries, view>{job, entries, to, by_probe},
+                       job.size);
+  };
+  if constexpr (visiting_matches<Operation>) {
+    buffer<typename view::position_type> begins(on, job.size);
+    buffer<row_id> counts(on, job.size);
+    settle({operation.view, operation.probes, nullptr, begins.data(), counts.data()}, false);
+    const auto rows = core::over_rows(operation);
+    executor::run(on, plan,
+                  core::answer_located<std::remove_const_t<decltype(rows)>, row_id>{rows.view,
+                                                                                    {job.size},
+                                                                                    rows,
+                                                                                    begins.data(),
+                                                                                    counts.data(),
+                                                                                    rows.out,
+                                                                                    job.begin,
+                                                                                    job.order});
+  } else {
+    settle(operation, true);
+  }
 }
 
 // What a batch is traced against, and what settles what was traced.
@@ -191,7 +245,8 @@ void trace_probes(const context& on, const Tracer& tracer,
   const bool keeps_firsts = !traces_rows || order == rx_order::sorted;
   const std::uint64_t scratch = (sorted ? sorted_probes<Engine, Key>::bytes : 0) +
                                 (keeps_firsts ? sizeof(row_id) : 0) +
-                                (!rows_only && counted ? sizeof(row_id) : 0);
+                                (!rows_only && counted ? sizeof(row_id) : 0) +
+                                (visiting_matches<Operation> ? settled_bytes<Operation> : 0);
   std::uint64_t each = most_at_once;
   if (order != rx_order::sorted && scratch != 0) each = std::min(each, most_scratch / scratch);
   each = std::min(each, probes.size);

@@ -58,7 +58,7 @@ class line_team : public testing::Test {
           buffer<std::uint64_t> counts(at_, lower.size());
           cuda::executor::run(
               at_, plan,
-              core::count_rows<view>{
+              core::locate_rows<view>{
                   grown.view(), probes_of<key>(ranges(column(lower_there), column(upper_there))),
                   counts.data()});
           const auto counted = at_.download(counts);

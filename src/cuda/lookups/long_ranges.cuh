@@ -437,33 +437,21 @@ void answer_list(const context& on, const Operation& operation, const long_list&
          list.blocks_done);
 }
 
-// The same over ascending entries, whatever is above them: compiled once, with the sorted arrays,
-// and for lists of wide row ids in lookups/row_ids.cu.
+// The same over entries that lie side by side, whatever is above them. Keys are not read, so that
+// their width does not matter where they lie apart. Defined in listed_entries.cuh for the unit of a
+// library that instantiates it.
 template <class Entries>
 struct listed_entries {
   using view = core::sorted_array_view<Entries>;
   static void answer(const context& on, const core::first_rows<view>& operation,
-                     const long_list& list) {
-    answer_list(on, operation, list);
-  }
+                     const long_list& list);
   static void answer(const context& on, const core::sum_rows<view, core::integer_sum>& operation,
-                     const long_list& list) {
-    answer_list(on, operation, list);
-  }
+                     const long_list& list);
   static void answer(const context& on, const core::sum_rows<view, core::floating_sum>& operation,
-                     const long_list& list) {
-    answer_list(on, operation, list);
-  }
+                     const long_list& list);
   static void answer(const context& on, const core::list_rows<view>& operation,
-                     const long_list& list) {
-    answer_list(on, operation, list);
-  }
+                     const long_list& list);
 };
-extern template struct listed_entries<core::column_entries<std::uint32_t, std::uint32_t>>;
-extern template struct listed_entries<core::column_entries<std::uint32_t, std::uint64_t>>;
-extern template struct listed_entries<core::column_entries<std::uint64_t, std::uint32_t>>;
-extern template struct listed_entries<core::row_entries<std::uint32_t, std::uint32_t>>;
-extern template struct listed_entries<core::row_entries<std::uint64_t, std::uint32_t>>;
 
 // What is listed while a batch is answered, and answered after it.
 template <class Operation>
@@ -491,12 +479,11 @@ class long_work {
 
   void answer(const context& on, const Operation& operation) const {
     if (list_.ranges.counters == nullptr) return;
-    if constexpr (requires { operation.view.entries(); }) {
-      using entries = std::remove_cvref_t<decltype(operation.view.entries())>;
-      const core::sorted_array_view<entries> view(operation.view.entries(), operation.view.size());
-      listed_entries<entries>::answer(on, operation.over(view), list_);
+    const auto rows = core::over_rows(operation);
+    if constexpr (requires { rows.view.entries(); }) {
+      listed_entries<std::remove_cvref_t<decltype(rows.view.entries())>>::answer(on, rows, list_);
     } else {
-      answer_list(on, operation, list_);
+      answer_list(on, rows, list_);
     }
   }
 

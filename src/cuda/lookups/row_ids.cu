@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/lookups/row_ids.hpp"
 
+#include "src/cuda/lookups/listed_entries.cuh"
 #include "src/cuda/lookups/run.cuh"
 #include "src/lookups/wide_index.hpp"
 
 namespace raydex::cuda {
-
-template struct listed_entries<core::column_entries<std::uint32_t, std::uint64_t>>;
 
 void widen_row_ids(const context& on, const std::uint32_t* narrow, std::uint64_t size,
                    const std::uint64_t* count, std::uint64_t* wide) {
@@ -22,5 +21,8 @@ std::unique_ptr<index> build_wide(const index_info& info, bool updates, const co
                                   const index_maker& make, std::uint64_t of_slice) {
   return make_wide<executor>(info, updates, on, keys, row_ids, make, of_slice);
 }
+
+template struct listed_entries<core::column_entries<std::uint32_t, std::uint32_t>>;
+template struct listed_entries<core::column_entries<std::uint32_t, std::uint64_t>>;
 
 }  // namespace raydex::cuda

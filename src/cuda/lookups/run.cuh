@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(1024, 1)
   auto* keys = reinterpret_cast<key*>(shared + padded(layout.pinned_bytes));
   auto* numbers = reinterpret_cast<std::uint32_t*>(keys + layout.sorted);
   auto* results = reinterpret_cast<result*>(numbers + layout.sorted);
-  const bool restore = restorable && layout.restore_order;
+  const bool restore = restorable && layout.restore_order && operation.out != nullptr;
 
   const std::uint32_t per_part = layout.at_once * in_step * layout.rounds;
   for (std::uint64_t part = blockIdx.x; part < layout.parts; part += gridDim.x) {

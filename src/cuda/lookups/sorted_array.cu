@@ -15,9 +15,4 @@ std::unique_ptr<sorted_array> build(const index_info& info, const context& on, c
   });
 }
 
-template struct listed_entries<core::column_entries<std::uint32_t, std::uint32_t>>;
-template struct listed_entries<core::column_entries<std::uint64_t, std::uint32_t>>;
-template struct listed_entries<core::row_entries<std::uint32_t, std::uint32_t>>;
-template struct listed_entries<core::row_entries<std::uint64_t, std::uint32_t>>;
-
 }  // namespace raydex::cuda

@@ -2,6 +2,7 @@
 // The sorted arrays whose keys lie beside their row ids.
 #include "src/lookups/sorted_array.hpp"
 
+#include "src/cuda/lookups/listed_entries.cuh"
 #include "src/cuda/lookups/run.cuh"
 #include "src/interface/dispatch.hpp"
 
@@ -16,9 +17,7 @@ std::unique_ptr<sorted_array> build_row_array(const index_info& info, const cont
   });
 }
 
-// As in sorted_array.cu, for the structures of libraydex_papers.
 template struct listed_entries<core::column_entries<std::uint32_t, std::uint32_t>>;
-template struct listed_entries<core::column_entries<std::uint64_t, std::uint32_t>>;
 template struct listed_entries<core::row_entries<std::uint32_t, std::uint32_t>>;
 template struct listed_entries<core::row_entries<std::uint64_t, std::uint32_t>>;
 

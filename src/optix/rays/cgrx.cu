@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/rays/cgrx.hpp"
 
+#include "src/cuda/lookups/listed_entries.cuh"
 #include "src/interface/dispatch.hpp"
 #include "src/optix/engine/ray_engine.cuh"
 #include "src/rays/cgrx_nodes.hpp"
@@ -18,3 +19,9 @@ std::unique_ptr<cgrx> build(const index_info& info, const context& on, const col
 }
 
 }  // namespace raydex::optix
+
+namespace raydex::cuda {
+
+template struct listed_entries<core::strided_entries<std::uint32_t, std::uint32_t>>;
+
+}  // namespace raydex::cuda

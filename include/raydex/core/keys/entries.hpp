@@ -119,6 +119,8 @@ struct column_entries {
   }
   /// The keys of `count` entries from `first` on.
   RAYDEX_HD auto run(RowId first, std::uint64_t count) const { return run_of(keys + first, count); }
+  /// The same for who reads no keys.
+  column_entries<std::uint32_t, RowId> without_keys() const { return {nullptr, row_ids}; }
 };
 
 /// Keys in an array, whose row ids are their ranks.
@@ -166,6 +168,9 @@ struct row_entries {
                                     static_cast<std::uint32_t>(count)};
   }
 
+  /// The same: keys lie between row ids.
+  row_entries without_keys() const { return *this; }
+
   /// Writes entry `i` of an array of entries.
   RAYDEX_HD static void put(std::uint32_t* entries, std::uint64_t i, Key key, RowId row_id) {
     std::uint32_t* entry = entries + i * words_per_entry;
@@ -209,6 +214,8 @@ struct strided_entries {
   RAYDEX_HD Key key(RowId i) const { return keys(i); }
   /// The row id of entry `i`.
   RAYDEX_HD RowId row_id(RowId i) const { return row_ids(i); }
+  /// The same for who reads no keys.
+  strided_entries<std::uint32_t, RowId> without_keys() const { return {{}, row_ids}; }
 };
 
 /// Calls `visit(k, row_id)` for a lane's share of the entries of ranks `[begin, end)`, of `size` in

@@ -24,6 +24,7 @@ class direct_view {
  public:
   using key_type = Key;              ///< an encoded key
   using row_id_type = RowId;         ///< a row id
+  using position_type = RowId;       ///< a rank
   using found = found_entry<RowId>;  ///< what a lookup finds
 
   Key smallest = 0;               ///< the smallest key

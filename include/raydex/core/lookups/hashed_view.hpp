@@ -43,6 +43,7 @@ class hashed_view {
   using buckets = Buckets;                            ///< the table's
   using key_type = typename buckets::key_type;        ///< an encoded key
   using row_id_type = typename buckets::row_id_type;  ///< a row id
+  using position_type = row_id_type;                  ///< where an entry is
   using found = found_entry<row_id_type>;             ///< what a lookup finds
   static constexpr unsigned slots = buckets::slots;   ///< slots of a bucket
   static constexpr bool side_by_side = true;          ///< see `addressed`

@@ -45,6 +45,12 @@ struct probe_set {
            lower.stride == sizeof(Key);
   }
 
+  /// As many for a view of other keys, whose matches are known.
+  template <class Other>
+  probe_set<Other> located() const {
+    return {{}, {}, size, is_points};
+  }
+
   /// Reads the probes of N tickets, without waiting for what it reads.
   template <std::size_t N>
   RAYDEX_HD fetched_probes<Key, N> fetch(const ticket (&tickets)[N]) const {
@@ -163,10 +169,10 @@ struct first_rows {
   probe_set<typename View::key_type> probes;  ///< the batch
   result* out;                                ///< a row id a probe
 
-  /// The same on another view of the same entries.
+  /// The same on another view of the same entries, where matches are known.
   template <class Other>
   first_rows<Other> over(const Other& other) const {
-    return {other, probes, out};
+    return {other, probes.template located<typename Other::key_type>(), out};
   }
 
   /// The smallest row id so far.
@@ -266,28 +272,6 @@ struct rank_points {
   }
 };
 
-/// Writes the number of matches of each probe.
-template <class View>
-struct count_rows {
-  using result = std::uint64_t;  ///< what is written a probe
-
-  View view;                                  ///< the index
-  probe_set<typename View::key_type> probes;  ///< the batch
-  result* out;                                ///< a count a probe
-
-  /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team, class Rank>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
-                        const Rank (&end)[N], result* to) const {
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      if (team.owns_lookups() && tickets[j].probe < probes.size) {
-        to[tickets[j].result] = end[j] - begin[j];
-      }
-    }
-  }
-};
-
 /// Writes the sum over the matches of each probe.
 template <class View, class Sum>
 struct sum_rows {
@@ -299,10 +283,10 @@ struct sum_rows {
   value_column values;                        ///< what to add up
   result* out;                                ///< a sum a probe
 
-  /// The same on another view of the same entries.
+  /// The same on another view of the same entries, where matches are known.
   template <class Other>
   sum_rows<Other, Sum> over(const Other& other) const {
-    return {other, probes, values, out};
+    return {other, probes.template located<typename Other::key_type>(), values, out};
   }
 
   /// Takes match `k` of a ticket.
@@ -332,10 +316,10 @@ struct list_rows {
   const std::uint64_t* offsets;               ///< where the rows of each probe begin
   result* out;                                ///< the row ids of all probes
 
-  /// The same on another view of the same entries.
+  /// The same on another view of the same entries, where matches are known.
   template <class Other>
   list_rows<Other> over(const Other& other) const {
-    return {other, probes, offsets, out};
+    return {other, probes.template located<typename Other::key_type>(), offsets, out};
   }
 
   /// Answers N tickets: the offsets tell how many matches each has, so that only the first of them
@@ -374,35 +358,44 @@ struct list_rows {
   /// Nothing is left to write.
   RAYDEX_HD void finish(const ticket&, const partial&, result* /*to*/) const {}
 };
-/// Locates the matches of each probe: writes where they begin, and how many they are. Where
-/// `single_rows`, of one match it writes the row id in place of where that is.
-template <class View, class Position, class Count>
-struct locate_rows {
-  using result = Count;  ///< what is written a probe
 
-  View view;                                  ///< the index
-  probe_set<typename View::key_type> probes;  ///< the batch
-  Position* begins;                           ///< the first entry of each probe
-  result* out;                                ///< a count a probe
-  bool single_rows = false;                   ///< only where positions are as wide as row ids
+/// Writes of the matches of each probe how many they are and where they begin: what is asked for.
+template <class View>
+struct locate_rows {
+  using result = std::uint64_t;  ///< what is written a probe
+
+  View view;                                       ///< the index
+  probe_set<typename View::key_type> probes;       ///< the batch
+  result* out;                                     ///< a count a probe; or null
+  typename View::position_type* begins = nullptr;  ///< the first entry of each; or null
+  typename View::row_id_type* counts = nullptr;    ///< the counts, as wide as row ids; or null
+  /// Whether of one match the row id is written in place of where it is.
+  bool single_rows = false;
 
   /// Answers N tickets whose matches are known.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Position (&begin)[N],
-                        const Position (&end)[N], result* to) const {
+  template <std::size_t N, class Team, class Rank>
+  RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
+                        const Rank (&end)[N], result* to) const {
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       if (team.owns_lookups() && tickets[j].probe < probes.size) {
-        const auto count = static_cast<result>(end[j] - begin[j]);
-        begins[tickets[j].probe] = count == 1 ? only_match(begin[j]) : begin[j];
-        to[tickets[j].result] = count;
+        put(tickets[j], begin[j], end[j], to);
       }
     }
   }
+  /// Writes where the matches of a ticket are.
+  template <class Rank>
+  RAYDEX_HD void put(const ticket& of, Rank begin, Rank end, result* to) const {
+    const Rank count = end - begin;
+    if (to != nullptr) to[of.result] = count;
+    if (begins != nullptr) begins[of.probe] = count == 1 ? only_match(begin) : begin;
+    if (counts != nullptr) counts[of.probe] = static_cast<typename View::row_id_type>(count);
+  }
 
  private:
-  RAYDEX_HD Position only_match(Position at) const {
-    if constexpr (std::is_same_v<Position, typename View::row_id_type>) {
+  template <class Rank>
+  RAYDEX_HD Rank only_match(Rank at) const {
+    if constexpr (std::is_same_v<Rank, typename View::row_id_type>) {
       if (single_rows) return view.row_id(at);
     }
     return at;

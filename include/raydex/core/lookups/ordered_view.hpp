@@ -30,6 +30,7 @@ class ordered_view {
  public:
   using key_type = Key;              ///< an encoded key
   using row_id_type = RowId;         ///< a row id
+  using position_type = RowId;       ///< a rank
   using found = found_entry<RowId>;  ///< what a search finds
 
   /// The smallest row id of `key`, or the largest value of its type.

@@ -123,4 +123,25 @@ class sorted_array_view : public view_of_entries<sorted_array_view<Entries>, Ent
   }
 };
 
+/// The entries of a view without their keys, and without what is above them, if they lie side by
+/// side; else the view. Code that only reads row ids is then the same for keys of any width.
+template <class View>
+auto rows_of(const View& view) {
+  if constexpr (requires { view.entries(); }) {
+    return sorted_array_view(view.entries().without_keys(), view.size());
+  } else {
+    return view;
+  }
+}
+
+/// An operation on matches that are known, over the rows of its view.
+template <class Operation>
+auto over_rows(const Operation& operation) {
+  if constexpr (requires { operation.view.entries(); }) {
+    return operation.over(rows_of(operation.view));
+  } else {
+    return operation;
+  }
+}
+
 }  // namespace raydex::core

@@ -21,6 +21,10 @@ template <class T>
 using ordered_as = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
                                                std::type_identity<T>>::type;
 
+/// The signed integer that values are coded as.
+template <class T>
+using coded_as = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
 /// @name Floating numbers of 32 or 64 bits, `Word`, as signed integers of the same order. Zeros are
 /// one, NaN the largest integer.
 /// @{
@@ -51,8 +55,9 @@ RAYDEX_HD constexpr Word bits_of_order(Word order) {
 /// @}
 
 /// @name The order of values: `float`, `double`, `std::int32_t` or `std::int64_t`. NaN comes after
-/// everything. Unsigned integers are compared as signed ones, their top bit flipped. For maxima all
-/// are integers in the opposite order, floating numbers by their codes, so that NaN comes first.
+/// everything. Unsigned integers are compared as signed ones, their top bit flipped; floating
+/// numbers may be, by their codes. For maxima all are integers in the opposite order, so that NaN
+/// comes first.
 /// @{
 
 /// Nothing comes after it, so that a minimum of nothing can start from it.

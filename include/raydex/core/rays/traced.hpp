@@ -141,7 +141,7 @@ struct trace_job {
     return true;
   }
   /// Traces one lookup. The smallest row of a point is one read away from its first primitive, so
-  /// that it is written here; other answers follow in `answer_traced`.
+  /// that it is written here; other answers follow once matches are settled.
   template <class Tracer>
   RAYDEX_HD void run(const Tracer& tracer, std::uint64_t lookup) const {
     interval<key> wanted;
@@ -233,102 +233,49 @@ struct entries_of_scene {
   RAYDEX_HD position_type row_id(position_type entry) const { return load_at(row_ids, entry); }
 };
 
-/// An operation whose matches were traced: settles where they are and answers. Not for
-/// `first_of_points`, whose rows need no scan.
-template <class Operation, class Scene, class Entries>
-struct answer_traced {
-  using result = typename Operation::result;         ///< what is written
-  using key = typename Scene::key_type;              ///< an encoded key
-  using position = typename Entries::position_type;  ///< an entry
+/// An operation that visits matches, of lookups whose matches were located.
+template <class Operation, class Count>
+struct answer_located {
+  using result = typename Operation::result;                           ///< what is written
+  using position = typename decltype(Operation::view)::position_type;  ///< where an entry is
 
   decltype(Operation::view) view;  ///< the entries
   numbered_lookups probes;         ///< the lookups
   Operation operation;             ///< what is asked
-  trace_job<Scene> job;            ///< what was traced
-  Entries entries;                 ///< what it stands for
-  result* out;                     ///< where results go
+  const position* begins;          ///< the first entry of each lookup; any if there is none
+  const Count* counts;      ///< how many it has; null: as the operation, which lists rows, says
+  result* out;              ///< where results go
+  std::uint64_t begin = 0;  ///< the first probe
+  const std::uint32_t* order =
+      nullptr;  ///< lookup i is probe `begin + order[i]`; null: `begin + i`
 
-  /// Answers N tickets, whose probes are lookups of the job.
+  /// Answers N tickets, whose probes are lookups.
   template <std::size_t N, class Team>
   RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], numbered_lookups::nothing,
                      result* to) const {
     ticket own[N];
-    position begin[N];
-    position end[N];
+    position first[N];
+    position last[N];
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       own[j] = {~std::uint64_t{0}, 0};
-      begin[j] = end[j] = 0;
+      first[j] = last[j] = 0;
       const std::uint64_t lookup = tickets[j].probe;
       if (lookup >= probes.size) continue;
-      const std::uint64_t probe = job.probe(lookup);
-      own[j] = {probe, probe};
-      interval<key> wanted;
-      if (!job.read(lookup, wanted)) continue;
-      entries.settle(job.found(lookup), wanted, operation.probes.is_points, false, begin[j],
-                     end[j]);
+      own[j].probe = own[j].result = begin + (order == nullptr ? lookup : load(order + lookup));
+      const auto count = static_cast<position>(count_of(lookup, own[j].probe));
+      if (count != 0) first[j] = load_once(begins + lookup);
+      last[j] = first[j] + count;
     }
-    answer_matches(operation, team, own, begin, end, to);
+    answer_matches(operation, team, own, first, last, to);
   }
-};
 
-/// An operation that visits matches, of matches that were located.
-template <class Operation>
-struct answer_located {
-  using result = typename Operation::result;  ///< what is written
-
-  decltype(Operation::view) view;  ///< the entries
-  numbered_lookups probes;         ///< as many as the operation's
-  Operation operation;             ///< what is asked
-  const std::uint64_t* begins;     ///< the first entry of each probe; any where there is none
-  const std::uint64_t* counts;     ///< how many it has
-  result* out;                     ///< where results go
-
-  /// Answers N tickets.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], numbered_lookups::nothing,
-                     result* to) const {
-    std::uint64_t begin[N];
-    std::uint64_t end[N];
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      begin[j] = end[j] = 0;
-      const std::uint64_t i = tickets[j].probe;
-      if (i >= probes.size) continue;
-      const std::uint64_t count = load_once(counts + i);
-      if (count != 0) begin[j] = load_once(begins + i);
-      end[j] = begin[j] + count;
+ private:
+  RAYDEX_HD std::uint64_t count_of(std::uint64_t lookup, std::uint64_t probe) const {
+    if constexpr (requires { operation.count(probe); }) {
+      if (counts == nullptr) return operation.count(probe);
     }
-    answer_matches(operation, team, tickets, begin, end, to);
-  }
-};
-
-/// Writes the row ids of matches that were located.
-template <class View, class Position>
-struct list_located {
-  using result = typename View::row_id_type;  ///< what is written a match
-
-  View view;                  ///< the index
-  numbered_lookups probes;    ///< as many as the operation's
-  list_rows<View> operation;  ///< where rows go
-  const Position* begins;     ///< the first entry of each probe
-  result* out;                ///< the row ids of all probes
-
-  /// Answers N tickets.
-  template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], numbered_lookups::nothing,
-                     result* to) const {
-    Position begin[N];
-    Position end[N];
-    RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j) {
-      begin[j] = end[j] = 0;
-      const std::uint64_t i = tickets[j].probe;
-      if (i >= probes.size) continue;
-      begin[j] = load_once(begins + i);
-      end[j] = static_cast<Position>(begin[j] + operation.count(i));
-    }
-    answer_matches(operation, team, tickets, begin, end, to);
+    return load_once(counts + lookup);
   }
 };
 
