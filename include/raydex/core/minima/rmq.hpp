@@ -40,17 +40,26 @@ inline constexpr Word sign_bit = Word{1} << (8 * sizeof(Word) - 1);
 /// The integer of a number.
 template <class Word>
 RAYDEX_HD constexpr Word order_of_bits(Word bits) {
-  const Word size = bits & ~sign_bit<Word>;
-  if (size > infinity_bits<Word>) return ~sign_bit<Word>;
-  return (bits & sign_bit<Word>) != 0 ? Word{0} - size : size;
+  Word one = bits;  // the only zero or NaN
+#if defined(__CUDA_ARCH__) && !defined(RAYDEX_FLUSHES_FLOATS)
+  if constexpr (sizeof(Word) == 4) {
+    one = __float_as_uint(__uint_as_float(bits) + 0.0F);
+  } else
+#endif
+  {
+    const Word size = bits & ~sign_bit<Word>;
+    if (size == 0) one = 0;
+    if (size > infinity_bits<Word>) one = ~sign_bit<Word>;
+  }
+  return (one & sign_bit<Word>) != 0 ? one ^ ~sign_bit<Word> : one;
 }
 /// The number of an integer; of those that no number has, NaN.
 template <class Word>
 RAYDEX_HD constexpr Word bits_of_order(Word order) {
-  const bool is_negative = (order & sign_bit<Word>) != 0;
-  const Word size = is_negative ? Word{0} - order : order;
-  if (size > infinity_bits<Word>) return infinity_bits<Word> | (infinity_bits<Word> >> 1);
-  return is_negative ? size | sign_bit<Word> : size;
+  const Word bits = (order & sign_bit<Word>) != 0 ? order ^ ~sign_bit<Word> : order;
+  if ((bits & ~sign_bit<Word>) > infinity_bits<Word>)
+    return infinity_bits<Word> | (infinity_bits<Word> >> 1);
+  return bits;
 }
 /// @}
 
