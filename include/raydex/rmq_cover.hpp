@@ -53,7 +53,7 @@ class RAYDEX_EXPORT rmq_cover : public rmq {
   /// Throws `invalid_argument` if these are not the structure's own.
   template <class T, class Place = std::uint32_t>
   auto view() const {
-    using queried = core::rmq_cover_view<core::coded_as<T>, Place>;
+    using queried = core::rmq_cover_view<core::compared_as<T>, Place>;
     check_view(format_of<T>, sizeof(Place));
     return rmq_view<T, queried>(*static_cast<const queried*>(view_of_core()));
   }

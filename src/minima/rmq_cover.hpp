@@ -193,9 +193,12 @@ class built_rmq_cover final
 template <class Executor>
 std::unique_ptr<rmq_cover> make_rmq_cover(const rmq_info& info, const context& on,
                                           const column& values, const rmq_cover_options& options) {
-  return dispatch_coded(values, [&]<class Value, class Place>() -> std::unique_ptr<rmq_cover> {
+  const auto make = [&]<class Value, class Place>() -> std::unique_ptr<rmq_cover> {
     return std::make_unique<built_rmq_cover<Value, Place, Executor>>(info, on, values, options);
-  });
+  };
+  const bool as_floats =
+      options.extreme == rmq_extreme::minimum && values.format.type == key_type::float32;
+  return as_floats ? dispatch_places<float>(values, make) : dispatch_coded(values, make);
 }
 
 }  // namespace raydex

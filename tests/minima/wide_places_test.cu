@@ -91,7 +91,7 @@ class rmq_wide_places : public test::backend_test {
 TEST_F(rmq_wide_places, cover) {
   for (const rmq_memory memory : {rmq_memory::fast, rmq_memory::small}) {
     check_types([&]<class Value>(const rmq_info& info, const column& values, rmq_ties ties) {
-      using built = built_rmq_cover<core::coded_as<Value>, std::uint64_t, cuda::cover_executor>;
+      using built = built_rmq_cover<core::compared_as<Value>, std::uint64_t, cuda::cover_executor>;
       return std::make_unique<built>(info, at(), values,
                                      rmq_cover_options{.memory = memory, .ties = ties});
     });

@@ -21,9 +21,11 @@ template <class T>
 using ordered_as = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
                                                std::type_identity<T>>::type;
 
-/// The signed integer that values are coded as.
+/// The type that they are compared as where fewer kinds of kernels are worth more than a step for
+/// each value: `double`, too, by its code. Of `float` the step takes 3 % of the time of small
+/// ranges and 7 % of a build.
 template <class T>
-using coded_as = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+using compared_as = std::conditional_t<std::is_same_v<T, double>, std::int64_t, ordered_as<T>>;
 
 /// @name Floating numbers of 32 or 64 bits, `Word`, as signed integers of the same order. Zeros are
 /// one, NaN the largest integer.
@@ -40,26 +42,17 @@ inline constexpr Word sign_bit = Word{1} << (8 * sizeof(Word) - 1);
 /// The integer of a number.
 template <class Word>
 RAYDEX_HD constexpr Word order_of_bits(Word bits) {
-  Word one = bits;  // the only zero or NaN
-#if defined(__CUDA_ARCH__) && !defined(RAYDEX_FLUSHES_FLOATS)
-  if constexpr (sizeof(Word) == 4) {
-    one = __float_as_uint(__uint_as_float(bits) + 0.0F);
-  } else
-#endif
-  {
-    const Word size = bits & ~sign_bit<Word>;
-    if (size == 0) one = 0;
-    if (size > infinity_bits<Word>) one = ~sign_bit<Word>;
-  }
-  return (one & sign_bit<Word>) != 0 ? one ^ ~sign_bit<Word> : one;
+  const Word size = bits & ~sign_bit<Word>;
+  if (size > infinity_bits<Word>) return ~sign_bit<Word>;
+  return (bits & sign_bit<Word>) != 0 ? Word{0} - size : size;
 }
 /// The number of an integer; of those that no number has, NaN.
 template <class Word>
 RAYDEX_HD constexpr Word bits_of_order(Word order) {
-  const Word bits = (order & sign_bit<Word>) != 0 ? order ^ ~sign_bit<Word> : order;
-  if ((bits & ~sign_bit<Word>) > infinity_bits<Word>)
-    return infinity_bits<Word> | (infinity_bits<Word> >> 1);
-  return bits;
+  const bool is_negative = (order & sign_bit<Word>) != 0;
+  const Word size = is_negative ? Word{0} - order : order;
+  if (size > infinity_bits<Word>) return infinity_bits<Word> | (infinity_bits<Word> >> 1);
+  return is_negative ? size | sign_bit<Word> : size;
 }
 /// @}
 
