@@ -19,7 +19,8 @@ struct hash_bucket_options {
   unsigned occupancy = 100;  ///< percent of a node's slots that a build expects a bucket to fill:
                              ///< 25 to 400; with 150, 22 keys share a bucket with 15 slots a node
   repetition repeats = {};   ///< whether keys may repeat
-  bucket_reading reading = {};  ///< who reads the first node of a bucket, on `cuda`
+  bucket_reading reading = {};             ///< who reads the first node of a bucket, on `cuda`
+  std::optional<std::uint32_t> seed = {};  ///< of the hash function; none: another one each time
 };
 
 /// A hash table with chaining: buckets of nodes that are linked, in one slab of memory. A node is
@@ -28,7 +29,9 @@ struct hash_bucket_options {
 /// lightweight paper, section 5.1). As `hash_open` it holds keys by a hash from which they could be
 /// told again, each once, with a list of its rows where keys repeat. Compared with that, insertions
 /// make no lookup slower than its own bucket asks for, and the table need not be made anew until it
-/// has twice its keys; lookups read 128 bytes where those of `hash_open` read 64.
+/// has twice its keys; lookups read 128 bytes where those of `hash_open` read 64. Hash functions
+/// are chosen as there: a build or an edit that finds a chain longer than in one of 10^9 tables
+/// takes another one.
 ///
 /// Answers points: `first`, `count`, `sum`, `rows`. Ranges, ranks and neighbours throw
 /// `unsupported`.
@@ -41,9 +44,10 @@ struct hash_bucket_options {
 /// sorted, two numbers a bucket and the table. *Stream*: the build synchronises.
 ///
 /// *Edits*: the buckets of a batch are merged with it, each by one thread, in a copy of the slab
-/// that has room for the nodes they need more, while there are at most twice the keys of a build;
-/// otherwise, and where keys repeat, the entries are merged with the batch and the table is made
-/// anew. Slots of erased entries are used again by their bucket.
+/// that has room for the nodes they need more, while there are at most twice the keys of a build,
+/// and at most twice the nodes of a new one; otherwise, and where keys repeat, the entries are
+/// merged with the batch and the table is made anew. Slots of erased entries are used again by
+/// their bucket.
 class RAYDEX_EXPORT hash_bucket : public index {
  public:
   ~hash_bucket() override;
@@ -61,6 +65,7 @@ class RAYDEX_EXPORT hash_bucket : public index {
     core::hash_bucket_view<Key, RowId> made;
     made.table.first = table_.words;
     made.chains = table_.chains;
+    made.hasher = core::hash_by<Key>(table_.seed);
     made.entries = info().entries;
     made.runs = static_cast<const core::row_run<RowId>*>(table_.runs);
     made.rows = static_cast<const RowId*>(table_.rows);
@@ -78,6 +83,7 @@ class RAYDEX_EXPORT hash_bucket : public index {
     std::uint32_t chains = 1;        ///< buckets, each of which begins with the node of its number
     const void* runs = nullptr;      ///< the run of each slot, where keys repeat
     const void* rows = nullptr;      ///< the rows of the runs
+    std::uint64_t seed = 0;          ///< of the hash function
   };
   /// Set by the build.
   table_storage table_;

@@ -16,18 +16,22 @@ namespace raydex {
 
 /// Options of `hash_open`; by name as `options_of` and `raydex structures hash_open` list them.
 struct hash_open_options {
-  unsigned load = 80;                   ///< percent of the slots that a build fills: 10 to 95
-  unsigned bucket = 64;                 ///< bytes of a bucket: 64, or 128 by libraydex_papers
-  core::hash_placement placement = {};  ///< where a key goes whose bucket is full
-  repetition repeats = {};              ///< whether keys may repeat
-  bucket_reading reading = {};          ///< who reads a bucket, on `cuda`
+  unsigned load = 80;                      ///< percent of the slots that a build fills: 10 to 95
+  unsigned bucket = 64;                    ///< bytes of a bucket: 64, or 128 by libraydex_papers
+  core::hash_placement placement = {};     ///< where a key goes whose bucket is full
+  repetition repeats = {};                 ///< whether keys may repeat
+  bucket_reading reading = {};             ///< who reads a bucket, on `cuda`
+  std::optional<std::uint32_t> seed = {};  ///< of the hash function; none: another one each time
 };
 
 /// A hash table with open addressing. Buckets are cache lines of 8 entries with 32-bit keys and row
 /// ids, 5 where one of the two has 64 bits, 4 where both have. The table holds keys by a hash from
 /// which they could be told again, so that no key is reserved. Where keys repeat, each is in the
 /// table once, with its smallest row id and the place of all its rows in a list: a key of half of
-/// all rows takes no longer than others to find.
+/// all rows takes no longer than others to find. Each table draws a hash function of its own, so
+/// that whoever chooses keys cannot choose which share a bucket. Where entries lie further from
+/// their first buckets than in one of 10^9 tables, as they may by the `seed` that somebody knows,
+/// the build takes another function.
 ///
 /// Answers points: `first`, `count`, `sum`, `rows`. Ranges, ranks and neighbours throw
 /// `unsupported`.
@@ -42,9 +46,9 @@ struct hash_open_options {
 ///
 /// *Edits*: keys that are not there yet are put into free slots of a copy of the table, and those
 /// that are erased leave theirs, a random access each, while the table has room for its load and
-/// half of the rest; otherwise, and where keys repeat, the entries are merged with the batch and
-/// the table is made anew. After insertions into a copy, a key that is not there takes a look at
-/// more buckets than after a build.
+/// half of the rest, and has at most twice the buckets of a new one; otherwise, and where keys
+/// repeat, the entries are merged with the batch and the table is made anew. After insertions into
+/// a copy, a key that is not there takes a look at more buckets than after a build.
 class RAYDEX_EXPORT hash_open : public index {
  public:
   ~hash_open() override;
@@ -65,6 +69,7 @@ class RAYDEX_EXPORT hash_open : public index {
     made.table.first = table_.words;
     made.sequence = table_.sequence;
     made.ascending = table_.ascending;
+    made.hasher = core::hash_by<Key>(table_.seed);
     made.entries = info().entries;
     made.runs = static_cast<const core::row_run<RowId>*>(table_.runs);
     made.rows = static_cast<const RowId*>(table_.rows);
@@ -83,6 +88,7 @@ class RAYDEX_EXPORT hash_open : public index {
     bool ascending = true;           ///< whether hashes ascend over the table
     const void* runs = nullptr;      ///< the run of each slot, where keys repeat
     const void* rows = nullptr;      ///< the rows of the runs
+    std::uint64_t seed = 0;          ///< of the hash function
   };
   /// Set by the build.
   table_storage table_;

@@ -140,6 +140,8 @@ struct join_options {
   option_map options = {};         ///< of the structure
   bool missing_equal = false;      ///< whether a missing value equals another one; else it matches
                                    ///< nothing
+  std::optional<std::uint32_t> seed = {};  ///< of the hash of keys that are hashed; drawn anew for
+                                           ///< each join if none. Answers do not depend on it
 };
 
 /// How keys are compared.
@@ -166,9 +168,10 @@ struct join_info {
 /// Keys of one column are indexed as they are. Those of several columns are laid side by side, the
 /// first one highest, while they fit 64 bits: a number takes its own, a byte string 8 a byte. With
 /// `missing_equal` each column takes a bit more, and a single one is laid out so, too. Others, and
-/// strings, go by a hash of 64 bits; the columns decide, so that answers are exact: the build takes
-/// another hash if rows of different keys have equal ones, and each probe row is compared with one
-/// build row. Then the build columns must outlive the join; others need not.
+/// strings, go by a hash of 64 bits, each join by one of its own; the columns decide, so that
+/// answers are exact: the build takes another hash if rows of different keys have equal ones, and
+/// each probe row is compared with one build row. Then the build columns must outlive the join;
+/// others need not.
 ///
 /// *Cost*: of the build, that of the index, and for hashed keys a lookup of each build row; of a
 /// batch, one lookup a probe row, and a pass that writes each row of the join in the same time,

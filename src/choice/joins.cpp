@@ -23,8 +23,7 @@ std::unique_ptr<join> build_join(backend where, const context& on, const key_par
   check_available(where);
   check_space(on, where);
   check_key("keys", keys);
-  return builder_on(where, &backend_table::build_join)(on, keys, options.missing_equal,
-                                                       maker_of(where, options));
+  return builder_on(where, &backend_table::build_join)(on, keys, options, maker_of(where, options));
 } catch (...) {
   rethrow_as_error();
 }

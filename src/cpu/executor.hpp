@@ -46,12 +46,12 @@ struct executor {
   template <class Key, class RowId>
   static sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                                const std::optional<column>& row_ids,
-                                               entry_order order = entry_order::by_key) {
+                                               const entry_order& order = {}) {
     return cpu::sort_column<Key, RowId>(on, keys, row_ids, order);
   }
   template <class Key, class RowId>
   static sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
-                                             entry_order order = entry_order::by_key) {
+                                             const entry_order& order = {}) {
     return cpu::sort_edits<Key, RowId>(on, batch, order);
   }
   template <class Key, class RowId>

@@ -56,7 +56,7 @@ using minima_builder = std::unique_ptr<Structure>(const rmq_info& info, const co
                                                   const column& values, const Options& options);
 
 using join_builder = std::unique_ptr<join>(const context& on, const key_parts& keys,
-                                           bool missing_equal, const index_maker& make);
+                                           const join_options& options, const index_maker& make);
 using index_join_builder = std::unique_ptr<join>(const context& on, const index& over);
 using interval_join_builder = std::unique_ptr<interval_join>(backend where, const context& on,
                                                              const column& lower,

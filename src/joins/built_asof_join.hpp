@@ -69,7 +69,7 @@ class built_asof_join final : public asof_join {
   // Orders rows by the first row of their key, then by the rank of their time.
   void rank_times(const context& own, const index_maker& make) {
     if (times_.size >= not_found<std::uint32_t>) refuse_ranked_times(times_.size);
-    keys_.emplace(own, by_, false, make);
+    keys_.emplace(own, by_, join_options{}, make);
     ranked_times_ = tree_over(own, times_);
     made_column made;
     made.wide = {own, times_.size};

@@ -25,9 +25,10 @@ namespace raydex {
 template <executor Executor>
 class built_join final : public join {
  public:
-  built_join(const context& on, const key_parts& keys, bool missing_equal, const index_maker& make)
+  built_join(const context& on, const key_parts& keys, const join_options& options,
+             const index_maker& make)
       : memory_(on.memory),
-        keys_(context{memory_, on.stream}, keys, missing_equal, make),
+        keys_(context{memory_, on.stream}, keys, options, make),
         formats_(formats_of(keys)) {
     complete(on.stream);
   }

@@ -12,6 +12,7 @@
 #include "raydex/core/joins/key_cells.hpp"
 #include "raydex/join.hpp"
 #include "src/interface/located_index.hpp"
+#include "src/interface/random_seed.hpp"
 #include "src/joins/stretches.hpp"
 #include "src/lookups/executor.hpp"
 #include "src/lookups/spread_counts.hpp"
@@ -65,8 +66,9 @@ template <executor Executor>
 class key_index {
  public:
   // Over the columns of a key, which outlive it where they are hashed.
-  key_index(const context& on, const key_parts& keys, bool missing_equal, const index_maker& make)
-      : keys_(composite_of(keys, missing_equal)), comparison_(comparison_of(keys_)) {
+  key_index(const context& on, const key_parts& keys, const join_options& options,
+            const index_maker& make)
+      : keys_(composite_of(keys, options.missing_equal)), comparison_(comparison_of(keys_)) {
     const std::uint64_t size = size_of(keys);
     switch (comparison_) {
       case key_comparison::column:
@@ -76,7 +78,7 @@ class key_index {
         own_ = make(on, packed<Executor>(on, keys_, size).view());
         break;
       case key_comparison::hashed:
-        build_hashed(on, size, make);
+        build_hashed(on, size, options.seed ? *options.seed : random_seed(), make);
         break;
     }
     index_ = own_.get();
@@ -134,15 +136,18 @@ class key_index {
                      std::uint64_t size) const {
     made_column made;
     made.wide = {on, size};
-    Executor::for_each(on, core::put_key_hashes{keys, seed_, made.wide.data()}, size);
+    Executor::for_each(on, core::put_key_hashes{keys, mix_, made.wide.data()}, size);
     made.validity = validity_of<Executor>(on, keys, size);
     return made;
   }
 
   // Builds with the first hash that tells all keys apart.
-  void build_hashed(const context& on, std::uint64_t size, const index_maker& make) {
+  void build_hashed(const context& on, std::uint64_t size, std::uint64_t seed,
+                    const index_maker& make) {
     constexpr unsigned most = 8;
-    for (seed_ = 0; seed_ < most; ++seed_) {
+    for (unsigned tried = 0; tried < most; ++tried) {
+      mix_ = core::hash_by<std::uint64_t>(seed);
+      seed = mix_(seed + 1);
       const made_column made = hashed(on, keys_, size);
       own_ = make(on, made.view());
       if (!confuses_keys(on, made)) return;
@@ -165,7 +170,7 @@ class key_index {
 
   core::composite_cells keys_;
   key_comparison comparison_ = key_comparison::column;
-  std::uint64_t seed_ = 0;
+  core::hash_function<std::uint64_t> mix_;
   std::unique_ptr<index> own_;  // null: somebody else's
   const index* index_ = nullptr;
 };

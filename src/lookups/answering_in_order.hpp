@@ -22,7 +22,7 @@ class answering_in_order : public answering<Base, View, Executor> {
   using sorted_batch = sorted_edits<key, row_id>;
 
   answering_in_order(const index_info& info, const context& on, const batch_plan& plan,
-                     entry_order order = entry_order::by_key)
+                     const entry_order& order = {})
       : answering_in_order::answering(on.memory, plan), order_(order) {
     this->info_ = info;
   }
@@ -44,6 +44,10 @@ class answering_in_order : public answering<Base, View, Executor> {
   void wait_before_replacing(const context& on) const {
     if (built_) Executor::synchronise(on);
   }
+
+  // What entries and batches are sorted by from now on.
+  void sort_by(const entry_order& order) { order_ = order; }
+  const entry_order& sorted_by() const { return order_; }
 
   // The entries; `copy` may keep them.
   virtual core::strided_list<key, row_id> list(const context& on, sorted& copy) const = 0;

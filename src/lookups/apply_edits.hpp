@@ -21,7 +21,8 @@ struct edits_by {
   using names = core::entry_names<Key, RowId>;
   using list = core::strided_list<Key, RowId>;
 
-  static sorted_edits<Key, RowId> sort(const context& on, const edits& batch, entry_order order) {
+  static sorted_edits<Key, RowId> sort(const context& on, const edits& batch,
+                                       const entry_order& order) {
     // Columns that say nothing may be of any format.
     const auto sort_one = [&](const column& keys, const std::optional<column>& rows) {
       return keys.size == 0 ? sorted()

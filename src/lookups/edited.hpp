@@ -30,7 +30,7 @@ core::entry_names<Key, RowId> names_of(const sorted_edits<Key, RowId>& batch) {
 namespace cpu {
 template <class Key, class RowId>
 RAYDEX_INTERNAL sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
-                                                    entry_order order);
+                                                    const entry_order& order);
 template <class Key, class RowId>
 RAYDEX_INTERNAL std::optional<sorted_column<Key, RowId>> edited(
     const context& on, const core::strided_list<Key, RowId>& entries,
@@ -39,7 +39,7 @@ RAYDEX_INTERNAL std::optional<sorted_column<Key, RowId>> edited(
 namespace cuda {
 template <class Key, class RowId>
 RAYDEX_INTERNAL sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
-                                                    entry_order order);
+                                                    const entry_order& order);
 template <class Key, class RowId>
 RAYDEX_INTERNAL std::optional<sorted_column<Key, RowId>> edited(
     const context& on, const core::strided_list<Key, RowId>& entries,

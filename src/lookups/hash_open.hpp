@@ -27,20 +27,39 @@ class built_hash_open final
  public:
   built_hash_open(const index_info& info, const context& on, const column& keys,
                   const std::optional<column>& row_ids, const hash_open_options& options)
-      : base(info, on, options.reading, options.repeats), options_(options) {
+      : base(info, on, options), options_(options) {
     this->fill(on.stream, keys, row_ids);
   }
 
  private:
-  filled place(const context& on, const placed& from) const override {
-    const std::uint64_t slots = (from.size * 100 + options_.load - 1) / options_.load;
-    const std::uint64_t homes =
-        std::max<std::uint64_t>(1, (slots + buckets::slots - 1) / buckets::slots);
-    return options_.placement == core::hash_placement::linear ? place_ascending(on, from, homes)
-                                                              : place_anywhere(on, from, homes);
+  std::optional<filled> place(const context& on, const placed& from, bool anyhow) const override {
+    const std::uint64_t homes = homes_of(from.size);
+    return options_.placement == core::hash_placement::linear
+               ? place_ascending(on, from, homes, anyhow)
+               : place_anywhere(on, from, homes, anyhow);
   }
 
-  static filled place_ascending(const context& on, const placed& from, std::uint64_t homes) {
+  // Buckets that a build has for so many entries, without those at its end.
+  std::uint64_t homes_of(std::uint64_t entries) const {
+    const std::uint64_t slots = (entries * 100 + options_.load - 1) / options_.load;
+    return std::max<std::uint64_t>(1, (slots + buckets::slots - 1) / buckets::slots);
+  }
+
+  // Steps from its first bucket that an entry should be at most. Entries wait for slots as
+  // customers do for a clerk: more than q of them with a probability below e^(-2 (1 - load) q).
+  static std::uint32_t most_steps(std::uint64_t homes, double load) {
+    const double waiting = base::rarity(homes) / (2 * (1 - load));
+    return 1 + static_cast<std::uint32_t>(waiting / buckets::slots);
+  }
+  // The same of what is inserted later or in any order, up to half of the rest: it waits longer
+  // than ascending entries do. What waits longer than so is placed anew.
+  std::uint32_t most_steps_of_insertions(std::uint64_t homes) const {
+    return 8 * most_steps(homes, (1 + load()) / 2);
+  }
+  double load() const { return options_.load / 100.; }
+
+  std::optional<filled> place_ascending(const context& on, const placed& from, std::uint64_t homes,
+                                        bool anyhow) const {
     core::bucket_sequence sequence{core::hash_placement::linear, base::checked(homes), 0};
     buffer<std::uint64_t> numbers(on, homes + 1);
     Executor::for_each(
@@ -50,42 +69,59 @@ class built_hash_open final
     // What the last home has too much, and one bucket that is never full.
     const std::uint64_t more = from.size - Executor::read(on, numbers.data() + homes);
     sequence.count = base::checked(homes + (more + buckets::slots - 1) / buckets::slots + 1);
-    filled made = reserve(on, sequence, from);
-    Executor::for_each(on,
-                       core::fill_slots<Key, RowId, Bytes>{
-                           from, {made.words.data()}, made.runs.data(), numbers.data(), homes},
-                       std::uint64_t{sequence.count} * buckets::slots);
+    filled made = reserve(on, sequence, from, anyhow);
+    spread_counts<1, Executor> too_far(on);
+    Executor::for_each(
+        on,
+        core::fill_slots<Key, RowId, Bytes>{from,
+                                            {made.words.data()},
+                                            made.runs.data(),
+                                            numbers.data(),
+                                            homes,
+                                            anyhow ? sequence.count : most_steps(homes, load()),
+                                            too_far[0]},
+        std::uint64_t{sequence.count} * buckets::slots);
+    if (too_far.sums(on)[0] != 0) return std::nullopt;
     return made;
   }
 
-  filled place_anywhere(const context& on, const placed& from, std::uint64_t homes) const {
+  std::optional<filled> place_anywhere(const context& on, const placed& from, std::uint64_t homes,
+                                       bool anyhow) const {
     const std::uint32_t count = base::checked(prime_from(homes));
-    filled made = reserve(on, {options_.placement, count, count}, from);
+    filled made = reserve(on, {options_.placement, count, count}, from, anyhow);
     made.storage.ascending = false;
     // Buckets without entries.
     buffer<std::uint64_t> numbers(on, 1);
     Executor::clear(on, numbers.data());
-    Executor::for_each(
-        on,
-        core::fill_slots<Key, RowId, Bytes>{{}, {made.words.data()}, nullptr, numbers.data(), 0},
-        std::uint64_t{count} * buckets::slots);
-    insert(on, from, made);
+    spread_counts<1, Executor> too_far(on);
+    Executor::for_each(on,
+                       core::fill_slots<Key, RowId, Bytes>{
+                           {}, {made.words.data()}, nullptr, numbers.data(), 0, 0, too_far[0]},
+                       std::uint64_t{count} * buckets::slots);
+    if (!insert(on, from, made)) return std::nullopt;
     return made;
   }
 
-  static filled reserve(const context& on, const core::bucket_sequence& sequence,
-                        const placed& from) {
+  filled reserve(const context& on, core::bucket_sequence sequence, const placed& from,
+                 bool anyhow) const {
+    sequence.farthest = sequence.count;
+    if (!anyhow)
+      sequence.farthest = std::min(sequence.count, most_steps_of_insertions(sequence.homes));
     filled made(on, {.bytes = Bytes, .sequence = sequence}, sequence.count);
     made.hold_runs(on, from);
     made.used = from.size;
     return made;
   }
 
-  static void insert(const context& on, const placed& from, filled& to) {
-    Executor::for_each(on,
-                       core::insert_entries<Key, RowId, Bytes>{
-                           from, {to.words.data()}, to.runs.data(), to.storage.sequence},
-                       from.size);
+  // Whether there was room for all.
+  static bool insert(const context& on, const placed& from, filled& to) {
+    spread_counts<1, Executor> too_far(on);
+    Executor::for_each(
+        on,
+        core::insert_entries<Key, RowId, Bytes>{
+            from, {to.words.data()}, to.runs.data(), to.storage.sequence, too_far[0]},
+        from.size);
+    return too_far.sums(on)[0] == 0;
   }
 
   std::optional<std::uint64_t> edit_without_build(const context& on,
@@ -104,19 +140,21 @@ class built_hash_open final
                                              counts[0], counts[1], erased_slots.data()},
         std::max(inserted, named));
     const auto [conflicts, erased] = counts.sums(on);
-    if (conflicts != 0) return std::nullopt;
+    const std::uint64_t entries = this->info_.entries + inserted - erased;
+    if (conflicts != 0 || this->table_.sequence.count > 2 * (homes_of(entries) + 1))
+      return std::nullopt;
     // In a copy, so that a device that fails on the way leaves what was there.
     filled next(on, this->table_, this->table_.sequence.count);
     this->copy_table(on, this->held(), next);
     Executor::for_each(
         on, core::erase_entries<Key, RowId, Bytes>{{next.words.data()}, erased_slots.data()},
         named);
-    insert(on, {batch.insert.keys.data(), batch.insert.row_ids.data(), inserted}, next);
-    Executor::synchronise(on);
+    if (!insert(on, {batch.insert.keys.data(), batch.insert.row_ids.data(), inserted}, next))
+      return std::nullopt;
     next.used = this->held().used + inserted;
     next.storage.ascending = next.storage.ascending && inserted == 0;
     this->replace(std::move(next));
-    return this->info_.entries + inserted - erased;
+    return entries;
   }
 
   view_type queried() const override { return this->template view<Key, RowId, Bytes>(); }

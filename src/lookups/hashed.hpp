@@ -4,13 +4,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "raydex/core/lookups/hash_build.hpp"
 #include "raydex/hash_options.hpp"
 #include "src/interface/internal.hpp"
+#include "src/interface/random_seed.hpp"
 #include "src/lookups/answering_in_order.hpp"
 #include "src/lookups/count_repeated.hpp"
 #include "src/lookups/spread_counts.hpp"
@@ -40,10 +43,12 @@ class built_hash : public answering_in_order<Base, View, Executor> {
   using placed = core::placed_entries<key, row_id>;
   using run = core::row_run<row_id>;
 
-  built_hash(const index_info& info, const context& on, bucket_reading reading, repetition repeats)
-      : built_hash::answering_in_order(
-            info, on, {.share_buckets = reading == bucket_reading::shared}, entry_order::by_hash),
-        repeats_(repeats) {}
+  template <class Options>
+  built_hash(const index_info& info, const context& on, const Options& options)
+      : built_hash::answering_in_order(info, on,
+                                       {.share_buckets = options.reading == bucket_reading::shared},
+                                       {.seed = options.seed ? *options.seed : random_seed()}),
+        repeats_(options.repeats) {}
 
   // Buckets with entries, and what lies beside them where keys repeat.
   struct filled {
@@ -51,7 +56,8 @@ class built_hash : public answering_in_order<Base, View, Executor> {
     buffer<std::uint32_t> words;
     buffer<run> runs;  // a run a slot
     buffer<row_id> rows;
-    std::uint64_t used = 0;  // slots that were ever used
+    std::uint64_t used = 0;       // slots that were ever used
+    double buckets_an_entry = 0;  // that it was made with
 
     filled() = default;
     filled(const context& on, const typename Base::table_storage& how, std::uint32_t count)
@@ -66,8 +72,14 @@ class built_hash : public answering_in_order<Base, View, Executor> {
     }
   };
 
-  // A table with these entries.
-  virtual filled place(const context& on, const placed& from) const = 0;
+  // A table with these entries; unless `anyhow`, nothing if their hashes lie so badly as they do in
+  // no more than one of 10^9 tables.
+  virtual std::optional<filled> place(const context& on, const placed& from, bool anyhow) const = 0;
+
+  // The logarithm of how seldom one of so many parts may be as badly off as tables are bounded by.
+  static double rarity(std::uint64_t parts) {
+    return std::log(static_cast<double>(parts)) + 21;  // e^21 is above 10^9
+  }
 
   const filled& held() const { return held_; }
   bool keys_repeat() const { return held_.rows.size() != 0; }
@@ -76,6 +88,7 @@ class built_hash : public answering_in_order<Base, View, Executor> {
   void replace(filled&& made) {
     held_ = std::move(made);
     this->table_ = held_.storage;
+    this->sort_by({.seed = held_.storage.seed});
   }
 
   // Copies the words of a table to one that has as many or more.
@@ -104,18 +117,36 @@ class built_hash : public answering_in_order<Base, View, Executor> {
     const std::uint64_t size = entries.keys.size();
     const std::uint64_t repeated = count_repeated<Executor>(on, entries.keys.data(), size);
     if (repeated != 0 && repeats_ == repetition::refused) refuse_repeated(repeated, size);
-    filled made;
-    if (repeated == 0) {
-      made = place(on, {entries.keys.data(), entries.row_ids.data(), size});
-    } else {
-      const different of = list_different(on, entries, size - repeated);
-      made = place(
-          on, {of.hashes.data(), of.first_rows.data(), of.hashes.size(), of.begins.data(), size});
-      made.rows = std::move(entries.row_ids);
-      made.storage.rows = made.rows.data();
+    entry_order order = this->sorted_by();
+    std::optional<filled> made;
+    for (unsigned left = most_seeds;; --left) {
+      made = place_all(on, entries, repeated, left == 0);
+      if (made) break;
+      order = {.seed = core::hash_function<std::uint64_t>{}(*order.seed + 1), .given = order.seed};
+      entries = Executor::template sort_column<key, row_id>(on, column(entries.keys),
+                                                            column(entries.row_ids), order);
     }
+    if (repeated != 0) {
+      made->rows = std::move(entries.row_ids);
+      made->storage.rows = made->rows.data();
+    }
+    made->storage.seed = *order.seed;
     this->wait_before_replacing(on);
-    replace(std::move(made));
+    replace(std::move(*made));
+  }
+
+  // Others that are tried after the first one.
+  static constexpr unsigned most_seeds = 8;
+
+  std::optional<filled> place_all(const context& on, const sorted& entries, std::uint64_t repeated,
+                                  bool anyhow) const {
+    const std::uint64_t size = entries.keys.size();
+    if (repeated == 0)
+      return place(on, {entries.keys.data(), entries.row_ids.data(), size}, anyhow);
+    const different of = list_different(on, entries, size - repeated);
+    return place(on,
+                 {of.hashes.data(), of.first_rows.data(), of.hashes.size(), of.begins.data(), size},
+                 anyhow);
   }
 
   static different list_different(const context& on, const sorted& entries, std::uint64_t count) {

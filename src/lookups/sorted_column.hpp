@@ -7,13 +7,39 @@
 
 #include "raydex/column.hpp"
 #include "raydex/core/keys/edits.hpp"
+#include "raydex/core/lookups/hash_buckets.hpp"
 #include "raydex/memory.hpp"
 #include "src/interface/internal.hpp"
 
 namespace raydex {
 
-// What entries are sorted by: a key, or a hash that stands in its place.
-enum class entry_order : std::uint8_t { by_key, by_hash };
+// What entries are sorted by: keys, or hashes that stand in their place, by the function of a seed.
+// Where `given` is set, hashes by that seed are given in the place of keys.
+struct entry_order {
+  std::optional<std::uint64_t> seed = std::nullopt;
+  std::optional<std::uint64_t> given = std::nullopt;
+};
+
+// What a cell of a column is sorted by.
+template <class Key>
+class sort_code {
+ public:
+  explicit sort_code(const entry_order& order)
+      : hashes_(order.seed.has_value()),
+        given_hashes_(order.given.has_value()),
+        hash_(core::hash_by<Key>(order.seed.value_or(0))),
+        given_(core::hash_by<Key>(order.given.value_or(0))) {}
+  RAYDEX_HD Key operator()(Key cell) const {
+    if (given_hashes_) cell = core::key_of(given_, cell);
+    return hashes_ ? hash_(cell) : cell;
+  }
+
+ private:
+  bool hashes_;
+  bool given_hashes_;
+  core::hash_function<Key> hash_;
+  core::hash_function<Key> given_;
+};
 
 // The keys that are not missing, encoded, in ascending order; equal keys by row id.
 template <class Key, class RowId>
@@ -40,13 +66,13 @@ namespace cpu {
 template <class Key, class RowId>
 RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                                       const std::optional<column>& row_ids,
-                                                      entry_order order);
+                                                      const entry_order& order);
 }
 namespace cuda {
 template <class Key, class RowId>
 RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                                       const std::optional<column>& row_ids,
-                                                      entry_order order);
+                                                      const entry_order& order);
 }
 
 }  // namespace raydex

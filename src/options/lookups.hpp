@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <limits>
 
 #include "raydex/btree.hpp"
 #include "raydex/core/lookups/pivot_levels.hpp"
@@ -111,6 +113,11 @@ inline constexpr option_entry reading_option = choice<&Options::reading>(
     "reading", {{"shared", bucket_reading::shared}, {"single", bucket_reading::single}},
     "which threads read the bucket of a point");
 
+template <class Options>
+inline constexpr option_entry seed_option = option<&Options::seed>(
+    "seed", {{"random", not_given}}, {0, std::numeric_limits<std::uint32_t>::max()},
+    "of the hash function: a number gives the same table each time");
+
 inline constexpr auto hash_open_table = table_of<hash_open_options>(
     {.name = "hash_open", .backends = searching_backends, .updates = true, .ranges = false},
     std::array{worth_trying("50", number<&hash_open_options::load>(
@@ -121,12 +128,14 @@ inline constexpr auto hash_open_table = table_of<hash_open_options>(
                                                       {"jumps", core::hash_placement::jumps},
                                                       {"choices", core::hash_placement::choices}},
                                                      "where a key goes whose bucket is full"),
-               repeats_option<hash_open_options>, reading_option<hash_open_options>});
+               repeats_option<hash_open_options>, reading_option<hash_open_options>,
+               seed_option<hash_open_options>});
 
 inline constexpr auto hash_bucket_table = table_of<hash_bucket_options>(
     {.name = "hash_bucket", .backends = searching_backends, .updates = true, .ranges = false},
     std::array{number<&hash_bucket_options::occupancy>(
                    "occupancy", {25, 400}, "percent of a node's slots that a bucket fills"),
-               repeats_option<hash_bucket_options>, reading_option<hash_bucket_options>});
+               repeats_option<hash_bucket_options>, reading_option<hash_bucket_options>,
+               seed_option<hash_bucket_options>});
 
 }  // namespace raydex

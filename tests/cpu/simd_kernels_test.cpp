@@ -109,7 +109,8 @@ void check_buckets(std::mt19937_64& random) {
   std::vector<key> keys(lookups);
   for (key& wanted : keys)
     wanted = mixed_keys<key>(1, random)[0];
-  const auto any_hash = [&] { return core::hash_of(keys[test::below(random, lookups)]); };
+  const auto hasher = core::hash_by<key>(random());
+  const auto any_hash = [&] { return hasher(keys[test::below(random, lookups)]); };
   for (std::uint32_t bucket = 0; bucket < count; ++bucket) {
     for (unsigned word = 0; word < Buckets::words; ++word)
       table.at(bucket)[word] = static_cast<std::uint32_t>(any_hash());
@@ -133,10 +134,10 @@ void check_buckets(std::mt19937_64& random) {
     }
   };
   const auto best = table_kernels<key, row_id>::best().of(table);
-  best.in_homes(table, count, keys.data(), hashes.data(), homes.data(), slots.data(), rows.data(),
-                lookups);
+  best.in_homes(table, hasher, count, keys.data(), hashes.data(), homes.data(), slots.data(),
+                rows.data(), lookups);
   for (std::size_t m = 0; m < lookups; ++m) {
-    ASSERT_EQ(hashes[m], core::hash_of(keys[m]));
+    ASSERT_EQ(hashes[m], hasher(keys[m]));
     ASSERT_EQ(homes[m], core::home_of(hashes[m], count));
   }
   check_found();

@@ -100,8 +100,9 @@ bool is_legal_cgrx(const option_map& options) {
   }
   if (word(options, "mapping", "fit") == "fit")
     return !options.contains("bits") && !options.contains("scale");
+  const std::string scale = word(options, "scale", "auto");
   return word(options, "scene", "auto") != "spans" &&
-         fits(word(options, "bits", "23/23/18"), word(options, "scale", "15/21"));
+         (scale == "auto" || fits(word(options, "bits", "23/23/18"), scale));
 }
 
 bool is_legal_hierarchy(backend where, const option_map& options) {
@@ -135,11 +136,13 @@ const std::vector<drawn_structure>& drawn_structures() {
         {"bucket", {"64", "128"}},
         {"placement", {"linear", "jumps", "choices"}},
         {"repeats", {"allowed", "refused"}},
-        {"reading", {"shared", "single"}}}},
+        {"reading", {"shared", "single"}},
+        {"seed", numbers(0, 20, {"random", "4294967295"})}}},
       {"hash_bucket",
        {{"occupancy", numbers(25, 400)},
         {"repeats", {"allowed", "refused"}},
-        {"reading", {"shared", "single"}}}},
+        {"reading", {"shared", "single"}},
+        {"seed", numbers(0, 20, {"random", "4294967295"})}}},
       {"rx", with_build({{"mode", {"3d", "naive", "extended"}},
                          {"scale", {"auto", "0/0", "15/20", "15/21", "9/18", "16/1", "39/16"}},
                          {"primitive", {"auto", "triangle", "sphere", "box"}},
@@ -156,7 +159,7 @@ const std::vector<drawn_structure>& drawn_structures() {
                            {"layout", {"column", "aligned", "packed"}},
                            {"scene", {"auto", "spans", "optimised", "naive"}},
                            {"mapping", {"fit", "bits"}},
-                           {"scale", {"0/0", "15/20", "15/21", "9/18", "16/1", "39/16"}},
+                           {"scale", {"auto", "0/0", "15/20", "15/21", "9/18", "16/1", "39/16"}},
                            {"search", {"auto", "binary", "linear", "interpolated"}},
                            {"scan", {"multi", "single"}},
                            {"rebuild", {"never", "2", "3", "8", "1024"}}})},

@@ -6,9 +6,9 @@
 
 namespace raydex::cpu {
 
-std::unique_ptr<join> build_join(const context& on, const key_parts& keys, bool missing_equal,
-                                 const index_maker& make) {
-  return std::make_unique<built_join<executor>>(on, keys, missing_equal, make);
+std::unique_ptr<join> build_join(const context& on, const key_parts& keys,
+                                 const join_options& options, const index_maker& make) {
+  return std::make_unique<built_join<executor>>(on, keys, options, make);
 }
 
 std::unique_ptr<join> build_join(const context& on, const index& over) {

@@ -25,7 +25,8 @@ struct lists : executor {
 }  // namespace
 
 template <class Key, class RowId>
-sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch, entry_order order) {
+sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
+                                    const entry_order& order) {
   return edits_by<lists, Key, RowId>::sort(on, batch, order);
 }
 
@@ -37,13 +38,13 @@ std::optional<sorted_column<Key, RowId>> edited(const context& on,
 }
 
 template sorted_edits<std::uint32_t, std::uint32_t> sort_edits(const context&, const edits&,
-                                                               entry_order);
+                                                               const entry_order&);
 template sorted_edits<std::uint32_t, std::uint64_t> sort_edits(const context&, const edits&,
-                                                               entry_order);
+                                                               const entry_order&);
 template sorted_edits<std::uint64_t, std::uint32_t> sort_edits(const context&, const edits&,
-                                                               entry_order);
+                                                               const entry_order&);
 template sorted_edits<std::uint64_t, std::uint64_t> sort_edits(const context&, const edits&,
-                                                               entry_order);
+                                                               const entry_order&);
 template std::optional<sorted_column<std::uint32_t, std::uint32_t>> edited(
     const context&, const core::strided_list<std::uint32_t, std::uint32_t>&,
     const sorted_edits<std::uint32_t, std::uint32_t>&);

@@ -41,7 +41,8 @@ row_id_facts inspect(const core::encoded_column<RowId>& row_ids, std::uint64_t s
 template <class Key, class RowId>
 pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& keys,
                          std::uint64_t size, const core::encoded_column<RowId>* row_ids,
-                         entry_order order) {
+                         const entry_order& order) {
+  const sort_code<Key> code_of(order);
   const std::uint64_t blocks = (size + block - 1) / block;
   buffer<std::uint64_t> ends(on, blocks);
   tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
@@ -62,7 +63,7 @@ pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& key
     for (std::uint64_t i = b * block; i < end; ++i) {
       if (!keys.valid(i)) continue;
       const Key key = keys[i];
-      entries.keys.data()[next] = order == entry_order::by_hash ? core::hash_of(key) : key;
+      entries.keys.data()[next] = code_of(key);
       entries.values.data()[next] = row_ids != nullptr ? (*row_ids)[i] : static_cast<RowId>(i);
       ++next;
     }
@@ -86,7 +87,7 @@ bool ascend(const buffer<Key>& keys) {
 // The same, and the facts of all row ids.
 template <class Key, class RowId>
 pairs<Key, RowId> gather(const context& on, const column& keys,
-                         const std::optional<column>& row_ids, entry_order order,
+                         const std::optional<column>& row_ids, const entry_order& order,
                          row_id_facts& facts) {
   const core::encoded_column<Key> codes{cells_of(keys)};
   if (!row_ids) {
@@ -105,7 +106,7 @@ template <class Key, class RowId>
 given_column<Key, RowId> take_column(const context& on, const column& keys,
                                      const std::optional<column>& row_ids) {
   row_id_facts facts;
-  auto entries = gather<Key, RowId>(on, keys, row_ids, entry_order::by_key, facts);
+  auto entries = gather<Key, RowId>(on, keys, row_ids, {}, facts);
   if (!row_ids && entries.keys.size() == keys.size) entries.values = {};
   return {std::move(entries.keys), std::move(entries.values), facts.max};
 }
@@ -121,11 +122,12 @@ template given_column<std::uint64_t, std::uint64_t> take_column(const context&, 
 
 template <class Key, class RowId>
 sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
-                                      const std::optional<column>& row_ids, entry_order order) {
+                                      const std::optional<column>& row_ids,
+                                      const entry_order& order) {
   row_id_facts facts;
   pairs<Key, RowId> entries = gather<Key, RowId>(on, keys, row_ids, order, facts);
 
-  if (facts.descents == 0 && order == entry_order::by_key && ascend(entries.keys))
+  if (facts.descents == 0 && !order.seed && ascend(entries.keys))
     return {std::move(entries.keys), std::move(entries.values), facts.max};
   const std::uint64_t size = entries.keys.size();
   pairs<Key, RowId> scratch(on, size);
@@ -143,15 +145,15 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
 
 template sorted_column<std::uint32_t, std::uint32_t> sort_column(const context&, const column&,
                                                                  const std::optional<column>&,
-                                                                 entry_order);
+                                                                 const entry_order&);
 template sorted_column<std::uint32_t, std::uint64_t> sort_column(const context&, const column&,
                                                                  const std::optional<column>&,
-                                                                 entry_order);
+                                                                 const entry_order&);
 template sorted_column<std::uint64_t, std::uint32_t> sort_column(const context&, const column&,
                                                                  const std::optional<column>&,
-                                                                 entry_order);
+                                                                 const entry_order&);
 template sorted_column<std::uint64_t, std::uint64_t> sort_column(const context&, const column&,
                                                                  const std::optional<column>&,
-                                                                 entry_order);
+                                                                 const entry_order&);
 
 }  // namespace raydex::cpu

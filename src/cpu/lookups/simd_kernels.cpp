@@ -134,13 +134,15 @@ HWY_INLINE void find_in_buckets(const Buckets& table, const std::uint32_t* bucke
 }
 
 template <class Buckets>
-HWY_INLINE void find_in_homes(const Buckets& table, std::uint32_t homes_count,
-                              const typename Buckets::key_type* keys,
+HWY_INLINE void find_in_homes(const Buckets& table,
+                              const core::hash_function<typename Buckets::key_type>& hash,
+                              std::uint32_t homes_count, const typename Buckets::key_type* keys,
                               typename Buckets::key_type* hashes, std::uint32_t* homes,
                               unsigned* slots, typename Buckets::row_id_type* rows,
                               std::size_t count) {
+  const core::hash_function<typename Buckets::key_type> own = hash;  // `hashes` may not change it
   for (std::size_t m = 0; m < count; ++m) {
-    hashes[m] = core::hash_of(keys[m]);
+    hashes[m] = own(keys[m]);
     homes[m] = core::home_of(hashes[m], homes_count);
   }
   for (std::size_t m = 0; m < count; ++m)

@@ -55,8 +55,9 @@ struct bucket_kernels {
   void (*in_buckets)(const Buckets& table, const std::uint32_t* buckets, const key* hashes,
                      unsigned* slots, row_id* rows, std::size_t count);
   // The same of keys[m] in their homes; and hashes[m] and homes[m].
-  void (*in_homes)(const Buckets& table, std::uint32_t homes_count, const key* keys, key* hashes,
-                   std::uint32_t* homes, unsigned* slots, row_id* rows, std::size_t count);
+  void (*in_homes)(const Buckets& table, const core::hash_function<key>& hash,
+                   std::uint32_t homes_count, const key* keys, key* hashes, std::uint32_t* homes,
+                   unsigned* slots, row_id* rows, std::size_t count);
 };
 
 // Those for all tables of these types.

@@ -61,11 +61,12 @@ struct simd_team : core::single_lane {
     kernels_of<Buckets>().in_buckets(table, buckets, hashes, slots, rows, count);
   }
   template <class Buckets, std::size_t M>
-  static void find_in_homes(const Buckets& table, std::uint32_t homes_count,
-                            const typename Buckets::key_type (&keys)[M],
+  static void find_in_homes(const Buckets& table,
+                            const core::hash_function<typename Buckets::key_type>& hash,
+                            std::uint32_t homes_count, const typename Buckets::key_type (&keys)[M],
                             typename Buckets::key_type (&hashes)[M], std::uint32_t (&homes)[M],
                             unsigned (&slots)[M], typename Buckets::row_id_type (&rows)[M]) {
-    kernels_of<Buckets>().in_homes(table, homes_count, keys, hashes, homes, slots, rows, M);
+    kernels_of<Buckets>().in_homes(table, hash, homes_count, keys, hashes, homes, slots, rows, M);
   }
 
   // Ranges of a lookup each, of which the long ones are divided among cores.

@@ -30,14 +30,11 @@ struct gather_entry {
   core::encoded_column<RowId> row_ids;
   Key* keys;
   RowId* ids;
-  entry_order order;
+  sort_code<Key> code_of;
 
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const std::uint64_t row = positions != nullptr ? positions[i] : i;
-    if (keys != nullptr) {
-      const Key key = column[row];
-      keys[i] = order == entry_order::by_hash ? core::hash_of(key) : key;
-    }
+    if (keys != nullptr) keys[i] = code_of(column[row]);
     if (ids != nullptr) ids[i] = row_ids.data != nullptr ? row_ids[row] : static_cast<RowId>(row);
   }
 };
@@ -156,7 +153,7 @@ given_column<Key, RowId> take_column(const context& on, const column& keys,
                                               rows.ids,
                                               taken.keys.data(),
                                               taken.row_ids.data(),
-                                              entry_order::by_key},
+                                              sort_code<Key>(entry_order())},
                      rows.size);
   return taken;
 }
@@ -172,15 +169,16 @@ template given_column<std::uint64_t, std::uint64_t> take_column(const context&, 
 
 template <class Key, class RowId>
 sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
-                                      const std::optional<column>& row_ids, entry_order order) {
+                                      const std::optional<column>& row_ids,
+                                      const entry_order& order) {
   present_rows<RowId> present(on, keys, row_ids);
   const row_id_facts& facts = present.facts;
   const std::uint64_t size = present.size;
 
   // Read in place, the codes need no copy, but the sort needs scratch as large as its output. Where
   // row ids are wide there are billions of rows, and memory is what is short.
-  const bool in_place = sizeof(RowId) == 4 && order == entry_order::by_key &&
-                        is_sortable_in_place(keys) && facts.descents == 0;
+  const bool in_place =
+      sizeof(RowId) == 4 && !order.seed && is_sortable_in_place(keys) && facts.descents == 0;
   double_buffer<Key> codes(on, in_place ? 0 : size);
   double_buffer<RowId> rows(on, size);
   executor::for_each(on,
@@ -189,7 +187,7 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                               present.ids,
                                               codes.current.data(),
                                               rows.current.data(),
-                                              order},
+                                              sort_code<Key>(order)},
                      size);
   present.positions = {};
   if (size == 0) return {{}, {}, facts.max};
@@ -211,7 +209,7 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
   if (facts.descents != 0) {
     sort_pairs(on, rows, codes);
     sort_pairs(on, codes, rows);
-  } else if (order == entry_order::by_hash || !ascend(on, codes.current.data(), size)) {
+  } else if (order.seed.has_value() || !ascend(on, codes.current.data(), size)) {
     sort_pairs(on, codes, rows);
   }
   return {std::move(codes.current), std::move(rows.current), facts.max};
@@ -219,15 +217,15 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
 
 template sorted_column<std::uint32_t, std::uint32_t> sort_column(const context&, const column&,
                                                                  const std::optional<column>&,
-                                                                 entry_order);
+                                                                 const entry_order&);
 template sorted_column<std::uint32_t, std::uint64_t> sort_column(const context&, const column&,
                                                                  const std::optional<column>&,
-                                                                 entry_order);
+                                                                 const entry_order&);
 template sorted_column<std::uint64_t, std::uint32_t> sort_column(const context&, const column&,
                                                                  const std::optional<column>&,
-                                                                 entry_order);
+                                                                 const entry_order&);
 template sorted_column<std::uint64_t, std::uint64_t> sort_column(const context&, const column&,
                                                                  const std::optional<column>&,
-                                                                 entry_order);
+                                                                 const entry_order&);
 
 }  // namespace raydex::cuda

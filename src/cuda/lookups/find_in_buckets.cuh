@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(bucket_policy::threads)
   const core::ticket tickets[1] = {{i, i}};
   auto fetched = operation.probes.fetch(tickets);
   operation.probes.lower.encode_all(fetched.lower);
-  const key hash = core::hash_of(fetched.lower[0]);
+  const key hash = view.hasher(fetched.lower[0]);
   const std::uint32_t bucket = view.home(hash);
 
   const unsigned lane = threadIdx.x % lanes;

@@ -45,19 +45,48 @@ TEST(hash_buckets, have_a_place_for_each_slot) {
   check_layout<std::uint64_t, std::uint64_t, 128, true>(7);
 }
 
-TEST(hash_of, gives_different_keys_different_numbers) {
+constexpr auto narrow_hash = hash_by<std::uint32_t>(3);
+constexpr auto wide_hash = hash_by<std::uint64_t>(3);
+
+TEST(hash_function, can_be_told_back) {
+  auto random = test::generator();
+  for (int i = 0; i < 1000; ++i) {
+    const auto narrow = hash_by<std::uint32_t>(random());
+    const auto wide = hash_by<std::uint64_t>(random());
+    const std::uint64_t key = random();
+    ASSERT_EQ(key_of(narrow, narrow(static_cast<std::uint32_t>(key))),
+              static_cast<std::uint32_t>(key));
+    ASSERT_EQ(key_of(wide, wide(key)), key);
+  }
+}
+
+// Of 2^17 buckets, keys that share one by a function do not by another.
+TEST(hash_function, crafted_keys_are_spread_by_others) {
+  auto random = test::generator();
+  constexpr std::uint32_t buckets = 1 << 17;
+  for (int i = 0; i < 20; ++i) {
+    const auto known = hash_by<std::uint64_t>(random());
+    const auto other = hash_by<std::uint64_t>(random());
+    std::unordered_set<std::uint32_t> met;
+    for (std::uint64_t hash = 0; hash < 1000; ++hash)
+      met.insert(home_of(other(key_of(known, hash)), buckets));
+    EXPECT_GT(met.size(), 900);
+  }
+}
+
+TEST(hash_function, gives_different_keys_different_numbers) {
   std::unordered_set<std::uint32_t> narrow;
   std::unordered_set<std::uint64_t> wide;
   for (std::uint32_t key = 0; key < 200'000; ++key) {
-    narrow.insert(hash_of(key << 12 | key >> 20));
-    wide.insert(hash_of(std::uint64_t{key} << 40));
+    narrow.insert(narrow_hash(key << 12 | key >> 20));
+    wide.insert(wide_hash(std::uint64_t{key} << 40));
   }
   EXPECT_EQ(narrow.size(), 200'000);
   EXPECT_EQ(wide.size(), 200'000);
 }
 
 // Keys that lie in a pattern come into all buckets about equally often.
-TEST(hash_of, spreads_patterns) {
+TEST(hash_function, spreads_patterns) {
   constexpr unsigned buckets = 1000;
   constexpr std::uint32_t keys = 100 * buckets;
   const bucket_sequence sequence{hash_placement::linear, buckets, buckets};
@@ -65,8 +94,8 @@ TEST(hash_of, spreads_patterns) {
     std::vector<unsigned> narrow(buckets);
     std::vector<unsigned> wide(buckets);
     for (std::uint32_t key = 0; key < keys; ++key) {
-      ++narrow[sequence.home(hash_of(key << shift))];
-      ++wide[sequence.home(hash_of(std::uint64_t{key} << 3 * shift))];
+      ++narrow[sequence.home(narrow_hash(key << shift))];
+      ++wide[sequence.home(wide_hash(std::uint64_t{key} << 3 * shift))];
     }
     // Six standard deviations of 100 throws.
     EXPECT_GT(*std::min_element(narrow.begin(), narrow.end()), 40) << shift;

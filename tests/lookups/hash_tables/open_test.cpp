@@ -15,10 +15,9 @@ class hash_open_table : public test::hash_table_test {};
 
 // Hashes that all have the same home push each other through the table.
 TEST_F(hash_open_table, keys_that_want_the_same_bucket) {
-  const std::size_t count = test::small_scale() || test::tested_by_emulation() ? 200 : 3000;
+  const std::uint32_t count = test::small_scale() || test::tested_by_emulation() ? 200 : 3000;
   const auto all = of_one_home(2 * count);
-  const std::vector<std::uint32_t> keys(all.begin(),
-                                        all.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::vector<std::uint32_t> keys(all.begin(), all.begin() + count);
   for (const char* placement : {"linear", "jumps", "choices"}) {
     SCOPED_TRACE(placement);
     expect_answers_of(keys, *build("hash_open", keys, {{"load", "95"}, {"placement", placement}}),

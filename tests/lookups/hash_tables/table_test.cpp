@@ -35,23 +35,22 @@ TEST_P(hash_table, a_key_of_half_of_all_rows) {
 // The keys whose hashes mark slots that were erased, and slots that were never used.
 template <class Key>
 constexpr Key marks_erased = 0;
+constexpr std::uint32_t tested_seed = 7;
 template <class Key>
-constexpr Key marks_unused = 0x331d'a083;
-template <>
-constexpr std::uint64_t marks_unused<std::uint64_t> = 0x89a5'850e'63c5'f8aa;
+constexpr Key marks_unused = core::key_of(core::hash_by<Key>(tested_seed), static_cast<Key>(-1));
 
 TEST_P(hash_table, no_key_is_reserved) {
   using key = std::uint32_t;
-  ASSERT_EQ(core::hash_of(marks_erased<key>), 0);
-  ASSERT_EQ(core::hash_of(marks_unused<key>), 0xffff'ffff);
+  ASSERT_EQ(core::hash_by<key>(tested_seed)(marks_erased<key>), 0);
+  ASSERT_EQ(core::hash_by<key>(tested_seed)(marks_unused<key>), 0xffff'ffff);
   std::vector<key> keys{marks_erased<key>, marks_unused<key>};
   auto random = test::generator();
   for (int i = 0; i < 5000; ++i)
     keys.push_back(static_cast<key>(random()));
-  const auto whole = build(structure(), keys);
+  const auto whole = build(structure(), keys, {{"seed", "7"}});
   expect_answers_of(keys, *whole, keys);
   const std::vector<key> few{5};
-  expect_answers_of(few, *build(structure(), few), {0, 5, marks_unused<key>});
+  expect_answers_of(few, *build(structure(), few, {{"seed", "7"}}), {0, 5, marks_unused<key>});
 }
 
 // Slots beside an entry look as if they had its key, in buckets of all layouts.
@@ -61,7 +60,7 @@ TEST_P(hash_table, keys_beside_slots_that_look_the_same) {
       const auto cells = at().upload(std::vector<Key>{wanted});
       return test::ask(at(), asked, points(column(cells))).first[0];
     };
-    option_map options;
+    option_map options{{"seed", "7"}};
     const auto build_of = [&](const std::vector<Key>& keys) {
       std::vector<RowId> numbers(keys.size());
       std::iota(numbers.begin(), numbers.end(), RowId{0});
@@ -70,11 +69,11 @@ TEST_P(hash_table, keys_beside_slots_that_look_the_same) {
       return raydex::build(structure(), at().where(), at(), column(cells), column(rows), options);
     };
     const Key last = marks_unused<Key>;
-    ASSERT_EQ(core::hash_of(last), static_cast<Key>(-1));
+    ASSERT_EQ(core::hash_by<Key>(tested_seed)(last), static_cast<Key>(-1));
     EXPECT_EQ(first_of(*build_of({last}), last), 0);
     EXPECT_EQ(first_of(*build_of({last, 5, 6}), last), 0);
     for (const char* const placement : {"linear", "jumps", "choices"}) {
-      if (structure() == "hash_open") options = {{"placement", placement}};
+      if (structure() == "hash_open") options["placement"] = placement;
       // The order of the keys is that of their slots, where buckets do not keep one.
       for (Key gone = 1; gone < 10; ++gone) {
         for (const bool last_one : {false, true}) {
@@ -199,6 +198,47 @@ TEST_P(hash_table, ranges_and_places_are_refused) {
       {structure(), "pivot_tree"});
   test::expect_error<unsupported>([&] { tested->rank(at(), points(column(cells)), out); },
                                   {"rank", structure(), "pivot_tree"});
+}
+
+// As many buckets as random keys have: by their own hash function these would be in one.
+TEST_P(hash_table, crafted_keys_lie_as_others_do) {
+  const std::uint32_t count = test::small_scale() || test::tested_by_emulation() ? 2000 : 100'000;
+  std::vector<option_map> all{{}};
+  if (structure() == "hash_open") all = {{}, {{"placement", "jumps"}}, {{"placement", "choices"}}};
+  for (option_map options : all) {
+    for (const bool seed_is_known : {false, true}) {
+      SCOPED_TRACE((options.empty() ? "" : options.begin()->second) +
+                   (seed_is_known ? ", known" : ""));
+      if (seed_is_known) options["seed"] = "7";
+      const auto crafted = seed_is_known ? of_one_home(count, 7) : of_one_home(count);
+      const auto usual = build(structure(), numbers(0, count), options);
+      const auto tested = build(structure(), crafted, options);
+      const auto limit = usual->info().resident_bytes * 11 / 10;
+      EXPECT_LT(tested->info().resident_bytes, limit);
+      expect_answers_of(crafted, *tested, of_one_home(2 * count, 7));
+      // And as insertions.
+      const std::vector<std::uint32_t> first(crafted.begin(), crafted.begin() + 50);
+      const auto edited = build(structure(), first, options);
+      const std::vector<std::uint32_t> rest(crafted.begin() + 50, crafted.end());
+      for (std::uint32_t begin = 50; begin < count; begin += begin / 4) {
+        const std::uint32_t end = std::min(count, begin + begin / 4);
+        const auto rows = at().upload(numbers(begin, end));
+        const auto cells = at().upload(std::vector(crafted.begin() + begin, crafted.begin() + end));
+        edited->edit(context(at()).stream, {.insert = column(cells), .insert_rows = column(rows)});
+      }
+      EXPECT_LT(edited->info().resident_bytes, 2 * limit);
+      expect_answers_of(crafted, *edited, crafted);
+    }
+  }
+}
+
+TEST_P(hash_table, a_seed_gives_the_same_table_each_time) {
+  const auto keys = numbers(0, 1000);
+  const auto bytes_by = [&](const char* seed) {
+    return build(structure(), keys, {{"seed", seed}})->info().resident_bytes;
+  };
+  EXPECT_EQ(bytes_by("4294967295"), bytes_by("4294967295"));
+  test::expect_error<invalid_argument>([&] { bytes_by("4294967296"); }, {"seed", "random"});
 }
 
 TEST_P(hash_table, a_build_that_runs_out_leaks_nothing_and_says_what_it_asked) {

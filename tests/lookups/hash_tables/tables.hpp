@@ -40,12 +40,17 @@ class hash_table_test : public backend_test {
     return all;
   }
 
-  // So many keys whose hashes all begin with 0xff.
-  static std::vector<std::uint32_t> of_one_home(std::size_t count) {
+  // So many keys whose hashes by a function are the largest numbers, and so lie side by side. That
+  // of MurmurHash3 is what hashes were before tables had seeds.
+  static std::vector<std::uint32_t> of_one_home(std::uint32_t count,
+                                                const core::hash_function<std::uint32_t>& by = {}) {
     std::vector<std::uint32_t> keys;
-    for (std::uint32_t key = 0; keys.size() < count; ++key)
-      if (core::hash_of(key) >> 24 == 0xff) keys.push_back(key);
+    for (std::uint32_t i = 0; i < count; ++i)
+      keys.push_back(core::key_of(by, ~i));
     return keys;
+  }
+  static std::vector<std::uint32_t> of_one_home(std::uint32_t count, std::uint32_t seed) {
+    return of_one_home(count, core::hash_by<std::uint32_t>(seed));
   }
 };
 

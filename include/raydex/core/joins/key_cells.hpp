@@ -70,16 +70,16 @@ struct composite_cells {
   }
 
   /// A hash of key `i`.
-  RAYDEX_HD std::uint64_t hash(std::uint64_t i, std::uint64_t seed) const {
-    std::uint64_t all = hash_of(seed);
+  RAYDEX_HD std::uint64_t hash(std::uint64_t i, const hash_function<std::uint64_t>& mix) const {
+    std::uint64_t all = mix.first;
     for (unsigned p = 0; p < count; ++p) {
       const key_cells& part = parts[p];
       if (!part.fixed.valid(i)) {
-        all = hash_of(all + 1);
+        all = mix(all + 1);
       } else if (!part.is_strings) {
-        all = hash_of(hash_of(all + 2) ^ part.code(i));
+        all = mix(mix(all + 2) ^ part.code(i));
       } else {
-        all = hash_string(part, i, all + 2);
+        all = hash_string(part, i, mix, all + 2);
       }
     }
     return all;
@@ -100,14 +100,15 @@ struct composite_cells {
 
  private:
   RAYDEX_HD static std::uint64_t hash_string(const key_cells& part, std::uint64_t i,
-                                             std::uint64_t seed) {
+                                             const hash_function<std::uint64_t>& mix,
+                                             std::uint64_t before) {
     const std::uint64_t begin = part.begin(i);
     const std::uint64_t size = part.begin(i + 1) - begin;
-    std::uint64_t all = hash_of(seed ^ size);
+    std::uint64_t all = mix(before ^ size);
     for (std::uint64_t at = 0; at < size; at += 8) {
       const std::uint64_t left = size - at;
       const int width = left < 8 ? static_cast<int>(left) : 8;
-      all = hash_of(all ^ encode_bytes<std::uint64_t>(part.bytes + begin + at, width));
+      all = mix(all ^ encode_bytes<std::uint64_t>(part.bytes + begin + at, width));
     }
     return all;
   }
@@ -134,11 +135,11 @@ struct put_packed_keys {
 
 /// Writes hashes of keys.
 struct put_key_hashes {
-  composite_cells from;  ///< the columns
-  std::uint64_t seed;    ///< which of many hashes
-  std::uint64_t* out;    ///< a hash a key
+  composite_cells from;              ///< the columns
+  hash_function<std::uint64_t> mix;  ///< which of many hashes
+  std::uint64_t* out;                ///< a hash a key
   /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from.hash(i, seed); }
+  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from.hash(i, mix); }
 };
 
 /// Writes which keys have all their values, eight a byte.

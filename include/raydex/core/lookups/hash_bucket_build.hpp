@@ -42,10 +42,14 @@ template <class Nodes>
 struct count_further_nodes {
   const std::uint64_t* begins;  ///< see above
   std::uint64_t* counts;        ///< a number a chain
+  std::uint64_t most;           ///< nodes that a chain should have at most
+  spread_count too_long;        ///< chains that have more; 0 at first
 
   /// Counts those of a chain.
   RAYDEX_HD void operator()(std::uint64_t chain) const {
-    counts[chain] = nodes_of<Nodes>(begins[chain + 1] - begins[chain]) - 1;
+    const std::uint64_t count = nodes_of<Nodes>(begins[chain + 1] - begins[chain]);
+    counts[chain] = count - 1;
+    too_long.add(chain, count > most ? 1 : 0);
   }
 };
 
@@ -167,9 +171,10 @@ struct chain_edits {
 template <class Key, class RowId>
 struct measure_chain_edits {
   chain_edits<Key, RowId> edits;  ///< the batch
-  spread_count conflicts;         ///< 0 at first
+  spread_count conflicts;         ///< chains that are too long count as such; 0 at first
   spread_count erased;            ///< 0 at first
   std::uint64_t* further;         ///< nodes that the chain of a thread needs beside its own
+  std::uint64_t most;             ///< nodes that a chain should have at most
 
   /// Looks at the chain of a thread.
   RAYDEX_HD void operator()(std::uint64_t thread) const {
@@ -177,13 +182,13 @@ struct measure_chain_edits {
     std::uint32_t chain;
     if (!edits.has_chain(thread, chain)) return;
     const auto all = edits.merge(chain, [](Key, RowId) {});
-    conflicts.add(thread, all.conflicts);
     erased.add(thread, all.erased);
     std::uint64_t own = 0;
     for (std::uint32_t node = chain; own == 0 || node != 0; node = *edits.view.table.link(node))
       ++own;
     const std::uint64_t needed = nodes_of<hash_nodes<Key, RowId>>(all.after);
     further[thread] = needed > own ? needed - own : 0;
+    conflicts.add(thread, all.conflicts + (needed > most ? 1 : 0));
   }
 };
 

@@ -14,21 +14,78 @@
 namespace raydex::core {
 
 /// Spreads keys over all numbers of their width, each to another one: what a table holds in the
-/// place of keys (the finalisers of MurmurHash3, by A. Appleby).
-RAYDEX_HD constexpr std::uint32_t hash_of(std::uint32_t key) {
-  key ^= key >> 16;
-  key *= 0x85eb'ca6b;
-  key ^= key >> 13;
-  key *= 0xc2b2'ae35;
-  return key ^ key >> 16;
+/// place of keys. The finalisers of MurmurHash3, by A. Appleby, with multipliers of the table's
+/// own. Whoever does not know the second one cannot choose two keys that begin with the same k bits
+/// more often than in one of 2^(k - 1) tables: what comes after it leaves the highest bits a
+/// function of themselves (multiply-shift: Dietzfelbinger and others, 1997).
+template <class Key>
+struct hash_function;
+
+/// That of 32 bits.
+template <>
+struct hash_function<std::uint32_t> {
+  static constexpr unsigned outer = 16;  ///< bits of the first and the last shift
+  static constexpr unsigned inner = 13;  ///< bits of the one between multiplications
+
+  std::uint32_t first = 0x85eb'ca6b;   ///< what is multiplied with first; odd
+  std::uint32_t second = 0xc2b2'ae35;  ///< what is multiplied with then; odd
+
+  /// The hash of a key.
+  RAYDEX_HD constexpr std::uint32_t operator()(std::uint32_t key) const {
+    key ^= key >> outer;
+    key *= first;
+    key ^= key >> inner;
+    key *= second;
+    return key ^ key >> outer;
+  }
+};
+/// That of 64 bits.
+template <>
+struct hash_function<std::uint64_t> {
+  static constexpr unsigned outer = 33;  ///< likewise
+  static constexpr unsigned inner = 33;  ///< likewise
+
+  std::uint64_t first = 0xff51'afd7'ed55'8ccd;   ///< likewise
+  std::uint64_t second = 0xc4ce'b9fe'1a85'ec53;  ///< likewise
+
+  /// The hash of a key.
+  RAYDEX_HD constexpr std::uint64_t operator()(std::uint64_t key) const {
+    key ^= key >> outer;
+    key *= first;
+    key ^= key >> inner;
+    key *= second;
+    return key ^ key >> outer;
+  }
+};
+
+/// The hash function of a seed.
+template <class Key>
+RAYDEX_HD constexpr hash_function<Key> hash_by(std::uint64_t seed) {
+  constexpr unsigned left_out = 64 - 8 * sizeof(Key);
+  constexpr hash_function<std::uint64_t> mix;
+  constexpr std::uint64_t step = 0x9e37'79b9'7f4a'7c15;  // of SplitMix64
+  return {static_cast<Key>(mix(seed + step) >> left_out | 1),
+          static_cast<Key>(mix(seed + 2 * step) >> left_out | 1)};
 }
-/// The same for 64 bits.
-RAYDEX_HD constexpr std::uint64_t hash_of(std::uint64_t key) {
-  key ^= key >> 33;
-  key *= 0xff51'afd7'ed55'8ccd;
-  key ^= key >> 33;
-  key *= 0xc4ce'b9fe'1a85'ec53;
-  return key ^ key >> 33;
+
+/// The key that has a hash.
+template <class Key>
+RAYDEX_HD constexpr Key key_of(const hash_function<Key>& function, Key hash) {
+  const auto unshift = [](Key all, unsigned shift) {
+    for (unsigned known = shift; known < 8 * sizeof(Key); known *= 2)
+      all ^= all >> known;
+    return all;
+  };
+  // Newton's iteration doubles the bits that are right, three at first.
+  const auto divide = [](Key all, Key odd) {
+    Key inverse = odd;
+    for (unsigned right = 3; right < 8 * sizeof(Key); right *= 2)
+      inverse *= 2 - odd * inverse;
+    return static_cast<Key>(all * inverse);
+  };
+  hash = divide(unshift(hash, function.outer), function.second);
+  hash = divide(unshift(hash, function.inner), function.first);
+  return unshift(hash, function.outer);
 }
 
 /// Which of `homes` buckets a hash belongs to: a larger hash belongs to no smaller one.
@@ -52,6 +109,7 @@ struct bucket_sequence {
   hash_placement placement = hash_placement::linear;  ///< how they follow
   std::uint32_t homes = 1;                            ///< buckets that a hash may be the first in
   std::uint32_t count = 1;                            ///< all buckets; homes and some more
+  std::uint32_t farthest = 1;  ///< steps from its first one in which a hash may be
 
   /// The first one.
   template <class Key>
@@ -72,7 +130,8 @@ struct bucket_sequence {
   // Bits that do not follow from those that choose the first bucket.
   template <class Key>
   RAYDEX_HD static std::uint32_t other_bits(Key hash) {
-    return hash_of(static_cast<std::uint32_t>(hash) * 0x9e37'79b1U + 0x7f4a'7c15U);
+    return hash_function<std::uint32_t>{}(static_cast<std::uint32_t>(hash) * 0x9e37'79b1U +
+                                          0x7f4a'7c15U);
   }
   template <class Key>
   RAYDEX_HD std::uint32_t jump(Key hash) const {

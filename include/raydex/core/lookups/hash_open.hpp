@@ -56,7 +56,7 @@ class hash_open_view
   RAYDEX_HD bool ends(Key hash, std::uint32_t step, Key last, bool room) const {
     if (ascending) return last >= hash;
     const bool must_go_on = sequence.placement == hash_placement::choices && step == 0;
-    return (room && !must_go_on) || step >= sequence.count;
+    return (room && !must_go_on) || step >= sequence.farthest;
   }
 
   /// Parts that all entries are read in: buckets.

@@ -48,6 +48,8 @@ struct fill_slots {
   row_run<RowId>* runs;             ///< a run a slot, or null
   const std::uint64_t* numbers;     ///< as above, each the smallest so far
   std::uint64_t homes;              ///< buckets that they are of, but for one
+  std::uint64_t farthest;           ///< steps from its first bucket that an entry should be at most
+  spread_count too_far;             ///< entries that are further; 0 at first
 
   /// Writes slot `i`.
   RAYDEX_HD void operator()(std::uint64_t i) const {
@@ -58,7 +60,10 @@ struct fill_slots {
     table.put(static_cast<std::uint32_t>(bucket), slot,
               exists ? from.hashes[entry] : buckets::never,
               exists ? from.rows[entry] : buckets::none);
-    if (runs != nullptr && exists) runs[i] = from.run(entry);
+    if (!exists) return;
+    if (runs != nullptr) runs[i] = from.run(entry);
+    const std::uint64_t home = home_of(from.hashes[entry], static_cast<std::uint32_t>(homes));
+    too_far.add(i, bucket - home > farthest ? 1 : 0);
   }
 
  private:
@@ -70,8 +75,8 @@ struct fill_slots {
 };
 /// @}
 
-/// Puts entries, whose hashes differ from each other and from all in the table, into free slots. A
-/// thread an entry.
+/// Puts entries, whose hashes differ from each other and from all in the table, into free slots, if
+/// there are some in the buckets that lookups read. A thread an entry.
 template <class Key, class RowId, unsigned Bytes>
 struct insert_entries {
   using buckets = hash_buckets<Key, RowId, Bytes>;  ///< of the table
@@ -80,6 +85,7 @@ struct insert_entries {
   buckets table;                    ///< where to; there are slots enough
   row_run<RowId>* runs;             ///< a run a slot, or null
   bucket_sequence sequence;         ///< where hashes may be
+  spread_count too_far;             ///< entries that were not put anywhere; 0 at first
 
   /// Inserts entry `i`.
   RAYDEX_HD void operator()(std::uint64_t i) const {
@@ -94,8 +100,10 @@ struct insert_entries {
       bucket = sequence.after(other, 1, hash);
       step = 2;
     }
-    while (!put(i, hash, bucket))
+    while (!put(i, hash, bucket)) {
+      if (step >= sequence.farthest) return too_far.add(i, 1);
       bucket = sequence.after(bucket, step++, hash);
+    }
   }
 
  private:

@@ -49,6 +49,7 @@ class hashed_view {
   static constexpr bool side_by_side = true;          ///< see `addressed`
 
   buckets table;                               ///< the buckets
+  hash_function<key_type> hasher;              ///< of keys
   std::uint64_t entries = 0;                   ///< how many
   const row_run<row_id_type>* runs = nullptr;  ///< a run a slot; null where keys are different
   const row_id_type* rows = nullptr;           ///< all row ids, by key; null likewise
@@ -57,13 +58,13 @@ class hashed_view {
   RAYDEX_HD std::uint64_t size() const { return entries; }
 
   /// The smallest row id of `key`, or the largest value of its type.
-  RAYDEX_HD row_id_type find(key_type key) const { return look_up(hash_of(key)).row; }
+  RAYDEX_HD row_id_type find(key_type key) const { return look_up(hasher(key)).row; }
   /// The number of rows of `key`.
-  RAYDEX_HD std::uint64_t count(key_type key) const { return run_of(look_up(hash_of(key))).size; }
+  RAYDEX_HD std::uint64_t count(key_type key) const { return run_of(look_up(hasher(key))).size; }
   /// Calls `visit(row_id)` for every row of `key`, in ascending order.
   template <class Visit>
   RAYDEX_HD void for_each(key_type key, Visit&& visit) const {
-    const row_run<row_id_type> run = run_of(look_up(hash_of(key)));
+    const row_run<row_id_type> run = run_of(look_up(hasher(key)));
     for (row_id_type k = 0; k < run.size; ++k)
       visit(row_id(run.begin + k));
   }
@@ -175,7 +176,7 @@ class hashed_view {
       std::uint32_t homes[N];
       RAYDEX_UNROLL
       for (std::size_t j = 0; j < N; ++j) {
-        hashes[j] = hash_of(keys[j]);
+        hashes[j] = hasher(keys[j]);
         homes[j] = home(hashes[j]);
         prefetch(table.at(homes[j]));
       }
@@ -192,7 +193,7 @@ class hashed_view {
                                   row_id_type (&row)[N], std::uint32_t (&bucket)[N],
                                   unsigned (&slot)[N]) const {
     key_type hashes[N];
-    team.find_in_homes(table, self().homes(), keys, hashes, bucket, slot, row);
+    team.find_in_homes(table, hasher, self().homes(), keys, hashes, bucket, slot, row);
     unsigned left[N];  // lookups without a row
     std::size_t left_size = 0;
     for (std::size_t j = 0; j < N; ++j) {

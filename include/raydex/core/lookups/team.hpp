@@ -131,14 +131,15 @@ concept shared_line_team = line_team<T> &&
 template <class T>
 concept bucket_team = requires(const T& team,
                                const hash_buckets<std::uint32_t, std::uint32_t, 64>& table,
-                               std::uint32_t count, const std::uint32_t (&keys)[1],
-                               std::uint32_t (&hashes)[1], std::uint32_t (&buckets)[1],
-                               unsigned (&slots)[1], std::uint32_t (&rows)[1]) {
+                               const hash_function<std::uint32_t>& hash, std::uint32_t count,
+                               const std::uint32_t (&keys)[1], std::uint32_t (&hashes)[1],
+                               std::uint32_t (&buckets)[1], unsigned (&slots)[1],
+                               std::uint32_t (&rows)[1]) {
   // The first slot of each bucket with this hash and its row id; if there is none, how many slots
   // there are and the largest row id. Of the first `count` of these.
   team.find_in_buckets(table, buckets, hashes, slots, rows, count);
   // The same of keys in their homes, of which there are `count`; and hashes and homes.
-  team.find_in_homes(table, count, keys, hashes, buckets, slots, rows);
+  team.find_in_homes(table, hash, count, keys, hashes, buckets, slots, rows);
 };
 /// @}
 
