@@ -30,7 +30,8 @@ struct btree_options {
 /// then its h matches page by page. An edit: the sort of the batch, a write of every two
 /// neighbouring pages that it changes, about 1 KiB each, and of what is above all pages, 1 to 2 %
 /// of their bytes. Where free pages are too few, all of them are written anew, and a quarter more
-/// set aside unless the batch changes more than that. *Memory*: resident: key bytes + row-id bytes
+/// set aside unless the batch changes more than that; and where there are more than twice the pages
+/// of a build, all of these are filled as by a build. *Memory*: resident: key bytes + row-id bytes
 /// per entry, divided by the share that is filled, and 5 to 10 % of that; after edits, free pages
 /// as well. Peak of the build: that of `sorted_array`, or three times the resident bytes; of an
 /// edit, what it has before and after, and the sort of the batch. *Stream*: the build synchronises.

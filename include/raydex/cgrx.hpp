@@ -40,7 +40,9 @@ struct cgrx_options {
                                                  ///< with `fit`
   cgrx_mapping mapping = cgrx_mapping::fit;      ///< how representatives become places
   rx_bits bits = {};                             ///< for `mapping=bits`
-  rx_scale scale = {.y = 15, .z = 21};  ///< for `mapping=bits`: long steps; the paper's are 15/25
+  std::optional<rx_scale> scale = {};            ///< for `mapping=bits`: long steps; not given:
+                                                 ///< 15/21, as far as `bits` leave room; the
+                                                 ///< paper's are 15/25
   std::optional<core::bucket_search> search = {};  ///< how a bucket is searched (3.4), nodes by
                                                    ///< halves or linearly; not given: from 64
                                                    ///< entries on `interpolated`
@@ -49,8 +51,9 @@ struct cgrx_options {
   rx_build build = rx_build::fast;       ///< as for `rx`
   unsigned parts = 0;                    ///< as for `rx`; buckets are divided
   rx_order order = rx_order::automatic;  ///< in which order lookups are traced
-  unsigned rebuild = 32;  ///< an edit that makes buckets this many times as large as they were, or
-                          ///< as small on average, rebuilds the scene; 0: only `cgrx::rebuild` does
+  unsigned rebuild = 32;  ///< an edit that makes a bucket this many times as large as it was, or
+                          ///< leaves half of what there is room for, rebuilds the scene; 0: only
+                          ///< `cgrx::rebuild` does
 };
 
 /// A sorted column in buckets, whose largest keys stand in a scene ("More Bang For Your Buck(et):
@@ -72,7 +75,9 @@ struct cgrx_options {
 /// merged with it into a column beside the old one; with `node` a pass over the nodes that it is
 /// for, and a search of the batch for each bucket. Nodes are split and merged where they are; new
 /// ones come a quarter of the first ones at a time, and no node is given back before a rebuild. The
-/// scene stays until a rebuild, which reads and writes all entries, but does not sort.
+/// scene stays until a rebuild, which reads and writes all entries, but does not sort. Copies of
+/// one key count as a large bucket only once a sixteenth of the entries was inserted since the last
+/// one. Rebuilds included, memory is at most about twice that of a new index.
 class RAYDEX_EXPORT cgrx : public index {
  public:
   ~cgrx() override;

@@ -88,7 +88,7 @@ class built_btree final : public answering<btree, core::btree_view<Key, RowId>, 
     page_memory memory;
     directory made;
     if (size != 0) {
-      made.pages = (size + comfortable_ - 1) / comfortable_;
+      made.pages = pages_of_build(size);
       check_places(made.pages, capacity, not_found<RowId>);
       memory = {on, made.pages};
       made.unused = made.pages;
@@ -211,14 +211,39 @@ class built_btree final : public answering<btree, core::btree_view<Key, RowId>, 
     const std::uint64_t freed = sum_of(edits.freed);
     if (freed == 0) return before;
     check_room(entries, not_found<RowId>);
+    const std::uint64_t most_pages = 2 * pages_of_build(entries);
     if (made == 0) {
       hold({}, {});
-    } else if (written <= directory_.free_count + (memory_.room - directory_.unused)) {
+    } else if (written <= directory_.free_count + (memory_.room - directory_.unused) &&
+               memory_.room <= most_pages) {
       write_some(on, edits, made, written, freed);
-    } else {
+    } else if (made + spare_of(made, written) <= most_pages) {
       write_all(on, edits, made, written);
+    } else {
+      load(on, collect(on, edits, made, entries), true);
     }
     return {entries, max_row_id};
+  }
+
+  std::uint64_t pages_of_build(std::uint64_t entries) const {
+    return (entries + comfortable_ - 1) / comfortable_;
+  }
+  // Where few pages change, more such batches may follow: a quarter more is set aside.
+  static std::uint64_t spare_of(std::uint64_t made, std::uint64_t written) {
+    const std::uint64_t most = not_found<RowId> / capacity;
+    return std::min(written <= made / 4 ? made / 4 : 0, most - std::min(most, made));
+  }
+
+  // All entries after a batch.
+  sorted collect(const context& on, const core::page_edits<Key, RowId>& edits, std::uint64_t made,
+                 std::uint64_t entries) const {
+    sorted all{{on, entries}, {on, entries}};
+    buffer<RowId> first_ranks(on, made + 1);
+    const core::page_writer<Key, RowId> to{
+        all.keys.data(), reinterpret_cast<std::uint32_t*>(all.row_ids.data()), true};
+    Executor::for_each_in_groups(
+        on, core::write_page<Key, RowId>{edits, made, to, {}, nullptr, first_ranks.data()}, made);
+    return all;
   }
 
   // Writes what changes to free pages.
@@ -251,14 +276,11 @@ class built_btree final : public answering<btree, core::btree_view<Key, RowId>, 
     hold(std::move(next));
   }
 
-  // Writes all pages to new memory, in their order. Where few change, more such batches may follow:
-  // a quarter more is set aside.
+  // Writes all pages to new memory, in their order.
   void write_all(const context& on, const core::page_edits<Key, RowId>& edits, std::uint64_t made,
                  std::uint64_t written) {
     check_places(made, capacity, not_found<RowId>);
-    const std::uint64_t most = not_found<RowId> / capacity;
-    const std::uint64_t spare = std::min(written <= made / 4 ? made / 4 : 0, most - made);
-    page_memory memory(on, made + spare);
+    page_memory memory(on, made + spare_of(made, written));
     directory next;
     next.pages = next.unused = made;
     next.first_ranks = {on, made + 1};

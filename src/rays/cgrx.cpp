@@ -35,7 +35,7 @@ void check_options(const cgrx_options& options) {
   if (options.scene == core::bucket_scene::spans && options.mapping == cgrx_mapping::bits) {
     throw unsupported("option scene: spans lie in one row; take mapping=fit");
   }
-  check_bits(options.bits, options.scale);
+  check_bits(options.bits, options.scale.value_or(rx_scale{}));
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ class built_cgrx final
                  const buffer<RowId>& begins) const {
     if (options_.rebuild == 0) return false;
     const std::uint64_t buckets = begins.size() - 1;
-    if (size / options_.bucket < buckets / options_.rebuild) return true;
+    if (2 * size < buckets * options_.bucket - options_.bucket) return true;
     buffer<std::uint64_t> found(on, 1);
     executor::clear(on, found.data());
     executor::for_each(

@@ -14,6 +14,7 @@
 #include "raydex/cgrx.hpp"
 #include "raydex/core/rays/cgrx_node_edits.hpp"
 #include "raydex/core/rays/cgrx_node_lists.hpp"
+#include "raydex/error.hpp"
 #include "src/interface/row_id_facts.hpp"
 #include "src/lookups/edited.hpp"
 #include "src/lookups/sorted_column.hpp"
@@ -31,17 +32,20 @@ struct put_part_ends {
   RAYDEX_HD void operator()(std::uint64_t bucket) const { edits.put_ends(bucket); }
 };
 
-// Counts the nodes that buckets need, and the buckets that would have too many.
+// Counts the nodes that buckets need, and the buckets that would have too many. Nodes of one key
+// may be left out: who looks for it reads them anyway, and wherever it is put there are as many.
 template <class Key, class RowId>
 struct count_wanted_nodes {
   core::node_editor<Key, RowId> editor;
   std::uint64_t most;
+  bool copies_count;
   std::uint64_t* counts;
   std::uint64_t* too_long;
   RAYDEX_HD void operator()(std::uint64_t bucket) const {
     std::uint64_t in_all = 0;
-    counts[bucket] = editor.count_new_nodes(bucket, in_all);
-    if (in_all > most) core::add_atomically(too_long, 1);
+    std::uint64_t mixed = 0;
+    counts[bucket] = editor.count_new_nodes(bucket, in_all, mixed);
+    if ((copies_count ? in_all : mixed) > most) core::add_atomically(too_long, 1);
   }
 };
 
@@ -70,6 +74,10 @@ class node_store {
   }
 
   const memory_type& nodes() const { return nodes_; }
+  // How many nodes there is memory for.
+  std::uint64_t room() const {
+    return nodes_.buckets + (std::uint64_t{chunks_.size()} << nodes_.chunk_bits);
+  }
 
   // The nodes that an edit may take, of which it takes `wanted`, memory for those that are new, and
   // where it puts others. The store holds what it held until it takes them back.
@@ -170,6 +178,7 @@ class built_node_cgrx final
     bucket_scene<Key, RowId, Engine> scene;
     node_store<Key, RowId, executor> store;
     buffer<RowId> last_rows;
+    std::uint64_t inserted = 0;  // since it was made
   };
 
   held_buckets hold(const context& on, const sorted& entries) {
@@ -223,7 +232,9 @@ class built_node_cgrx final
                     erase_ends.data()};
     executor::for_each(on, put_part_ends<Key, RowId>{editor.edits}, buckets);
     std::uint64_t wanted = 0;
-    if (buckets == 0 || !count_nodes(on, editor, tickets, wanted)) {
+    // Copies of a key may pile up until a rebuild costs little beside their insertion.
+    const bool copies_count = (held_.inserted + inserted) * 16 >= before.entries;
+    if (buckets == 0 || !count_nodes(on, editor, copies_count, tickets, wanted)) {
       return rebuild_with(on, given);
     }
     typename node_store<Key, RowId, executor>::supply supply(on, held_.store, tickets.data(),
@@ -236,20 +247,37 @@ class built_node_cgrx final
     executor::for_each_in_groups(on, editor, buckets);
     const auto [gone] = erased.sums(on);
     held_.store.take_back(on, std::move(supply));
-    return {before.entries + inserted - gone, std::max(before.max_row_id, given.insert.max_row_id)};
+    held_.inserted += inserted;
+    return shrink(on, {before.entries + inserted - gone,
+                       std::max(before.max_row_id, given.insert.max_row_id)});
+  }
+
+  // Rebuilds where there is more memory than for twice the nodes of a build, if there is room to.
+  facts shrink(const context& on, const facts& now) {
+    const std::uint64_t of_build = (now.entries + options_.bucket - 1) / options_.bucket;
+    if (options_.rebuild == 0 || held_.store.room() <= 2 * of_build + 16) return now;
+    this->info_.entries = now.entries;
+    this->info_.max_row_id = now.max_row_id;
+    try {
+      return rebuild_with(on, {});
+    } catch (const out_of_memory&) {  // the batch is taken, and the next one tries again
+      return now;
+    }
   }
 
   // How many nodes are needed, and where the tickets of each bucket end; false if lists would grow
   // too long.
   bool count_nodes(const context& on, const core::node_editor<Key, RowId>& editor,
-                   buffer<std::uint64_t>& tickets, std::uint64_t& wanted) const {
+                   bool copies_count, buffer<std::uint64_t>& tickets, std::uint64_t& wanted) const {
     const std::uint64_t buckets = tickets.size();
     buffer<std::uint64_t> too_long(on, 1);
     executor::clear(on, too_long.data());
     const std::uint64_t most =
         options_.rebuild == 0 ? ~std::uint64_t{0} : std::uint64_t{options_.rebuild};
     executor::for_each(
-        on, count_wanted_nodes<Key, RowId>{editor, most, tickets.data(), too_long.data()}, buckets);
+        on,
+        count_wanted_nodes<Key, RowId>{editor, most, copies_count, tickets.data(), too_long.data()},
+        buckets);
     executor::inclusive_sum(on, tickets.data(), buckets);
     wanted = executor::read(on, tickets.data() + buckets - 1);
     return executor::read(on, too_long.data()) == 0;

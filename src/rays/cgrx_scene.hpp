@@ -215,11 +215,14 @@ class bucket_scene {
   }
   core::key_grid grid_of(const cgrx_options& options) const {
     const auto step = [](unsigned power) { return static_cast<float>(std::uint64_t{1} << power); };
+    const rx_scale usual{.y = std::min(15U, rx_scale::most - options.bits.y),
+                         .z = std::min(21U, rx_scale::most - options.bits.z)};
+    const rx_scale scale = options.scale.value_or(usual);
     const core::key_grid grid = {.x_bits = static_cast<std::uint8_t>(options.bits.x),
                                  .y_bits = static_cast<std::uint8_t>(options.bits.y),
                                  .z_bits = static_cast<std::uint8_t>(options.bits.z),
-                                 .y_step = step(options.scale.y),
-                                 .z_step = step(options.scale.z)};
+                                 .y_step = step(scale.y),
+                                 .z_step = step(scale.z)};
     check_places(column_.largest, grid.largest(), "mapping=fit, or more bits");
     return grid;
   }

@@ -49,6 +49,8 @@ TEST_F(cgrx_arguments, bits_and_scale_are_for_their_mapping) {
   refused({{"bits", "23/23/18"}}, {"'bits'", "cgrx", "for bits"});
   refused({{"mapping", "bits"}, {"bits", "24/1/1"}}, {"option bits", "24/1/1", "23"});
   refused({{"mapping", "bits"}, {"scale", "15/25"}}, {"option scale", "15/25", "16/21"});
+  // Bits that 15/21 is too long for take shorter steps.
+  EXPECT_NO_THROW(built({{"mapping", "bits"}, {"bits", "20/22/22"}}));
   refused({{"parts", "4097"}}, {"option parts", "4097", "1 to 4096"});
   test::expect_error<unsupported>(
       [&] {

@@ -87,7 +87,7 @@ class cgrx_edges : public test::backend_test {
           options.mapping = cgrx_mapping::bits;
           options.search = bucket == 3 ? core::bucket_search::linear : core::bucket_search::binary;
           check(keys, options);
-          options.scale = {};
+          options.scale = rx_scale{};
           options.scan = scanning::single;
           options.order = rx_order::tiles;
           check(keys, options);

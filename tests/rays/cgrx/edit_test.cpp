@@ -353,6 +353,44 @@ TEST_F(cgrx_edits, many_copies_named_many_times) {
   }
 }
 
+// Batches of copies would else read and write all entries each time: a rebuild leaves no memory of
+// added nodes.
+TEST_F(cgrx_edits, copies_of_a_key_rebuild_nodes_only_now_and_then) {
+  using own = edited_index<std::uint32_t, std::uint32_t>;
+  constexpr std::uint32_t size = 16'000;
+  own::entries first;
+  for (std::uint32_t i = 0; i < size; ++i)
+    first.push_back({2 * i, i});
+  own index(at(), first, {.node = 32});
+  const std::uint64_t usual = index.index().info().resident_bytes;
+  unsigned rebuilds = 0;
+  for (std::uint32_t wave = 0; wave < 6; ++wave) {
+    own::entries copies(900);
+    for (auto& one : copies)
+      one = {1001 + 600 * (wave % 2), static_cast<std::uint32_t>(next_row_++)};
+    index.edit(copies, {}, false);
+    index.check({1000, 1001, 1002, 1600, 1601, 1602});
+    rebuilds += index.index().info().resident_bytes < usual + usual / 8 ? 1U : 0U;
+  }
+  EXPECT_LE(rebuilds, 4U);
+}
+
+// Memory of what is gone, and lists of empty nodes.
+TEST_F(cgrx_edits, nodes_are_rebuilt_when_most_entries_are_gone) {
+  using own = edited_index<std::uint32_t, std::uint32_t>;
+  const std::uint32_t size = test::small_scale() ? 3000 : 100'000;
+  own::entries all;
+  for (std::uint32_t i = 0; i < size; ++i)
+    all.push_back({i, i});
+  for (const cgrx_options& options : {cgrx_options{.node = 32}, cgrx_options{.node = 0}}) {
+    own index(at(), all, options);
+    index.edit({}, own::entries(all.begin() + 10, all.end()), true);
+    own few(at(), own::entries(all.begin(), all.begin() + 10), options);
+    EXPECT_LE(index.index().info().resident_bytes, 2 * few.index().info().resident_bytes);
+    index.check({0, 9, 10, 11});
+  }
+}
+
 TEST_F(cgrx_edits, missing_keys_are_passed_over) {
   const auto keys = at().upload(std::vector<std::uint32_t>{1, 2, 3});
   const auto built = build_cgrx(at().where(), at(), column(keys));

@@ -20,15 +20,21 @@
 
 namespace raydex::core {
 
-/// Pages to write to. It does not own them.
+/// Pages to write to, or a column of all entries. It does not own them.
 template <class Key, class RowId>
 struct page_writer {
-  Key* pivots;           ///< a line of each page
-  std::uint32_t* words;  ///< the entries
+  Key* pivots;             ///< a line of each page; the keys of the column
+  std::uint32_t* words;    ///< the entries; the row ids of the column
+  bool as_column = false;  ///< whether there is a column, in which pages begin at their ranks
 
   /// Writes an entry of a page that gets `size` of them, and the pivot that it is.
   RAYDEX_HD void put(std::uint64_t page, unsigned slot, unsigned size,
                      const entry<Key, RowId>& one) const {
+    if (as_column) {
+      pivots[page + slot] = one.key;
+      reinterpret_cast<RowId*>(words)[page + slot] = one.row;
+      return;
+    }
     row_entries<Key, RowId>::put(words, page * page_capacity<Key> + slot, one.key, one.row);
     if (slot % line_entries == line_entries - 1 && slot + 1 < size)
       pivots[page * line_pivots<Key> + slot / line_entries] = one.key;
@@ -36,6 +42,7 @@ struct page_writer {
   /// Writes what pads the last leaf, and the pivots that no search passes.
   template <group Group>
   RAYDEX_HD void pad(const Group& group, std::uint64_t page, unsigned size) const {
+    if (as_column) return;
     const unsigned leaves = (size + line_entries - 1) / line_entries;
     for (unsigned slot = size + group.lane(); slot < leaves * line_entries; slot += group.lanes()) {
       row_entries<Key, RowId>::put(words, page * page_capacity<Key> + slot, static_cast<Key>(-1),
@@ -249,8 +256,8 @@ struct write_page {
     const std::uint64_t each = (size + parts - 1) / parts;
     const std::uint64_t begin = part * each;
     const std::uint64_t end = begin + each < size ? begin + each : size;
-    const std::uint64_t place =
-        order == nullptr ? page : free.page_for(edits.before(edits.written, pair) + part);
+    std::uint64_t place = to.as_column ? rank + begin : page;
+    if (order != nullptr) place = free.page_for(edits.before(edits.written, pair) + part);
     if (group.lane() == 0) {
       if (order != nullptr) order[page] = static_cast<RowId>(place);
       put_rank(page, rank + begin, end - begin);

@@ -110,17 +110,23 @@ struct node_editor {
                : insert.not_above(entry<Key, RowId>{at.keys[of.size - 1], at.row_ids[of.size - 1]});
   }
 
-  /// How many nodes a bucket needs beside those that it has, at most; and how many it will have.
-  RAYDEX_HD std::uint64_t count_new_nodes(std::uint64_t bucket, std::uint64_t& in_all) const {
+  /// How many nodes a bucket needs beside those that it has, at most; how many it will have; and
+  /// how many of these are of more than one key.
+  RAYDEX_HD std::uint64_t count_new_nodes(std::uint64_t bucket, std::uint64_t& in_all,
+                                          std::uint64_t& mixed) const {
     entry_list<Key, RowId> insert = edits.insert_of(bucket);
     std::uint64_t wanted = 0;
-    in_all = 0;
+    in_all = mixed = 0;
     if (insert.size == 0) return 0;
     for (auto number = static_cast<RowId>(bucket);;) {
       const node<Key, RowId> at = nodes[number];
       const header of = *at.header;
       const std::uint64_t share = share_of(at, of, insert);
-      wanted += pieces(of.size + share) - 1;
+      const std::uint64_t more = pieces(of.size + share) - 1;
+      const std::uint64_t mixed_more = 1 + mixed_pieces(part_of(insert, 0, share));
+      wanted += more;
+      mixed += more < mixed_more ? more : mixed_more;
+      mixed += of.size != 0 && at.keys[0] == of.max_key ? 0U : 1U;
       ++in_all;
       insert = part_of(insert, share, insert.size);
       if (nodes.ends_bucket(of.next)) break;
@@ -189,6 +195,13 @@ struct node_editor {
   }
 
  private:
+  // How many whole nodes of a list have more than one key.
+  RAYDEX_HD std::uint64_t mixed_pieces(const entry_list<Key, RowId>& insert) const {
+    std::uint64_t mixed = 0;
+    for (std::uint64_t end = comfortable(); end <= insert.size; end += comfortable())
+      mixed += insert.key(end - comfortable()) == insert.key(end - 1) ? 0U : 1U;
+    return mixed;
+  }
   // Copies what is not erased of a node, and returns how much that is.
   template <merging_group Group>
   RAYDEX_HD std::uint32_t keep(const Group& group, const node<Key, RowId>& at, std::uint32_t size,
