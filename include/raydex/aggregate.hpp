@@ -37,26 +37,33 @@ struct aggregate_info {
   std::uint64_t build_peak_bytes;   ///< most bytes allocated at once during the build, measured
 };
 
-/// Aggregates of the values of matching rows, by key: sums from prefix sums over the values in the
-/// order of the keys, minima, maxima and smallest row ids from an `rmq_cover` over each of these.
+/// Aggregates of the values of matching rows, by key: sums of integers from prefix sums over the
+/// values in the order of the keys, sums of floating values from a tree of sums over these; minima,
+/// maxima and smallest row ids from an `rmq_cover` over each of these.
 ///
-/// *Cost*: the index finds where the matches of a probe begin and end, and two reads answer a sum,
-/// a few an extreme; however many rows match. *Memory*, per entry of the index: sums 8 bytes, of
-/// 64-bit values 16; minima and maxima a value and what an `rmq_cover` has above it, each; first
-/// rows a row id and an `rmq_cover`; 8 bytes if values are missing, and 24 if some are infinite or
-/// NaN. *Build*: a pass over the row ids with scattered reads of the values, and the builds of
-/// what is above; synchronises. Queries take 8 to 24 bytes of scratch for each of up to 2^23
-/// probes at a time. *Streams, threads, errors*: as for `index`. Nothing synchronises.
+/// *Cost*: the index finds where the matches of a probe begin and end, and two reads answer a sum
+/// of integers, a few an extreme, up to 14 for each factor of 8 among the matches a sum of floating
+/// values, whose lines are few. *Memory*, per entry of the index: sums 8 bytes, of 64-bit integers
+/// 16, of floating values 10.3; minima and maxima a value and what an `rmq_cover` has above it,
+/// each; first rows a row id and an `rmq_cover`; 8 bytes if values are missing, and 24 if some are
+/// infinite or NaN. *Build*: a pass over the row ids with scattered reads of the values, and the
+/// builds of what is above; synchronises. Queries take 8 to 24 bytes of scratch for each of up to
+/// 2^23 probes at a time. *Streams, threads, errors*: as for `index`. Nothing synchronises.
 ///
 /// *Sums* of integers are exact, modulo 2^64. Sums of floating values are kept in pairs of doubles:
-/// they are off by less than 2^-80 of the sum of the absolute values of all finite values, and
-/// rounded once. Where infinities or NaN match they give what plain addition does.
+/// they are off by less than 2^-90 of the sum of the absolute values that match, whatever the
+/// others are, and rounded once. Where infinities or NaN match they give what plain addition does.
+/// A sum that exceeds the largest double on the way is infinite, or NaN if it does so in both
+/// directions. *Means* of integers are of exact sums, not modulo 2^64, of fewer than 2^32 values:
+/// rounded once, and once more by the division. Means of floating values are their sum by their
+/// number.
 ///
 /// A missing value belongs to nothing. Values are ordered as keys are: NaN comes after everything,
 /// so that a maximum is NaN where one matches, and a minimum only where nothing else does. *Of no
 /// value at all*, a sum is 0; a mean, and a minimum or maximum of floating values, NaN; the minimum
 /// of integers is the largest of their type, the maximum the smallest. `count_values` tells.
 ///
+/// What an aggregate was not built for, by its options or for want of values, throws `unsupported`.
 /// The index must outlive the aggregate and must not be edited: later calls then throw
 /// `invalid_argument`. Indexes whose entries lie in nodes (`cgrx` with `node`) have no ranks and
 /// are `unsupported`.
@@ -82,7 +89,8 @@ class RAYDEX_EXPORT aggregate {
   /// The same for values of type float or double.
   void sum(const context& on, const probes& batch, std::span<double> out) const;
 
-  /// Writes the mean of the values of each probe: their sum as a double, divided by their number.
+  /// Writes the mean of the values of each probe: their sum, not modulo 2^64, as a double, divided
+  /// by their number.
   void mean(const context& on, const probes& batch, std::span<double> out) const;
 
   /// Writes the smallest value of each probe, -0.0 as 0.0. `out`: of the values' type.

@@ -114,14 +114,18 @@ class Aggregate(Held):
 
     def sum(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """The sum of the values of each probe: int64 of signed ones, uint64 of unsigned ones, both modulo
-        2^64, float64 of floating ones, which are added up more exactly than in float64 and rounded once.
-        Cost: a search or two a probe, and two reads."""
+        2^64, float64 of floating ones. These are off by less than 2^-90 of the sum of the absolute values
+        that match, whatever the others are, and rounded once; one that exceeds float64 on the way is
+        infinite, or NaN if it does so in both directions. Cost: a search or two a probe, and two reads, of
+        floating values up to 14 for each factor of 8 among the rows that match. Raises
+        `raydex.Unsupported` if it was built without values or with `sums=False`."""
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[self._numbers().kind]
         batch = self._batch(lower, upper, stream)
         return batch.numbers(dtype, self._native.sum, self._index._native, *batch.arguments)
 
     def mean(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
-        """The mean of the values of each probe, float64. Cost: as `sum`, and a division."""
+        """The mean of the values of each probe, float64. That of integers is of their exact sum, not modulo
+        2^64, rounded once before the division. Cost and errors: as `sum`."""
         self._numbers()
         batch = self._batch(lower, upper, stream)
         return batch.numbers("float64", self._native.mean, self._index._native, *batch.arguments)
@@ -129,11 +133,11 @@ class Aggregate(Held):
     def min(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """The smallest value of each probe, in the dtype of the values; for int8, int16, uint8, uint16,
         float16 and bool in the one that they were widened to. Cost: a search or two a probe, and a few
-        reads."""
+        reads. Raises `raydex.Unsupported` if it was built without values or with `minima=False`."""
         return self._extreme(lower, upper, False, stream)
 
     def max(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
-        """The largest value of each probe, as `min` gives the smallest one."""
+        """The largest value of each probe, as `min` gives the smallest one; for which `maxima` is asked."""
         return self._extreme(lower, upper, True, stream)
 
     def _extreme(self, lower: Any, upper: Any, largest: bool, stream: Any) -> Any:
@@ -152,7 +156,8 @@ class Aggregate(Held):
 
     def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """The smallest matching row of each probe, int64, -1 where none matches. Cost: a search or two a
-        probe, and a few reads, where `Index.first` looks at all rows of a range."""
+        probe, and a few reads, where `Index.first` looks at all rows of a range. Raises
+        `raydex.Unsupported` if it was built with `first_rows=False`."""
         batch = self._batch(lower, upper, stream)
         return batch.numbers("int64", self._native.first, self._index._native, *batch.arguments)
 
@@ -178,7 +183,7 @@ def aggregate(
         `count` and `first` are answered.
     sums, minima, maxima, first_rows
         What it is built for: `sum` and `mean`, `min`, `max`, `first`. Each takes memory: an entry of the
-        index 8 bytes for sums, 16 for those of values of 64 bits, a value and a little more for minima, the
+        index 8 bytes for sums, 16 for those of integers of 64 bits, 10.3 of floating values, a value and a little more for minima, the
         same for maxima, a row id and a little more for first rows; 8 bytes if values are missing, and 24 if
         some are infinite or NaN.
     stream

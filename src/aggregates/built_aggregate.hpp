@@ -87,12 +87,22 @@ class built_aggregate final : public aggregate {
 
   void gather_floating(const context& on, const core::value_column& values) {
     const std::uint64_t size = rows_.size();
-    finite_ = {on, size + 1};
-    Executor::clear(on, reinterpret_cast<std::uint64_t*>(finite_.data()), 2);
+    finite_ = {on, size};
+    finite_sums_ = {on, core::sum_tree::all_sums(size)};
     if (size == 0) return;
     Executor::for_each(on, core::put_finite_value<RowId>{rows_.data(), values, finite_.data()},
                        size);
-    Executor::inclusive_sum(on, finite_.data() + 1, size);
+    const double* below_all = finite_.data();
+    const core::double_sum* below = nullptr;
+    core::double_sum* level = finite_sums_.data();
+    for (std::uint64_t numbers = size; numbers > 1;) {
+      const std::uint64_t above = core::sum_tree::above(numbers);
+      Executor::for_each(on, core::add_neighbours{below_all, below, numbers, level}, above);
+      below_all = nullptr;
+      below = level;
+      level += above;
+      numbers = above;
+    }
     sums nan = sums_of(on, values, core::value_part::not_a_number);
     sums positive = sums_of(on, values, core::value_part::positive_infinity);
     sums negative = sums_of(on, values, core::value_part::negative_infinity);
@@ -158,6 +168,7 @@ class built_aggregate final : public aggregate {
         });
   }
 
+  core::sum_tree finite() const { return {finite_.data(), finite_sums_.data(), finite_.size()}; }
   core::unusual_values unusual() const { return {nan_.data(), positive_.data(), negative_.data()}; }
 
   void do_count_values(const context& on, const probes& batch, std::uint64_t* out) const override {
@@ -175,7 +186,7 @@ class built_aggregate final : public aggregate {
                                                  static_cast<std::uint64_t*>(out) + first};
         },
         [&](const ranks& found, std::uint64_t first) {
-          return core::answer_floating_sum<RowId>{found, finite_.data(), unusual(),
+          return core::answer_floating_sum<RowId>{found, finite(), unusual(),
                                                   static_cast<double*>(out) + first};
         });
   }
@@ -191,7 +202,7 @@ class built_aggregate final : public aggregate {
         },
         [&](const ranks& found, std::uint64_t first) {
           return core::answer_mean<core::answer_floating_sum<RowId>>{
-              {found, finite_.data(), unusual(), nullptr}, present_.data(), out + first};
+              {found, finite(), unusual(), nullptr}, present_.data(), out + first};
         });
   }
 
@@ -254,11 +265,12 @@ class built_aggregate final : public aggregate {
   bool is_wide_ = false;
   bool is_signed_ = false;
   bool is_floating_ = false;
-  buffer<RowId> rows_;  // by rank; kept for `first_rows_` alone
-  sums present_;        // values that are not missing; empty: all
-  sums whole_;          // of integers
-  sums upper_halves_;   // of 64-bit ones
-  buffer<core::double_sum> finite_;
+  buffer<RowId> rows_;     // by rank; kept for `first_rows_` alone
+  sums present_;           // values that are not missing; empty: all
+  sums whole_;             // of integers
+  sums upper_halves_;      // of 64-bit ones
+  buffer<double> finite_;  // floating values by rank, and their sums
+  buffer<core::double_sum> finite_sums_;
   sums nan_, positive_, negative_;  // empty where all values are finite
   extremes smallest_, largest_;
   std::unique_ptr<rmq> first_rows_;

@@ -55,11 +55,6 @@ __global__ void inclusive_minimum_kernel(std::uint64_t* numbers, std::uint64_t s
     numbers[i] = std::min(numbers[i], numbers[i - 1]);
 }
 
-__global__ void merge_kernel(core::double_sum* numbers, std::uint64_t size) {
-  for (std::uint64_t i = 1; i < size; ++i)
-    numbers[i].merge(numbers[i - 1]);
-}
-
 }  // namespace
 
 template <class Key, class Value>
@@ -97,9 +92,6 @@ void inclusive_sum(const context& on, std::uint32_t* numbers, std::uint64_t size
 }
 void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
   launch(on.stream, 1, 1, 0, inclusive_sum_kernel<std::uint64_t>, numbers, size);
-}
-void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size) {
-  launch(on.stream, 1, 1, 0, merge_kernel, numbers, size);
 }
 
 void inclusive_minimum(const context& on, std::uint64_t* numbers, std::uint64_t size) {

@@ -40,14 +40,6 @@ struct smaller {
   }
 };
 
-struct merged {
-  __device__ core::double_sum operator()(core::double_sum first,
-                                         const core::double_sum& second) const {
-    first.merge(second);
-    return first;
-  }
-};
-
 struct is_unmarked {
   __device__ bool operator()(std::uint8_t mark) const { return mark == 0; }
 };
@@ -126,13 +118,6 @@ void inclusive_sum(const context& on, std::uint32_t* numbers, std::uint64_t size
 }
 void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
   add_up(on, numbers, size);
-}
-
-void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size) {
-  with_scratch(on, "cub::DeviceScan::InclusiveScan", [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::InclusiveScan(scratch, bytes, numbers, numbers, merged{},
-                                          static_cast<std::int64_t>(size), on.stream);
-  });
 }
 
 void inclusive_minimum(const context& on, std::uint64_t* numbers, std::uint64_t size) {

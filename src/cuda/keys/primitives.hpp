@@ -42,7 +42,6 @@ void select_unmarked(const context& on, const core::strided<T>& from, const std:
 // Sums in place: numbers[i] becomes numbers[0] + .. + numbers[i].
 void inclusive_sum(const context& on, std::uint32_t* numbers, std::uint64_t size);
 RAYDEX_INTERNAL void inclusive_sum(const context& on, std::uint64_t* numbers, std::uint64_t size);
-void inclusive_sum(const context& on, core::double_sum* numbers, std::uint64_t size);
 
 // Makes each number the smallest of those up to it.
 RAYDEX_INTERNAL void inclusive_minimum(const context& on, std::uint64_t* numbers,

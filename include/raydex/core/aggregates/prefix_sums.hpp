@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Sums over ranks from prefix sums, of which number k adds up what is before rank k.
+/// Sums over ranks: of integers from prefix sums, of which number k adds up what is before rank k;
+/// of floating values from sums of neighbours.
 #pragma once
 
 #include <cstddef>
@@ -65,13 +66,83 @@ template <class RowId>
 struct put_finite_value {
   const RowId* row_ids;  ///< by rank
   value_column values;   ///< by row
-  double_sum* sums;      ///< by rank, from 1 on
+  double* finite;        ///< by rank
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t rank) const {
     const std::uint64_t row = row_ids[rank];
     const double value = values.valid(row) ? values.floating(row) : 0;
-    sums[rank + 1] = {value - value == 0 ? value : 0, 0};
+    finite[rank] = value - value == 0 ? value : 0;
+  }
+};
+
+/// Doubles, sums of eight neighbours each, of eight of these, and so on to a single one. A sum over
+/// ranks is made of values within them alone: what lies elsewhere takes nothing of its precision.
+struct sum_tree {
+  static constexpr std::uint64_t fan_out = 8;  ///< neighbours that are added up
+
+  const double* values = nullptr;    ///< by rank
+  const double_sum* sums = nullptr;  ///< level by level
+  std::uint64_t size = 0;            ///< of the values
+
+  /// Sums of the level above one of so many numbers.
+  RAYDEX_HD static constexpr std::uint64_t above(std::uint64_t numbers) {
+    return (numbers + fan_out - 1) / fan_out;
+  }
+  /// Sums of all levels.
+  static constexpr std::uint64_t all_sums(std::uint64_t size) {
+    std::uint64_t all = 0;
+    while (size > 1)
+      all += size = above(size);
+    return all;
+  }
+
+  /// The sum over ranks.
+  RAYDEX_HD double_sum over(std::uint64_t begin, std::uint64_t end) const {
+    double_sum all;
+    take_ends(begin, end, all, [this](std::uint64_t i) { return double_sum{load(values + i), 0}; });
+    const double_sum* level = sums;
+    std::uint64_t numbers = size;
+    while (begin < end) {
+      begin /= fan_out;
+      end /= fan_out;
+      take_ends(begin, end, all, [level](std::uint64_t i) {
+        return double_sum{load(&level[i].high), load(&level[i].low)};
+      });
+      numbers = above(numbers);
+      level += numbers;
+    }
+    return all;
+  }
+
+ private:
+  // Adds numbers of a level to a sum until the rest is whole groups of neighbours.
+  template <class Number>
+  RAYDEX_HD static void take_ends(std::uint64_t& begin, std::uint64_t& end, double_sum& to,
+                                  const Number& number) {
+    for (; begin < end && begin % fan_out != 0; ++begin)
+      to.merge(number(begin));
+    while (begin < end && end % fan_out != 0)
+      to.merge(number(--end));
+  }
+};
+
+/// Writes the sums of a level.
+struct add_neighbours {
+  const double* values;     ///< those below the first level; null for others
+  const double_sum* below;  ///< the level below others
+  std::uint64_t size;       ///< how many there are
+  double_sum* sums;         ///< the level
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t begin = i * sum_tree::fan_out;
+    const std::uint64_t left = size - begin;
+    const std::uint64_t end = begin + (left < sum_tree::fan_out ? left : sum_tree::fan_out);
+    double_sum all;
+    for (std::uint64_t k = begin; k < end; ++k)
+      all.merge(values != nullptr ? double_sum{values[k], 0} : below[k]);
+    sums[i] = all;
   }
 };
 
@@ -86,13 +157,10 @@ struct found_ranks {
     const std::uint64_t begin = load(begins + probe);
     return load(sums + begin + load(counts + probe)) - load(sums + begin);
   }
-  /// The same in two doubles.
-  RAYDEX_HD double_sum sum(const double_sum* sums, std::uint64_t probe) const {
-    const double_sum* const before = sums + load(begins + probe);
-    const double_sum* const after = before + load(counts + probe);
-    double_sum all{load(&after->high), load(&after->low)};
-    all.merge({-load(&before->high), -load(&before->low)});
-    return all;
+  /// The same of floating values.
+  RAYDEX_HD double_sum sum(const sum_tree& of, std::uint64_t probe) const {
+    const std::uint64_t begin = load(begins + probe);
+    return of.over(begin, begin + load(counts + probe));
   }
 };
 
@@ -129,7 +197,7 @@ struct answer_integer_sum {
 template <class RowId>
 struct answer_floating_sum {
   found_ranks<RowId> found;  ///< the matches
-  const double_sum* sums;    ///< of finite values
+  sum_tree sums;             ///< of finite values
   unusual_values unusual;    ///< of the others
   double* out;               ///< one a probe
 
@@ -153,10 +221,16 @@ struct integer_sum_as_double {
   RAYDEX_HD double operator[](std::uint64_t probe) const {
     const std::uint64_t all = found.sum(sums, probe);
     if (upper_halves == nullptr) return as_double(all);
-    // The lower halves add up to less than 2^64.
-    const std::uint64_t upper = found.sum(upper_halves, probe);
-    double_sum both{as_double(upper) * 0x1p32, 0};
-    both.merge({static_cast<double>(all - (upper << 32)), 0});
+    // The lower halves add up to less than 2^64. Their upper half goes to the other sum.
+    std::uint64_t upper = found.sum(upper_halves, probe);
+    const std::uint64_t lower = all - (upper << 32);
+    upper += lower >> 32;
+    // Numbers of 32 bits, of which two doubles hold the sum exactly.
+    const std::uint64_t top =
+        is_signed && upper >> 63 != 0 ? upper >> 32 | ~std::uint64_t{0} << 32 : upper >> 32;
+    double_sum both{as_double(top) * 0x1p64, 0};
+    both.merge({static_cast<double>(upper & 0xffff'ffff) * 0x1p32, 0});
+    both.merge({static_cast<double>(lower & 0xffff'ffff), 0});
     return both.get();
   }
 

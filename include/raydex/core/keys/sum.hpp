@@ -48,6 +48,11 @@ struct double_sum {
   RAYDEX_HD void merge(const double_sum& other) {
     double rest = 0;
     const double sum = two_sum(high, other.high, rest);
+    if (!(sum - sum == 0)) {  // beyond the largest double
+      high = sum;
+      low = 0;
+      return;
+    }
     rest += low + other.low;
     high = two_sum(sum, rest, low);
   }
