@@ -438,8 +438,10 @@ TEST_F(merging, is_not_tried_with_few_points_many_entries_or_missing_points) {
   };
   constexpr std::size_t least = cuda::merge_policy::least_tiles * tile * 2;  // multiprocessors
   EXPECT_TRUE(tried(1, least, false));
-  EXPECT_TRUE(tried(4 * least - 1, least, false));
-  EXPECT_FALSE(tried(4 * least, least, false));
+  constexpr std::size_t most = cuda::most_entries_per_probe<
+      core::sorted_array_view<core::row_entries<std::uint32_t, std::uint32_t>>>;
+  EXPECT_TRUE(tried(most * least - 1, least, false));
+  EXPECT_FALSE(tried(most * least, least, false));
   EXPECT_FALSE(tried(100, least - 1, false));
   EXPECT_FALSE(tried(100, least, true));
 }

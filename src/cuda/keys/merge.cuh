@@ -14,6 +14,7 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/search.hpp"
+#include "raydex/core/lookups/sorted_array.hpp"
 #include "src/cuda/launch.cuh"
 #include "src/cuda/lookups/teams.cuh"
 #include "src/cuda/shared_memory.cuh"
@@ -26,7 +27,7 @@ struct merge_policy {
   static constexpr unsigned tile = warp * each;      // probes that a warp merges at a time
   static constexpr unsigned warps = threads / warp;  // per block
   static constexpr unsigned least_tiles = 8;         // that a multiprocessor is worth it for
-  static constexpr unsigned turns = 8;               // of staging entries for a tile, at most
+  static constexpr unsigned turns = 12;              // of staging entries for a tile, at most
   static constexpr unsigned blocks = 4;              // at once on a multiprocessor, at least
 };
 
@@ -297,6 +298,17 @@ class merged {
   merged_parts parts_;
 };
 
+// Entries for each probe from which on searches are faster. By bytes, a merge of n entries of e
+// bytes and p probes takes (5/4 n e + p (key + row id)) / bandwidth. Of an H100, at 3.1 TB/s and 8
+// bytes, that is 0.16 ms for 5 x 10^7 entries and 2.6 ps a probe. A probe that ascends takes 19.5
+// ps by a tree, and three times as long by halves: the two meet at 5 and 17 entries a probe. A
+// little more is asked for, since a merge that comes early costs little, but one that comes late
+// leaves batches that take longer than larger ones.
+template <class View>
+inline constexpr std::uint64_t most_entries_per_probe = 6;
+template <class Entries>
+inline constexpr std::uint64_t most_entries_per_probe<core::sorted_array_view<Entries>> = 18;
+
 // Merges as much of a batch as ascends.
 template <class Operation>
 merged merge_ascending(const context& on, const Operation& operation) {
@@ -305,26 +317,35 @@ merged merge_ascending(const context& on, const Operation& operation) {
     using entries = std::remove_cvref_t<decltype(operation.view.entries())>;
     const std::uint64_t probes = operation.probes.size;
     const std::uint64_t size = operation.view.size();
-    // Worth a try, about 6 us, where a tile of probes covers a few hundred entries, and there are
-    // many tiles.
+    // Worth a try, about 6 us, where a tile of probes covers few entries, and there are many tiles.
     const std::uint64_t least_probes = policy::least_tiles * policy::tile * multiprocessors();
-    constexpr std::uint64_t most_per_probe = 4;
+    constexpr std::uint64_t most_per_probe =
+        most_entries_per_probe<std::remove_cvref_t<decltype(operation.view)>>;
     const bool missing = operation.probes.lower.validity != nullptr;
     if (missing || probes < least_probes || size == 0 || size / probes >= most_per_probe) {
       return {};
     }
-    // Room for half as many entries again as a tile covers on average.
-    merge_room room{};
-    room.entries = static_cast<unsigned>((3 * size * policy::tile / probes / 2 / 4 + 8) * 4);
-    constexpr std::size_t most =
+    // Room for a quarter more than a tile covers on average, in as few turns as leave enough blocks
+    // on a multiprocessor at once: where rooms were larger, fewer of them hid less of the latency.
+    constexpr std::size_t entry_bytes = staged_entries<entries>::bytes;
+    constexpr std::size_t probe_bytes =
+        spread(policy::tile) *
         std::max(sizeof(typename entries::key_type), sizeof(typename entries::row_id_type));
-    room.bytes = static_cast<unsigned>(
-        padded((room.entries + 4) * staged_entries<entries>::bytes + spread(policy::tile) * most));
+    const int of_block = std::min(device_number(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
+                                          static_cast<int>(policy::blocks) -
+                                      device_number(cudaDevAttrReservedSharedMemoryPerBlock),
+                                  device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    const std::size_t of_warp = static_cast<std::size_t>(of_block) / policy::warps;
+    constexpr std::size_t least_entries = 64;
+    if (of_warp < padded(probe_bytes + (least_entries + 4) * entry_bytes)) return {};
+    const std::uint64_t most_entries = (of_warp - probe_bytes - 15) / entry_bytes / 4 * 4 - 4;
+    const std::uint64_t covered = 5 * size * policy::tile / probes / 4 + 32;
+    const std::uint64_t turns = (covered + most_entries - 1) / most_entries;
+    if (turns > policy::turns) return {};
+    merge_room room{};
+    room.entries = static_cast<unsigned>(std::min(most_entries, (covered / turns + 7) / 4 * 4));
+    room.bytes = static_cast<unsigned>(padded((room.entries + 4) * entry_bytes + probe_bytes));
     const std::size_t bytes = std::size_t{policy::warps} * room.bytes;
-    // Wide entries on a device with little shared memory are left to the search.
-    if (bytes > static_cast<std::size_t>(device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin))) {
-      return {};
-    }
 
     const auto kernel = merge_tiles<Operation>;
     merged_parts parts;
