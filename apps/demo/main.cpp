@@ -202,7 +202,7 @@ bool run(const std::string& data) {
   const std::vector<tail_number> planes(cells<tail_number>(plane_column),
                                         cells<tail_number>(plane_column) + plane_column.size);
 
-  const session on(parse_backend("auto"));
+  const session on;
   fmt::print("{} flights that left New York City in 2013, on {}: {}\n", tail.size,
              to_string(on.where()), on.device().name);
   if (on.where() == backend::cpu) {

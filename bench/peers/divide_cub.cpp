@@ -51,12 +51,12 @@ void measure(const settings& s, const session& on, machine& here) {
 
     for (const std::uint64_t shards : s.shards) {
       buffer<Key> splitters(at, shards - 1);
-      choose_splitters(at, backend::cuda, column(keys), value_span(splitters));
+      choose_splitters(backend::cuda, at, column(keys), value_span(splitters));
       std::unique_ptr<partition> parts;
       const double divide_ms = median_call_of(s.repetitions, [&] {
         parts.reset();
         return here.milliseconds(
-            [&] { parts = divide(at, backend::cuda, batch, column(splitters)); });
+            [&] { parts = divide(backend::cuda, at, batch, column(splitters)); });
       });
       const double write_ms = median_call_of(s.repetitions, [&] {
         here.poison(sources.data(), sources.bytes());

@@ -24,15 +24,15 @@ inline constexpr std::uint64_t most_shards = 1024;
 /// ascending: the splitters of as many shards. Equal ones are legal, and what lies between them is
 /// then empty.
 ///
-/// @param on scratch of the backend's memory, and a stream
 /// @param where the backend
+/// @param on scratch of the backend's memory, and a stream
 /// @param sample keys; to take every 100th cell of a column, give it a `stride`. Missing cells do
 ///        not count; of none at all, any keys are written.
 /// @param out of the sample's format; `bytes` cells lie next to each other
 ///
 /// *Cost*: a sort of the sample. Synchronises. Throws `invalid_argument`, `unavailable`,
 /// `out_of_memory`, `cuda_error`.
-RAYDEX_EXPORT void choose_splitters(const context& on, backend where, const column& sample,
+RAYDEX_EXPORT void choose_splitters(backend where, const context& on, const column& sample,
                                     const value_span& out);
 
 /// Where the pieces of a batch are written, those of one shard next to each other, in the order of
@@ -98,8 +98,8 @@ class RAYDEX_EXPORT partition {
 
 /// Divides a batch among shards.
 ///
-/// @param on memory and a stream, both of which must outlive the result
 /// @param where the backend
+/// @param on memory and a stream, both of which must outlive the result
 /// @param batch points or ranges
 /// @param splitters one less than there are shards, of the probes' format, ascending, none missing;
 ///        in memory of the backend; read by this call only
@@ -109,7 +109,7 @@ class RAYDEX_EXPORT partition {
 ///
 /// Cost: see `partition`. Synchronises. Throws `invalid_argument`, `unavailable`, `out_of_memory`,
 /// `cuda_error`.
-RAYDEX_EXPORT std::unique_ptr<partition> divide(const context& on, backend where,
+RAYDEX_EXPORT std::unique_ptr<partition> divide(backend where, const context& on,
                                                 const probes& batch, const column& splitters,
                                                 std::uint64_t unit = 1);
 

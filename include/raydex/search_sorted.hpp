@@ -22,8 +22,8 @@ enum class search_side : std::uint8_t {
 /// Writes, for each key of a batch, how many cells of a sorted column are before it: NumPy's
 /// `searchsorted`.
 ///
-/// @param on scratch of the backend's memory, and a stream
 /// @param where the backend; `optix` does it as `cuda`
+/// @param on scratch of the backend's memory, and a stream
 /// @param sorted keys in ascending order, none missing; NaN come last. Not checked: for a column
 ///        that is not sorted, the results are any numbers up to its size
 /// @param wanted keys of the same format
@@ -36,7 +36,7 @@ enum class search_side : std::uint8_t {
 /// memory for a copy of the column, and a tenth of it more. For several batches, build an index and
 /// ask `rank`. *Streams*: all is queued; only a tree above 2^22 cells or more synchronises. Throws
 /// `invalid_argument`, `unavailable`, `out_of_memory`, `cuda_error`.
-RAYDEX_EXPORT void search_sorted(const context& on, backend where, const column& sorted,
+RAYDEX_EXPORT void search_sorted(backend where, const context& on, const column& sorted,
                                  const column& wanted, search_side side,
                                  std::span<std::uint64_t> out);
 

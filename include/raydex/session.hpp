@@ -36,6 +36,8 @@ class RAYDEX_EXPORT session {
  public:
   /// Opens the backend on the current device: a memory pool and a stream. Throws `unavailable`.
   explicit session(backend where);
+  /// The same of `parse_backend("auto")`: a GPU where one is usable, else the CPU.
+  session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
   ~session();

@@ -126,7 +126,7 @@ void edit(index_handle& self, address stream, const column& insert, const column
 void search_sorted_on(const std::string& where, const session& from, address stream,
                       const column& sorted, const column& wanted, bool right, address out,
                       std::uint64_t size) {
-  search_sorted(context_of(from, stream), parse_backend(where), sorted, wanted,
+  search_sorted(parse_backend(where), context_of(from, stream), sorted, wanted,
                 right ? search_side::right : search_side::left, span_at<std::uint64_t>(out, size));
 }
 

@@ -15,7 +15,7 @@ using optional_column = std::optional<column>;
 std::unique_ptr<partition> divided(const std::string& where, const session& from, address stream,
                                    const column& lower, const optional_column& upper,
                                    const column& splitters, std::uint64_t unit) {
-  return divide(context_of(from, stream), parse_backend(where), probes_of(lower, upper), splitters,
+  return divide(parse_backend(where), context_of(from, stream), probes_of(lower, upper), splitters,
                 unit);
 }
 

@@ -115,7 +115,7 @@ void partition::put_together(const context& on, const row_id_span& sources, cons
   rethrow_as_error();
 }
 
-std::unique_ptr<partition> divide(const context& on, backend where, const probes& batch,
+std::unique_ptr<partition> divide(backend where, const context& on, const probes& batch,
                                   const column& splitters, std::uint64_t unit) try {
   check_available(where);
   check_space(on, where);
@@ -137,7 +137,7 @@ std::unique_ptr<partition> divide(const context& on, backend where, const probes
   rethrow_as_error();
 }
 
-void choose_splitters(const context& on, backend where, const column& sample,
+void choose_splitters(backend where, const context& on, const column& sample,
                       const value_span& out) try {
   check_available(where);
   check_space(on, where);

@@ -20,7 +20,7 @@ bool pays_for_tree(backend where, std::uint64_t cells, std::uint64_t wanted) {
 
 }  // namespace
 
-void search_sorted(const context& on, backend where, const column& sorted, const column& wanted,
+void search_sorted(backend where, const context& on, const column& sorted, const column& wanted,
                    search_side side, std::span<std::uint64_t> out) try {
   check_available(where);
   check_space(on, where);

@@ -41,6 +41,7 @@ session::session(backend where) try : where_(where), platform_(open(where)) {
 } catch (...) {
   rethrow_as_error();
 }
+session::session() : session(parse_backend("auto")) {}
 session::~session() = default;
 
 session::operator context() const noexcept {

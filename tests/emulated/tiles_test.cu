@@ -95,7 +95,7 @@ TEST_F(tiles_in_little_room, are_left_out) {
     key = below(random, shards);
   const session at(backend::cuda);
   const probes batch = points(column(keys));
-  const auto parts = divide(at, backend::cuda, batch, column(splitters));
+  const auto parts = divide(backend::cuda, at, batch, column(splitters));
   ASSERT_EQ(parts->size(), keys.size());
   std::vector<std::uint32_t> sources(keys.size());
   std::vector<std::uint64_t> cells(keys.size());

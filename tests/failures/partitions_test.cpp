@@ -34,7 +34,7 @@ class failing_partitions : public failures {
 TEST_F(failing_partitions, leave_nothing_behind) {
   const probes batch = points(column(probes_));
   const auto divided = [&] {
-    return divide(metered(), tested_backend(), batch, column(splitters_));
+    return divide(tested_backend(), metered(), batch, column(splitters_));
   };
   const std::vector<std::uint64_t> expected{60, 90, 150};
   std::unique_ptr<partition> parts;
@@ -65,7 +65,7 @@ TEST_F(failing_partitions, leave_nothing_behind) {
   buffer<std::uint32_t> chosen(at(), 2);
   fail_in_turn(
       "choose_splitters",
-      [&] { choose_splitters(metered(), tested_backend(), column(probes_), value_span(chosen)); },
+      [&] { choose_splitters(tested_backend(), metered(), column(probes_), value_span(chosen)); },
       [] {},
       [&] {
         EXPECT_EQ(at().download(chosen), (std::vector<std::uint32_t>{33, 66}));

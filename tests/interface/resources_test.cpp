@@ -46,6 +46,10 @@ TEST(sessions, indexes_and_buffers_outlive_them) {
   }
 }
 
+TEST(sessions, take_a_backend_by_themselves) {
+  EXPECT_EQ(session().where(), parse_backend("auto"));
+}
+
 TEST(sessions, an_index_is_edited_after_its_session) {
   auto own = std::make_optional<session>(backend::cpu);
   const auto built = build("cgrx", backend::cpu, *own, column(keys));

@@ -14,7 +14,7 @@ namespace {
 
 class partition_arguments : public testing::Test {
  protected:
-  auto divided() const { return divide(at_, backend::cpu, batch_, column(splitters_)); }
+  auto divided() const { return divide(backend::cpu, at_, batch_, column(splitters_)); }
 
   const session at_{backend::cpu};
   const std::vector<std::uint32_t> probed_{3, 1, 20};
@@ -26,7 +26,7 @@ class partition_arguments : public testing::Test {
 
 TEST_F(partition_arguments, splitters_are_of_the_probes_format_and_ascend) {
   const auto with = [&](const auto& splitters) {
-    return [&] { divide(at_, backend::cpu, batch_, column(splitters)); };
+    return [&] { divide(backend::cpu, at_, batch_, column(splitters)); };
   };
   expect_error<invalid_argument>(with(std::vector<std::int32_t>{2}),
                                  {"splitters: they are int32, but the probes are uint32"});
@@ -35,7 +35,7 @@ TEST_F(partition_arguments, splitters_are_of_the_probes_format_and_ascend) {
                                  {"1024 of them make 1025 shards; there are at most 1024"});
   const std::uint8_t bits = 1;
   expect_error<invalid_argument>(
-      [&] { divide(at_, backend::cpu, batch_, column(splitters_, &bits)); },
+      [&] { divide(backend::cpu, at_, batch_, column(splitters_, &bits)); },
       {"none may be missing"});
   with(std::vector<std::uint32_t>{2, 2, 2})();
 }
@@ -102,14 +102,14 @@ TEST_F(partition_arguments, answers_are_numbers_that_can_be_put_together) {
 TEST_F(partition_arguments, pieces_of_points_alone_are_placed_and_repeated) {
   const probes ranged = ranges(column(probed_), column(probed_));
   const auto with = [&](const probes& batch, std::uint64_t unit) {
-    return [&, unit] { divide(at_, backend::cpu, batch, column(splitters_), unit); };
+    return [&, unit] { divide(backend::cpu, at_, batch, column(splitters_), unit); };
   };
   with(batch_, 16)();
   with(ranged, 1)();
   expect_error<invalid_argument>(with(ranged, 16), {"unit: 16, but pieces of ranges"});
   expect_error<invalid_argument>(with(batch_, 0), {"unit: 0 is not in 1 .. 4096"});
   expect_error<invalid_argument>(with(batch_, 4097), {"unit: 4097 is not in 1 .. 4096"});
-  const auto parts = divide(at_, backend::cpu, ranged, column(splitters_));
+  const auto parts = divide(backend::cpu, at_, ranged, column(splitters_));
   parts->write(at_, ranged, {sources_, cells_.data(), cells_.data()});
   const std::vector<std::uint32_t> answers(3);
   std::vector<std::uint32_t> out(3);
@@ -123,7 +123,7 @@ TEST_F(partition_arguments, pieces_of_points_alone_are_placed_and_repeated) {
 TEST_F(partition_arguments, chosen_splitters_are_of_the_format_of_the_sample) {
   std::vector<double> out(2);
   expect_error<invalid_argument>(
-      [&] { choose_splitters(at_, backend::cpu, column(probed_), value_span(out)); },
+      [&] { choose_splitters(backend::cpu, at_, column(probed_), value_span(out)); },
       {"out: they are double, but the sample is uint32"});
 }
 

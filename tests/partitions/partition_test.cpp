@@ -66,7 +66,7 @@ class divided : public backend_test {
     const auto splitters = at().upload(splitters_);
     const column points_there(lower, bits.data());
     const probes batch = ranged ? ranges(points_there, column(upper)) : points(points_there);
-    const auto parts = divide(at(), tested_backend(), batch, column(splitters), unit);
+    const auto parts = divide(tested_backend(), at(), batch, column(splitters), unit);
 
     const pieces wanted = walk(ranged, unit);
     std::uint64_t size = 0;
@@ -224,7 +224,7 @@ TEST_F(one_partition, of_many_shards) {
   const auto splitters_there = at().upload(splitters);
   const auto probes_there = at().upload(probed);
   const probes batch = points(column(probes_there));
-  const auto parts = divide(at(), tested_backend(), batch, column(splitters_there));
+  const auto parts = divide(tested_backend(), at(), batch, column(splitters_there));
   ASSERT_EQ(parts->size(), probed.size());
   buffer<std::uint32_t> sources(at(), probed.size());
   buffer<std::uint32_t> cells(at(), probed.size());
@@ -259,7 +259,7 @@ TEST_F(one_partition, chooses_splitters_that_divide_evenly) {
     sample.stride = 3 * sizeof(double);  // every third key
     sample.size = size;
     buffer<double> splitters(at(), 7);
-    choose_splitters(at(), tested_backend(), sample, value_span(splitters));
+    choose_splitters(tested_backend(), at(), sample, value_span(splitters));
     const auto chosen = at().download(splitters);
     ASSERT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
     std::vector<double> sorted;

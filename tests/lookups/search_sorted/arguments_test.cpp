@@ -16,7 +16,7 @@ class search_sorted_arguments : public testing::Test {
  protected:
   void refused(const column& sorted, const column& wanted, const std::vector<std::string>& says) {
     expect_error<invalid_argument>(
-        [&] { search_sorted(at_, backend::cpu, sorted, wanted, search_side::left, out_); }, says);
+        [&] { search_sorted(backend::cpu, at_, sorted, wanted, search_side::left, out_); }, says);
   }
 
   const session at_{backend::cpu};
@@ -42,7 +42,7 @@ TEST_F(search_sorted_arguments, too_little_room) {
 
 TEST_F(search_sorted_arguments, nothing_to_search_for) {
   const column none{format_of<std::uint32_t>, nullptr, 0};
-  EXPECT_NO_THROW(search_sorted(at_, backend::cpu, column(cells_), none, search_side::left, {}));
+  EXPECT_NO_THROW(search_sorted(backend::cpu, at_, column(cells_), none, search_side::left, {}));
 }
 
 }  // namespace

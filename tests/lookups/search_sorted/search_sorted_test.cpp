@@ -29,7 +29,7 @@ class search_in_sorted : public backend_test {
              const std::vector<T>& wanted) const {
     buffer<std::uint64_t> out(this->at(), wanted.size());
     for (const search_side side : {search_side::left, search_side::right}) {
-      search_sorted(this->at(), tested_backend(), sorted, asked, side, out);
+      search_sorted(tested_backend(), this->at(), sorted, asked, side, out);
       const auto found = this->at().download(out);
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         const auto at = side == search_side::left
@@ -106,7 +106,7 @@ TEST_F(search_in_column, missing_keys_have_no_place) {
   const auto wanted = at().upload(std::vector<std::uint32_t>{0, 9, 4, 3});
   const auto bits = at().upload(std::vector<std::uint8_t>{0b1101});
   buffer<std::uint64_t> out(at(), 4);
-  search_sorted(at(), tested_backend(), column(sorted), column(wanted, bits.data()),
+  search_sorted(tested_backend(), at(), column(sorted), column(wanted, bits.data()),
                 search_side::left, out);
   EXPECT_EQ(at().download(out), (std::vector<std::uint64_t>{0, ~std::uint64_t{0}, 2, 1}));
 }
