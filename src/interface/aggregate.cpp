@@ -140,6 +140,7 @@ std::unique_ptr<aggregate> build_aggregate(const context& on, const index& over,
                                            const aggregate_options& options) try {
   const index_info& of = over.info();
   check_space(on, of.where);
+  over.check_ranks("aggregate");
   if (values) {
     over.check_values(*values);
     if (values->format.type == key_type::bytes) {

@@ -182,6 +182,7 @@ void index::check_points(const context& on, const probes& batch, std::uint64_t o
 
 void index::rank(const context& on, const probes& batch, std::span<std::uint64_t> out) const try {
   check_points(on, batch, out.size());
+  check_ranks("rank");
   check_array("out", out);
   do_rank(on, batch, false, out.data());
 } catch (...) {
@@ -191,6 +192,7 @@ void index::rank(const context& on, const probes& batch, std::span<std::uint64_t
 void index::rank_right(const context& on, const probes& batch, std::span<std::uint64_t> out) const
     try {
   check_points(on, batch, out.size());
+  check_ranks("rank");
   check_array("out", out);
   do_rank(on, batch, true, out.data());
 } catch (...) {
@@ -200,6 +202,7 @@ void index::rank_right(const context& on, const probes& batch, std::span<std::ui
 void index::closest(const context& on, const probes& batch, bool before, closeness which,
                     const row_id_span& out) const try {
   check_points(on, batch, out.size);
+  check_ranks(before ? "predecessor" : "successor");
   check_row_ids(out, info_.row_ids, of_index);
   write_row_ids(on, info_.where, info_.row_ids, out,
                 [&](void* rows) { do_closest(on, batch, before, which, false, rows); });
@@ -258,6 +261,10 @@ namespace {
                                 what, of.info().structure, of.info().options));
 }
 }  // namespace
+
+void index::check_ranks(const char* what) const {
+  refuse_ranks(*this, what);
+}
 
 void index::do_locate(const context& /*on*/, const probes& /*batch*/, void* /*begins*/,
                       void* /*counts*/, bool /*single_rows*/) const {

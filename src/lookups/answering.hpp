@@ -104,6 +104,10 @@ class answering_as : public Base {
                                   static_cast<row_id*>(out)});
   }
 
+  void check_ranks(const char* what) const final {
+    if constexpr (!core::ranked<View>) Base::check_ranks(what);
+  }
+
   void do_rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const final {
     if constexpr (core::ranked<View>) {
       search(on, core::rank_points<View>{queried(), probes_of<key>(batch), past, out});

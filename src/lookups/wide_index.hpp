@@ -202,6 +202,10 @@ class wide_index final : public index {
                       view(), {batch.size()}, operation, begins.data(), nullptr, rows});
   }
 
+  void check_ranks(const char* what) const override {
+    if (!knows_ranks_) index::check_ranks(what);
+  }
+
   void do_rank(const context& on, const probes& batch, bool past,
                std::uint64_t* out) const override {
     add_up(on, batch.size(), out,

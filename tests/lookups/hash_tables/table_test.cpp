@@ -196,8 +196,15 @@ TEST_P(hash_table, ranges_and_places_are_refused) {
   test::expect_error<unsupported>(
       [&] { tested->count(at(), ranges(column(cells), column(cells)), out); },
       {structure(), "pivot_tree"});
-  test::expect_error<unsupported>([&] { tested->rank(at(), points(column(cells)), out); },
+  // Before anything is allocated.
+  test::limited_resource nothing(context(at()).memory, 0);
+  const context scarce{nothing, context(at()).stream};
+  test::expect_error<unsupported>([&] { tested->rank(scarce, points(column(cells)), out); },
                                   {"rank", structure(), "pivot_tree"});
+  test::expect_error<unsupported>([&] { tested->predecessor(scarce, points(column(cells)), out); },
+                                  {"predecessor", structure(), "pivot_tree"});
+  test::expect_error<unsupported>([&] { build_aggregate(scarce, *tested, column(cells)); },
+                                  {"aggregate", structure(), "pivot_tree"});
 }
 
 // As many buckets as random keys have: by their own hash function these would be in one.
@@ -244,7 +251,7 @@ TEST_P(hash_table, a_seed_gives_the_same_table_each_time) {
 TEST_P(hash_table, a_build_that_runs_out_leaks_nothing_and_says_what_it_asked) {
   const auto keys = at().upload(numbers(0, 10'000));
   test::check_memory_of_build(at(), [&](const context& on) {
-    return raydex::build(structure(), at().where(), on, column(keys));
+    return raydex::build(structure(), at().where(), on, column(keys), {}, {{"seed", "7"}});
   });
 }
 
