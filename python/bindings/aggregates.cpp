@@ -23,7 +23,10 @@ void build(aggregate_handle* self, const index_handle& over, const session& from
 }
 
 nb::tuple info(const aggregate_handle& self) {
-  const aggregate_info of = self.shared([](const aggregate& one) { return one.info(); });
+  const aggregate_info of = [&] {
+    const nb::gil_scoped_release unlocked;  // an end may be under way
+    return self.shared([](const aggregate& one) { return one.info(); });
+  }();
   return nb::make_tuple(of.structure, to_string(of.where), to_string(of.key), of.entries,
                         of.resident_bytes, of.build_peak_bytes);
 }
@@ -75,14 +78,16 @@ void mean(const aggregate_handle& self, const index_handle& over, const session&
   });
 }
 
+// `counts`: where it is also written how many values each probe has; 0: nowhere.
 void extreme(const aggregate_handle& self, const index_handle& over, const session& from,
              address stream, const column& lower, const optional_column& upper, bool largest,
-             const key_format& format, address out, std::uint64_t size) {
+             const key_format& format, address counts, address out, std::uint64_t size) {
   const context on = context_of(from, stream);
   const probes batch = probes_of(lower, upper);
   const value_span values(format, pointer<void>(out), size);
   ask_with(self, over, [&](const aggregate& one) {
     largest ? one.maximum(on, batch, values) : one.minimum(on, batch, values);
+    if (counts != 0) one.count_values(on, batch, span_at<std::uint64_t>(counts, size));
   });
 }
 
@@ -109,11 +114,11 @@ void bind_aggregates(nb::module_& to) {
       .def("mean", mean, arg("index"), arg("session"), arg("stream"), arg("lower"),
            arg("upper").none(), arg("out"), arg("size"), without_gil())
       .def("extreme", extreme, arg("index"), arg("session"), arg("stream"), arg("lower"),
-           arg("upper").none(), arg("largest"), arg("format"), arg("out"), arg("size"),
-           without_gil())
+           arg("upper").none(), arg("largest"), arg("format"), arg("counts"), arg("out"),
+           arg("size"), without_gil())
       .def("first", first, arg("index"), arg("session"), arg("stream"), arg("lower"),
            arg("upper").none(), arg("out"), arg("size"), without_gil())
-      .def("close", &aggregate_handle::close, without_gil());
+      .def("close", &aggregate_handle::close, arg("before") = nb::none(), without_gil());
 }
 
 }  // namespace raydex::python

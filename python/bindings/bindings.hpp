@@ -51,6 +51,21 @@ inline row_id_span row_ids_at(address first, std::uint64_t size, unsigned bits =
   return {bits == 32 ? row_id_type::uint32 : row_id_type::uint64, pointer<void>(first), size};
 }
 
+// Calls Python from a call of the library, which does not hold the lock of the interpreter. Nobody
+// waits for a `handle` with that lock held, so that this may be done within one's locks.
+template <class Result, class... Arguments>
+Result ask_python(nb::handle call, Arguments... arguments) {
+  const nb::gil_scoped_acquire locked;
+  return nb::cast<Result>(call(arguments...));
+}
+
+// What is called before memory changes or goes: on a GPU it has `stream` wait for all others that
+// work was queued on. None in host memory.
+inline void before_change(nb::handle before) {
+  const nb::gil_scoped_acquire locked;
+  if (!before.is_none()) before();
+}
+
 // An index or the like that Python owns. Several threads may ask it; what changes it waits for
 // them, and they for that. In a process that was forked from the one that made it, CUDA is gone,
 // and an object with device memory is left alone.
@@ -77,8 +92,10 @@ class handle {
     const std::unique_lock lock(mutex_);
     return change(checked());
   }
-  void close() {
+  // `before`: see `before_change`.
+  void close(nb::handle before) {
     const std::unique_lock lock(mutex_);
+    if (object_ != nullptr) before_change(before);
     object_.reset();
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
@@ -78,19 +79,17 @@ void sum(const index_handle& self, const session& from, address stream, const co
   });
 }
 
-void offsets(const index_handle& self, const session& from, address stream, const column& lower,
-             const optional_column& upper, address out, std::uint64_t size) {
-  self.shared([&](const index& one) {
-    one.offsets(context_of(from, stream), probes_of(lower, upper),
-                span_at<std::uint64_t>(out, size));
-  });
-}
-
+// `begins`: where offsets are written, `count` of them. `room`: is then called for where the rows
+// go, an address and how many there are. No edit is between the two.
 void rows(const index_handle& self, const session& from, address stream, const column& lower,
-          const optional_column& upper, address begins, address out, std::uint64_t size) {
+          const optional_column& upper, address begins, std::uint64_t count, nb::handle room) {
+  const context on = context_of(from, stream);
+  const probes batch = probes_of(lower, upper);
+  const auto offsets = span_at<std::uint64_t>(begins, count);
   self.shared([&](const index& one) {
-    one.rows(context_of(from, stream), probes_of(lower, upper),
-             span_at<const std::uint64_t>(begins, lower.size + 1), row_ids_at(out, size));
+    one.offsets(on, batch, offsets);
+    const auto [out, size] = ask_python<std::pair<address, std::uint64_t>>(room);
+    one.rows(on, batch, offsets, row_ids_at(out, size));
   });
 }
 
@@ -115,8 +114,9 @@ void closest(const index_handle& self, const session& from, address stream, cons
 }
 
 void edit(index_handle& self, address stream, const column& insert, const column& insert_rows,
-          const column& erase, const optional_column& erase_rows) {
+          const column& erase, const optional_column& erase_rows, nb::handle before) {
   self.alone([&](index& one) {
+    before_change(before);
     one.edit(
         pointer<CUstream_st>(stream),
         {.insert = insert, .insert_rows = insert_rows, .erase = erase, .erase_rows = erase_rows});
@@ -149,17 +149,15 @@ void bind_index(nb::module_& to) {
            arg("out"), arg("size"), without_gil())
       .def("sum", sum, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("values").none(), arg("kind"), arg("out"), arg("size"), without_gil())
-      .def("offsets", offsets, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
-           arg("out"), arg("size"), without_gil())
       .def("rows", rows, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
-           arg("offsets"), arg("out"), arg("size"), without_gil())
+           arg("begins"), arg("count"), arg("room"), without_gil())
       .def("rank", rank, arg("session"), arg("stream"), arg("points"), arg("right"), arg("out"),
            arg("size"), without_gil())
       .def("closest", closest, arg("session"), arg("stream"), arg("points"), arg("before"),
            arg("strict"), arg("out"), arg("size"), without_gil())
       .def("edit", edit, arg("stream"), arg("insert"), arg("insert_rows"), arg("erase"),
-           arg("erase_rows").none(), without_gil())
-      .def("close", &index_handle::close, without_gil());
+           arg("erase_rows").none(), arg("before").none(), without_gil())
+      .def("close", &index_handle::close, arg("before") = nb::none(), without_gil());
   to.def("search_sorted", search_sorted_on, arg("backend"), arg("session"), arg("stream"),
          arg("sorted"), arg("wanted"), arg("right"), arg("out"), arg("size"), without_gil());
 }

@@ -3,61 +3,82 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <vector>
+
 #include "bindings.hpp"
 
 namespace raydex::python {
 
 namespace {
 
-using rmq_handle = handle<rmq>;
+// Two structures over one array, or one of them: asked and changed as one.
+struct extremes {
+  std::unique_ptr<rmq> minima;
+  std::unique_ptr<rmq> maxima;
 
+  const rmq& of(bool largest) const { return largest ? *maxima : *minima; }
+};
+using rmq_handle = handle<extremes>;
+
+// `minima`, `maxima`: what it answers.
 void build_minima(rmq_handle* self, const std::string& structure, const std::string& where,
                   const session& from, address stream, const column& values,
-                  const option_map& options) {
+                  const option_map& options, bool minima, bool maxima) {
   const backend on = parse_backend(where);
-  new (self)
-      rmq_handle(build_rmq(structure, on, context_of(from, stream), values, options), "rmq", on);
+  auto made = std::make_unique<extremes>();
+  if (minima) made->minima = build_rmq(structure, on, context_of(from, stream), values, options);
+  if (maxima) {
+    option_map of_maxima = options;
+    of_maxima["extreme"] = "maximum";
+    made->maxima = build_rmq(structure, on, context_of(from, stream), values, of_maxima);
+  }
+  new (self) rmq_handle(std::move(made), "rmq", on);
 }
 
-nb::tuple info(const rmq_handle& self) {
-  const rmq_info of = [&] {
+// Of each that there is, minima first.
+nb::list info(const rmq_handle& self) {
+  std::vector<rmq_info> all;
+  {
     const nb::gil_scoped_release unlocked;  // a refresh may be under way
-    return self.shared([](const rmq& one) { return one.info(); });
-  }();
-  return nb::make_tuple(of.structure, to_string(of.where), to_string(of.value), of.n, of.options,
-                        of.resident_bytes, of.build_peak_bytes);
+    self.shared([&](const extremes& one) {
+      for (const auto* const of : {&one.minima, &one.maxima})
+        if (*of != nullptr) all.push_back((*of)->info());
+    });
+  }
+  nb::list found;
+  for (const rmq_info& of : all) {
+    found.append(nb::make_tuple(of.structure, to_string(of.where), to_string(of.value), of.n,
+                                of.options, of.resident_bytes, of.build_peak_bytes));
+  }
+  return found;
 }
 
-void minimum(const rmq_handle& self, const session& from, address stream, const column& lower,
-             const column& upper, const key_format& format, address out, std::uint64_t size) {
-  self.shared([&](const rmq& one) {
-    one.minimum(context_of(from, stream), ranges(lower, upper),
-                value_span(format, pointer<void>(out), size));
-  });
-}
-
-void maximum(const rmq_handle& self, const session& from, address stream, const column& lower,
-             const column& upper, const key_format& format, address out, std::uint64_t size) {
-  self.shared([&](const rmq& one) {
-    one.maximum(context_of(from, stream), ranges(lower, upper),
-                value_span(format, pointer<void>(out), size));
+// The smallest value of each range, or the largest one.
+void value(const rmq_handle& self, const session& from, address stream, const column& lower,
+           const column& upper, bool largest, const key_format& format, address out,
+           std::uint64_t size) {
+  const context on = context_of(from, stream);
+  const probes batch = ranges(lower, upper);
+  const value_span values(format, pointer<void>(out), size);
+  self.shared([&](const extremes& one) {
+    largest ? one.of(true).maximum(on, batch, values) : one.of(false).minimum(on, batch, values);
   });
 }
 
 void position(const rmq_handle& self, const session& from, address stream, const column& lower,
-              const column& upper, address out, std::uint64_t size) {
-  self.shared([&](const rmq& one) {
-    one.position(context_of(from, stream), ranges(lower, upper), span_at<std::uint64_t>(out, size));
+              const column& upper, bool largest, address out, std::uint64_t size) {
+  self.shared([&](const extremes& one) {
+    one.of(largest).position(context_of(from, stream), ranges(lower, upper),
+                             span_at<std::uint64_t>(out, size));
   });
 }
 
-void check(const rmq_handle& self, const session& from, address stream, const column& lower,
-           const column& upper) {
-  self.shared([&](const rmq& one) { one.check(context_of(from, stream), ranges(lower, upper)); });
-}
-
-void refresh(rmq_handle& self, address stream, const column& positions) {
-  self.alone([&](rmq& one) { one.refresh(pointer<CUstream_st>(stream), positions); });
+void refresh(rmq_handle& self, address stream, const column& positions, nb::handle before) {
+  self.alone([&](extremes& one) {
+    before_change(before);
+    for (auto* const of : {&one.minima, &one.maxima})
+      if (*of != nullptr) (*of)->refresh(pointer<CUstream_st>(stream), positions);
+  });
 }
 
 }  // namespace
@@ -66,17 +87,15 @@ void bind_minima(nb::module_& to) {
   using nb::arg;
   nb::class_<rmq_handle>(to, "Rmq")
       .def("__init__", build_minima, arg("structure"), arg("backend"), arg("session"),
-           arg("stream"), arg("values"), arg("options"), without_gil())
-      .def("info", info, nb::sig("def info(self) -> tuple[str, str, str, int, str, int, int]"))
-      .def("minimum", minimum, arg("session"), arg("stream"), arg("lower"), arg("upper"),
-           arg("format"), arg("out"), arg("size"), without_gil())
-      .def("maximum", maximum, arg("session"), arg("stream"), arg("lower"), arg("upper"),
-           arg("format"), arg("out"), arg("size"), without_gil())
+           arg("stream"), arg("values"), arg("options"), arg("minima"), arg("maxima"),
+           without_gil())
+      .def("info", info, nb::sig("def info(self) -> list[tuple[str, str, str, int, str, int, int]]"))
+      .def("value", value, arg("session"), arg("stream"), arg("lower"), arg("upper"),
+           arg("largest"), arg("format"), arg("out"), arg("size"), without_gil())
       .def("position", position, arg("session"), arg("stream"), arg("lower"), arg("upper"),
-           arg("out"), arg("size"), without_gil())
-      .def("check", check, arg("session"), arg("stream"), arg("lower"), arg("upper"), without_gil())
-      .def("refresh", refresh, arg("stream"), arg("positions"), without_gil())
-      .def("close", &rmq_handle::close, without_gil());
+           arg("largest"), arg("out"), arg("size"), without_gil())
+      .def("refresh", refresh, arg("stream"), arg("positions"), arg("before").none(), without_gil())
+      .def("close", &rmq_handle::close, arg("before") = nb::none(), without_gil());
 }
 
 }  // namespace raydex::python

@@ -3,6 +3,7 @@
 // Its calls are those of an index; row ids are always of 64 bits.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -43,7 +44,10 @@ void build(string_index* self, const session& from, address stream, const string
 }
 
 nb::tuple info(const string_index& self) {
-  const join_info of = self.join.shared([](const join& one) { return one.info(); });
+  const join_info of = [&] {
+    const nb::gil_scoped_release unlocked;  // an end may be under way
+    return self.join.shared([](const join& one) { return one.info(); });
+  }();
   const std::uint64_t unknown = 0;  // the most bytes of its build
   return nb::make_tuple(of.structure, to_string(of.where), "strings", 64, self.size, of.entries,
                         std::max<std::uint64_t>(self.size, 1) - 1, of.options, of.resident_bytes,
@@ -85,19 +89,16 @@ void contains(const string_index& self, const session& from, address stream,
                  [](std::uint64_t rows) { return rows != 0; });
 }
 
-void offsets(const string_index& self, const session& from, address stream,
-             const string_column& points, const no_column&, address out, std::uint64_t size) {
+// As of an index.
+void rows(const string_index& self, const session& from, address stream,
+          const string_column& points, const no_column&, address begins, std::uint64_t count,
+          nb::handle room) {
   self.with(from, stream, points, join_kind::inner, [&](const context& on, const joined& found) {
-    const auto ends = span_at<std::uint64_t>(out, size);
+    const auto ends = span_at<std::uint64_t>(begins, count);
     ends[0] = 0;
     found.counts(on, ends.subspan(1));
     std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  });
-}
-
-void rows(const string_index& self, const session& from, address stream,
-          const string_column& points, const no_column&, address, address out, std::uint64_t size) {
-  self.with(from, stream, points, join_kind::inner, [&](const context& on, const joined& found) {
+    const auto [out, size] = ask_python<std::pair<address, std::uint64_t>>(room);
     std::vector<std::uint64_t> probes(std::min(stretch, size));
     for (std::uint64_t begin = 0; begin < size; begin += stretch) {
       const std::uint64_t here = std::min(stretch, size - begin);
@@ -129,14 +130,13 @@ void bind_strings(nb::module_& to) {
            arg("out"), arg("size"), without_gil())
       .def("contains", contains, arg("session"), arg("stream"), arg("points"), arg("out"),
            arg("size"), without_gil())
-      .def("offsets", offsets, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
-           arg("out"), arg("size"), without_gil())
       .def("rows", rows, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
-           arg("offsets"), arg("out"), arg("size"), without_gil())
+           arg("begins"), arg("count"), arg("room"), without_gil())
       .def("match", match, arg("session"), arg("stream"), arg("points"), arg("how"),
            nb::keep_alive<0, 1>(), without_gil())
       .def(
-          "close", [](string_index& self) { self.join.close(); }, without_gil());
+          "close", [](string_index& self, nb::handle before) { self.join.close(before); },
+          arg("before") = nb::none(), without_gil());
 }
 
 }  // namespace raydex::python

@@ -145,14 +145,15 @@ class Aggregate(Held):
         is_time = dtype.kind in "mM"
         batch = self._batch(lower, upper, stream)
         native = _raydex.Format(format_of(Key(dtype)))
+        counts = batch.world.empty(batch.size, "int64", batch.stream) if is_time else None
         found = batch.numbers(
             "int64" if is_time else dtype.name, self._native.extreme, self._index._native, *batch.arguments,
-            largest, native,
+            largest, native, 0 if counts is None else batch.world.address(counts),
         )  # fmt: skip
-        if not is_time:
+        if counts is None:
             return found
-        there = self.count_values(lower, upper, stream=stream) != 0
-        return np.where(there, as_times(found, dtype), np.array("NaT", dtype))[()]
+        times = as_times(found, dtype)
+        return np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()]
 
     def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """The smallest matching row of each probe, int64, -1 where none matches. Cost: a search or two a

@@ -137,8 +137,11 @@ class Index(Held):
 
     *Streams*: on a GPU, work goes to `stream` (a handle, or a stream of PyTorch, CuPy or Numba), by
     default the current one of the probes' library, and calls return before it is done; only `rows`,
-    `insert` and `erase` wait for it. *Threads*: several may ask; `insert` and `erase` wait for them.
-    The lock of the interpreter is not held.
+    `insert` and `erase` wait for it. *Threads*: several may ask; `insert` and `erase` wait for them, and
+    each answer is that of one moment, before an edit or after it. The lock of the interpreter is not held.
+
+    *Copies*: an index has memory of its own and is neither copied nor pickled: `copy.copy` and the like raise
+    `raydex.InvalidType`.
 
     *Errors*: `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `OutOfMemory`, `CudaError`.
     """
@@ -276,13 +279,18 @@ class Index(Held):
         world, number = batch.world, batch.stream
         offsets = world.empty(batch.size + 1, "int64", number)
         begins = world.address(offsets)
-        self._run(self._native.offsets, *batch.arguments, begins, batch.size + 1)
-        if world.device is None:
-            total = int(offsets[-1])
-        else:
-            total = _cuda.read_number(begins + 8 * batch.size, number, world.device)
-        found = world.empty(total, "int64", number)
-        self._run(self._native.rows, *batch.arguments, begins, world.address(found), total)
+        found = None
+
+        def room() -> tuple[int, int]:
+            nonlocal found
+            if world.device is None:
+                total = int(offsets[-1])
+            else:
+                total = _cuda.read_number(begins + 8 * batch.size, number, world.device)
+            found = world.empty(total, "int64", number)
+            return (world.address(found), total)
+
+        self._run(self._native.rows, *batch.arguments, begins, batch.size + 1, room)
         return Matches(offsets, found)
 
     def contains(self, points: Any, *, stream: Any = None) -> Any:
@@ -371,11 +379,10 @@ class Index(Held):
             self._check_open()
             if insert is not None:
                 assert rows is not None
-                self._run(self._native.edit, number, keys.native, rows.native, nothing, None)
+                edit: tuple[Any, ...] = (keys.native, rows.native, nothing, None)
             else:
-                self._run(
-                    self._native.edit, number, nothing, no_rows, keys.native, rows and rows.native
-                )
+                edit = (nothing, no_rows, keys.native, rows and rows.native)
+            self._run(self._native.edit, number, *edit, self._before(number))
             self._stream = number
             self._streams[number] = kept
 

@@ -68,10 +68,10 @@ class Rmq(Held):
     _called = "rmq"
 
     def __init__(
-        self, natives: dict[str, _raydex.Rmq], place: Place, values: Column, kept: Any, stream: int
+        self, native: _raydex.Rmq, extremes: tuple[str, ...], place: Place, values: Column, kept: Any, stream: int
     ) -> None:
-        super().__init__(next(iter(natives.values())), place, kept, stream)
-        self._natives = natives  # of "min" and "max", or one of them
+        super().__init__(native, place, kept, stream)
+        self._extremes = extremes  # "min" and "max", or one of them
         self._values: Column | None = values
         self._key = values.key
         self._is_copy = dtype_of(values.source, stream) != values.key.dtype
@@ -79,7 +79,7 @@ class Rmq(Held):
     @property
     def info(self) -> RmqInfo:
         """Structure, backend, options, and bytes as measured."""
-        all_infos = [native.info() for native in self._natives.values()]
+        all_infos = self._native.info()
         structure, backend, value, n, options, *_ = all_infos[0]
         named = options_of(options)
         del named["extreme"]
@@ -87,7 +87,7 @@ class Rmq(Held):
         for of in all_infos[1:]:
             peak = max(peak, resident + of[6])
             resident += of[5]
-        extremes = "both" if len(all_infos) == 2 else next(iter(self._natives))
+        extremes = "both" if len(all_infos) == 2 else self._extremes[0]
         return RmqInfo(
             structure, backend, str(self._place), value, n, extremes, named, resident, peak
         )
@@ -107,8 +107,6 @@ class Rmq(Held):
 
     def _free(self) -> None:
         super()._free()
-        for native in self._natives.values():
-            native.close()
         self._values = None
 
     def _ask(
@@ -139,19 +137,19 @@ class Rmq(Held):
         )  # fmt: skip
         return out[0] if sources[0].scalar and sources[1].scalar else out
 
-    def _of(self, extreme: str) -> _raydex.Rmq:
-        if extreme not in self._natives:
-            [other] = self._natives
+    def _largest(self, extreme: str) -> bool:
+        """Whether the largest values are asked for; refuses what it was not built for."""
+        if extreme not in self._extremes:
+            [other] = self._extremes
             raise Unsupported(f"rmq: it was built for {other}; build it with extremes='both' or {extreme!r}")
-        return self._natives[extreme]
+        return extreme == "max"
 
     def _extreme(self, extreme: str, lower: Any, upper: Any, stream: Any) -> Any:
-        of = self._of(extreme)
+        largest = self._largest(extreme)
         assert self._key.dtype is not None
         plain = self._key.dtype if self._key.dtype.kind not in "mM" else np.dtype("int64")
-        call = of.minimum if extreme == "min" else of.maximum
         found = self._ask(
-            lower, upper, stream, plain.name, call, _raydex.Format(format_of(self._key))
+            lower, upper, stream, plain.name, self._native.value, largest, _raydex.Format(format_of(self._key))
         )
         return found if plain == self._key.dtype else as_times(found, self._key.dtype)
 
@@ -169,25 +167,26 @@ class Rmq(Held):
     def argmin(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
         """Where each range has its smallest value, int64; of equal ones the leftmost, or with
         `ties="rightmost"` at the build the rightmost. -1 for empty ranges."""
-        return self._ask(lower, upper, stream, "int64", self._of("min").position)
+        return self._ask(lower, upper, stream, "int64", self._native.position, self._largest("min"))
 
     def argmax(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
         """Where each range has its largest value, as `argmin`. Needs `extremes="max"` or `"both"`."""
-        return self._ask(lower, upper, stream, "int64", self._of("max").position)
+        return self._ask(lower, upper, stream, "int64", self._native.position, self._largest("max"))
 
     def refresh(self, positions: Any, *, stream: Any = None) -> None:
         """Takes in values of the array that have changed, at these positions. Only of structures with
-        `updates`, and of an array that was not widened."""
+        `updates`, and of an array that was not widened. Waits for queries of other threads; on a GPU those of
+        other streams that follow are to wait for its stream."""
         source = look("positions", positions)
         self._check_open()
         if self._is_copy:
             raise InvalidArgument(
                 "rmq: it is over a widened copy of the array; build another one"
             )
-        number, _ = stream_of(source, stream)
+        number, kept = stream_of(source, stream)
         [cells] = _positions([source], number)
-        for native in self._natives.values():
-            self._place.run(native.refresh, number, cells.native)
+        self._streams[number] = kept
+        self._place.run(self._native.refresh, number, cells.native, self._before(number))
 
 
 def _positions(sources: list[Source], stream: int) -> list[Column]:
@@ -241,7 +240,7 @@ def rmq(
     Cost: a pass over the array; at most a quarter of its bytes; twice that with both extremes. Raises as
     `raydex.build`.
     """
-    wanted = {"min": ["min"], "max": ["max"], "both": ["min", "max"]}.get(extremes)
+    wanted = {"min": ("min",), "max": ("max",), "both": ("min", "max")}.get(extremes)
     if wanted is None:
         raise InvalidArgument(f"extremes: {extremes!r} is none of 'min', 'max' and 'both'")
     if "extreme" in options:
@@ -252,11 +251,8 @@ def rmq(
     values = column(source, number)
     if values.key.dtype is None or values.key.dtype.kind == "S" or values.key.unit:
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers")
-    texts = option_texts(options)
-    natives = {}
-    for one in wanted:
-        of_extreme = {**texts, "extreme": "maximum"} if one == "max" else texts
-        natives[one] = place.run(
-            _raydex.Rmq, structure, place.backend, place.session(), number, values.native, of_extreme
-        )
-    return Rmq(natives, place, values, kept, number)
+    native = place.run(
+        _raydex.Rmq, structure, place.backend, place.session(), number, values.native, option_texts(options),
+        "min" in wanted, "max" in wanted,
+    )  # fmt: skip
+    return Rmq(native, wanted, place, values, kept, number)

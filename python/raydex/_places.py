@@ -96,10 +96,7 @@ class Held:
 
     def _free(self) -> None:
         # It is freed in the order of its own stream, after what other streams still read.
-        if self._place.device is not None:
-            for stream in list(self._streams):
-                _cuda.wait(self._stream, stream, self._place.device)
-        self._native.close()
+        self._native.close(self._before(self._stream))
         _streams_in_use.pop(id(self), None)
         self._streams.clear()
 
@@ -114,6 +111,25 @@ class Held:
             self.close()
         except (Error, AttributeError, TypeError):
             pass  # of a device that is gone, an object half made, or an interpreter that ends
+
+    def _before(self, stream: int) -> Callable[[], None] | None:
+        """What a change, or the end, is to call first, when no other thread uses it: has the stream of the
+        change wait for all that others have queued. None in host memory, where calls are through."""
+        device = self._place.device
+        if device is None:
+            return None
+
+        def wait() -> None:
+            for other in list(self._streams):
+                _cuda.wait(stream, other, device)
+
+        return wait
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise InvalidType(
+            f"{self._called}: it has memory of its own, and is neither copied nor pickled; share it, or build "
+            "another one"
+        )
 
     def _check_open(self) -> None:
         if self._closed:

@@ -57,7 +57,7 @@ def test_a_stream_outlives_an_index_in_garbage():
             order.append("stream")
 
     class Native:
-        def close(self):
+        def close(self, before):
             order.append("index")
 
     for older in (False, True):

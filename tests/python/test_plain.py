@@ -282,7 +282,7 @@ def test_isin(device, dtype, invert, random):
 def test_minima(device, random):
     values = random.integers(-100, 100, 1000)
     on_host = raydex.rmq(values)
-    of = raydex.Rmq({"min": on_host._native}, _places.Place("cuda", 0), on_host._values, None, 0)
+    of = raydex.Rmq(on_host._native, ("min",), _places.Place("cuda", 0), on_host._values, None, 0)
     lower = random.integers(0, 1000, 300)
     device.looked = 0
     for dtype in ("int64", "int32"):

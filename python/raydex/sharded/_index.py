@@ -145,6 +145,11 @@ class ShardedIndex:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise InvalidType(
+            "index: it has memory of its own, and is neither copied nor pickled; share it, or build another one"
+        )
+
     def _check_open(self) -> None:
         if self._closed:
             raise InvalidArgument("index: it is closed; build another one")
