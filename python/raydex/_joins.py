@@ -158,12 +158,13 @@ class _Call:
     def on(self) -> tuple[Any, int]:
         return (self.place.session(), self.stream)
 
-    def rows(self, found: _raydex.Joined, how: str) -> JoinRows:
-        size = found.size
+    def rows(self, found: _raydex.Joined, how: str, first: int = 0, most: int | None = None) -> JoinRows:
+        """The rows from `first` on, `most` of them or all."""
+        size = found.size - first if most is None else min(most, found.size - first)
         probe = self.world.empty(size, "int64", self.stream)
         build = self.world.empty(size, "int64", self.stream) if how in ("inner", "left") else None
         at = 0 if build is None else self.world.address(build)
-        self.place.run(found.rows, *self.on, 0, self.world.address(probe), at, size)
+        self.place.run(found.rows, *self.on, first, self.world.address(probe), at, size)
         return JoinRows(probe, build)
 
 
@@ -206,6 +207,21 @@ def join(
     _check_how(how)
     if isinstance(build, Index):
         return _join_index(build, probe, how, stream)
+    call, found, _kept = _matched(build, probe, how, structure, missing_equal, device, stream, options)
+    return call.rows(found, how)
+
+
+def _matched(
+    build: Any,
+    probe: Any,
+    how: str,
+    structure: str,
+    missing_equal: bool,
+    device: Any,
+    stream: Any,
+    options: dict[str, Any],
+) -> tuple[_Call, _raydex.Joined, Any]:
+    """A join whose rows are yet to be written, and what is kept until then."""
     built, probed = _pair(build, probe)
     call = _Call(built[0], device, stream, structure)
     build_key, probe_key = _both(built, probed, call.stream)
@@ -213,7 +229,7 @@ def join(
         _raydex.Join, call.place.backend, *call.on, _natives(build_key), structure, option_texts(options),
         missing_equal,
     )  # fmt: skip
-    return call.rows(call.place.run(side.match, *call.on, _natives(probe_key), how), how)
+    return (call, call.place.run(side.match, *call.on, _natives(probe_key), how), (build_key, probe_key))
 
 
 def _join_index(index: Index, probe: Any, how: str, stream: Any) -> JoinRows:

@@ -150,6 +150,10 @@ void index::rows(const context& on, const probes& batch, std::span<const std::ui
   check(on, batch, probes_with(offsets.size()));
   check_array("offsets", offsets);
   check_row_ids(out, info_.row_ids, of_index);
+  if (info_.where == backend::cpu && offsets.back() > out.size) {
+    throw invalid_argument(fmt::format("out: it holds {} row ids, but the offsets end at {}",
+                                       out.size, offsets.back()));
+  }
   if (batch.size() == 0) return;
   write_row_ids(
       on, info_.where, info_.row_ids, out,

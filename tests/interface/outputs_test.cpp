@@ -76,6 +76,17 @@ TEST_F(outputs, that_are_not_aligned_are_refused) {
   }
 }
 
+// As of offsets that an edit has outdated.
+TEST_F(outputs, of_fewer_rows_than_offsets_say_are_refused) {
+  std::vector<std::uint64_t> offsets(keys_.size() + 1);
+  index_->offsets(cpu_, probes_, offsets);
+  std::vector<std::uint32_t> rows(keys_.size());
+  EXPECT_NO_THROW(index_->rows(cpu_, probes_, offsets, rows));
+  ++offsets.back();
+  expect_error<invalid_argument>([&] { index_->rows(cpu_, probes_, offsets, rows); },
+                                 {"out: it holds 4 row ids, but the offsets end at 5"});
+}
+
 // Nothing is written to them.
 TEST_F(outputs, of_no_probes_may_be_null) {
   const probes none = points(column(format_of<std::uint32_t>, nullptr, 0));

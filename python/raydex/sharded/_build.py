@@ -112,31 +112,32 @@ def build(
         "build", structure, device, most, *options.items(), *(() if rows is None else ("with rows",)),
     )  # fmt: skip
     try:
-        (cells, ids), told_all = company.agree(call, prepare)
-        sizes = [one["size"] for one in told_all]
-        key = of_all("column", [one["key"] for one in told_all], sizes)
-        largest = sum(sizes) - 1 if rows is None else max(one["largest"] for one in told_all)
-        bits = 32 if largest < 2**32 - 1 else 64
-        shards = moves.processes * len(moves.places)
-        samples = [one["sample"] for one in told_all if one["size"]] or [np.empty(0, key.dtype)]
-        weights = [float(one["entries"]) for one in told_all if one["size"]] or [0.0]
-        stretches = stretches_for(moves, sum(weights), key, bits)
-        finer = splitters_from(samples, shards * stretches, weights)
-        splitters = finer[stretches - 1 :: stretches]
+        with company.together():
+            (cells, ids), told_all = company.agree(call, prepare)
+            sizes = [one["size"] for one in told_all]
+            key = of_all("column", [one["key"] for one in told_all], sizes)
+            largest = sum(sizes) - 1 if rows is None else max(one["largest"] for one in told_all)
+            bits = 32 if largest < 2**32 - 1 else 64
+            shards = moves.processes * len(moves.places)
+            samples = [one["sample"] for one in told_all if one["size"]] or [np.empty(0, key.dtype)]
+            weights = [float(one["entries"]) for one in told_all if one["size"]] or [0.0]
+            stretches = stretches_for(moves, sum(weights), key, bits)
+            finer = splitters_from(samples, shards * stretches, weights)
+            splitters = finer[stretches - 1 :: stretches]
 
-        def divide(told: dict[str, Any]) -> tuple[Routes, Any]:
-            on = arrays_of(cells.array)
-            array = cells.array if len(cells) else on.empty(0, cast(Any, key.dtype))
-            numbers = on.arange(len(cells)) + sum(sizes[: moves.process]) if ids is None else ids
-            routes = route(array, None, splitters, cells.there)
-            told["counts"] = routes.counts
-            return (routes, packed(numbers, routes.sources, bits))
+            def divide(told: dict[str, Any]) -> tuple[Routes, Any]:
+                on = arrays_of(cells.array)
+                array = cells.array if len(cells) else on.empty(0, cast(Any, key.dtype))
+                numbers = on.arange(len(cells)) + sum(sizes[: moves.process]) if ids is None else ids
+                routes = route(array, None, splitters, cells.there)
+                told["counts"] = routes.counts
+                return (routes, packed(numbers, routes.sources, bits))
 
-        (routes, sent), told_all = company.agree(("build", "routes"), divide)
-        table = np.stack([one["counts"] for one in told_all])
-        come = int(by_process(table)[:, moves.process].sum())
-        company.agree(("build", "room"), lambda told: moves.reserve(routes.lower, 2 * come))
-        built, summaries = build_shards(company, [routes], [[routes.lower, sent]], table, bits, made)
+            (routes, sent), told_all = company.agree(("build", "routes"), divide)
+            table = np.stack([one["counts"] for one in told_all])
+            come = int(by_process(table)[:, moves.process].sum())
+            company.agree(("build", "room"), lambda told: moves.reserve(routes.lower, 2 * come))
+            built, summaries = build_shards(company, [routes], [[routes.lower, sent]], table, bits, made)
     except BaseException:
         if engine is None:
             company.close()

@@ -3,20 +3,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import traceback
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from raydex._errors import ExchangeError, InvalidArgument, OutOfMemory, ShardError
+from raydex._errors import ExchangeError, InvalidArgument, InvalidType, OutOfMemory, ShardError
 from raydex._worlds import is_of
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._devices import at_place
 from raydex.sharded._routing import Routes
 
 _Result = TypeVar("_Result")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class Landing(NamedTuple):
@@ -110,6 +114,8 @@ class Exchange(Protocol):
 class Note(NamedTuple):
     """What a process tells the others before an exchange."""
 
+    number: tuple[int, int]
+    """Of its company, and of the step: where these differ, a process has left a call that others are in."""
     call: tuple[Any, ...]
     told: dict[str, Any]
     failure: str | None
@@ -125,12 +131,18 @@ class Full(Exception):
         self.told = told
 
 
+_companies: weakref.WeakKeyDictionary[Exchange, int] = weakref.WeakKeyDictionary()
+"""How many companies each engine has had."""
+
+
 class Company:
     """A process among those that make sharded calls together: an error of one is known to all."""
 
     def __init__(self, engine: Exchange) -> None:
         self.engine = engine
         self._lost = ""
+        self._number = _companies[engine] = _companies.get(engine, 0) + 1
+        self._steps = 0
 
     @property
     def process(self) -> int:
@@ -140,15 +152,34 @@ class Company:
     def processes(self) -> int:
         return self.engine.processes
 
+    @contextlib.contextmanager
+    def together(self, changes: bool = False) -> Iterator[None]:
+        """A collective call, within a `with`; `changes`: what it ends in the midst of is half done.
+
+        What interrupts it and is no error, such as Ctrl-C, ends the company: the others are in the midst of that
+        call, and would take the next one's answers for those of this one."""
+        try:
+            yield
+        except Exception:
+            raise
+        except BaseException as error:
+            if changes or self.processes > 1:
+                self._lose(error)
+            raise
+
+    def _lose(self, error: BaseException) -> None:
+        if not self._lost:
+            self._lost = f"{type(error).__name__}: {error}"
+            traceback.clear_frames(error.__traceback__)  # which refer to what the engine is to give up
+            self.engine.abandon()
+
     def _reach(self, call: Callable[..., _Result], *arguments: Any) -> _Result:
         """Calls the engine; whatever it raises ends the company."""
         self.check()
         try:
             return call(*arguments)
         except BaseException as error:
-            self._lost = f"{type(error).__name__}: {error}"
-            traceback.clear_frames(error.__traceback__)  # which refer to what the engine is to give up
-            self.engine.abandon()
+            self._lose(error)
             if not isinstance(error, Exception):
                 raise
             raise ExchangeError(
@@ -167,18 +198,25 @@ class Company:
 
         `call` is what is done, which must be the same everywhere; `work` gets a dict to write in what the
         others are to know. Where one process failed it raises its own error there, on the others
-        `ShardError`, or with `retry` `Full` on all if memory was all that lacked."""
+        `ShardError`, or with `retry` `Full` on all if memory was all that lacked. Where a process was
+        interrupted the company ends."""
         told: dict[str, Any] = {}
         own: Exception | None = None
         result: Any = None
+        words: tuple[Any, ...] = ()
         self.check()
+        self._steps += 1
         try:
+            words = tuple(map(_word, call))
             result = work(told)
         except Exception as error:
-            own = error
+            own = _own_error(error)
         failure = None if own is None else f"{type(own).__name__}: {own}"
-        note = Note(call, told, failure, _is_full(own))
+        note = Note((self._number, self._steps), words, told, failure, _is_full(own))
         notes: list[Note] = self._reach(self.engine.gather, note)
+        for at, one in enumerate(notes):
+            if one.number != notes[0].number:
+                self._reach(_out_of_step, at, one, notes[0])
         failed = [at for at, one in enumerate(notes) if one.failure is not None]
         if failed:
             first = failed[0]
@@ -225,6 +263,20 @@ class Company:
         self.engine.close()
 
 
+def collective(changes: bool) -> Callable[[_Method], _Method]:
+    """Of a method of what has a `_company`, which all processes call; `changes`: as of `Company.together`."""
+
+    def made(method: _Method) -> _Method:
+        @functools.wraps(method)
+        def called(self: Any, *arguments: Any, **named: Any) -> Any:
+            with self._company.together(changes):
+                return method(self, *arguments, **named)
+
+        return cast(_Method, called)
+
+    return made
+
+
 def by_process(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """How many cells go from each process to each, of how many go from each process to each shard."""
     processes = len(table)
@@ -258,9 +310,38 @@ def _in_one(parts: list[Any]) -> Any:
     return arrays_of(parts[0]).concatenate(parts)
 
 
+def _word(word: Any) -> Any:
+    """A word of a call, if it can be sent and compared."""
+    if word is None or isinstance(word, (str, bytes, int, float, np.generic)):
+        return word
+    if is_of("torch", word, "device"):
+        return str(word)
+    if isinstance(word, tuple):
+        return tuple(map(_word, word))
+    raise InvalidType(
+        f"{word!r}: a {type(word).__qualname__} cannot be sent to the other processes; give a number or a str"
+    )
+
+
+def _out_of_step(at: int, one: Note, first: Note) -> None:
+    calls = f"process 0 {_as_text(first.call)}, process {at} {_as_text(one.call)}"
+    raise RuntimeError(
+        f"processes are not at the same step of their calls: {calls}; one was interrupted, or left a call out"
+    )
+
+
+def _own_error(error: Exception) -> Exception:
+    """An error as raydex says it. That of another library refers to frames and their memory; ours is new."""
+    if is_of("torch.cuda", error, "OutOfMemoryError") or (
+        isinstance(error, MemoryError) and not isinstance(error, OutOfMemory)
+    ):
+        return OutOfMemory(str(error) or "no memory in Python or NumPy")
+    return error
+
+
 def _is_full(error: Exception | None) -> bool:
     """Whether it says that memory could not be had."""
-    return isinstance(error, (OutOfMemory, MemoryError)) or is_of("torch.cuda", error, "OutOfMemoryError")
+    return isinstance(error, MemoryError)
 
 
 def _as_text(call: tuple[Any, ...]) -> str:

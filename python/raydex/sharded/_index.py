@@ -17,7 +17,7 @@ from raydex.sharded._arrays import arrays_of
 from raydex.sharded._call import Call, Probes, Values
 from raydex.sharded._cells import dense, of_all, row_ids
 from raydex.sharded._devices import at_place, beside
-from raydex.sharded._exchange import Company, by_process, distribute
+from raydex.sharded._exchange import Company, by_process, collective, distribute
 from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample, splitters_from, undo
 from raydex.sharded._shard import Shard, Summary, complete
@@ -47,7 +47,8 @@ class ShardedIndex:
 
     *Errors*: what one process raises the others hear of as `raydex.ShardError`, and the index can be used
     again; but in the last step, which puts answers in order, it raises alone. Where processes no longer reach
-    each other, all raise `raydex.ExchangeError`, and the index is lost. Batches for which a shard has no
+    each other, or one was interrupted in a call (Ctrl-C), all raise `raydex.ExchangeError`, and the index is
+    lost. A process that is alone can ask again after that, unless it was in an edit. Batches for which a shard has no
     memory are split and tried again.
     """
 
@@ -242,6 +243,7 @@ class ShardedIndex:
         there = of.there if to.there is None else to.there if of.there is None else of.there & to.there
         return Probes(of, beside(to.array, of.array), there)
 
+    @collective(changes=False)
     def _ask(
         self, operation: str, lower: Any, upper: Any, arguments: dict[str, Any], values: Any = None
     ) -> tuple[Any, Probes]:
@@ -250,7 +252,7 @@ class ShardedIndex:
         call = Call(self, operation, lower, upper, arguments, values)
         try:
             found = call.answers()
-        except BaseException:
+        except Exception:
             self._company.settle()
             raise
         self._last = call.pieces
@@ -424,6 +426,7 @@ class ShardedIndex:
         row. What is erased need not be there. After an error it can be called again."""
         self._edit("erase", keys, rows)
 
+    @collective(changes=True)
     def _edit(self, operation: str, keys: Any, rows: Any) -> None:
         self._check_open()
         company = self._company
@@ -449,6 +452,7 @@ class ShardedIndex:
         _, told_all = company.agree((operation, "applied"), apply)
         self._summaries = [one for told in told_all for one in told["summaries"]]
 
+    @collective(changes=True)
     def rebalance(self, most: float = 1.2) -> bool:
         """Draws new splitters and moves entries, if the largest shard has more than `most` times the mean
         number of rows. Whether it did so.

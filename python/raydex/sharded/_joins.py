@@ -8,20 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import raydex
 from raydex._columns import Key, Source, key_of, look, stream_of
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._joins import _check_how, _common, _pair
+from raydex._joins import _check_how, _common, _matched, _pair
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all
 from raydex.sharded._devices import at_place, beside
-from raydex.sharded._exchange import Company, Exchange, distribute
+from raydex.sharded._exchange import Company, Exchange, by_process, distribute
 from raydex.sharded._hot import Sampled, apart, hot_keys, without
 from raydex.sharded._index import ShardedIndex
 from raydex.sharded._routing import Routes, route, sample, splitters_from
 
 _SAMPLE = 4096
+STRETCH = 1 << 22
+"""Pairs that are in memory a second time while they are written."""
 _EXCHANGES = ("shuffle", "broadcast")
 
 
@@ -90,11 +91,13 @@ def join(
     join also the other way round. Raises as `raydex.join`, `raydex.ShardError`, `raydex.ExchangeError`.
     """
     if isinstance(right, ShardedIndex):
-        return _join_index(left, right, how)
+        with right._company.together():
+            return _join_index(left, right, how)
     moves = engine_for(group, devices, engine, timeout, None)
     company = Company(moves)
     try:
-        return _join(company, left, right, how, exchange, structure, options)
+        with company.together():
+            return _join(company, left, right, how, exchange, structure, options)
     finally:
         if engine is None:
             company.close()
@@ -157,14 +160,7 @@ def _join(
         parts = _to_owners(company, own, other, splitters, hot)
 
     def match(told: dict[str, Any]) -> JoinPairs:
-        found = [_local(of_left, of_right, how, structure, options) for of_left, of_right in parts]
-        on = arrays_of(own.rows)
-        lefts = [beside(one.left, own.rows) for one in found]
-        rights = [beside(one.right, own.rows) for one in found if one.right is not None]
-        if how in ("left", "anti"):
-            lefts.append(own.unmatched)
-            rights.append(on.full(len(own.unmatched), -1, "int64"))
-        return JoinPairs(on.concatenate(lefts), on.concatenate(rights) if how in ("inner", "left") else None)
+        return _joined(parts, own, how, structure, options)
 
     pairs, _ = company.agree(("join", "matched"), match)
     return pairs
@@ -232,6 +228,9 @@ def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: 
         return (found, stay)
 
     (sides, stay), told_all = company.agree(("join", "routes"), divide)
+    between = [by_process(np.stack([one["counts"][at] for one in told_all])) for at in range(len(sides))]
+    come = sum(int(one[:, company.process].sum()) for one in between) if company.processes > 1 else 0
+    _agree_on_room(company, own, come)
     moved = [
         distribute(company, [routes], [columns], np.stack([one["counts"][at] for one in told_all]))
         for at, (routes, columns) in enumerate(sides)
@@ -242,6 +241,18 @@ def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: 
         sizes = [one["hot"][at][0 if small_left else 1] for one in told_all]
         parts += _to_all(company, lefts, rights, small_left, sizes)
     return parts
+
+
+def _agree_on_room(company: Company, side: _Side, rows: int) -> None:
+    """Agrees that each process has memory for so many rows with their keys, as a side has them."""
+    engine = company.engine
+    columns = [*side.columns, side.rows]
+
+    def reserve(told: dict[str, Any]) -> None:
+        widest = max(columns, key=lambda one: arrays_of(one).dtype(one).itemsize)
+        engine.reserve(widest, len(columns) * rows)
+
+    company.agree(("join", "room"), reserve)
 
 
 def _apart(side: _Side, hot: Any) -> list[_Side]:
@@ -256,6 +267,8 @@ def _apart(side: _Side, hot: Any) -> list[_Side]:
 def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes: list[int]) -> _Parts:
     """The small side on all shards; the rows of the other one stay with their process."""
     small, large = (own, other) if small_left else (other, own)
+    # Padded to the most of a process, then without that.
+    _agree_on_room(company, small, max(sizes) * len(sizes) + sum(sizes) if company.processes > 1 else 0)
     spread = [company.spread(one, sizes) for one in [*small.columns, small.rows]]
     places = company.engine.places
     parts = []
@@ -267,21 +280,41 @@ def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes:
     return parts
 
 
-def _local(left: list[Any], right: list[Any], how: str, structure: str, options: dict[str, Any]) -> JoinPairs:
-    """Joins what a shard has; the last column of both are rows."""
-    *right_key, right_rows = right
-    *left_key, left_rows = left
-    found = raydex.join(tuple(right_key), tuple(left_key), how, structure=structure, **options)
-    on = arrays_of(left_rows)
-    lefts = on.take(left_rows, found.probe)
-    if found.build is None:
-        return JoinPairs(lefts, None)
-    none = on.full(len(lefts), -1, "int64")
-    if len(right_rows) == 0:
-        return JoinPairs(lefts, none)
-    lone = found.build < 0
-    rights = on.take(right_rows, on.where(lone, on.full(len(lefts), 0, "int64"), found.build))
-    return JoinPairs(lefts, on.where(lone, none, rights))
+def _joined(parts: _Parts, own: _Side, how: str, structure: str, options: dict[str, Any]) -> JoinPairs:
+    """Joins what the shards of this process have; the last column of both sides of a part are its rows.
+
+    All parts are matched before pairs are written, so that what is returned is all that is as large."""
+    matched = [
+        _matched(tuple(right[:-1]), tuple(left[:-1]), how, structure, False, None, None, options)
+        for left, right in parts
+    ]
+    on = arrays_of(own.rows)
+    unmatched = len(own.unmatched) if how in ("left", "anti") else 0
+    size = sum(found.size for _, found, _ in matched) + unmatched
+    lefts = on.empty(size, "int64")
+    rights = on.empty(size, "int64") if how in ("inner", "left") else None
+    end = 0
+    for (call, found, _), (left, right) in zip(matched, parts):
+        for first in range(0, found.size, STRETCH):
+            some = call.rows(found, how, first, STRETCH)
+            begin, end = end, end + len(some.probe)
+            lefts[begin:end] = beside(arrays_of(left[-1]).take(left[-1], some.probe), own.rows)
+            if rights is not None:
+                rights[begin:end] = beside(_rows_or_none(right[-1], some.build), own.rows)
+    if unmatched:
+        lefts[end:] = own.unmatched
+        if rights is not None:
+            rights[end:] = -1
+    return JoinPairs(lefts, rights)
+
+
+def _rows_or_none(rows: Any, places: Any) -> Any:
+    """The rows at some places, -1 where a place is -1."""
+    on = arrays_of(rows)
+    lone = places < 0
+    if len(rows) == 0:
+        return places
+    return on.where(lone, places, on.take(rows, on.where(lone, on.full(len(places), 0, "int64"), places)))
 
 
 def _join_index(left: Any, index: ShardedIndex, how: str) -> JoinPairs:

@@ -43,6 +43,19 @@ def _stream_beside(device: Any) -> Any:
     return importlib.import_module("torch").cuda.Stream(device)
 
 
+def _shut_down(group: Any) -> None:
+    """Ends a group that all processes are through with. Before PyTorch 2.6 that of gloo ends with the last
+    reference alone."""
+    end = getattr(group, "shutdown", None) or getattr(group, "_shutdown", None)
+    if end is not None:
+        end()
+
+
+def _prefixed(dist: Any, store: Any, name: str, of: str) -> Any:
+    """A part of a store that nobody else writes to."""
+    return dist.PrefixStore(f"{name}, {of}", store)
+
+
 def _attempt(call: Callable[..., Any], *arguments: Any) -> Any:
     """What a call returns, or None if it raises anything: then processes do without it."""
     try:
@@ -57,8 +70,8 @@ class TorchExchange:
     Parameters
     ----------
     group
-        Whose processes take part; by default all. It is left alone: new groups of the same processes are
-        made, with `torch.distributed.new_group`.
+        Whose processes take part; by default all. It is left alone: the same processes are connected anew,
+        by the store of `torch.distributed`, and no other process need know.
     timeout
         After how many seconds without an answer of another process a call fails.
     device
@@ -86,25 +99,26 @@ class TorchExchange:
                 "first, or give devices, as ['cuda:0', 'cuda:1']"
             )
         self._torch: Any = torch
-        self._dist: Any = dist
-        ranks = dist.get_process_group_ranks(group)
         self.process = int(dist.get_rank(group))
+        ranks = dist.get_process_group_ranks(group)
         self.processes = len(ranks)
-        self._ranks = ranks
         limit = datetime.timedelta(seconds=timeout)
-
-        def new_group(backend: str, options: Any = None) -> Any:
-            return dist.new_group(ranks, limit, backend, options, use_local_synchronization=True)
-
+        # Groups of `new_group` take the name, and with it what the store has, of one that was closed, or with
+        # some versions of PyTorch names that depend on groups that the others are not in.
+        store = dist.distributed_c10d._get_default_store()
+        name = f"raydex of {' '.join(map(str, ranks))}"
+        count = store.add(f"{name}, {self.process}", 1)  # the same on all: making one is collective
+        of = functools.partial(_prefixed, dist, store, f"{name}, {count}")
         self._begun: weakref.WeakSet[_Begun] = weakref.WeakSet()
-        self._groups = [new_group("gloo")]  # and that of arrays, if it is another one
+        # And that of arrays, if it is another one.
+        self._groups = [dist.ProcessGroupGloo(of("gloo"), self.process, self.processes, limit)]
         self.device: Any = None
         if str(device) != "cpu" and "nccl" in str(dist.get_backend_config(group)):
             self.device = torch.device("cuda", torch.cuda.current_device())
             options = dist.ProcessGroupNCCL.Options()
-            options._timeout = limit  # else PyTorch warns that they differ
+            options._timeout = limit
             options.is_high_priority_stream = True  # what is sent goes before the blocks of the next lookup
-            self._groups.append(new_group("nccl", options))
+            self._groups.append(dist.ProcessGroupNCCL(of("nccl"), self.process, self.processes, options))
             self._beside = _stream_beside(self.device)
         self.places: Sequence[Any] = (self.device,)
         # NCCL sends what begins at a multiple of 16 bytes 2.4 times as fast as others.
@@ -185,9 +199,8 @@ class TorchExchange:
     def _gathered(self, cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """The bytes of each process, as many of each; by gloo."""
         out = np.empty((self.processes, len(cells)), "uint8")
-        self._dist.all_gather_into_tensor(
-            self._torch.from_numpy(out.reshape(-1)), self._torch.from_numpy(cells), group=self._group(False)
-        )
+        into = self._torch.from_numpy(out.reshape(-1))
+        self._group(False)._allgather_base(into, self._torch.from_numpy(cells)).wait()
         return out
 
     def _bytes(self, cells: Any) -> Any:
@@ -201,13 +214,8 @@ class TorchExchange:
         on = arrays_of(cells)
         size = on.dtype(cells).itemsize
         out = on.empty(sum(received), on.dtype(cells))
-        self._dist.all_to_all_single(
-            self._bytes(out),
-            self._bytes(cells),
-            [size * count for count in received],
-            [size * count for count in sent],
-            group=self._group(True),
-        )
+        came, goes = [size * count for count in received], [size * count for count in sent]
+        self._group(True).alltoall_base(self._bytes(out), self._bytes(cells), came, goes).wait()
         return out
 
     def mark(self) -> Any:
@@ -271,7 +279,7 @@ class TorchExchange:
         parts = list(map(self._bytes, one.parts))
         if self._peers is None:
             received = list(map(self._bytes, one.room))
-            return self._dist.all_to_all(received, parts, self._group(True), async_op=True)
+            return self._group(True).alltoall(received, parts)
         width = one.landing.cells.dtype.itemsize
         begins = [base + width * cell for base, cell in zip(one.landing.begins, one.begins)]
         return self._peers.send(parts, begins, self._beside)
@@ -280,11 +288,11 @@ class TorchExchange:
         """As `all_to_all`, which gloo has of one array alone."""
         group = self._group(True)
         works = []
-        for rank, part, place in zip(self._ranks, sent, received):
+        for process, (part, place) in enumerate(zip(sent, received)):
             if len(place):
-                works.append(self._dist.irecv(self._bytes(place), rank, group))
+                works.append(group.recv([self._bytes(place)], process, 0))
             if len(part):
-                works.append(self._dist.isend(self._bytes(part), rank, group))
+                works.append(group.send([self._bytes(part)], process, 0))
         return works
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
@@ -295,7 +303,7 @@ class TorchExchange:
         padded = on.empty(most, on.dtype(cells))
         padded[: len(cells)] = cells
         out = on.empty(most * self.processes, on.dtype(cells))
-        self._dist.all_gather_into_tensor(self._bytes(out), self._bytes(padded), group=self._group(True))
+        self._group(True)._allgather_base(self._bytes(out), self._bytes(padded)).wait()
         return on.concatenate([out[most * at : most * at + size] for at, size in enumerate(sizes)])
 
     def reserve(self, cells: Any, count: int) -> None:
@@ -316,9 +324,8 @@ class TorchExchange:
         notes, self._notes = self._notes, None
         peers, self._peers = self._peers, None
         with contextlib.ExitStack() as each:  # all of them, from the last one on, whichever raises
-            if self._dist.is_initialized():
-                for group in groups:
-                    each.callback(self._dist.destroy_process_group, group)
+            for group in groups:
+                each.callback(_shut_down, group)
             if peers is not None:
                 each.callback(peers.close)
             if notes is not None:

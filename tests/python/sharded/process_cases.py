@@ -5,12 +5,13 @@ import os
 import pathlib
 import signal
 import time
+import tracemalloc
 
 import numpy as np
 import raydex
 import raydex.sharded
 import sharded_cases as cases
-from raydex.sharded import _build, _call, _few, _index, _notes, _turns
+from raydex.sharded import _build, _call, _few, _index, _joins, _notes, _turns
 
 
 def party(engine):
@@ -369,6 +370,123 @@ def dies(engine, when, stretches, folder):
     while len(list(pathlib.Path(folder).glob("heard-*"))) < engine.processes - 1 and time.monotonic() < begin + 20:
         time.sleep(0.02)
     return found
+
+
+def again(engine):
+    """Twenty builds and closes, of all processes and of parts of them, and joins between; how many it was in."""
+    import torch.distributed as dist
+
+    engine.close()
+    every = range(engine.processes)
+    members = [every, every[:-1], every, every[1:]]
+    groups = [None, dist.new_group(list(members[1])), None, dist.new_group(list(members[3]))]
+    made = 0
+    for at in range(20):
+        group, of = groups[at % 4], members[at % 4]
+        if engine.process not in of:
+            continue
+        keys = np.arange(300) * (at + 1)
+        own = put(engine)(np.array_split(keys, len(of))[engine.process - of[0]])
+        with raydex.sharded.build(own, group=group, timeout=20.0) as index:
+            _works(index, put(engine)(keys))
+        if at % 4 < 2:
+            left, _ = raydex.sharded.join(own, own, "semi", exchange="broadcast", group=group, timeout=20.0)
+            cases.equal(np.sort(cases.host(left)), np.array_split(np.arange(300), len(of))[engine.process - of[0]])
+        made += 1
+    return made
+
+
+def interrupted(engine, when):
+    """Ctrl-C on process 0 in a call, which asks the same again: nobody gets what is of two calls."""
+    index, keys = _index_of(engine)
+    _works(index, keys)
+    begin = time.monotonic()
+    if engine.process == 0:
+
+        def interrupt(*_, **__):
+            undo()
+            raise KeyboardInterrupt
+
+        of, name = {
+            "before": (index, "_probes"), "answering": (index._shards[0], "answer"), "exchanging": (engine, "begin"),
+            "putting in order": (_call, "in_one"), "editing": (index._shards[0], "insert"),
+        }[when]
+        undo = cases.replaced(of, name, interrupt)
+        try:
+            index.insert(keys[:2], [5, 6]) if when == "editing" else index.count(keys)
+            return "not interrupted"
+        except KeyboardInterrupt:
+            pass
+        return (_error_of(index.count, keys[:3]), _error_of(lambda: index.info), time.monotonic() - begin)
+    error = _error_of(index.insert, keys[:2], [5, 6]) if when == "editing" else ("", "")
+    error = error if error[0] else _error_of(index.count, keys)
+    error = error if error[0] else _error_of(index.count, keys)  # of the answers that were under way
+    return (error, _error_of(lambda: index.info), time.monotonic() - begin)
+
+
+def out_of_step(engine):
+    """Process 0 leaves a call out, and asks one of the same name; the engine then is of no use either."""
+    index, keys = _index_of(engine)
+    other, few = _index_of(engine, 10)
+    error = _error_of(other.count if engine.process == 0 else index.count, put(engine)(np.arange(3)))
+    return (error, _error_of(index.count, keys), _error_of(other.count, few))
+
+
+class Odd:
+    """A word of a call that is nothing to the others."""
+
+    def __reduce__(self):
+        raise TypeError("it cannot be sent")
+
+
+def unsendable(engine):
+    """An argument that cannot be sent, of one process and of all: refused, and nothing is lost."""
+    index, keys = _index_of(engine)
+    odd = engine.process == 1
+    found = (
+        _error_of(index.rank, keys, side=Odd() if odd else "left"),
+        _error_of(index.predecessor, keys, strict=Odd()),
+        _error_of(raydex.sharded.build, keys, Odd() if odd else "auto", engine=engine),
+    )
+    _works(index, keys)
+    return found
+
+
+def memory_of_a_join(engine, how):
+    """The largest of what a join of many pairs holds beside what it returns, in arrays of 8 bytes a pair."""
+    import torch
+
+    _joins.STRETCH = 1 << 16
+    one = put(engine)(np.zeros(1000, "int64"))
+    if engine.device is None:
+        tracemalloc.start()
+    else:
+        torch.cuda.reset_peak_memory_stats()
+    before = 0 if engine.device is None else torch.cuda.memory_allocated()
+    pairs = raydex.sharded.join(one, one, how, engine=engine)
+    most = tracemalloc.get_traced_memory()[1] if engine.device is None else torch.cuda.max_memory_allocated()
+    return (len(pairs.left), (most - before) / 8 / max(len(pairs.left), 1))
+
+
+def no_memory_for_pairs(engine):
+    """Process 1 has no memory for the pairs of a join."""
+    import torch
+
+    class Without(torch.cuda.OutOfMemoryError if engine.device else MemoryError):
+        pass
+
+    def none(*_, **__):
+        raise Without("Unable to allocate")
+
+    one = put(engine)(np.zeros(1000, "int64"))
+    plain = _joins._joined
+    _joins._joined = none if engine.process == 1 else plain
+    try:
+        error = _error_of(raydex.sharded.join, one, one, engine=engine)
+    finally:
+        _joins._joined = plain
+    pairs = raydex.sharded.join(one[:3], one[:5], engine=engine)
+    return (error, len(pairs.left))
 
 
 def straggles(engine, pause):

@@ -311,3 +311,10 @@ def check_even_join(party, gather, dtype, even, convert):
     ]
     pairs = gather(len(raydex.sharded.join(*own, how, exchange="shuffle", **party.engine).left))
     assert max(pairs) * party.processes < 1.2 * sum(pairs)
+
+
+def replaced(of, name, by):
+    """Puts something in place of an attribute. Returns what puts it back."""
+    was, own = getattr(of, name), name in vars(of)
+    setattr(of, name, by)
+    return lambda: setattr(of, name, was) if own else delattr(of, name)

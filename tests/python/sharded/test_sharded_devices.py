@@ -67,14 +67,14 @@ def test_joins_with_hot_keys(how, hot):
 @pytest.mark.parametrize("even", cases.EVEN)
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
 def test_a_hot_key_is_joined_by_all_shards(monkeypatch, random, dtype, even):
-    local, pairs = _joins._local, []
+    matched, pairs = _joins._matched, []
 
     def counted(*arguments):
-        found = local(*arguments)
-        pairs.append(len(found.left))
+        found = matched(*arguments)
+        pairs.append(found[1].size)
         return found
 
-    monkeypatch.setattr(_joins, "_local", counted)
+    monkeypatch.setattr(_joins, "_matched", counted)
     how, *sides = cases.EVEN[even]
     columns = [cases.hot_column(dtype, *side, random) for side in sides]
     raydex.sharded.join(*columns, how, exchange="shuffle", devices=["cpu"] * 4)
@@ -321,6 +321,23 @@ def test_an_exchange_that_fails_ends_the_index(error):
     assert len(index) == 10 and "10 rows" in repr(index)
     index.close()
     assert engine.abandoned == 1 and engine.closed == 0  # it is not the index's own
+
+
+def test_an_interrupt_of_the_only_process(monkeypatch):
+    """It asks again, unless it was in an edit."""
+    index = raydex.sharded.build(np.arange(10), devices=["cpu", "cpu"])
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    for name, call in (("answer", index.count), ("insert", lambda x: index.insert(x, [10]))):
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(index._shards[1], name, interrupt)
+            call([9])
+        if name == "answer":
+            assert index.count([9]) == 1
+    with pytest.raises(raydex.ExchangeError, match="KeyboardInterrupt.*; build it again"):
+        index.count([9])
 
 
 def test_errors_travel():

@@ -90,7 +90,7 @@ def test_no_room_for_what_comes(stretches, tmp_path):
 
 def test_a_room_that_cannot_be_made(tmp_path):
     (own, _), (kind, message) = run("no_room_at_all", 2, tmp_path)
-    assert own == "MemoryError" and kind == "ShardError" and "no room" in message
+    assert own == "OutOfMemory" and kind == "ShardError" and "no room" in message
 
 
 @pytest.mark.parametrize("stretches", [0, 1])
@@ -118,3 +118,51 @@ def test_an_exchange_that_times_out(peers, tmp_path):
     for error, seconds, later in found:
         assert error[0] == later[0] == "ExchangeError"
         assert seconds < 8
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_builds_again_and_again(processes, tmp_path):
+    """Of all processes, and of all but the last or the first."""
+    found = run("again", processes, tmp_path)
+    assert found == [15] + [20] * (processes - 2) + [15]
+
+
+@pytest.mark.parametrize("peers", [True, False])
+@pytest.mark.parametrize("when", ["before", "answering", "exchanging", "putting in order", "editing"])
+def test_an_interrupt_of_one_process(when, peers, tmp_path):
+    for error, info, seconds in run("interrupted", 3, tmp_path, when, timeout=20.0, peers=peers):
+        assert error[0] == info[0] == "ExchangeError" and "build it again" in error[1]
+        assert seconds < 10
+
+
+def test_processes_out_of_step(tmp_path):
+    for error, *later in run("out_of_step", 3, tmp_path):
+        assert error[0] == "ExchangeError" and "not at the same step" in error[1]
+        assert "count of points, process 1 count of points" in error[1]
+        assert {one[0] for one in later} == {"ExchangeError"}
+
+
+def test_arguments_that_cannot_be_sent(tmp_path):
+    found = run("unsendable", 2, tmp_path)
+    for _, of_all, _ in found:
+        assert of_all[0] == "InvalidType" and "a Odd cannot be sent to the other processes" in of_all[1]
+    for at in (0, 2):
+        assert found[1][at][0] == "InvalidType" and found[0][at][0] == "ShardError"
+        assert found[0][at][1] == f"process 1: InvalidType: {found[1][at][1]}"
+
+
+@pytest.mark.parametrize("how,arrays", [("inner", 2), ("left", 2), ("semi", 1)])
+def test_what_a_join_holds(how, arrays, tmp_path):
+    """Of a key that all rows have: what is returned, and little beside it."""
+    found = run("memory_of_a_join", 2, tmp_path, how)
+    assert sum(pairs for pairs, _ in found) == (4_000_000 if arrays == 2 else 2000)
+    for pairs, most in found:
+        assert arrays == 1 or pairs == 0 or most < arrays + 0.5
+
+
+def test_no_memory_for_the_pairs_of_a_join(tmp_path):
+    found = run("no_memory_for_pairs", 2, tmp_path)
+    (other, _), (own, _) = found
+    assert own[0] == "OutOfMemory" and "Unable to allocate" in own[1]
+    assert other == ("ShardError", f"process 1: OutOfMemory: {own[1]}")
+    assert sum(pairs for _, pairs in found) == 4 * 15

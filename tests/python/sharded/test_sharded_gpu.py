@@ -90,7 +90,34 @@ def test_memory_that_peers_write_to(peers, tmp_path):
 
 
 @pytest.mark.skipif(GPUS < 2, reason="one GPU")
+@pytest.mark.parametrize("processes", [one for one in PROCESSES if one > 1])
+def test_builds_again_and_again(processes, tmp_path):
+    """Of all processes, and of all but the last or the first."""
+    assert run("again", processes, tmp_path) == [15] + [20] * (processes - 2) + [15]
+
+
+@pytest.mark.skipif(GPUS < 2, reason="one GPU")
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_what_a_join_holds(how, tmp_path):
+    """Of a key that all rows have: what is returned, and little beside it."""
+    found = run("memory_of_a_join", 2, tmp_path, how)
+    assert sum(pairs for pairs, _ in found) == 4_000_000
+    assert all(pairs == 0 or most < 2.5 for pairs, most in found)
+
+
+@pytest.mark.skipif(GPUS < 2, reason="one GPU")
 class TestFaults:
+    @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
+    @pytest.mark.parametrize("when", ["before", "answering", "exchanging", "putting in order", "editing"])
+    def test_an_interrupt_of_one_process(self, when, peers, tmp_path):
+        for error, info, seconds in run("interrupted", 2, tmp_path, when, timeout=20.0, peers=peers):
+            assert error[0] == info[0] == "ExchangeError" and "build it again" in error[1]
+            assert seconds < 10
+
+    def test_no_memory_for_the_pairs_of_a_join(self, tmp_path):
+        (other, _), (own, _) = run("no_memory_for_pairs", 2, tmp_path)
+        assert own[0] == "OutOfMemory" and other == ("ShardError", f"process 1: OutOfMemory: {own[1]}")
+
     @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
     @pytest.mark.parametrize("stretches", [0, 4])
     def test_batches_too_large_for_a_shard(self, stretches, peers, tmp_path):
@@ -107,7 +134,7 @@ class TestFaults:
     @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
     def test_a_room_that_cannot_be_made(self, peers, tmp_path):
         (own, _), (kind, message) = run("no_room_at_all", 2, tmp_path, peers=peers)
-        assert own == "MemoryError" and kind == "ShardError" and "no room" in message
+        assert own == "OutOfMemory" and kind == "ShardError" and "no room" in message
 
     @pytest.mark.parametrize("stretches", [0, 4])
     def test_answers_are_not_lost_where_memory_is_short(self, stretches, tmp_path):
