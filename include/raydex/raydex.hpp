@@ -17,6 +17,7 @@
 #include "raydex/hash_open.hpp"                // IWYU pragma: export
 #include "raydex/hash_options.hpp"             // IWYU pragma: export
 #include "raydex/index.hpp"                    // IWYU pragma: export
+#include "raydex/interruptible.hpp"            // IWYU pragma: export
 #include "raydex/join.hpp"                     // IWYU pragma: export
 #include "raydex/layout.hpp"                   // IWYU pragma: export
 #include "raydex/memory.hpp"                   // IWYU pragma: export

@@ -6,6 +6,7 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -24,8 +25,24 @@ namespace nb = nanobind;
 // Addresses and streams, as Python has them.
 using address = std::uintptr_t;
 
+// Has a call of the library end where Python is to raise, such as after Ctrl-C, and show how far it
+// is. It looks at what Python has in the thread that calls, which alone handles signals.
+class answering_python : interruptible {
+ public:
+  answering_python() : interruptible(is_to_raise) {}
+
+  // Raises what is to be raised now, of a call that waits.
+  static void look() {
+    if (is_to_raise({})) throw interrupted();
+  }
+
+ private:
+  // Leaves the exception with Python, see `translate`.
+  static bool is_to_raise(const progress& at);
+};
+
 // No call of the library holds the lock of the interpreter.
-using without_gil = nb::call_guard<nb::gil_scoped_release>;
+using without_gil = nb::call_guard<nb::gil_scoped_release, answering_python>;
 
 template <class T>
 T* pointer(address to) {
@@ -83,23 +100,33 @@ class handle {
   // Calls `ask` with the object, beside other threads that do.
   template <class Ask>
   auto shared(const Ask& ask) const {
-    const std::shared_lock lock(mutex_);
+    const auto lock = locked<std::shared_lock<mutex>>();
     return ask(static_cast<const T&>(checked()));
   }
   // Calls `change` with the object while no other thread uses it.
   template <class Change>
   auto alone(const Change& change) {
-    const std::unique_lock lock(mutex_);
+    const auto lock = locked<std::unique_lock<mutex>>();
     return change(checked());
   }
   // `before`: see `before_change`.
   void close(nb::handle before) {
-    const std::unique_lock lock(mutex_);
+    const auto lock = locked<std::unique_lock<mutex>>();
     if (object_ != nullptr) before_change(before);
     object_.reset();
   }
 
  private:
+  using mutex = std::shared_timed_mutex;
+
+  template <class Lock>
+  Lock locked() const {
+    Lock lock(mutex_, std::defer_lock);
+    while (!lock.try_lock_for(std::chrono::milliseconds(50)))
+      answering_python::look();
+    return lock;
+  }
+
   T& checked() const {
     if (object_ == nullptr)
       throw invalid_argument(std::string(name_) + ": it is closed; build another one");
@@ -110,7 +137,7 @@ class handle {
   const char* name_;
   backend where_;
   pid_t process_ = getpid();
-  mutable std::shared_mutex mutex_;
+  mutable mutex mutex_;
 };
 
 // The kind of join that a name says.

@@ -32,6 +32,8 @@ void translate(const std::exception_ptr& thrown, void* payload) {
   };
   try {
     std::rethrow_exception(thrown);
+  } catch (const interrupted&) {
+    // What ended the call has set it.
   } catch (const invalid_argument& error) {
     raise(to.invalid_argument, error);
   } catch (const unsupported& error) {
@@ -85,7 +87,23 @@ nb::tuple advise_points(std::uint64_t n, const key_format& key, const std::strin
   return nb::make_tuple(best.structure, best.options);
 }
 
+// What shows how far calls of a thread are.
+thread_local nb::handle shown;
+
 }  // namespace
+
+bool answering_python::is_to_raise(const progress& at) {
+  const nb::gil_scoped_acquire locked;
+  if (PyErr_CheckSignals() != 0) return true;
+  if (!shown) return false;
+  try {
+    shown(at.stage, at.step, at.steps);
+    return false;
+  } catch (nb::python_error& failed) {
+    failed.restore();
+    return true;
+  }
+}
 
 void bind_errors(nb::module_& to) {
   const nb::module_ errors = nb::module_::import_("raydex._errors");
@@ -95,6 +113,11 @@ void bind_errors(nb::module_& to) {
       errors.attr("OptixError")};
   nb::register_exception_translator(translate, classes);
 
+  // The caller keeps it until it is replaced.
+  to.def(
+      "show_progress", [](nb::handle show) { shown = show.is_none() ? nb::handle() : show; },
+      nb::arg("show").none(),
+      nb::sig("def show_progress(show: Callable[[str, int, int], None] | None) -> None"));
   to.def("version", [] { return RAYDEX_VERSION; });
   to.def("why_unavailable",
          [](const std::string& where) { return why_unavailable(parse_backend(where)); });

@@ -8,8 +8,12 @@
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cfenv>
 #include <cstdint>
+
+#include "src/interface/watch.hpp"
 
 namespace raydex::cpu {
 
@@ -30,16 +34,48 @@ class default_floats {
   std::fenv_t callers_{};
 };
 
-// Calls f(begin, end) for blocks of 0 .. size - 1, in default floats on every thread.
+// Calls f(begin, end) for blocks of 0 .. size - 1, in default floats on every thread. Where this
+// thread's calls are interruptible, blocks are of `step` at most, and are taken one after the other,
+// so that no thread waits long for another's: only this one asks, and waits for all.
 template <class Function>
-void for_blocks(std::uint64_t size, std::uint64_t grain, const Function& f) {
+void for_blocks(std::uint64_t size, std::uint64_t grain, const Function& f, std::uint64_t step) {
   const default_floats floats;
+  interruptible* const asked = watch::of_this_thread();
   // Threads take the environment of this one; without it, of the one that used oneTBB first.
   tbb::task_group_context here(tbb::task_group_context::bound,
                                tbb::task_group_context::fp_settings);
+  const auto threads = static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency());
+  step = std::clamp(size / (16 * threads), grain, std::max(grain, step));
+  std::atomic<std::uint64_t> next = 0;
+  const tbb::blocked_range<std::uint64_t> whole(0, size, grain);
+  const tbb::blocked_range<std::uint64_t> each(0, std::min(threads, size), 1);
   tbb::parallel_for(
-      tbb::blocked_range<std::uint64_t>(0, size, grain),
-      [&](const auto& block) { f(block.begin(), block.end()); }, here);
+      asked == nullptr ? whole : each,
+      [&](const auto& block) {
+        if (asked == nullptr) return f(block.begin(), block.end());
+        for (std::uint64_t begin; (begin = next.fetch_add(step)) < size;) {
+          f(begin, std::min(size, begin + step));
+          if (asked == watch::of_this_thread()) watch::look();  // what it throws cancels all
+          if (here.is_group_execution_cancelled()) return;
+        }
+      },
+      here);
+}
+template <class Function>
+void for_blocks(std::uint64_t size, std::uint64_t grain, const Function& f) {
+  for_blocks(size, grain, f, 128 * grain);
+}
+
+// Calls f(i) for 0 .. size - 1, of which each takes some time.
+template <class Function>
+void for_each_part(std::uint64_t size, const Function& f) {
+  for_blocks(
+      size, 1,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i)
+          f(i);
+      },
+      1);
 }
 
 // Merges f(begin, end) of blocks of 0 .. size - 1, for a task of `for_blocks` that others are to

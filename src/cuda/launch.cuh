@@ -16,6 +16,7 @@
 
 #include "raydex/memory.hpp"
 #include "src/cuda/check.hpp"
+#include "src/interface/watch.hpp"
 
 namespace raydex::cuda {
 
@@ -24,6 +25,7 @@ template <class... Parameters, class... Arguments>
 void launch(stream_t stream, std::uint64_t blocks, unsigned threads, std::size_t shared_bytes,
             void (*kernel)(Parameters...), Arguments&&... arguments) {
   if (blocks == 0) return;
+  watch::look();
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(threads);

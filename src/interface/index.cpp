@@ -8,6 +8,7 @@
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
 #include "src/interface/row_ids.hpp"
+#include "src/interface/watch.hpp"
 
 namespace raydex {
 
@@ -233,6 +234,7 @@ std::uint64_t index::do_repairs(stream_t /*stream*/) const {
 }
 
 void index::edit(stream_t stream, const edits& batch) try {
+  const unwatched from_here;
   const auto check_keys = [&](const char* argument, const column& keys) {
     check_column(argument, keys);
     if (keys.size != 0 && keys.format != info_.key) {

@@ -10,6 +10,7 @@
 #include "raydex/error.hpp"
 #include "src/interface/checks.hpp"
 #include "src/interface/dispatch.hpp"
+#include "src/interface/watch.hpp"
 
 namespace raydex {
 
@@ -136,6 +137,7 @@ void rmq::check(const context& on, const probes& ranges, std::uint64_t first) co
 }
 
 void rmq::refresh(stream_t stream, const column& positions) try {
+  const unwatched from_here;
   check_positions("positions", positions);
   if (positions.validity != nullptr) {
     throw invalid_argument("positions: some are missing; give those that have changed");

@@ -5,6 +5,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
+#include "src/interface/watch.hpp"
 #include "src/options/checked.hpp"
 #include "src/options/ray_options.hpp"
 #include "src/options/rays.hpp"
@@ -15,6 +16,7 @@ rx::rx(memory_resource& upstream) : index(upstream) {}
 rx::~rx() = default;
 
 void rx::update(stream_t stream, const column& keys, const std::optional<column>& row_ids) try {
+  const unwatched from_here;
   check_build(rx_table.facts, info().where, {memory(), stream}, keys, row_ids);
   if (keys.format != info().key) {
     throw invalid_argument(fmt::format("keys: they are {}, but the keys of the index are {}",

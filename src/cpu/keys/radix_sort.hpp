@@ -2,14 +2,13 @@
 // A stable radix sort of (key, value) pairs, least significant byte first, over oneTBB.
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
 
 #include "raydex/memory.hpp"
+#include "src/cpu/parallel.hpp"
 
 namespace raydex::cpu {
 
@@ -37,12 +36,13 @@ void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& 
   const std::uint64_t blocks = (size + block - 1) / block;
   buffer<histogram> counts(on, blocks);
   const auto for_each_block = [&](auto&& body) {
-    tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
+    for_each_part(blocks, [&](std::uint64_t b) {
       body(counts.data()[b], b * block, std::min(size, (b + 1) * block));
     });
   };
 
   for (unsigned shift = 0; shift < 8 * sizeof(Key); shift += 8) {
+    watch::tell("sorting", shift / 8 + 1, sizeof(Key));
     const auto digit = [shift](Key key) { return static_cast<std::size_t>((key >> shift) & 0xff); };
     const Key* keys = input.keys.data();
     const Value* values = input.values.data();
@@ -76,6 +76,7 @@ void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& 
     });
     std::swap(input, other);
   }
+  watch::tell("", 0, 0);
 }
 
 }  // namespace raydex::cpu

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "raydex/core/lookups/hash_buckets.hpp"
 #include "raydex/error.hpp"
 #include "src/cpu/keys/radix_sort.hpp"
+#include "src/cpu/parallel.hpp"
 #include "src/interface/row_id_facts.hpp"
 #include "src/lookups/answering.hpp"
 #include "src/lookups/given_column.hpp"
@@ -45,7 +45,7 @@ pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& key
   const sort_code<Key> code_of(order);
   const std::uint64_t blocks = (size + block - 1) / block;
   buffer<std::uint64_t> ends(on, blocks);
-  tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
+  for_each_part(blocks, [&](std::uint64_t b) {
     const std::uint64_t end = std::min(size, (b + 1) * block);
     std::uint64_t count = 0;
     for (std::uint64_t i = b * block; i < end; ++i) {
@@ -57,7 +57,7 @@ pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& key
   const auto begin_of = [&](std::uint64_t b) { return b == 0 ? 0 : ends.data()[b - 1]; };
 
   pairs<Key, RowId> entries(on, begin_of(blocks));
-  tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
+  for_each_part(blocks, [&](std::uint64_t b) {
     const std::uint64_t end = std::min(size, (b + 1) * block);
     std::uint64_t next = begin_of(b);
     for (std::uint64_t i = b * block; i < end; ++i) {
@@ -75,7 +75,7 @@ template <class Key>
 bool ascend(const buffer<Key>& keys) {
   const std::uint64_t blocks = (keys.size() + block - 1) / block;
   std::atomic<bool> descends = false;
-  tbb::parallel_for(std::uint64_t{0}, blocks, [&](std::uint64_t b) {
+  for_each_part(blocks, [&](std::uint64_t b) {
     if (descends) return;
     // With the next block's first.
     const std::uint64_t end = std::min(keys.size(), (b + 1) * block + 1);

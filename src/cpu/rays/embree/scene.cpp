@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cpu/rays/embree/scene.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -14,6 +17,7 @@
 
 #include "raydex/error.hpp"
 #include "src/cpu/parallel.hpp"
+#include "src/interface/watch.hpp"
 
 namespace raydex::embree {
 
@@ -286,8 +290,33 @@ struct scene::state {
       rtcCommitGeometry(geometry);
       rtcAttachGeometry(made, geometry);
     }
-    rtcCommitScene(made);
-    check("rtcCommitScene");
+    commit(made);
+  }
+
+  // Builds what rays are traced in. Where this thread's call is interruptible it asks while another
+  // one builds, since Embree has it wait for its own.
+  void commit(RTCScene made) const {
+    std::atomic<bool> stopped = false;
+    rtcSetSceneProgressMonitorFunction(
+        made,
+        [](void* flag, double /*part*/) { return !static_cast<std::atomic<bool>*>(flag)->load(); },
+        &stopped);
+    const auto build = [&] {
+      rtcCommitScene(made);
+      return rtcGetDeviceError(device);  // of the thread that calls
+    };
+    RTCError code = RTC_ERROR_NONE;
+    if (interruptible* const asked = watch::of_this_thread(); asked != nullptr) {
+      auto built = std::async(std::launch::async, build);
+      while (built.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
+        stopped = watch::is_to_stop(*asked);
+      code = built.get();
+    } else {
+      code = build();
+    }
+    rtcSetSceneProgressMonitorFunction(made, nullptr, nullptr);
+    if (stopped) watch::stop();
+    if (code != RTC_ERROR_NONE) fail("rtcCommitScene", code);
   }
 
   // Makes a scene of the parts. There is none before it is complete.
@@ -300,8 +329,7 @@ struct scene::state {
       rtcCommitGeometry(held.get());
       rtcAttachGeometry(made.get(), held.get());
     }
-    rtcCommitScene(made.get());
-    check("rtcCommitScene");
+    commit(made.get());
     rtcRetainScene(made.get());
     top = made.get();
   }
@@ -313,8 +341,7 @@ struct scene::state {
     if (made_of.primitive != core::primitive_kind::box)
       rtcUpdateGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0);
     rtcCommitGeometry(geometry);
-    rtcCommitScene(parts[part]);
-    check("rtcCommitScene");
+    commit(parts[part]);
   }
 
   query ask(const core::axis_ray& ray) const {
