@@ -154,9 +154,9 @@ class RAYDEX_EXPORT index {
   void offsets(const context& on, const probes& batch, std::span<std::uint64_t> out) const;
 
   /// Writes all matching row ids of each probe, from `out[offsets[i]]` on; ordered by key, then by
-  /// row id, on ordered structures. `offsets`: what `offsets` wrote for this batch; they are trusted,
-  /// and no edit may come between. `out` must hold `offsets[batch.size()]` row ids, which only `cpu`
-  /// checks: elsewhere that would synchronise. Their type is as of `first`.
+  /// row id, on ordered structures. `offsets`: what `offsets` wrote for this batch; they are
+  /// trusted, and no edit may come between. `out` must hold `offsets[batch.size()]` row ids, which
+  /// only `cpu` checks: elsewhere that would synchronise. Their type is as of `first`.
   void rows(const context& on, const probes& batch, std::span<const std::uint64_t> offsets,
             const row_id_span& out) const;
 

@@ -89,7 +89,8 @@ void bind_minima(nb::module_& to) {
       .def("__init__", build_minima, arg("structure"), arg("backend"), arg("session"),
            arg("stream"), arg("values"), arg("options"), arg("minima"), arg("maxima"),
            without_gil())
-      .def("info", info, nb::sig("def info(self) -> list[tuple[str, str, str, int, str, int, int]]"))
+      .def("info", info,
+           nb::sig("def info(self) -> list[tuple[str, str, str, int, str, int, int]]"))
       .def("value", value, arg("session"), arg("stream"), arg("lower"), arg("upper"),
            arg("largest"), arg("format"), arg("out"), arg("size"), without_gil())
       .def("position", position, arg("session"), arg("stream"), arg("lower"), arg("upper"),

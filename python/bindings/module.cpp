@@ -116,8 +116,7 @@ void bind_errors(nb::module_& to) {
   // The caller keeps it until it is replaced.
   to.def(
       "show_progress", [](nb::handle show) { shown = show.is_none() ? nb::handle() : show; },
-      nb::arg("show").none(),
-      nb::sig("def show_progress(show: Callable[[str, int, int], None] | None) -> None"));
+      nb::arg("show").none(), nb::sig("def show_progress(show: object | None) -> None"));
   to.def("version", [] { return RAYDEX_VERSION; });
   to.def("why_unavailable",
          [](const std::string& where) { return why_unavailable(parse_backend(where)); });

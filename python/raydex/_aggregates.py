@@ -13,6 +13,7 @@ from raydex._columns import Key, column, format_of, look, refuse_strings, stream
 from raydex._errors import InvalidType, Unsupported
 from raydex._index import Batch, Index, bytes_as_text
 from raydex._places import Held, stream_for
+from raydex._progress import shown
 from raydex._worlds import HOST, BareWorld, as_times
 
 
@@ -172,6 +173,7 @@ def aggregate(
     maxima: bool = True,
     first_rows: bool = True,
     stream: Any = None,
+    progress: bool = False,
 ) -> Aggregate:
     """Builds what answers aggregates over an index, however many rows match.
 
@@ -187,8 +189,8 @@ def aggregate(
         index 8 bytes for sums, 16 for those of integers of 64 bits, 10.3 of floating values, a value and a little more for minima, the
         same for maxima, a row id and a little more for first rows; 8 bytes if values are missing, and 24 if
         some are infinite or NaN.
-    stream
-        Of a GPU, as of `raydex.build`.
+    stream, progress
+        As of `raydex.build`.
 
     Returns
     -------
@@ -217,8 +219,9 @@ def aggregate(
         kept = index._streams[number]
     else:
         number, kept = stream_for(HOST if place.device is None else BareWorld(place.device), stream)
-    native = place.run(
-        _raydex.Aggregate, index._native, place.session(), number, cells, sums, minima, maxima, first_rows
-    )
+    with shown("aggregate", len(index), progress):
+        native = place.run(
+            _raydex.Aggregate, index._native, place.session(), number, cells, sums, minima, maxima, first_rows
+        )
     index._streams[number] = kept
     return Aggregate(native, index, key, kept, number)

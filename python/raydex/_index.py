@@ -14,6 +14,7 @@ from raydex._columns import Column, Key, Source, column, dtype_of, look, refuse_
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import lists_to_arrow
 from raydex._places import Held, Place, place_for
+from raydex._progress import shown
 from raydex._structures import known
 from raydex._worlds import HOST, World, plain_world
 
@@ -139,6 +140,9 @@ class Index(Held):
     default the current one of the probes' library, and calls return before it is done; only `rows`,
     `insert` and `erase` wait for it. *Threads*: several may ask; `insert` and `erase` wait for them, and
     each answer is that of one moment, before an edit or after it. The lock of the interpreter is not held.
+
+    *Ctrl-C* ends queries and builds, on the CPU within 0.2 s or so, on a GPU between launches; edits come to
+    their end first.
 
     *Copies*: an index has memory of its own and is neither copied nor pickled: `copy.copy` and the like raise
     `raydex.InvalidType`.
@@ -478,6 +482,7 @@ def build(
     stream: Any = None,
     *,
     rows: Any = None,
+    progress: bool = False,
     **options: Any,
 ) -> Index:
     """Builds an index over a column.
@@ -508,6 +513,9 @@ def build(
         the current one of the column's library. The index frees its memory there.
     rows
         Explicit row ids, as many as cells; by default the positions of cells.
+    progress
+        Whether a build of more than half a second shows how far it is, where stderr is a terminal or a
+        notebook's.
     options
         Of the structure, by name; `raydex.structures()` has them.
 
@@ -517,8 +525,8 @@ def build(
         The column may be freed or changed afterwards, but for strings of any length.
 
     Cost: a radix sort of the column, and what the structure lays out; see the structure's own header.
-    Missing cells are never matched. Raises `raydex.InvalidArgument`, `InvalidType`, `Unsupported`,
-    `Unavailable`, `OutOfMemory`, `CudaError`.
+    Missing cells are never matched. Ctrl-C ends a build, as it ends queries and joins. Raises
+    `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `Unavailable`, `OutOfMemory`, `CudaError`.
     """
     source = look("column", column_of)
     if source.scalar:
@@ -527,23 +535,20 @@ def build(
     number, kept = stream_of(source, stream)
     keys = column(source, number)
     if keys.key.dtype is None:
-        return _build_over_strings(keys, place, structure, options, rows)
+        with shown("build", keys.size, progress):
+            return _build_over_strings(keys, place, structure, options, rows)
     row_ids = None
     if rows is not None:
         row_source = look("rows", rows)
         same_place(source, row_source)
         bits = 32 if keys.size < 2**32 - 1 and _fit_32_bits(row_source, number) else 64
         row_ids = place.run(row_ids_in, row_source, number, bits)
-    native = place.run(
-        _raydex.Index,
-        structure,
-        place.backend,
-        place.session(),
-        number,
-        keys.native,
-        None if row_ids is None else row_ids.native,
-        option_texts(options),
-    )
+    ids = None if row_ids is None else row_ids.native
+    with shown("build", keys.size, progress):
+        native = place.run(
+            _raydex.Index, structure, place.backend, place.session(), number, keys.native, ids,
+            option_texts(options),
+        )  # fmt: skip
     return Index(native, place, keys.key, kept, number)
 
 

@@ -25,6 +25,7 @@ from raydex._columns import (
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import bytes_as_text, option_texts, options_of
 from raydex._places import Held, Place, place_for
+from raydex._progress import shown
 from raydex._structures import known
 from raydex._worlds import as_times
 
@@ -217,6 +218,7 @@ def rmq(
     stream: Any = None,
     *,
     extremes: str = "min",
+    progress: bool = False,
     **options: Any,
 ) -> Rmq:
     """Builds a structure that answers range-minimum queries over an array, or range-maximum ones.
@@ -227,7 +229,7 @@ def rmq(
         As the column of `raydex.build`: numbers or times, adjacent and none missing.
     structure
         A name of `raydex.structures()` with `minima`, or `auto`, which is `rmq_cover`.
-    device, stream, options
+    device, stream, progress, options
         As of `raydex.build`; `ties="rightmost"` has `argmin` name the rightmost of equal values.
     extremes
         `"min"`, `"max"`, or `"both"`, which builds two structures, one for each.
@@ -251,8 +253,9 @@ def rmq(
     values = column(source, number)
     if values.key.dtype is None or values.key.dtype.kind == "S" or values.key.unit:
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers")
-    native = place.run(
-        _raydex.Rmq, structure, place.backend, place.session(), number, values.native, option_texts(options),
-        "min" in wanted, "max" in wanted,
-    )  # fmt: skip
+    with shown("rmq", values.size, progress):
+        native = place.run(
+            _raydex.Rmq, structure, place.backend, place.session(), number, values.native, option_texts(options),
+            "min" in wanted, "max" in wanted,
+        )  # fmt: skip
     return Rmq(native, wanted, place, values, kept, number)

@@ -35,8 +35,8 @@ class default_floats {
 };
 
 // Calls f(begin, end) for blocks of 0 .. size - 1, in default floats on every thread. Where this
-// thread's calls are interruptible, blocks are of `step` at most, and are taken one after the other,
-// so that no thread waits long for another's: only this one asks, and waits for all.
+// thread's calls are interruptible, blocks are of `step` at most, and are taken one after the
+// other, so that no thread waits long for another's: only this one asks, and waits for all.
 template <class Function>
 void for_blocks(std::uint64_t size, std::uint64_t grain, const Function& f, std::uint64_t step) {
   const default_floats floats;

@@ -13,6 +13,8 @@ from raydex._program.messages import Failed, Refused, check_word, quoted
 from raydex._program.tables import Name, parse, parse_ranges
 
 _BACKENDS = ("auto", "cpu", "cuda", "optix")
+_ARGUMENTS = ("device", "extremes", "progress", "rows", "stream", "structure")
+"""What `raydex.build` and `raydex.rmq` take beside options."""
 
 
 def structure_options(given: argparse.Namespace, minima: bool) -> dict[str, str]:
@@ -24,6 +26,8 @@ def structure_options(given: argparse.Namespace, minima: bool) -> dict[str, str]
             raise Refused(f"option: {quoted(text)} is not of the form name=value")
         if name in options:
             raise Refused(f"option: {quoted(name)} is given twice")
+        if name in _ARGUMENTS:
+            raise Refused(f"option: {quoted(name)} is none of a structure")
         options[name] = value
     check_word("backend", given.backend, _BACKENDS)
     if given.backend in ("cuda", "optix"):

@@ -44,9 +44,8 @@ def query(given: argparse.Namespace) -> None:
         values = read_as("values", "--values")
 
         with naming(column=keys, rows=rows):
-            index = raydex.build(
-                keys.cells, given.structure, rows=None if rows is None else rows.cells, **options
-            )
+            row_ids = None if rows is None else rows.cells
+            index = raydex.build(keys.cells, given.structure, rows=row_ids, progress=True, **options)
         _edit(index, insert, insert_rows, erase, erase_rows)
         ends = dict(zip(("lower", "upper") if len(probes) == 2 else ("points",), probes))
         wide = rows.values.dtype.itemsize == 8 if rows is not None else len(keys) >= 2**32 - 1

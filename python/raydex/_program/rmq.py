@@ -50,7 +50,8 @@ def rmq(given: argparse.Namespace) -> None:
             # In memory that can be written, of the type that the structure holds.
             array = array.astype(raydex.rmq(array[:0]).min([], []).dtype)
         with naming(array=values, positions=changes and changes[0], lower=ends[0], upper=ends[1]):
-            built = raydex.rmq(array, given.structure, extremes=given.result.removeprefix("arg"), **options)
+            extreme = given.result.removeprefix("arg")
+            built = raydex.rmq(array, given.structure, extremes=extreme, progress=True, **options)
             if changes:
                 array[changes[0].values] = changes[1].values
                 built.refresh(changes[0].values)
