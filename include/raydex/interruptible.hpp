@@ -30,14 +30,15 @@ struct progress {
 /// then they throw `interrupted`, and leave everything as it was but their outputs. Edits and
 /// refreshes do not ask: half done they would be of no use.
 ///
-/// They ask in its thread, 50 ms after it was made or asked last, or a little later: on `cpu` after
-/// 200 ms, but where one probe matches so many rows that few take that long; on `cuda` and `optix`
-/// between launches, which waits for nothing that is queued. A thread may have one within another;
-/// the inner one is asked.
+/// They ask in its thread, `pause` after it was made or asked last, or a little later: on `cpu`
+/// 100 ms or so, more where some probes match so many rows that they take that long; on `cuda` and
+/// `optix` when they launch the next kernel, and waiting for what is queued is not ended. A thread
+/// may have one within another; the inner one is asked.
 class RAYDEX_EXPORT interruptible {
  public:
   /// `stop`: whether to stop; must not throw. Once it has said so it is asked no more.
-  explicit interruptible(std::function<bool(const progress&)> stop);
+  explicit interruptible(std::function<bool(const progress&)> stop,
+                         std::chrono::milliseconds pause = std::chrono::milliseconds(50));
   ~interruptible();
   interruptible(const interruptible&) = delete;
   interruptible& operator=(const interruptible&) = delete;
@@ -45,6 +46,7 @@ class RAYDEX_EXPORT interruptible {
  private:
   friend class watch;
   std::function<bool(const progress&)> stop_;
+  std::chrono::milliseconds pause_;
   std::chrono::steady_clock::time_point next_;
   progress at_;
   bool stopped_ = false;

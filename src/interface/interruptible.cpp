@@ -10,7 +10,6 @@ namespace raydex {
 namespace {
 
 using clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds pause{50};
 thread_local interruptible* asked_by_this_thread = nullptr;
 
 }  // namespace
@@ -18,8 +17,10 @@ thread_local interruptible* asked_by_this_thread = nullptr;
 interrupted::interrupted() : error("the call was interrupted") {}
 interrupted::~interrupted() = default;
 
-interruptible::interruptible(std::function<bool(const progress&)> stop)
+interruptible::interruptible(std::function<bool(const progress&)> stop,
+                             std::chrono::milliseconds pause)
     : stop_(std::move(stop)),
+      pause_(pause),
       next_(clock::now() + pause),
       outer_(std::exchange(asked_by_this_thread, this)) {}
 
@@ -34,7 +35,7 @@ interruptible* watch::of_this_thread() noexcept {
 bool watch::is_to_stop(interruptible& asked) {
   if (!asked.stopped_ && clock::now() >= asked.next_) {
     asked.stopped_ = asked.stop_(asked.at_);
-    asked.next_ = clock::now() + pause;
+    asked.next_ = clock::now() + asked.pause_;
   }
   return asked.stopped_;
 }

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
 
 #include "raydex/error.hpp"
+#include "raydex/interruptible.hpp"
 #include "tests/failures/failure.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"
@@ -38,6 +40,37 @@ bool throws(std::uint64_t point, shortage kind, Operation&& operation) {
     EXPECT_TRUE(tested_by_emulation()) << other.what();
   }
   return true;
+}
+
+// Has an operation be interrupted where it looks whether it is to stop, in turn at some of these
+// places. Each time it runs once more without, and then `done()` is called: nothing else is left of
+// the one that was interrupted but what it wrote.
+template <class Operation, class Done>
+void stop_in_turn(std::uint64_t most, Operation&& operation, Done&& done) {
+  using std::chrono::milliseconds;
+  std::uint64_t looks = 0;
+  {
+    const interruptible counting([&](const progress&) { return ++looks == 0; }, milliseconds(0));
+    operation();
+  }
+  done();
+  const std::uint64_t stride = std::max<std::uint64_t>(1, looks / most);
+  auto random = generator(looks);
+  for (std::uint64_t point = below(random, stride); point < looks; point += stride) {
+    SCOPED_TRACE("stopped at look " + std::to_string(point) + " of " + std::to_string(looks));
+    bool stopped = false;
+    try {
+      const interruptible asked(
+          [&, so_far = point](const progress&) mutable { return so_far-- == 0; }, milliseconds(0));
+      operation();
+    } catch (const interrupted&) {
+      stopped = true;
+    }
+    // Threads share the looks of an operation in other ways each time: it may be through before.
+    if (stopped) operation();
+    done();
+    if (testing::Test::HasFailure()) return;
+  }
 }
 
 // Makes the calls of an operation fail in turn; if there are many, or a run is to draw a share,
@@ -70,6 +103,7 @@ void fail_in_turn(const std::string& name, Operation&& operation, Failed&& faile
   }
   operation();
   done();
+  stop_in_turn(std::max<std::uint64_t>(1, most / 4), operation, done);
 }
 
 }  // namespace raydex::test

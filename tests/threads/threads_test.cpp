@@ -3,6 +3,8 @@
 // ThreadSanitizer, races between them are found.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -74,6 +76,9 @@ class index_threads : public testing::TestWithParam<subject> {
       at_once([&] {
         const session own(backend::cpu);
         EXPECT_TRUE(ask(own, *index_, batch) == alone);
+        const interruptible looks([](const progress&) { return false; },
+                                  std::chrono::milliseconds(0));
+        EXPECT_TRUE(ask(own, *index_, batch) == alone);
       });
     }
   }
@@ -111,6 +116,25 @@ INSTANTIATE_TEST_SUITE_P(
                     subject{"rx", {{"inverse", "on"}}}, subject{"cgrx", {}},
                     subject{"cgrx", {{"node", "32"}}}, subject{"cgrx", {{"mapping", "bits"}}}),
     name_of);
+
+TEST_P(index_threads, stop_while_others_ask) {
+  const probes batch = points(column(lower_));
+  const answers alone = ask(at_, *index_, batch);
+  std::atomic<int> number = 0;
+  at_once([&] {
+    const session own(backend::cpu);
+    const bool stops = number++ == 0;
+    const interruptible asked([&](const progress&) { return stops; }, std::chrono::milliseconds(0));
+    if (stops) {
+      EXPECT_THROW(ask(own, *index_, batch), interrupted);
+      EXPECT_THROW(
+          build(GetParam().structure, backend::cpu, own, column(keys_), {}, GetParam().options),
+          interrupted);
+    } else {
+      EXPECT_TRUE(ask(own, *index_, batch) == alone);
+    }
+  });
+}
 
 class edited_threads : public index_threads {};
 
