@@ -202,6 +202,19 @@ def test_signals_leave_nothing(program, name):
     assert sorted(os.listdir()) == before and pathlib.Path("o.csv").read_text(encoding="utf-8") == "precious"
 
 
+def test_a_signal_is_answered_while_the_library_works(program):
+    """It sorts some 10^7 rows then, twice, and searches."""
+    program.file("k.npy", np.random.default_rng(1).integers(0, 1 << 60, 10_000_000))
+    process = start(["join", *words_of({**JOIN, "build": "k.npy", "probe": "k.npy", "kind": "semi"})])
+    time.sleep(1.0)
+    if process.poll() is None:
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        assert time.monotonic() - begin < 0.6
+    process.communicate()
+
+
 def test_more_rows_than_a_stretch(program):
     """Rows are read and written in parts."""
     rows = (1 << 20) + 3

@@ -57,6 +57,7 @@ WRONG = [
     ("query", {"structure": "sorted_array", "option": "layout=rows"},
      "option layout: 'rows' is not one of column, row"),
     ("query", {"option": "layout"}, "option: 'layout' is not of the form name=value"),
+    ("query", {"option": "progress=on"}, "option: 'progress' is none of a structure"),
     ("query", {"structure": "hash_open", "result": "rank"}, "hash_open"),
     ("query", {"backend": "tpu"}, "backend: 'tpu' is not one of auto, cpu, cuda, optix"),
     ("query", {"out": "k.npy"}, "--keys k.npy and --out k.npy are the same file"),
