@@ -299,15 +299,15 @@ def distribute(
     parts = [[one.split(cells) for cells in of] for one, of in zip(routes, columns)]
     return [
         [
-            _in_one([at_place(part[column][shard], place) for part in parts])
+            in_one([at_place(part[column][shard], place) for part in parts])
             for column in range(len(columns[0]))
         ]
         for shard, place in enumerate(engine.places)
     ]
 
 
-def _in_one(parts: list[Any]) -> Any:
-    return arrays_of(parts[0]).concatenate(parts)
+def in_one(parts: list[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else arrays_of(parts[0]).concatenate(parts)
 
 
 def _word(word: Any) -> Any:

@@ -17,7 +17,7 @@ from raydex.sharded._arrays import arrays_of
 from raydex.sharded._call import Call, Probes, Values
 from raydex.sharded._cells import dense, of_all, row_ids
 from raydex.sharded._devices import at_place, beside
-from raydex.sharded._exchange import Company, by_process, collective, distribute
+from raydex.sharded._exchange import Company, by_process, collective, distribute, in_one
 from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample, splitters_from, undo
 from raydex.sharded._shard import Shard, Summary, complete
@@ -339,9 +339,10 @@ class ShardedIndex:
             shard.answer("rows", begin, end)
             for shard, (begin, end) in zip(self._shards, self._on_shards(ends, pieces))
         ]
-        counts = on.concatenate([beside(one[0], ends[0]) for one in each])
-        rows = on.concatenate([beside(one[1], ends[0]) for one in each])
-        counts, rows = on.cast(counts, self._narrow("count")), on.cast(rows, self._narrow("rows"))
+        counts = on.cast(in_one([beside(one[0], ends[0]) for one in each]), self._narrow("count"))
+        rows = in_one([beside(one[1], ends[0]) for one in each])
+        del each
+        rows = on.cast(rows, self._narrow("rows"))
         return (counts, rows, _sizes(counts, received))
 
     def _rows_back(

@@ -338,9 +338,10 @@ def _join_index(left: Any, index: ShardedIndex, how: str) -> JoinPairs:
     offsets, rows = index.rows(probes)
     on = arrays_of(offsets)
     counts = offsets[1:] - offsets[:-1]
-    lefts = on.repeat(on.arange(len(counts)), counts)
-    if how == "left":
-        lone = on.nonzero(counts == 0)
-        lefts = on.concatenate([lefts, lone])
+    numbers = on.arange(len(counts)) + begin
+    lefts = on.repeat(numbers, counts)
+    lone = on.nonzero(counts == 0)
+    if how == "left" and len(lone):
+        lefts = on.concatenate([lefts, on.take(numbers, lone)])
         rows = on.concatenate([rows, on.full(len(lone), -1, "int64")])
-    return JoinPairs(lefts + begin, rows)
+    return JoinPairs(lefts, rows)

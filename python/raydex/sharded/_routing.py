@@ -24,6 +24,10 @@ from raydex._structures import known
 from raydex.sharded._arrays import Arrays, arrays_of
 
 
+STRETCH = 1 << 22
+"""Rows of which it is in memory where they go."""
+
+
 @dataclass(frozen=True)
 class Routes:
     """The pieces of a batch, grouped by shard; within a shard in the order of the probes."""
@@ -269,7 +273,28 @@ def undo_rows(routes: Routes, counts: Any, rows: Any) -> tuple[Any, Any]:
         at = on.take(free, probes)
         begin[:] = at
         on.put(free, probes, at + count)
-    places = on.repeat(begins - on.running(counts)[:-1], counts) + on.arange(len(rows))
     out = on.empty(len(rows), on.dtype(rows))
-    on.put(out, places, rows)
+    ends = on.running(counts)
+    # Some at a time: places are as large as rows.
+    for first, last in _stretches(on, ends, len(rows)):
+        begin, end = int(ends[first]), int(ends[last])
+        if last == first + 1:  # one piece, however many rows it has
+            at = int(begins[first])
+            out[at : at + end - begin] = rows[begin:end]
+            continue
+        own = counts[first:last]
+        places = on.repeat(begins[first:last] - ends[first:last], own) + (on.arange(end - begin) + begin)
+        on.put(out, places, rows[begin:end])
     return (offsets, out)
+
+
+def _stretches(on: Arrays, ends: Any, rows: int) -> list[tuple[int, int]]:
+    """Pieces, from one on and up to another, which have up to `STRETCH` rows together or are one. `ends`: how many
+    rows the pieces before each have, and all."""
+    if rows <= STRETCH:
+        return [(0, len(ends) - 1)]
+    at = on.owners(np.arange(STRETCH, rows, STRETCH), ends)
+    begins, lasts = at[:-1], at[1:]
+    others = (begins[1:] != begins[:-1]) | (lasts[1:] != lasts[:-1])
+    cuts = [0, *(on.host(on.nonzero(others)) + 1).tolist(), len(ends) - 1]
+    return list(zip(cuts, cuts[1:]))

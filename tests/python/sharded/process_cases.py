@@ -11,7 +11,7 @@ import numpy as np
 import raydex
 import raydex.sharded
 import sharded_cases as cases
-from raydex.sharded import _build, _call, _few, _index, _joins, _notes, _turns
+from raydex.sharded import _build, _call, _few, _index, _joins, _notes, _routing, _turns
 
 
 def party(engine):
@@ -452,18 +452,19 @@ def unsendable(engine):
     return found
 
 
-def memory_of_a_join(engine, how):
-    """The largest of what a join of many pairs holds beside what it returns, in arrays of 8 bytes a pair."""
+def memory_of_a_join(engine, how, with_index=False):
+    """The most that a join of many pairs holds, in arrays of 8 bytes a pair, what it returns among them."""
     import torch
 
-    _joins.STRETCH = 1 << 16
+    _joins.STRETCH = _routing.STRETCH = 1 << 16
     one = put(engine)(np.zeros(1000, "int64"))
+    other = raydex.sharded.build(one, engine=engine) if with_index else one
     if engine.device is None:
         tracemalloc.start()
     else:
         torch.cuda.reset_peak_memory_stats()
     before = 0 if engine.device is None else torch.cuda.memory_allocated()
-    pairs = raydex.sharded.join(one, one, how, engine=engine)
+    pairs = raydex.sharded.join(one, other, how, engine=engine)
     most = tracemalloc.get_traced_memory()[1] if engine.device is None else torch.cuda.max_memory_allocated()
     return (len(pairs.left), (most - before) / 8 / max(len(pairs.left), 1))
 

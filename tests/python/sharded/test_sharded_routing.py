@@ -11,6 +11,7 @@ import raydex
 import sharded_cases as cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raydex.sharded import _routing
 from raydex.sharded._hot import merge
 from raydex.sharded._routing import route, sample, splitters_from, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
@@ -88,7 +89,7 @@ def test_pieces(library, data):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_answers_are_put_together(library, random):
+def test_answers_are_put_together(monkeypatch, library, random):
     splitters = np.array([10, 20, 20, 30])
     lower = random.integers(0, 40, 200)
     upper = lower + random.integers(-3, 25, 200)
@@ -102,13 +103,16 @@ def test_answers_are_put_together(library, random):
     large = np.full(len(sources), 2**62)
     cases.equal(undo(routes, to(library, large), "sum"), [(len(of) * 2**62 + 2**63) % 2**64 - 2**63 for of in each])
     counts = random.integers(0, 4, len(sources))
+    counts[len(counts) // 2] = 100
     rows = random.integers(0, 1000, counts.sum()).astype("int32")
     begins = np.concatenate([[0], np.cumsum(counts)])
-    offsets, found = undo_rows(routes, to(library, counts), to(library, rows))
-    assert np.asarray(found).dtype == np.int32
-    for at in range(200):
-        wanted = [rows[begins[piece]:begins[piece + 1]] for piece in np.flatnonzero(sources == at)]
-        cases.equal(found[offsets[at]:offsets[at + 1]], np.concatenate([np.empty(0), *wanted]))
+    for stretch in (1 << 22, 40, 3, 1):
+        monkeypatch.setattr(_routing, "STRETCH", stretch)
+        offsets, found = undo_rows(routes, to(library, counts), to(library, rows))
+        assert np.asarray(found).dtype == np.int32
+        for at in range(200):
+            wanted = [rows[begins[piece]:begins[piece + 1]] for piece in np.flatnonzero(sources == at)]
+            cases.equal(found[offsets[at]:offsets[at + 1]], np.concatenate([np.empty(0), *wanted]))
     points = route(to(library, lower), None, splitters, to(library, lower % 2 == 0))
     cases.equal(undo(points, points.lower, "place"), np.where(lower % 2 == 0, lower, -1))
     cases.equal(undo(points, points.lower, "first", -7), np.where(lower % 2 == 0, lower, -7))
