@@ -23,7 +23,6 @@ from raydex._places import place_for, stream_for
 from raydex._structures import known
 from raydex.sharded._arrays import Arrays, arrays_of
 
-
 STRETCH = 1 << 22
 """Rows of which it is in memory where they go."""
 

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "raydex/error.hpp"
+#include "src/interface/watch.hpp"
 #include "src/optix/engine/driver.hpp"
 #include "src/optix/engine/launch.hpp"
 
@@ -111,6 +112,7 @@ pipeline make(const program_choice& choice) {
 
 void pipeline::launch(stream_t stream, const void* records_at, const void* parameters,
                       std::size_t parameter_bytes, std::uint64_t size) const {
+  watch::look();
   const auto address = [](const void* at) { return reinterpret_cast<abi::device_address>(at); };
   const auto* at = static_cast<const record*>(records_at);
   abi::binding_table table{};
