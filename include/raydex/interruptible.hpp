@@ -15,6 +15,7 @@ namespace raydex {
 /// A call was ended since an `interruptible` said so.
 class RAYDEX_EXPORT interrupted : public error {
  public:
+  /// Of whichever call.
   interrupted();
   ~interrupted() override;
 };

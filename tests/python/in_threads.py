@@ -2,6 +2,9 @@
 """Calls of several threads, whose failures are those of the test."""
 
 import threading
+import time
+
+import numpy as np
 
 
 def run(calls):
@@ -20,3 +23,27 @@ def run(calls):
     for one in started:
         one.join()
     assert failures == []
+
+
+def while_changing(change, ask, seconds=0.5):
+    """Calls `change` in one thread and `ask` in two others for a while."""
+    end = time.monotonic() + seconds
+    stop = threading.Event()
+
+    def again(call):
+        def calls():
+            try:
+                while not stop.is_set() and time.monotonic() < end:
+                    call()
+            finally:
+                stop.set()
+
+        return calls
+
+    run([again(change), again(ask), again(ask)])
+
+
+def rows_by_probe(found):
+    """Rows in the order of the probes, those of one ascending."""
+    probes = np.repeat(np.arange(len(found.offsets) - 1), np.diff(found.offsets))
+    return found.rows[np.lexsort((found.rows, probes))]

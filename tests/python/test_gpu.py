@@ -7,6 +7,7 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 
 import in_threads
 import numpy as np
@@ -72,6 +73,41 @@ def test_every_structure(gpu, structure, random):
         same(gpu, index.first(gpu.put(np.array([20_500, 20_501], "int32"))), [77_777, -1])
         index.erase(gpu.put(keys))
         same(gpu, index.count(gpu.put(points)), np.zeros(3_000))
+
+
+@pytest.mark.parametrize("structure", [one.name for one in raydex.structures()
+                                       if one.points and one.updates and one.backend == "cuda" and one.available])
+def test_rows_while_another_thread_edits(structure):
+    """Each thread on a stream of its own: with many more rows, or without them, and nothing between."""
+    torch = pytest.importorskip("torch")
+    streams = threading.local()
+    n, more = 500, 8
+    keys, added = torch.arange(n, device="cuda"), torch.arange(n, device="cuda").repeat(more)
+    added_rows = torch.arange(n, n * (more + 1), device="cuda")
+    few = np.arange(n)
+    many = np.concatenate([few[:, np.newaxis], few[:, np.newaxis] + n * np.arange(1, more + 1)], axis=1).reshape(-1)
+    index = raydex.build(keys, structure)
+    torch.cuda.synchronize()
+
+    def own_stream():
+        if not hasattr(streams, "own"):
+            streams.own = torch.cuda.Stream()
+        return torch.cuda.stream(streams.own)
+
+    def change():
+        with own_stream():
+            index.insert(added, added_rows)
+            index.erase(added, added_rows)
+
+    def ask():
+        with own_stream():
+            found = index.rows(keys)
+            found = raydex.Matches(found.offsets.cpu().numpy(), found.rows.cpu().numpy())
+        assert len(found.rows) in (len(few), len(many))
+        np.testing.assert_array_equal(in_threads.rows_by_probe(found), few if len(found.rows) == n else many)
+
+    in_threads.while_changing(change, ask)
+    index.close()
 
 
 @pytest.mark.parametrize("structure", ["rx", "cgrx"])

@@ -3,41 +3,13 @@
 
 import copy
 import pickle
-import threading
-import time
 
 import numpy as np
 import pytest
 import raydex
-from in_threads import run
+from in_threads import rows_by_probe, run, while_changing
 
 STRUCTURES = [one for one in raydex.structures() if one.backend == "cpu" and one.updates and one.points]
-# A moment of each: longer runs find no more.
-SECONDS = 0.5
-
-
-def while_changing(change, ask, seconds=SECONDS):
-    """Calls `change` in one thread and `ask` in two others for a while."""
-    end = time.monotonic() + seconds
-    stop = threading.Event()
-
-    def again(call):
-        def calls():
-            try:
-                while not stop.is_set() and time.monotonic() < end:
-                    call()
-            finally:
-                stop.set()
-
-        return calls
-
-    run([again(change), again(ask), again(ask)])
-
-
-def rows_by_probe(found):
-    """Rows in the order of the probes, those of one ascending."""
-    probes = np.repeat(np.arange(len(found.offsets) - 1), np.diff(found.offsets))
-    return found.rows[np.lexsort((found.rows, probes))]
 
 
 @pytest.mark.parametrize("structure", STRUCTURES, ids=lambda one: one.name)
