@@ -118,6 +118,7 @@ class TorchExchange:
             options = dist.ProcessGroupNCCL.Options()
             options._timeout = limit
             options.is_high_priority_stream = True  # what is sent goes before the blocks of the next lookup
+            options.group_name, options.global_ranks_in_group = f"{name}, {count}", list(ranks)  # for its logs
             self._groups.append(dist.ProcessGroupNCCL(of("nccl"), self.process, self.processes, options))
             self._beside = _stream_beside(self.device)
         self.places: Sequence[Any] = (self.device,)
