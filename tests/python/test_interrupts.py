@@ -74,9 +74,9 @@ CALLS = {
 def test_a_signal_ends_a_call(of, index, keys):
     """The best of some tries, since other programs may have the processors. Many processors are through before."""
     found = []
-    for after in (0.05, 0.08, 0.11):
+    for after in (0.05, 0.08, 0.11, 0.14):
         found.append(seconds_until_stopped(lambda: CALLS[of](index, keys), after))
-        if found[-1] is None or found[-1] < 0.15:
+        if found[-1] is None or found[-1] < 0.2:
             break
     else:
         pytest.fail(f"stopped after {found} s")
