@@ -54,7 +54,9 @@ asof_direction parse_direction(const std::string& name) {
   return name == known[2] ? asof_direction::nearest : asof_direction::backward;
 }
 
-double parse_distance(const char* option, const std::string& text) {
+key_distance parse_distance(const char* option, const std::string& text) {
+  std::uint64_t whole = 0;
+  if (io::parse_number(text, whole)) return whole;
   double distance = 0;
   if (io::parse_number(text, distance) && distance >= 0) return distance;
   throw invalid_argument(

@@ -46,7 +46,7 @@ struct join_request {
   join_method method = join_method::equal;
   join_kind kind = join_kind::inner;          // of all but `asof`
   comparison how = comparison::less;          // of `compared`
-  double distance = 0;                        // of `band`
+  key_distance distance = 0;                  // of `band`
   asof_options asof{};                        // of `asof`
   join_options options{};                     // of the build side
   std::optional<join_side> side{};            // nothing: the smaller table is indexed

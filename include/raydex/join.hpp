@@ -55,6 +55,35 @@ enum class asof_direction : std::uint8_t {
   nearest    ///< the closer one of the two; of equally close ones that before
 };
 
+/// The largest distance of two keys that are taken as near: of integers a whole number, of floating
+/// ones a number of their type. No distance of integers is too large for it.
+class key_distance {
+ public:
+  /// A whole number. One below 0 is refused where it is used.
+  template <std::integral T>
+  constexpr key_distance(T whole)  // NOLINT(google-explicit-constructor)
+      : is_whole_(true),
+        whole_(static_cast<std::uint64_t>(whole)),
+        real_(static_cast<double>(whole)) {}
+  /// A floating number. Of integers it must be whole; of keys of `float` it is rounded to one.
+  template <std::floating_point T>
+  constexpr key_distance(T real)  // NOLINT(google-explicit-constructor)
+      : real_(static_cast<double>(real)) {}
+
+  /// As a floating number.
+  constexpr double real() const noexcept { return real_; }
+  /// Of integers, of which none are farther apart than the largest number.
+  constexpr std::uint64_t whole() const noexcept {
+    if (is_whole_) return whole_;
+    return real_ >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(real_);
+  }
+
+ private:
+  bool is_whole_ = false;
+  std::uint64_t whole_ = 0;
+  double real_;
+};
+
 /// The name of a kind of join: `inner left semi anti`.
 RAYDEX_EXPORT std::string_view to_string(join_kind kind);
 
@@ -203,11 +232,12 @@ class RAYDEX_EXPORT join {
     return match_probes(on, batch, kind);
   }
 
-  /// Joins each probe row with the build rows whose key is at most `distance` away, both ends
-  /// included: those in [probe - distance, probe + distance], computed in the type of the keys; of
-  /// integers, ends beyond their type are its ends; NaN matches nothing. Keys are numbers.
-  /// Throws `invalid_argument` for a negative distance, or of integers one with a fraction.
-  std::unique_ptr<joined> match_band(const context& on, const column& probe, double distance,
+  /// Joins each probe row with the build rows whose key is at most `distance` away: those of
+  /// |build - probe| <= distance, exactly for integers, and of floating keys with the difference as
+  /// their type rounds it, as in as-of joins. Equal infinities are 0 apart; NaN matches nothing;
+  /// within an infinite distance is all but NaN. Keys are numbers. Throws `invalid_argument` for a
+  /// negative distance, or of integers one with a fraction.
+  std::unique_ptr<joined> match_band(const context& on, const column& probe, key_distance distance,
                                      join_kind kind) const;
 
   /// Joins each probe row with the build rows whose key compares so with it, in the order of keys:
@@ -221,12 +251,12 @@ class RAYDEX_EXPORT join {
 
   /// What a batch asks for.
   struct request {
-    join_kind kind;                       ///< which rows
-    const key_parts* parts = nullptr;     ///< keys to find, or
-    std::optional<probes> batch = {};     ///< points or ranges, or
-    const column* from = nullptr;         ///< a column with
-    std::optional<double> distance = {};  ///< a distance, or
-    std::optional<comparison> how = {};   ///< a comparison
+    join_kind kind;                             ///< which rows
+    const key_parts* parts = nullptr;           ///< keys to find, or
+    std::optional<probes> batch = {};           ///< points or ranges, or
+    const column* from = nullptr;               ///< a column with
+    std::optional<key_distance> distance = {};  ///< a distance, or
+    std::optional<comparison> how = {};         ///< a comparison
   };
   /// Answers all kinds of `match`.
   virtual std::unique_ptr<joined> do_match(const context& on, const request& what) const = 0;
@@ -316,7 +346,7 @@ RAYDEX_EXPORT std::unique_ptr<interval_join> build_interval_join(backend where, 
 struct asof_options {
   asof_direction direction = asof_direction::backward;  ///< on which side
   closeness which = closeness::or_equal;                ///< whether a row of the same time is taken
-  std::optional<double> tolerance = {};  ///< the largest distance; of integers a whole number
+  std::optional<key_distance> tolerance = {};  ///< the largest distance, as of `match_band`
 };
 
 /// The build side of as-of joins: for each probe row the build row with the closest time, of those
@@ -326,8 +356,9 @@ struct asof_options {
 /// the time, the index is over both; else over the number of the key's first row and the rank of
 /// the time. *Cost* of a probe: a search, or two for `nearest`; in the latter case two more. A row
 /// whose time or key is missing matches nothing. Times are numbers; NaN is a time after all others,
-/// farther from them than any tolerance. Of build rows of the same time the last one is taken, or
-/// the first one if the time is after the probe's, as pandas and Polars do: the nearest in order.
+/// farther from them than any tolerance. Of build rows of one time `backward` takes the last one
+/// and `forward` the first one, also if it is the probe's time, as pandas and Polars do; `nearest`
+/// the last one, or the first one if the time is after the probe's, as pandas does.
 class RAYDEX_EXPORT asof_join {
  public:
   asof_join(const asof_join&) = delete;

@@ -59,10 +59,17 @@ found match_ranges(const join_handle& self, const session& from, address stream,
   });
 }
 
+// A whole number, or a floating one.
+using any_distance = std::variant<std::uint64_t, double>;
+
+key_distance distance_of(const any_distance& given) {
+  return std::visit([](auto number) { return key_distance(number); }, given);
+}
+
 found match_band(const join_handle& self, const session& from, address stream, const column& probe,
-                 double distance, const std::string& how) {
+                 const any_distance& distance, const std::string& how) {
   return self.shared([&](const join& one) {
-    return one.match_band(context_of(from, stream), probe, distance, kind_of(how));
+    return one.match_band(context_of(from, stream), probe, distance_of(distance), kind_of(how));
   });
 }
 
@@ -109,11 +116,11 @@ void build_asof(asof_handle* self, const std::string& where, const session& from
 
 void match_asof(const asof_handle& self, const session& from, address stream, const column& times,
                 const key_parts& by, const std::string& direction, bool strict,
-                std::optional<double> tolerance, address out, std::uint64_t size) {
-  const asof_options how{.direction = named<asof_direction>(
-                             "direction", direction, std::array{"backward", "forward", "nearest"}),
-                         .which = strict ? closeness::strict : closeness::or_equal,
-                         .tolerance = tolerance};
+                const std::optional<any_distance>& tolerance, address out, std::uint64_t size) {
+  asof_options how{.direction = named<asof_direction>("direction", direction,
+                                                      std::array{"backward", "forward", "nearest"}),
+                   .which = strict ? closeness::strict : closeness::or_equal};
+  if (tolerance) how.tolerance = distance_of(*tolerance);
   self.shared([&](const asof_join& one) {
     one.match(context_of(from, stream), times, by, how, row_ids_at(out, size));
   });

@@ -91,15 +91,16 @@ class Aggregate(Held):
 
     def _numbers(self) -> np.dtype[Any]:
         """The dtype of the values, which are numbers."""
-        dtype = self._any_values()
-        if dtype.kind in "mM":
-            raise InvalidType(f"values: they are {dtype}; sums and means are of numbers")
-        return dtype
+        value = self._any_values()
+        if value.time is not None:
+            raise InvalidType(f"values: they are {value}; sums and means are of numbers")
+        assert value.dtype is not None
+        return value.dtype
 
-    def _any_values(self) -> np.dtype[Any]:
-        if self._value is None or self._value.dtype is None:
+    def _any_values(self) -> Key:
+        if self._value is None:
             raise Unsupported("aggregate: it was built without values")
-        return self._value.dtype
+        return self._value
 
     def count(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """How many rows match each probe, int64. Cost: a search or two a probe."""
@@ -133,8 +134,9 @@ class Aggregate(Held):
 
     def min(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """The smallest value of each probe, in the dtype of the values; for int8, int16, uint8, uint16,
-        float16 and bool in the one that they were widened to. Cost: a search or two a probe, and a few
-        reads. Raises `raydex.Unsupported` if it was built without values or with `minima=False`."""
+        float16 and bool in the one that they were widened to, for Arrow's times in NumPy's. Cost: a search
+        or two a probe, and a few reads. Raises `raydex.Unsupported` if it was built without values or with
+        `minima=False`."""
         return self._extreme(lower, upper, False, stream)
 
     def max(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
@@ -142,17 +144,19 @@ class Aggregate(Held):
         return self._extreme(lower, upper, True, stream)
 
     def _extreme(self, lower: Any, upper: Any, largest: bool, stream: Any) -> Any:
-        dtype = self._any_values()
-        is_time = dtype.kind in "mM"
+        value = self._any_values()
+        assert value.dtype is not None
         batch = self._batch(lower, upper, stream)
-        native = _raydex.Format(format_of(Key(dtype)))
+        native = _raydex.Format(format_of(value))
+        is_time = value.time is not None
         counts = batch.world.empty(batch.size, "int64", batch.stream) if is_time else None
         found = batch.numbers(
-            "int64" if is_time else dtype.name, self._native.extreme, self._index._native, *batch.arguments,
-            largest, native, 0 if counts is None else batch.world.address(counts),
+            "int64" if value.dtype.kind in "mM" else value.dtype.name, self._native.extreme,
+            self._index._native, *batch.arguments, largest, native, 0 if counts is None else batch.world.address(counts),
         )  # fmt: skip
         if counts is None:
             return found
+        dtype = value.time.dtype
         times = as_times(found, dtype)
         return np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()]
 
@@ -211,7 +215,7 @@ def aggregate(
         index._check_place(source.argument, source.world)
         number, kept = stream_of(source, stream)
         of = refuse_strings(column(source, number))
-        if of.key.unit or of.key.dtype is None or of.key.dtype.kind == "S":
+        if of.key.dtype is None or of.key.dtype.kind == "S":
             raise InvalidType(f"values: they are {of.key}; aggregates are of numbers and times")
         cells, key = of.native, of.key
     elif stream is None:

@@ -19,10 +19,10 @@ _NUMBERS = {
     "c": "int8", "C": "uint8", "s": "int16", "S": "uint16", "i": "int32", "I": "uint32",
     "l": "int64", "L": "uint64", "e": "float16", "f": "float32", "g": "float64",
 }  # fmt: skip
-# Days and times of day have units of their own, which NumPy has not in 32 bits.
+# NumPy has no days in 32 bits and no times of day.
 _TIMES = {
     "tdD": ("int32", "date32"),
-    "tdm": ("int64", "datetime64[ms]"),
+    "tdm": ("datetime64[ms]", ""),
     "tts": ("int32", "time32[s]"),
     "ttm": ("int32", "time32[ms]"),
     "ttu": ("int64", "time64[us]"),

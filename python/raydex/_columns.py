@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex import _cuda, _raydex
+from raydex import _cuda, _raydex, _times
 from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._places import stream_for
@@ -51,6 +51,11 @@ class Key:
     @functools.cached_property
     def native(self) -> _raydex.Format:
         return _raydex.Format(format_of(self))
+
+    @functools.cached_property
+    def time(self) -> _times.Time | None:
+        """What the integers of times count."""
+        return _times.time_of(self.dtype, self.unit)
 
     @property
     def is_number(self) -> bool:
@@ -88,6 +93,7 @@ class Column:
     key: Key
     source: Source
     kept: Any = field(repr=False, default=None)
+    before: npt.NDArray[np.bool_] | None = None  # which cells are before all keys, see `column`
 
     @property
     def format(self) -> str:
@@ -454,8 +460,9 @@ def _and_validity(
     return bits if validity is None else bits & validity[: len(bits)]
 
 
-def _host_column(source: Source, cells: HostCells, want: Key | None, copies: bool) -> Column:
+def _host_column(source: Source, cells: HostCells, want: Key | None, copies: bool, role: str) -> Column:
     array, validity = cells.array, cells.validity
+    before = None
     if want is not None and want.dtype is None and array.dtype.kind == "S":
         return _string_column(source, _as_strings(source.argument, cells), want)
     if array.ndim != 1:
@@ -468,10 +475,11 @@ def _host_column(source: Source, cells: HostCells, want: Key | None, copies: boo
         and array.dtype.kind not in "mM"
         and cells.unit == want.unit
         and type(array) is np.ndarray
+        and not (role and want.time)
     ):
         key = want  # as nearly all probes are
     else:
-        array, validity, key = _as_keys(source, array, cells, want, copies)
+        array, validity, key, before = _as_keys(source, array, cells, want, copies, role)
     step = array.strides[0] if len(array) > 1 else array.itemsize
     if step <= 0 or not array.flags.aligned or (array.dtype.kind != "S" and step % array.itemsize != 0):
         if not copies:
@@ -486,7 +494,7 @@ def _host_column(source: Source, cells: HostCells, want: Key | None, copies: boo
         step,
         0 if validity is None else _raydex.data_of(validity.__array_struct__),
     )
-    return Column(native, len(array), key, source, (array, validity, cells.kept))
+    return Column(native, len(array), key, source, (array, validity, cells.kept), before)
 
 
 def _as_strings(argument: str, cells: HostCells) -> StringCells:
@@ -507,9 +515,15 @@ def _as_strings(argument: str, cells: HostCells) -> StringCells:
 
 
 def _as_keys(
-    source: Source, array: npt.NDArray[Any], cells: HostCells, want: Key | None, copies: bool
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8] | None, Key]:
-    """Host cells in the type that is asked for, which of them are there, and that type."""
+    source: Source,
+    array: npt.NDArray[Any],
+    cells: HostCells,
+    want: Key | None,
+    copies: bool,
+    role: str,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8] | None, Key, npt.NDArray[np.bool_] | None]:
+    """Host cells in the type that is asked for, which of them are there, that type, and which are before all
+    keys."""
     argument, validity = source.argument, cells.validity
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
@@ -527,12 +541,71 @@ def _as_keys(
             )
         array = array.astype(usual)
         own = Key(array.dtype, cells.unit)
-    array = _converted(source, array, own, key)
-    if array.dtype.kind in "mM":
-        missing = np.isnat(array)
-        if missing.any():
-            validity = _and_validity(~missing, validity)
-    return (array, validity, key)
+    missing = np.isnat(array) if array.dtype.kind in "mM" else None
+    before = None
+    if own.time is not None and key.time is not None and (own != key or role):
+        array, there, before = _in_unit(source, array, missing, validity, own, key, role)
+        missing = ~there
+    else:
+        array = _converted(source, array, own, key)
+    if missing is not None and missing.any():
+        validity = _and_validity(~missing, validity)
+    return (array, validity, key, before)
+
+
+def _in_unit(
+    source: Source,
+    array: npt.NDArray[Any],
+    missing: npt.NDArray[np.bool_] | None,
+    validity: npt.NDArray[np.uint8] | None,
+    own: Key,
+    want: Key,
+    role: str,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], npt.NDArray[np.bool_] | None]:
+    """Times in the unit that is asked for, which of them are there, and which are before all keys."""
+    assert own.time is not None and want.time is not None and want.dtype is not None
+    if not _times.are_compared(own.time, want.time):
+        raise _refuse(source.argument, str(own), want)
+    counts = array.view("i8") if array.dtype.itemsize == 8 else array.astype("i8")
+    there = np.ones(len(counts), bool) if missing is None else ~missing
+    if not there.all():
+        counts = np.where(there, counts, 0)
+    ends = np.iinfo(f"i{want.dtype.itemsize}")
+    low, high = int(ends.min) + (want.dtype.kind in "mM"), int(ends.max)
+    found = _times.scale(counts, own.time, want.time, low, high)
+    keys, exact = found.floor, found.exact
+    before, after = found.beyond < 0, found.beyond > 0
+    if role in ("below", "at_least"):
+        # What is not exact is between two keys; the one before it is the last one below.
+        step = (exact if role == "below" else ~exact & ~before & ~after).astype("i8")
+        if role == "below":
+            before |= exact & (keys == low)
+            step[before] = 0
+            keys = keys - step
+        else:
+            after |= (step != 0) & (keys == high)
+            step[after] = 0
+            keys = keys + step
+    elif role == "above":
+        after |= ~before & (keys == high)
+        keys = keys + (~before & ~after)
+    if role in ("below", "at_most"):
+        before &= there
+        there &= ~before
+    elif role in ("at_least", "above"):
+        there &= ~after
+    else:
+        given = there if validity is None else there & _unpacked(validity, len(there))
+        if role == "kept" and (given & ~exact).any():
+            value = array[int(np.argmax(given & ~exact))]
+            raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, of which the keys are")
+        there &= exact
+    keys = keys.astype(f"i{want.dtype.itemsize}").view(want.dtype)
+    return (keys, there, before if role in ("below", "at_most") else None)
+
+
+def _unpacked(validity: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.bool_]:
+    return np.unpackbits(validity, count=size, bitorder="little").view(np.bool_)
 
 
 def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream: int) -> Column:
@@ -587,17 +660,27 @@ def dtype_of(source: Source, stream: int = 0) -> np.dtype[Any]:
     return cells.dtype if isinstance(cells, DeviceCells) else cells.array.dtype
 
 
-def column(source: Source, stream: int, want: Key | None = None, copies: bool = False) -> Column:
+def column(
+    source: Source, stream: int, want: Key | None = None, copies: bool = False, role: str = ""
+) -> Column:
     """The column of a source, of the key type that is asked for.
 
     `copies` allows copies of cells that the library cannot read where they lie; without it they are
-    refused."""
+    refused. `role` says what times of another unit stand for, which may lie between two keys, or beyond all:
+    for the key that they are, or for none; to be `kept`, those that are none are refused. `at_most` and
+    `below`, `at_least` and `above`: for the closest key on that side; those without one are missing, and
+    those before all keys in `before`."""
     cells = _ready(source, stream)
     if isinstance(cells, StringCells):
         return _string_column(source, cells, want)
     if isinstance(cells, DeviceCells):
         return _device_column(source, cells, want, stream)
-    return _host_column(source, cells, want, copies)
+    return _host_column(source, cells, want, copies, role)
+
+
+def role_of(source: Source, key: Key, role: str, stream: int = 0) -> str:
+    """The role, where cells are times of another unit than the keys."""
+    return role if key.time is not None and key_of(source, stream) != key else ""
 
 
 def refuse_strings(of: Column) -> Column:

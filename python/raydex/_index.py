@@ -7,10 +7,22 @@ from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from raydex import _cuda, _raydex
 from raydex._arrow import HostCells
-from raydex._columns import Column, Key, Source, column, dtype_of, look, refuse_strings, same_place, stream_of
+from raydex._columns import (
+    Column,
+    Key,
+    Source,
+    column,
+    dtype_of,
+    look,
+    refuse_strings,
+    role_of,
+    same_place,
+    stream_of,
+)
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import lists_to_arrow
 from raydex._places import Held, Place, place_for
@@ -333,8 +345,10 @@ class Index(Held):
         if side not in ("left", "right"):
             raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
         self._check_ordered("rank")
-        batch = self._batch(points, None, stream)
-        return batch.numbers("int64", self._native.rank, *batch.points, side == "right")
+        behind = side == "right"
+        batch = self._points(points, "at_most" if behind else "below", stream)
+        found = batch.numbers("int64", self._native.rank, *batch.points, behind or batch.before is not None)
+        return found if batch.before is None else with_zeros(found, batch.before)
 
     def predecessor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict`
@@ -347,8 +361,13 @@ class Index(Held):
 
     def _closest(self, points: Any, before: bool, strict: bool, stream: Any) -> Any:
         self._check_ordered("predecessor" if before else "successor")
-        batch = self._batch(points, None, stream)
+        side = ("below" if strict else "at_most") if before else ("above" if strict else "at_least")
+        batch = self._points(points, side, stream)
+        strict = strict and not batch.is_aside
         return batch.numbers("int64", self._native.closest, *batch.points, before, strict)
+
+    def _points(self, points: Any, role: str, stream: Any) -> Batch:
+        return self._plain_batch(points, None, stream) or AnyBatch(self, points, None, stream, role)
 
     # Edits
 
@@ -370,7 +389,7 @@ class Index(Held):
         source = look("keys", erase if insert is None else insert)
         self._check_place(source.argument, source.world)
         number, kept = stream_of(source, stream)
-        keys = column(source, number, self._key)
+        keys = column(source, number, self._key, role="" if insert is None else role_of(source, self._key, "kept", number))
         given = erase_rows if insert is None else insert_rows
         rows = None
         if given is not None:
@@ -402,13 +421,15 @@ class Batch:
     """The probes of one call, and where its answers go. What is called takes, after the arguments that are
     given, the address and the number of what it writes."""
 
-    __slots__ = ("arguments", "size", "stream", "world")
+    __slots__ = ("arguments", "before", "is_aside", "size", "stream", "world")
 
     def __init__(self, world: World, size: int, stream: int, arguments: Arguments) -> None:
         self.world = world
         self.size = size
         self.stream = stream
         self.arguments = arguments
+        self.is_aside = False  # whether points are the keys beside what was given, see `column`
+        self.before: Any = None  # which are before all keys
 
     @property
     def points(self) -> tuple[_raydex.Session, int, Any]:
@@ -426,7 +447,7 @@ class AnyBatch(Batch):
 
     __slots__ = ("_columns", "_index", "_scalar", "source")
 
-    def __init__(self, index: Index, lower: Any, upper: Any, stream: Any) -> None:
+    def __init__(self, index: Index, lower: Any, upper: Any, stream: Any, role: str = "") -> None:
         name = "points" if upper is None else "lower"
         source = lower if isinstance(lower, Source) else look(name, lower)
         index._check_place(source.argument, source.world)
@@ -443,12 +464,15 @@ class AnyBatch(Batch):
             index._check_place(other.argument, other.world)
             source, other = _as_long(source, other)
             self._scalar = source.scalar
-            end = column(other, number, index._key)
-        begin = column(source, number, index._key)
+            end = column(other, number, index._key, role=role_of(other, index._key, "at_most", number))
+            role = "at_least"
+        role = role and role_of(source, index._key, role, number)
+        begin = column(source, number, index._key, role=role)
         self._columns = (begin, end)  # keep what is read
         self.world = source.world
         self.size = begin.size
         self.stream = number
+        self.is_aside, self.before = role != "", begin.before
         self.arguments = (index._session, number, begin.native, end and end.native)
 
     def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
@@ -456,6 +480,11 @@ class AnyBatch(Batch):
         out = world.empty(self.size, dtype, self.stream)
         self._index._place.run(call, *arguments, world.address(out), self.size)
         return out[0] if self._scalar else out
+
+
+def with_zeros(ranks: Any, before: npt.NDArray[np.bool_]) -> Any:
+    """Ranks, of which those before all keys are 0."""
+    return np.where(before.reshape(np.shape(ranks)), 0, ranks)[()]
 
 
 def _as_long(lower: Source, upper: Source) -> tuple[Source, Source]:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from raydex import _raydex
-from raydex._arrow import StringCells, Table, is_arrow, take_arrow
+from raydex._arrow import HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._columns import (
     Column,
     Key,
@@ -30,6 +29,7 @@ from raydex._exports import pairs_to_arrow
 from raydex._index import Index, option_texts
 from raydex._places import Place, place_for
 from raydex._structures import known
+from raydex._times import Time, are_compared, common, distance_in, in_one_unit, whole
 from raydex._worlds import HOST, BareWorld, World, is_of
 
 _KINDS = ("inner", "left", "semi", "anti")
@@ -104,10 +104,13 @@ def _pair(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
 
 
 def _common(build: Source, probe: Source, stream: int) -> Key:
-    """The type that both columns are compared in, which has all values of both."""
+    """The type that both columns are compared in, which has all values of both but of times: see
+    `_together`."""
     left, right = key_of(build, stream), key_of(probe, stream)
     if left == right:
         return left
+    if left.time is not None and right.time is not None and are_compared(left.time, right.time):
+        return _key_of_unit(common([left.time, right.time]))
     if left.dtype is None or right.dtype is None or left.unit or right.unit:
         raise InvalidType(
             f"{probe.argument}: it is of {right}, but {build.argument} of {left}; convert one of them"
@@ -129,12 +132,53 @@ def _common(build: Source, probe: Source, stream: int) -> Key:
     return Key(both)
 
 
+def _key_of_unit(of: Time) -> Key:
+    return Key(of.dtype) if of.kind in "mM" else Key(np.dtype("int64"), str(of))
+
+
+class _Together(NamedTuple):
+    """Columns that are compared."""
+
+    columns: list[Column]
+    key: Key
+    exact: list[Any] | None
+    """Of times of which 64 bits in one unit do not hold all: their counts as Python's integers. The columns
+    are numbers in their order."""
+
+
+def _together(sources: list[Source], stream: int) -> _Together:
+    """Columns in one type. The first two say which; a third is converted to it, or of times says it, too."""
+    key = _common(sources[0], sources[1], stream)
+    own = [key_of(one, stream) for one in sources]
+    if key.time is None or all(one == key for one in own):
+        return _Together([column(one, stream, key) for one in sources], key, None)
+    for one, of in zip(sources, own):
+        if of.time is None or not are_compared(of.time, key.time):
+            raise InvalidType(f"{one.argument}: it is of {of}, but {sources[0].argument} of {own[0]}")
+    if any(not isinstance(one.cells, HostCells) for one in sources):
+        units = ", ".join(map(str, dict.fromkeys(own)))
+        raise InvalidType(f"{sources[1].argument}: times of several units, {units}, on a GPU; convert them")
+    parts, missing, validities = [], [], []
+    for one, of in zip(sources, own):
+        of_one = column(one, stream, copies=True)
+        array, validity, _ = of_one.kept
+        assert of.time is not None
+        parts.append((array.astype("i8") if array.itemsize < 8 else array.view("i8"), of.time))
+        missing.append(np.isnat(array) if array.dtype.kind in "mM" else None)
+        validities.append(validity)
+    counts, unit, exact = in_one_unit(parts, missing)
+    key = _key_of_unit(unit)
+    columns = []
+    for one, cells, validity in zip(sources, counts, validities):
+        whole = HostCells(cells, validity)
+        plain = Source(one.argument, one.given, one.world, whole, one.scalar)
+        columns.append(column(plain, stream))
+    return _Together(columns, key, exact)
+
+
 def _both(built: list[Source], probed: list[Source], stream: int) -> tuple[list[Column], list[Column]]:
-    keys = [_common(one, other, stream) for one, other in zip(built, probed)]
-    return (
-        [column(one, stream, key) for one, key in zip(built, keys)],
-        [column(one, stream, key) for one, key in zip(probed, keys)],
-    )
+    pairs = [_together([one, other], stream).columns for one, other in zip(built, probed)]
+    return ([one for one, _ in pairs], [other for _, other in pairs])
 
 
 def _natives(columns: list[Column]) -> list[Any]:
@@ -246,26 +290,40 @@ def _join_index(index: Index, probe: Any, how: str, stream: Any) -> JoinRows:
         return call.rows(call.place.run(side.match, *call.on, [key.native], how), how)
 
 
-def _reach(argument: str, given: Any, key: Key) -> float | None:
-    """A distance as the library takes it: a number of the times' own units."""
+def _reach(argument: str, given: Any, key: Key) -> int | float | None:
+    """A distance as the library takes it: a whole number of integers and times, exactly."""
     if given is None:
         return None
     try:
-        if key.dtype is not None and key.dtype.kind in "mM":
-            unit = np.datetime_data(key.dtype)[0]
-            if isinstance(given, (np.timedelta64, datetime.timedelta)):
-                # NumPy's conversion to a finer unit overflows silently.
-                span: Any = np.timedelta64
-                given = span(given)
-                own, steps = np.datetime_data(given.dtype)
-                factor = 1.0 if own == "generic" else float(span(steps, own) / span(1, unit))
-                wide = float(given.astype("int64")) * factor
-                if abs(wide) >= 2.0**62:
-                    return wide
-            return float(np.asarray(given, f"timedelta64[{unit}]").astype("int64"))
-        return float(given)
+        if key.time is not None:
+            reach: int | float = distance_in(given, key.time)
+        else:
+            reach = whole(given) if key.is_integer else float(given)
     except (TypeError, ValueError):
         raise InvalidType(f"{argument}: {given!r} is no distance of {key}") from None
+    return reach
+
+
+def _within_64_bits(reach: int | float | None) -> int | float | None:
+    """The same for the library, whose keys of 64 bits are no farther apart."""
+    return min(reach, 2**64 - 1) if isinstance(reach, int) else reach
+
+
+def _check_reach(argument: str, reach: int | float | None) -> None:
+    """As the library does, for what is not asked of it."""
+    if reach is not None and not reach >= 0:
+        raise InvalidArgument(f"{argument}: {reach}; it must be 0 or more")
+
+
+def _band(pair: _Together, reach: int | float, stream: int) -> list[Column]:
+    """The ends of the numbers of build cells near each probe."""
+    assert pair.exact is not None
+    _check_reach("distance", reach)
+    ordered = np.unique(np.concatenate(pair.exact))
+    probes, of = pair.exact[1], pair.columns[1]
+    ends = [ordered.searchsorted(probes - reach), ordered.searchsorted(probes + reach, "right") - 1]
+    sources = [Source("probe", end, HOST, HostCells(end.astype("i8"), of.kept[1])) for end in ends]
+    return [column(one, stream) for one in sources]
 
 
 def join_asof(
@@ -314,7 +372,8 @@ def join_asof(
     times, probe_times = look("build", build), look("probe", probe)
     same_place(times, probe_times)
     call = _Call(times, device, stream)
-    [build_time], [probe_time] = _both([times], [probe_times], call.stream)
+    pair = _together([times, probe_times], call.stream)
+    build_time, probe_time = pair.columns
     refuse_strings(build_time)
     build_key: list[Column] = []
     probe_key: list[Column] = []
@@ -322,17 +381,39 @@ def join_asof(
         built, probed = _pair(build_by, probe_by)
         same_place(times, *built)
         build_key, probe_key = _both(built, probed, call.stream)
-    distance = _reach("tolerance", tolerance, build_time.key)
+    reach = _reach("tolerance", tolerance, pair.key)
     side = call.place.run(
         _raydex.AsofJoin, call.place.backend, *call.on, build_time.native, _natives(build_key)
     )
     size = probe_time.size
-    out = call.world.empty(size, "int64", call.stream)
-    call.place.run(
-        side.match, *call.on, probe_time.native, _natives(probe_key), direction, not allow_exact_matches,
-        distance, call.world.address(out), size,
-    )  # fmt: skip
-    return out
+
+    def closest(towards: str, within: int | float | None) -> Any:
+        out = call.world.empty(size, "int64", call.stream)
+        call.place.run(
+            side.match, *call.on, probe_time.native, _natives(probe_key), towards, not allow_exact_matches,
+            _within_64_bits(within), call.world.address(out), size,
+        )  # fmt: skip
+        return out
+
+    if pair.exact is None or (reach is None and direction != "nearest"):
+        return closest(direction, reach)
+    _check_reach("tolerance", reach)
+    sides = ("backward", "forward") if direction == "nearest" else (direction,)
+    build_counts, probe_counts = pair.exact
+    return _nearest([closest(one, None) for one in sides], build_counts, probe_counts, reach)
+
+
+def _nearest(candidates: list[Any], build: Any, probe: Any, reach: int | float | None) -> Any:
+    """For each probe the closest of its candidates that is near enough, by integers of Python."""
+    taken = np.full(len(probe), -1, "int64")
+    for rows in candidates:
+        for at in np.flatnonzero(rows >= 0):
+            apart = abs(build[rows[at]] - probe[at])
+            if reach is not None and apart > reach:
+                continue
+            if taken[at] < 0 or apart < abs(build[taken[at]] - probe[at]):
+                taken[at] = rows[at]
+    return taken
 
 
 def join_range(
@@ -399,13 +480,8 @@ def join_range(
     on, run = call.on, call.place.run
     if any(isinstance(one.cells, StringCells) for one in sources):
         raise InvalidType("build: strings of any length have no order here; give ones of up to 8 bytes")
-    if len(sources) == 3:
-        # All three are compared: the third says nothing of a type of its own.
-        key = _common(sources[0], sources[1], call.stream)
-        columns = [column(one, call.stream, key) for one in sources]
-    else:
-        [one], [other] = _both(sources[:1], sources[1:], call.stream)
-        columns = [one, other]
+    pair = _together(sources, call.stream)
+    columns = pair.columns
     natives = _natives(columns)
     if build_upper is not None:
         if structure != "auto" or options:
@@ -418,8 +494,13 @@ def join_range(
     if probe_upper is not None:
         found = run(side.match_ranges, *on, natives[1], natives[2], how)
     elif distance is not None:
-        reach = _reach("distance", distance, columns[0].key)
-        found = run(side.match_band, *on, natives[1], reach, how)
+        reach = _reach("distance", distance, pair.key)
+        assert reach is not None
+        if pair.exact is None:
+            found = run(side.match_band, *on, natives[1], _within_64_bits(reach), how)
+        else:
+            near = _natives(_band(pair, reach, call.stream))
+            found = run(side.match_ranges, *on, *near, how)
     else:
         assert compare is not None
         found = run(side.match_compared, *on, natives[1], _COMPARISONS[compare], how)

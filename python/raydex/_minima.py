@@ -148,15 +148,17 @@ class Rmq(Held):
     def _extreme(self, extreme: str, lower: Any, upper: Any, stream: Any) -> Any:
         largest = self._largest(extreme)
         assert self._key.dtype is not None
-        plain = self._key.dtype if self._key.dtype.kind not in "mM" else np.dtype("int64")
+        time = self._key.time
+        plain = np.dtype("int64") if self._key.dtype.kind in "mM" else self._key.dtype
         found = self._ask(
             lower, upper, stream, plain.name, self._native.value, largest, _raydex.Format(format_of(self._key))
         )
-        return found if plain == self._key.dtype else as_times(found, self._key.dtype)
+        return found if time is None else as_times(found, time.dtype)
 
     def min(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
         """The smallest value of each range, in the array's dtype; for int8, int16, uint8, uint16, float16
-        and bool in the one that they were widened to. NaN comes after everything; a zero is 0.0. Of an
+        and bool in the one that they were widened to, for Arrow's times in NumPy's: datetime64, of times
+        with a zone in UTC, and timedelta64 of times of day. NaN comes after everything; a zero is 0.0. Of an
         empty range, NaN or the largest number of the type."""
         return self._extreme("min", lower, upper, stream)
 
@@ -251,8 +253,8 @@ def rmq(
     place = place_for(source.world, device, structure, known)
     number, kept = stream_of(source, stream)
     values = column(source, number)
-    if values.key.dtype is None or values.key.dtype.kind == "S" or values.key.unit:
-        raise InvalidType(f"array: it is of {values.key}; minima are of numbers")
+    if values.key.dtype is None or values.key.dtype.kind == "S":
+        raise InvalidType(f"array: it is of {values.key}; minima are of numbers and times")
     with shown("rmq", values.size, progress):
         native = place.run(
             _raydex.Rmq, structure, place.backend, place.session(), number, values.native, option_texts(options),

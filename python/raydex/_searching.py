@@ -27,6 +27,7 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Index
 from raydex._places import gpu, place_for
 from raydex._structures import known
+from raydex._times import Time, are_compared, in_one_unit, time_of
 from raydex._worlds import HOST, BareWorld, Plain, World
 
 # Where no call of the library pays: to search for fewer values, and to look up fewer cells in all. Measured on
@@ -44,7 +45,23 @@ def _host_array(source: Source) -> npt.NDArray[Any] | None:
         raise InvalidType(f"{source.argument}: strings of any length have no place here")
     if source.cells.validity is not None or np.ma.is_masked(source.cells.array):
         raise InvalidArgument(f"{source.argument}: some cells are missing; drop or fill them first")
-    return np.asarray(source.cells.array)
+    array = np.asarray(source.cells.array)
+    if source.cells.unit:
+        of = time_of(None, source.cells.unit)
+        assert of is not None
+        return array.astype("i8").view(of.dtype)
+    return array
+
+
+def _check_times(first: Source, second: Source) -> None:
+    """Refuses times of two kinds of Arrow's, which NumPy does not tell apart."""
+    kinds = []
+    for one in (first, second):
+        unit = one.cells.unit if isinstance(one.cells, HostCells) else ""
+        of = time_of(dtype_of(one), unit)
+        kinds.append((of.kind if of else "", unit or dtype_of(one)))
+    if "" not in (kinds[0][0], kinds[1][0]) and kinds[0][0] != kinds[1][0]:
+        raise InvalidType(f"{first.argument}: times of {kinds[0][1]} and of {kinds[1][1]} are not compared")
 
 
 def _order(of: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -69,9 +86,26 @@ def _promoted_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
 def _in_one_type(
     a: npt.NDArray[Any], b: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Both in the dtype that NumPy compares them in, if there are keys of it."""
+    """Both in the dtype that NumPy compares them in, if there are keys of it; times of two units as numbers
+    that compare as they do."""
+    one, other = time_of(a.dtype), time_of(b.dtype)
+    if one is not None and other is not None and one != other and are_compared(one, other):
+        return _in_one_unit(a, one, b, other)
     both = _promoted_dtype(a.dtype, b.dtype)
     return (a.astype(both, copy=False), b.astype(both, copy=False))
+
+
+def _in_one_unit(
+    a: npt.NDArray[Any], one: Time, b: npt.NDArray[Any], other: Time
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    missing = [np.isnat(x).reshape(-1) for x in (a, b)]
+    cells = [x.astype(x.dtype.newbyteorder("="), copy=False).reshape(-1).view("i8") for x in (a, b)]
+    counts, unit, _ = in_one_unit(list(zip(cells, (one, other))), missing)
+    times = [
+        np.where(gone, np.iinfo("i8").min, x).view(unit.dtype).reshape(like.shape)
+        for x, gone, like in zip(counts, missing, (a, b))
+    ]
+    return (times[0], times[1])
 
 
 def _index_over(world: World, key: Key, native: Any, size: int, stream: int) -> Index:
@@ -109,7 +143,8 @@ def searchsorted(
 
     Answers, dtypes and errors are NumPy's: values of two dtypes are compared in the one that NumPy
     promotes them to, NaN and NaT come last. Values that are no keys of raydex (str, object, complex,
-    longdouble, records) are refused. Cost: few values are searched for in `a` as it lies, many by a tree
+    longdouble, records) are refused. Times of two units are compared exactly, also those of which one unit does
+    not hold the other's (NumPy's wrap). Cost: few values are searched for in `a` as it lies, many by a tree
     that is made for the call; for many calls with one `a`, `raydex.build(a).rank(v)`.
     """
     if side not in ("left", "right"):
@@ -121,6 +156,7 @@ def searchsorted(
     first, probes = look("a", a), look("v", v)
     same_place(first, probes)
     rows, values = _host_array(first), _host_array(probes)
+    _check_times(first, probes)
     if rows is None or values is None:
         return _search_on_device(first, probes, side, sorter, stream)
     if stream is not None:
@@ -266,6 +302,7 @@ def isin(
     elements, tests = look("element", element), look("test_elements", test_elements)
     same_place(elements, tests)
     values, rows = _host_array(elements), _host_array(tests)
+    _check_times(elements, tests)
     if values is None or rows is None:
         return _isin_on_device(elements, tests, invert, stream)
     if stream is not None:

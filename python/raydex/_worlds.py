@@ -318,10 +318,10 @@ HOST = World()
 
 
 def as_times(numbers: Any, dtype: np.dtype[Any]) -> Any:
-    """Answers of int64, or one of them, as the times that they are."""
+    """Answers in integers, or one of them, as the times that they are."""
     if not isinstance(numbers, (np.ndarray, np.generic)):
         raise InvalidType(f"lower: answers are {dtype}, which are of NumPy; give positions or probes of NumPy")
-    return numbers.view(dtype)
+    return numbers.astype("int64", copy=False).view(dtype)
 
 
 def is_of(library: str, x: Any, name: str) -> bool:

@@ -37,7 +37,8 @@ void check_kind(join_kind kind) {
 }
 
 // Distances are not negative, and of integers whole.
-void check_distance(const char* argument, key_type type, double distance) {
+void check_distance(const char* argument, key_type type, const key_distance& given) {
+  const double distance = given.real();
   if (!(distance >= 0)) {
     throw invalid_argument(fmt::format("{}: {}; it must be 0 or more", argument, distance));
   }
@@ -202,8 +203,8 @@ std::unique_ptr<joined> join::match_probes(const context& on, const probes& batc
   rethrow_as_error();
 }
 
-std::unique_ptr<joined> join::match_band(const context& on, const column& probe, double distance,
-                                         join_kind kind) const try {
+std::unique_ptr<joined> join::match_band(const context& on, const column& probe,
+                                         key_distance distance, join_kind kind) const try {
   check_one_column(probe);
   check_numbers("probe", probe.format);
   check_distance("distance", probe.format.type, distance);

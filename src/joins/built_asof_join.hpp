@@ -151,9 +151,8 @@ class built_asof_join final : public asof_join {
   std::uint64_t tolerance_of(const asof_options& how) const {
     if (!how.tolerance) return ~std::uint64_t{0};
     const key_type type = times_.format.type;
-    if (type == key_type::float32 || type == key_type::float64) return encode(*how.tolerance);
-    return *how.tolerance >= 0x1p64 ? ~std::uint64_t{0}
-                                    : static_cast<std::uint64_t>(*how.tolerance);
+    if (type == key_type::float32) return encode(double{static_cast<float>(how.tolerance->real())});
+    return type == key_type::float64 ? encode(how.tolerance->real()) : how.tolerance->whole();
   }
 
   tracking_resource memory_;  // the first to come, the last to go

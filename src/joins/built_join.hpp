@@ -2,8 +2,8 @@
 // What the backends' joins have in common: all but the executor.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -162,12 +162,13 @@ class built_join final : public join {
   }
 
   template <class Key>
-  static core::band_about<Key> band_of(key_type type, double distance) {
+  static core::band_about<Key> band_of(key_type type, const key_distance& distance) {
     using floating = typename core::band_about<Key>::floating;
     if (type == key_type::float32 || type == key_type::float64)
-      return {0, static_cast<floating>(distance), true};
-    const double most = std::ldexp(1.0, 8 * sizeof(Key));
-    return {distance >= most ? static_cast<Key>(-1) : static_cast<Key>(distance), 0, false};
+      return {0, static_cast<floating>(distance.real()), true};
+    constexpr Key most = std::numeric_limits<Key>::max();
+    const std::uint64_t whole = distance.whole();
+    return {whole > most ? most : static_cast<Key>(whole), 0, false};
   }
 
   tracking_resource memory_;  // the first to come, the last to go

@@ -23,20 +23,20 @@ template <class T>
 auto distance_of(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
     const bool equal = !key_less{}(a, b) && !key_less{}(b, a);
-    return equal ? 0.0 : std::abs(static_cast<double>(a) - static_cast<double>(b));
+    return equal ? 0.0 : static_cast<double>(std::abs(a - b));
   } else {
     const auto wide = [](T time) { return static_cast<std::uint64_t>(time); };
     return a < b ? wide(b) - wide(a) : wide(a) - wide(b);
   }
 }
 
-template <class Distance>
-bool is_within(Distance distance, const std::optional<double>& tolerance) {
+template <class T, class Distance>
+bool is_within(Distance distance, const std::optional<key_distance>& tolerance) {
   if (!tolerance) return true;
-  if constexpr (std::is_floating_point_v<Distance>) {
-    return distance <= *tolerance;  // NaN is not
+  if constexpr (std::is_floating_point_v<T>) {
+    return distance <= static_cast<T>(tolerance->real());  // NaN is not
   } else {
-    return *tolerance >= 0x1p64 || distance <= static_cast<std::uint64_t>(*tolerance);
+    return distance <= tolerance->whole();
   }
 }
 
@@ -76,7 +76,7 @@ std::vector<std::uint32_t> take(const timed_rows<T>& build, const timed_rows<T>&
     };
     std::optional<std::size_t> row = before;
     if (after && (!before || key_less{}(distance(*after), distance(*before)))) row = after;
-    if (row && !is_within(distance(*row), how.tolerance)) row.reset();
+    if (row && !is_within<T>(distance(*row), how.tolerance)) row.reset();
     taken.push_back(row ? static_cast<std::uint32_t>(*row) : not_found<std::uint32_t>);
   }
   return taken;
@@ -105,11 +105,12 @@ class asof : public backend_test {
     return all;
   }
 
-  static std::vector<std::optional<double>> tolerances() {
+  static std::vector<std::optional<key_distance>> tolerances() {
     if constexpr (std::is_floating_point_v<T>) {
       return {std::nullopt, 0, 0.25, 10, 1e30, std::numeric_limits<double>::infinity()};
     } else {
-      return {std::nullopt, 0, 1, 25, 0x1p31, 0x1p32, 0x1p63, 0x1p64, 1e300};
+      constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+      return {std::nullopt, 0, 1, 25, 0x1p31, 0x1p32, 0x1p63, most - 1, 0x1p64, most / 2, most};
     }
   }
 
@@ -125,10 +126,10 @@ class asof : public backend_test {
     buffer<std::uint32_t> out(at(), probe.times.size());
     for (const asof_direction direction : directions) {
       for (const closeness which : {closeness::or_equal, closeness::strict}) {
-        for (const std::optional<double>& tolerance : tolerances()) {
+        for (const std::optional<key_distance>& tolerance : tolerances()) {
           SCOPED_TRACE("direction " + std::to_string(static_cast<int>(direction)) +
                        (which == closeness::strict ? ", strictly" : "") +
-                       (tolerance ? ", within " + std::to_string(*tolerance) : ""));
+                       (tolerance ? ", within " + std::to_string(tolerance->real()) : ""));
           const asof_options how{.direction = direction, .which = which, .tolerance = tolerance};
           tested->match(at(), probe_times.view, probe_by.parts, how, out);
           ASSERT_EQ(at().download(out), take(build, probe, how));

@@ -43,18 +43,23 @@ cells_of<T> make_cells(std::size_t size, bool sparse, std::mt19937_64& random) {
   return all;
 }
 
-// The distance of two keys is at most that, as far as the type of the keys tells.
+// A distance as it is given, and as a number of the keys' type, or of as many bits.
 template <class T>
-bool is_near(T build, T probe, double distance) {
+struct tested_distance {
+  key_distance given;
+  std::conditional_t<std::is_floating_point_v<T>, T, std::uint64_t> number;
+};
+
+// The distance of two keys is at most that, as the type of the keys computes it.
+template <class T>
+bool is_near(T build, T probe, const tested_distance<T>& distance) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(build) || std::isnan(probe)) return false;
-    return std::isinf(distance) ||
-           (probe - static_cast<T>(distance) <= build && build <= probe + static_cast<T>(distance));
+    return build == probe || std::abs(build - probe) <= distance.number;
   } else {
     const std::uint64_t apart =
         build < probe ? static_cast<std::uint64_t>(probe) - static_cast<std::uint64_t>(build)
                       : static_cast<std::uint64_t>(build) - static_cast<std::uint64_t>(probe);
-    return distance >= 0x1p64 || apart <= static_cast<std::uint64_t>(distance);
+    return apart <= distance.number;
   }
 }
 
@@ -108,16 +113,26 @@ class range_join : public backend_test {
     }
   }
 
-  static std::vector<double> distances() {
+  static std::vector<tested_distance<T>> distances() {
     if constexpr (std::is_floating_point_v<T>) {
-      return {0,
-              0.25,
-              10,
-              1e30,
-              static_cast<double>(std::numeric_limits<T>::max()),
-              std::numeric_limits<double>::infinity()};
+      constexpr auto most = std::numeric_limits<T>::max();
+      constexpr auto infinity = std::numeric_limits<T>::infinity();
+      return {{0, 0},
+              {0.25, T{0.25}},
+              {0.1, static_cast<T>(0.1)},
+              {10, 10},
+              {1e30, static_cast<T>(1e30)},
+              {most, most},
+              {infinity, infinity}};
     } else {
-      return {0, 1, 100, 0x1p31, 0x1p32, 0x1p63, 0x1p64, 1e300};
+      constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+      std::vector<tested_distance<T>> all{{0x1p64, most}, {1e300, most}, {100.0, 100}};
+      for (const std::uint64_t whole :
+           {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 31,
+            (std::uint64_t{1} << 32) - 2, (std::uint64_t{1} << 32) - 1,
+            (std::uint64_t{1} << 53) + 1, std::uint64_t{1} << 63, most - 1, most})
+        all.push_back({whole, whole});
+      return all;
     }
   }
 };
@@ -128,13 +143,13 @@ TYPED_TEST_SUITE(range_join, number_types);
 
 TYPED_TEST(range_join, by_distance) {
   this->for_each_structure([&](const join& tested, const auto& build, const auto& probe) {
-    for (const double distance : this->distances()) {
-      SCOPED_TRACE(distance);
+    for (const auto& distance : this->distances()) {
+      SCOPED_TRACE(distance.number);
       const found_rows found = find_where(
           build, positions(build.size()), probe,
           [&](const TypeParam& a, const TypeParam& b) { return is_near(a, b, distance); });
       this->check_kinds(probe, found, [&](const column& asked, join_kind kind) {
-        return tested.match_band(this->at(), asked, distance, kind);
+        return tested.match_band(this->at(), asked, distance.given, kind);
       });
       if (this->HasFatalFailure()) return;
     }
@@ -268,12 +283,13 @@ TEST_F(one_range_join, is_refused_by_hash_tables) {
 TEST_F(one_range_join, refuses_what_is_no_distance) {
   const auto integers = at().upload(std::vector<std::int64_t>{1, 2, 3});
   const auto floats = at().upload(std::vector<float>{1, 2, 3});
-  const auto refused = [&](const column& keys, double distance, const char* why) {
+  const auto refused = [&](const column& keys, key_distance distance, const char* why) {
     const auto tested = build_join(tested_backend(), at(), key_parts{keys});
     expect_error<invalid_argument>(
         [&] { tested->match_band(at(), keys, distance, join_kind::inner); }, {"distance", why});
   };
   refused(column(integers), -1, "0 or more");
+  refused(column(integers), -1.0, "0 or more");
   refused(column(integers), 0.5, "whole number");
   refused(column(integers), std::numeric_limits<double>::quiet_NaN(), "0 or more");
   refused(column(floats), -0.25, "0 or more");

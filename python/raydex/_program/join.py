@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import dataclasses
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,6 @@ DIRECTIONS = ("backward", "forward", "nearest")
 _BUILD = ("--build", "--build-by", "--build-upper")  # columns of the build table
 _PROBE = ("--probe", "--probe-by")
 _MOST_COLUMNS = 16  # of a key
-_NANOSECONDS = {
-    "ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9, "D": 86400 * 10**9,
-}  # fmt: skip
 _UNITS = {"d": "D", "h": "h", "min": "m", "s": "s", "ms": "ms", "us": "us", "ns": "ns"}
 
 _Asked = dict[str, list[Name]]  # by option
@@ -204,11 +202,11 @@ def _match(
                 by=by,
                 direction=given.direction or "backward",
                 allow_exact_matches=not given.strict,
-                tolerance=_distance("--tolerance", given.tolerance, build[0]),
+                tolerance=_distance("--tolerance", given.tolerance, build[0], probe[0]),
             )
             return np.arange(len(closest)), closest
         if given.kind == "band":
-            how: dict[str, Any] = {"distance": _distance("--distance", given.distance, build[0])}
+            how: dict[str, Any] = {"distance": _distance("--distance", given.distance, build[0], probe[0])}
         elif intervals:
             how = {"build_upper": upper[0].cells}
         else:
@@ -238,32 +236,32 @@ def _match_keys(
     return (rows.build, rows.probe) if swaps else (rows.probe, rows.build)
 
 
-def _distance(option: str, text: str | None, of: Column) -> Any:
-    """A distance of keys; of times one with a unit."""
+def _distance(option: str, text: str | None, *of: Column) -> Any:
+    """A distance of keys, exactly; of times one with a unit."""
     if text is None:
         return None
-    if of.kind in ("M", "m"):
+    if of[0].kind in ("M", "m"):
         return _duration(option, text, of)
-    with contextlib.suppress(ValueError):
-        if float(text) >= 0:
-            return float(text)
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            if number(text) >= 0:
+                return number(text)
     raise Refused(f"{option}: {quoted(text)} is not a distance, a number of at least 0")
 
 
-def _duration(option: str, text: str, of: Column) -> np.timedelta64:
-    """A distance of times, rounded down to their unit."""
+def _duration(option: str, text: str, of: Sequence[Column]) -> np.timedelta64:
     found = re.fullmatch(rf"([0-9]+) *({'|'.join(_UNITS)})", text)
     if found is None:
         raise Refused(
-            f"{option}: {quoted(text)} is not a distance of {of.type}, a number with a unit such as 90s, "
+            f"{option}: {quoted(text)} is not a distance of {of[0].type}, a number with a unit such as 90s, "
             "15min, 2h or 1d"
         )
-    unit, cells = np.datetime_data(of.values.dtype)
-    if unit not in _NANOSECONDS:
-        raise Refused(f"{option}: {of} are {of.type}, which have no distance; in NumPy: a.astype('M8[D]')")
-    count = int(found[1]) * _NANOSECONDS[_UNITS[found[2]]] // (_NANOSECONDS[unit] * cells)
-    named: Any = unit
-    return np.timedelta64(min(count, 2**63 - 1), named)
+    if all(np.datetime_data(one.values.dtype)[0] in ("Y", "M") for one in of):
+        raise Refused(
+            f"{option}: {of[0]} are {of[0].type}, which have no distance; in NumPy: a.astype('M8[D]')"
+        )
+    unit: Any = _UNITS[found[2]]
+    return np.timedelta64(min(int(found[1]), 2**63 - 1), unit)
 
 
 def _check_rows(table: str, names: list[Name], raw: dict[Name, Any]) -> None:

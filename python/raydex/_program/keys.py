@@ -303,7 +303,10 @@ def _make_numbers_alike(columns: Sequence[Column]) -> None:
     for one in columns[1:]:
         if not _are_comparable(one, first):
             raise _unlike(one, first)
-        dtype = np.promote_types(dtype, one.values.dtype)
+        if dtype.kind not in "mM":
+            dtype = np.promote_types(dtype, one.values.dtype)
+    if dtype.kind in "mM":  # raydex compares times of any units
+        return
     for one in columns:
         if not _converts(one.values, dtype):
             other = next(other for other in columns if other.values.dtype != one.values.dtype)
@@ -313,9 +316,11 @@ def _make_numbers_alike(columns: Sequence[Column]) -> None:
 
 
 def make_like(one: Column, other: Column) -> None:
-    """Brings a column of numbers to the type of another one, which has all its values."""
+    """Brings a column of numbers to the type of another one, which has all its values; times stay as they are."""
     dtype = other.values.dtype
     fits = not one.are_texts and _are_comparable(one, other)
+    if fits and dtype.kind in "mM":
+        return
     if not fits or np.promote_types(one.values.dtype, dtype) != dtype or not _converts(one.values, dtype):
         raise _unlike(one, other)
     one.values = one.values.astype(dtype, copy=False)
@@ -331,9 +336,6 @@ def _converts(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
     """Whether all cells of an array are values of a type, too."""
     if array.dtype == dtype or not array.size:
         return True
-    if dtype.kind in "mM":
-        again = array.astype(dtype).astype(array.dtype)
-        return bool(((again == array) | np.isnat(array)).all())
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and dtype.kind == "f":
         return int(array.max()) <= _EXACT and int(array.min()) >= -_EXACT
     return True

@@ -17,7 +17,8 @@ namespace raydex::core {
 struct time_cells {
   value_column values;  ///< numbers
 
-  /// The distance of two times as a code: a larger one is farther. NaN is far from all but NaN.
+  /// The distance of two times, as their type rounds it, as a code: a larger one is farther. NaN is
+  /// far from all but NaN.
   RAYDEX_HD std::uint64_t distance(std::uint64_t i, const time_cells& others,
                                    std::uint64_t other) const {
     const key_type type = values.format.type;
@@ -25,8 +26,9 @@ struct time_cells {
       const double a = values.floating(i);
       const double b = others.values.floating(other);
       if (a == b || (a != a && b != b)) return encode(0.0);
+      // Of two float in double it is exact, so that this rounds once.
       const double apart = a < b ? b - a : a - b;
-      return encode(apart);
+      return encode(type == key_type::float64 ? apart : double{static_cast<float>(apart)});
     }
     const std::uint64_t a = values.integer(i);
     const std::uint64_t b = others.values.integer(other);

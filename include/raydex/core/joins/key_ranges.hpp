@@ -21,7 +21,8 @@ RAYDEX_HD constexpr interval<Key> empty_range() {
   return {1, 0};
 }
 
-/// Makes of each probe the range of keys that are at most a distance away.
+/// Makes of each probe the range of keys that are at most a distance away: those whose difference
+/// from it, as their type rounds it, is not more.
 template <class Key>
 struct band_about {
   using floating = std::conditional_t<sizeof(Key) == 8, double, float>;  ///< of as many bits
@@ -39,11 +40,32 @@ struct band_about {
     }
     if (code == most) return empty_range<Key>();  // NaN
     const auto at = decode<floating>(code);
-    // Of infinities the difference may be NaN: then the range has no end there.
-    const Key lower = encode(at - real);
-    const Key upper = encode(at + real);
-    constexpr floating infinity = std::numeric_limits<floating>::infinity();
-    return {lower == most ? encode(-infinity) : lower, upper == most ? encode(infinity) : upper};
+    return {encode(-decode<floating>(last_near(-at))), last_near(at)};
+  }
+
+ private:
+  /// The last code whose key is near a probe. What is near depends on how the difference is
+  /// rounded: it is one of the codes about the sum of probe and distance, or, where these nearly
+  /// cancel out, many away from it.
+  RAYDEX_HD Key last_near(floating at) const {
+    const Key end = encode(std::numeric_limits<floating>::infinity());
+    Key near = encode(at);
+    Key far = static_cast<Key>(end + 1);
+    Key tried = encode(at + real);  // NaN of infinities
+    if (tried > end) tried = end;
+    for (Key step = 1; far - near > 1;) {
+      const auto key = decode<floating>(tried);
+      if (key == at || key - at <= real) {
+        near = tried;
+      } else {
+        far = tried;
+      }
+      const Key half = static_cast<Key>((far - near) / 2);
+      const Key next = step < half ? step : half;
+      if (step < half) step = static_cast<Key>(step * 2);
+      tried = static_cast<Key>(near == tried ? near + next : far - next);
+    }
+    return near;
   }
 };
 

@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times of any two units, NumPy's and Arrow's, with and without zones, against Python's own integers."""
+
+import datetime
+import itertools
+import operator
+from functools import partial
+
+import numpy as np
+import pytest
+import raydex
+from hypothesis import given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+duckdb = pytest.importorskip("duckdb")
+
+MOST = 2**63 - 1
+ATTOSECONDS = {
+    "W": 604800 * 10**18, "D": 86400 * 10**18, "h": 3600 * 10**18, "m": 60 * 10**18, "s": 10**18,
+    "ms": 10**15, "us": 10**12, "ns": 10**9, "ps": 10**6, "fs": 1000, "as": 1,
+}  # fmt: skip
+EPOCH = datetime.date(1970, 1, 1).toordinal()
+EXTREME = [0, 1, -1, MOST, -MOST, MOST - 1, 2**53 + 1]
+
+
+class Cells:
+    """A column, its values in attoseconds, and None for what is missing."""
+
+    def __init__(self, kind, counts, unit, step=1, arrow=None):
+        self.kind, self.counts, self.unit, self.step, self.arrow = kind, counts, unit, step, arrow
+        self.values = [None if count is None else self.value(count * step) for count in counts]
+
+    def value(self, count):
+        if self.unit not in "YM":
+            return count * ATTOSECONDS[self.unit]
+        month = count * (12 if self.unit == "Y" else 1)
+        if self.kind == "m":
+            return month
+        return (datetime.date(1970 + month // 12, month % 12 + 1, 1).toordinal() - EPOCH) * ATTOSECONDS["D"]
+
+    def make(self):
+        if self.arrow is not None:
+            width = "int32" if self.arrow.bit_width == 32 else "int64"
+            return pa.array(self.counts, pa.from_numpy_dtype(width)).view(self.arrow)
+        letter = "m" if self.kind == "m" else "M"
+        cells = np.array([-MOST - 1 if count is None else count for count in self.counts], "int64")
+        return cells.view(f"{letter}8[{self.step}{self.unit}]")
+
+    def __repr__(self):
+        return f"{self.arrow or f'{self.kind}8[{self.step}{self.unit}]'} {self.counts}"
+
+
+ARROW = {
+    "M": [pa.date32(), pa.date64(), *map(pa.timestamp, ["s", "ms", "us", "ns"])],
+    "tz": [pa.timestamp(unit, zone) for unit in ["s", "ms", "us", "ns"] for zone in ["UTC", "Asia/Tokyo"]],
+    "time": [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")],
+    "m": list(map(pa.duration, ["s", "ms", "us", "ns"])),
+}
+
+
+@st.composite
+def cells(draw, kind, calendar=False, size=8):
+    arrow = None
+    if kind in ("tz", "time") or draw(st.booleans()):
+        arrow = draw(st.sampled_from(ARROW[kind]))
+        unit, step = "D" if arrow == pa.date32() else getattr(arrow, "unit", "ms"), 1
+    else:
+        units = [*ATTOSECONDS, "Y", "M"] if kind == "M" else list(ATTOSECONDS)
+        unit, step = draw(st.sampled_from(["Y", "M"] if calendar else units)), draw(st.sampled_from([1, 1, 10, 15]))
+        if calendar:
+            unit, step = draw(st.sampled_from("YM")), 1
+    if unit in "YM" and kind == "M":
+        ends = {"Y": (-100, 120), "M": (-1200, 1440)}[unit]
+        count = st.integers(*ends)
+    else:
+        most = 2**31 - 1 if arrow is not None and arrow.bit_width == 32 else MOST
+        # About the ends of nanoseconds, seconds of a minute, and the ends of the type.
+        about = [0, *(sign * MOST * 10**9 // ATTOSECONDS[unit] // step for sign in (-1, 1))]
+        near = st.builds(lambda at, more: max(-most, min(most, at + more)), st.sampled_from(about),
+                         st.integers(-3, 3))
+        count = st.one_of(near, st.sampled_from([one for one in EXTREME if abs(one) <= most]))
+        seconds = 10**18 // (ATTOSECONDS[unit] * step)
+        if seconds and 5 * seconds <= most:
+            count = st.one_of(count, st.integers(-5, 5).map(lambda n: n * seconds))
+    counts = draw(st.lists(st.one_of(count, count, count, count, st.none()), max_size=size))
+    return Cells(kind, counts, unit, step, arrow)
+
+
+@st.composite
+def two(draw):
+    kind = draw(st.sampled_from(["M", "M", "tz", "time", "m"]))
+    return draw(cells(kind)), draw(cells(kind))
+
+
+def rows_where(build, condition, *more):
+    return [row for row, value in enumerate(build.values) if value is not None and condition(value, *more)]
+
+
+def expected_pairs(build, probe, how, condition):
+    pairs = []
+    for row, value in enumerate(probe.values):
+        rows = [] if value is None else rows_where(build, condition, value)
+        if how in ("semi", "anti"):
+            pairs += [(row, None)] * (bool(rows) == (how == "semi"))
+        else:
+            pairs += [(row, b) for b in rows] or [(row, -1)] * (how == "left")
+    return pairs
+
+
+def pairs_of(found):
+    build = [None] * len(found.probe) if found.build is None else found.build.tolist()
+    return sorted(zip(found.probe.tolist(), build), key=str)
+
+
+def check_pairs(found, build, probe, how, condition):
+    assert pairs_of(found) == sorted(expected_pairs(build, probe, how, condition), key=str)
+
+
+@given(two(), st.sampled_from(["inner", "left", "semi", "anti"]), st.booleans())
+def test_equal_times(both, how, missing_equal):
+    build, probe = both
+    found = raydex.join(build.make(), probe.make(), how, missing_equal=missing_equal)
+    if missing_equal:
+        build.values = ["missing" if value is None else value for value in build.values]
+        probe.values = ["missing" if value is None else value for value in probe.values]
+    check_pairs(found, build, probe, how, lambda b, p: b == p)
+
+
+@given(two(), two())
+def test_keys_of_two_columns(first, second):
+    (one, other), (more, also) = first, second
+    size, probes = min(len(one.values), len(more.values)), min(len(other.values), len(also.values))
+    found = raydex.join([one.make()[:size], more.make()[:size]], [other.make()[:probes], also.make()[:probes]])
+    assert pairs_of(found) == [
+        (p, b) for p, b in itertools.product(range(probes), range(size))
+        if None not in (one.values[b], more.values[b])
+        and (one.values[b], more.values[b]) == (other.values[p], also.values[p])
+    ]
+
+
+@given(two())
+def test_an_index(both):
+    build, probe = both
+    index, points = raydex.build(build.make()), probe.make()
+    def expected(answer, missing):
+        return [missing if value is None else answer(value) for value in probe.values]
+    equal = [[] if p is None else rows_where(build, operator.eq, p) for p in probe.values]
+    assert index.count(points).tolist() == [len(rows) for rows in equal]
+    assert index.contains(points).tolist() == [bool(rows) for rows in equal]
+    assert index.first(points).tolist() == [min(rows, default=-1) for rows in equal]
+    assert index.rows(points).rows.tolist() == [row for rows in equal for row in rows]
+    assert pairs_of(raydex.join(index, points)) == [(p, b) for p, rows in enumerate(equal) for b in rows]
+    assert index.rank(points).tolist() == expected(lambda p: len(rows_where(build, operator.lt, p)), -1)
+    assert index.rank(points, "right").tolist() == expected(lambda p: len(rows_where(build, operator.le, p)), -1)
+
+    def closest(condition, take, point):
+        rows = rows_where(build, condition, point)
+        return min((row for row in rows if build.values[row] == take(build.values[r] for r in rows)), default=-1)
+    for strict, less, greater in ((False, operator.le, operator.ge), (True, operator.lt, operator.gt)):
+        before = expected(partial(closest, less, max), -1)
+        after = expected(partial(closest, greater, min), -1)
+        assert index.predecessor(points, strict).tolist() == before
+        assert index.successor(points, strict).tolist() == after
+
+
+@given(two(), st.data())
+def test_ranges(both, data):
+    build, lower = both
+    upper = data.draw(cells(build.kind))
+    size = min(len(lower.values), len(upper.values))
+    found = raydex.build(build.make()).count(lower.make()[:size], upper.make()[:size]).tolist()
+    assert found == [
+        0 if None in (low, high) else len(rows_where(build, lambda b, low, high: low <= b <= high, low, high))
+        for low, high in zip(lower.values, upper.values)
+    ]
+
+
+@given(two())
+def test_edits(both):
+    build, more = both
+    column, keys = build.make(), more.make()
+    with raydex.build(column, "btree") as index:
+        index.erase(keys)
+        left = [row for row, value in enumerate(build.values) if value is not None and value not in more.values]
+        assert len(index) == len(left)
+        assert [row for row in range(len(column)) if index.count(column)[row]] == left
+        rows = np.arange(len(keys)) + 100
+        size = build.step * ATTOSECONDS.get(build.unit, 0)
+        most = 2**31 - 1 if build.arrow is not None and build.arrow.bit_width == 32 else MOST
+        if size and all(value is None or (value % size == 0 and abs(value // size) <= most) for value in more.values):
+            index.insert(keys, rows)
+            assert len(index) == len(left) + sum(value is not None for value in more.values)
+            assert index.contains(keys).tolist() == [value is not None for value in more.values]
+        elif size:
+            with pytest.raises(raydex.InvalidArgument, match="of which the keys are"):
+                index.insert(keys, rows)
+
+
+def has_no_days(*both):
+    return all(one.unit in "YM" for one in both)
+
+
+def within(build, probe, tolerance):
+    return tolerance is None or abs(build - probe) <= tolerance
+
+
+def closest(build, probe, direction, exact, tolerance):
+    """The row that an as-of join takes."""
+    def row(rows, last):
+        at = [row for row in rows if build[row] == (max if last else min)(build[r] for r in rows)]
+        return None if not at else at[-1] if last else at[0]
+    there = [row for row, value in enumerate(build) if value is not None]
+    before = row([r for r in there if build[r] < probe or (exact and build[r] == probe)], True)
+    after = row([r for r in there if build[r] > probe or (exact and build[r] == probe)], False)
+    sides = {"backward": [before], "forward": [after], "nearest": [before, after]}[direction]
+    near = [r for r in sides if r is not None and within(build[r], probe, tolerance)]
+    return min(near, key=lambda r: abs(build[r] - probe), default=-1)
+
+
+SPANS = st.one_of(
+    st.none(),
+    st.builds(lambda count, unit: (count, unit), st.sampled_from([0, 1, 2, 60, 2**53 + 1, MOST - 1, MOST]),
+              st.sampled_from(["D", "h", "m", "s", "ms", "us", "ns"])),
+)
+
+
+@given(two(), SPANS, st.sampled_from(["backward", "forward", "nearest"]), st.booleans())
+def test_as_of(both, span, direction, exact):
+    build, probe = both
+    tolerance = None if span is None else span[0] * ATTOSECONDS[span[1]]
+    if span is not None and has_no_days(*both):
+        with pytest.raises(raydex.InvalidType, match="is no distance of datetime64"):
+            raydex.join_asof(build.make(), probe.make(), tolerance=np.timedelta64(*span))
+        return
+    found = raydex.join_asof(
+        build.make(), probe.make(), direction=direction, allow_exact_matches=exact,
+        tolerance=None if span is None else np.timedelta64(*span))
+    assert found.tolist() == [
+        -1 if value is None else closest(build.values, value, direction, exact, tolerance)
+        for value in probe.values
+    ]
+
+
+@given(two(), SPANS, st.sampled_from(["inner", "left"]), st.data())
+def test_joins_by_order(both, span, how, data):
+    build, probe = both
+    if span is not None and not has_no_days(*both):
+        distance = span[0] * ATTOSECONDS[span[1]]
+        found = raydex.join_range(build.make(), probe.make(), how, distance=np.timedelta64(*span))
+        check_pairs(found, build, probe, how, lambda b, p: abs(b - p) <= distance)
+    for text, compare in (("<", int.__lt__), ("<=", int.__le__), (">", int.__gt__), (">=", int.__ge__)):
+        found = raydex.join_range(build.make(), probe.make(), how, compare=text)
+        check_pairs(found, build, probe, how, compare)
+    upper = data.draw(cells(build.kind))
+    size = min(len(upper.values), len(build.values))
+    ends = list(zip(build.values, upper.values))
+    found = raydex.join_range(build.make()[:size], probe.make(), build_upper=upper.make()[:size])
+    assert pairs_of(found) == sorted([
+        (p, b) for p, value in enumerate(probe.values) for b, end in enumerate(ends)
+        if value is not None and None not in end and end[0] <= value <= end[1]
+    ], key=str)
+    size = min(len(upper.values), len(probe.values))
+    found = raydex.join_range(build.make(), probe.make()[:size], probe_upper=upper.make()[:size])
+    assert pairs_of(found) == sorted([
+        (p, b) for p, end in enumerate(zip(probe.values, upper.values)) for b, value in enumerate(build.values)
+        if value is not None and None not in end and end[0] <= value <= end[1]
+    ], key=str)
+
+
+@given(two(), st.sampled_from(["left", "right"]))
+@pytest.mark.parametrize("least", [0, None])
+def test_searching(least, both, side):
+    column, probe = both
+    column.counts = sorted(count for count in column.counts if count is not None)
+    probe.counts = [count for count in probe.counts if count is not None]
+    column, probe = (Cells(one.kind, one.counts, one.unit, one.step, one.arrow) for one in both)
+    with pytest.MonkeyPatch.context() as patch:
+        if least is not None:
+            patch.setattr("raydex._searching._least_values", least)
+            patch.setattr("raydex._searching._least_cells", least)
+        found = raydex.searchsorted(column.make(), probe.make(), side).tolist()
+        assert found == [
+            len(rows_where(column, operator.lt if side == "left" else operator.le, value)) for value in probe.values
+        ]
+        assert raydex.isin(probe.make(), column.make()).tolist() == [one in column.values for one in probe.values]
+
+
+@given(cells("M", calendar=True), cells("M"))
+def test_months_and_years(build, probe):
+    index, points = raydex.build(build.make()), probe.make()
+    assert index.count(points).tolist() == [
+        0 if p is None else len(rows_where(build, operator.eq, p)) for p in probe.values]
+    assert index.rank(points).tolist() == [
+        -1 if p is None else len(rows_where(build, operator.lt, p)) for p in probe.values]
+    found = raydex.join_asof(build.make(), points)
+    assert found.tolist() == [
+        -1 if p is None else closest(build.values, p, "backward", True, None) for p in probe.values]
+
+
+@pytest.mark.parametrize("kind", list(ARROW))
+@pytest.mark.parametrize("other", list(ARROW))
+def test_kinds_do_not_mix(kind, other):
+    for one, also in itertools.product(ARROW[kind], ARROW[other]):
+        build, probe = (pa.array([5], pa.int32() if of.bit_width == 32 else pa.int64()).view(of) for of in (one, also))
+        if kind == other:
+            assert len(raydex.join(build, probe).probe) == (
+                Cells(kind, [5], "D" if one == pa.date32() else getattr(one, "unit", "ms")).values
+                == Cells(kind, [5], "D" if also == pa.date32() else getattr(also, "unit", "ms")).values)
+            continue
+        for ask in (raydex.join, raydex.join_asof, raydex.searchsorted, raydex.isin, raydex.build(build).first):
+            with pytest.raises(raydex.InvalidType):
+                ask(*([probe] if ask.__name__ == "first" else [build, probe]))
+
+
+def test_a_far_time_is_not_wrapped():
+    far = np.array(["9999-12-31"], "M8[s]")
+    wrapped = far.astype("M8[ns]")  # 1816
+    assert pairs_of(raydex.join(far, wrapped)) == []
+    assert raydex.join_asof(far, wrapped + np.timedelta64(1, "D")).tolist() == [-1]
+    assert raydex.build(wrapped).contains(far).tolist() == [False]
+    tables = [duckdb.connect().sql(f"select '{year}-01-01'::{of} as t").to_arrow_table() for year, of in (
+        (9999, "timestamp_s"), (2000, "timestamp_ns"))]
+    assert raydex.join_range(*tables, compare=">").probe.tolist() == [0]
+    assert raydex.join_range(*reversed(tables), compare=">").probe.tolist() == []
+
+
+@pytest.mark.parametrize("unit", ["10s", "15m", "2D"])
+def test_tolerances_count_seconds_not_steps(unit):
+    times = np.array([0, 1, 2], f"M8[{unit}]")
+    step = times[1] - times[0]
+    assert raydex.join_asof(times[:1], times, tolerance=step).tolist() == [0, 0, -1]
+    assert raydex.join_asof(times[:1], times, tolerance=step.item()).tolist() == [0, 0, -1]
+    assert raydex.join_range(times[:1], times, distance=step).probe.tolist() == [0, 1]
+    assert raydex.join_asof(times[:1], times, tolerance=1).tolist() == [0, 0, -1]  # as NumPy counts
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "M8[ns]", "m8[ns]"])
+@pytest.mark.parametrize("distance", [1, 2**53 + 1, 400 * 86400 * 10**9 + 1, 2**63 - 1])
+def test_distances_are_exact(dtype, distance):
+    build, probe = np.array([1]).astype(dtype), np.array([distance, distance + 1], "uint64").astype(dtype)
+    if dtype != "uint64":
+        build, probe = build - 1, np.array([distance, distance]).astype(dtype)
+        probe[1:] -= 1
+    counts = [int(one) for one in probe.view("uint64")]
+    far = [one - int(build.view("int64")[0]) for one in counts]
+    for reach in (distance, distance - 1):
+        expected = [0 if apart <= reach else -1 for apart in far]
+        assert raydex.join_asof(build, probe, tolerance=reach).tolist() == expected
+        found = raydex.join_range(build, probe, distance=reach).probe.tolist()
+        assert found == [row for row, one in enumerate(expected) if one == 0]
+
+
+def test_tolerances_of_pandas_have_nanoseconds():
+    times = np.array([0, 1001, 1002], "M8[ns]")
+    found = raydex.join_asof(times[:1], times, tolerance=pd.Timedelta(1001, "ns"))
+    assert found.tolist() == [0, 0, -1]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_band_is_what_is_within_the_difference(dtype, random):
+    grid = (np.arange(65) / 10).astype(dtype)
+    columns = [
+        (grid, grid, np.array(0.1, dtype)[()]),
+        *((random.normal(size=60).astype(dtype), (random.normal(size=60) * scale).astype(dtype),
+           np.array(abs(random.normal()), dtype)[()]) for scale in (1, 1e3, 1e-9)),
+        *((np.array(cells).astype(dtype),) * 2 + (np.array(distance, dtype)[()],) for cells, distance in (
+            ([-1, -0.5, 0, 1e-30, 5e-324, np.inf, -np.inf, np.nan], 1),
+            ([-1, 3e38, -3e38, np.inf, -np.inf, np.nan], np.inf),
+        )),
+    ]
+    for build, probe, distance in columns:
+        with np.errstate(all="ignore"):
+            near = (abs(build - probe[:, None]) <= distance) | (build == probe[:, None])
+        found = raydex.join_range(build, probe, distance=float(distance))
+        assert pairs_of(found) == sorted(zip(*(x.tolist() for x in np.nonzero(near))), key=str)
+        for row in range(0, len(build), 7):  # the as-of join has the same rule
+            one = build[row : row + 1]
+            taken = raydex.join_asof(one, probe, direction="nearest", tolerance=float(distance))
+            if not np.isnan(one[0]):
+                assert (taken == 0).tolist() == near[:, row].tolist()
+
+
+@pytest.mark.parametrize("direction", ["backward", "forward"])
+def test_of_equal_times(direction):
+    build, probe = np.array([1, 3, 3, 3, 5, 5]), np.array([0, 1, 2, 3, 4, 5, 6])
+    rows = np.arange(len(build))
+    found = raydex.join_asof(build, probe, direction=direction)
+    by_pandas = pd.merge_asof(pd.DataFrame({"t": probe}), pd.DataFrame({"t": build, "row": rows}), on="t",
+                              direction=direction)["row"].fillna(-1)
+    by_polars = pl.DataFrame({"t": probe}).join_asof(pl.DataFrame({"t": build, "row": rows}), on="t",
+                                                     strategy=direction)["row"].fill_null(-1)
+    assert found.tolist() == by_pandas.tolist() == by_polars.to_list()
+
+
+@pytest.mark.parametrize("kind", list(ARROW))
+def test_minima_and_aggregates(kind):
+    for of in ARROW[kind]:
+        counts = pa.array([50, 20, 70, 30], pa.int32() if of.bit_width == 32 else pa.int64())
+        column = counts.view(of)
+        with raydex.rmq(column, extremes="both") as both:
+            least, most = both.min([0, 2], [3, 3]), both.max([0, 0], [3, 1])
+            assert least.view("int64").tolist() == [20, 30] and most.view("int64").tolist() == [70, 50]
+        letter = "m" if kind in ("time", "m") else "M"
+        unit = "D" if of == pa.date32() else getattr(of, "unit", "ms")
+        assert least.dtype == f"{letter}8[{unit}]"
+        aggregate = raydex.aggregate(raydex.build(np.arange(4)), column, sums=False)
+        found = aggregate.min([0, 2, 9], [3, 3, 9])
+        assert found.dtype == least.dtype and found.view("int64").tolist()[:2] == [20, 30] and np.isnat(found[2])
+        with pytest.raises(raydex.InvalidType, match="sums and means are of numbers"):
+            aggregate.sum([0])
