@@ -567,7 +567,9 @@ def _in_unit(
     if not _times.are_compared(own.time, want.time):
         raise _refuse(source.argument, str(own), want)
     counts = array.view("i8") if array.dtype.itemsize == 8 else array.astype("i8")
-    there = np.ones(len(counts), bool) if missing is None else ~missing
+    there = np.ones(len(counts), bool) if validity is None else _unpacked(validity, len(counts))
+    if missing is not None:
+        there &= ~missing
     if not there.all():
         counts = np.where(there, counts, 0)
     ends = np.iinfo(f"i{want.dtype.itemsize}")
@@ -595,9 +597,8 @@ def _in_unit(
     elif role in ("at_least", "above"):
         there &= ~after
     else:
-        given = there if validity is None else there & _unpacked(validity, len(there))
-        if role == "kept" and (given & ~exact).any():
-            value = array[int(np.argmax(given & ~exact))]
+        if role == "kept" and (there & ~exact).any():
+            value = array[int(np.argmax(there & ~exact))]
             raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, of which the keys are")
         there &= exact
     keys = keys.astype(f"i{want.dtype.itemsize}").view(want.dtype)
@@ -605,7 +606,7 @@ def _in_unit(
 
 
 def _unpacked(validity: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.bool_]:
-    return np.unpackbits(validity, count=size, bitorder="little").view(np.bool_)
+    return np.unpackbits(validity, count=size, bitorder="little").astype(np.bool_)
 
 
 def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream: int) -> Column:

@@ -63,15 +63,17 @@ TYPED_TEST(band, of_special_numbers) {
 }
 
 TYPED_TEST(band, of_any_bits) {
-  using code = encoded_t<TypeParam>;
   auto random = test::generator();
-  const auto number = [&] { return std::bit_cast<TypeParam>(static_cast<code>(random())); };
+  const auto number = [&] {
+    return std::bit_cast<TypeParam>(static_cast<encoded_t<TypeParam>>(random()));
+  };
   for (int i = 0; i < 20'000; ++i) {
     const TypeParam probe = number();
     // Nearly as large as the probe, so that what is near begins close to 0; or any.
-    const code off = static_cast<code>(test::below(random, 5));
+    const auto off = static_cast<encoded_t<TypeParam>>(test::below(random, 5));
     const TypeParam distance = std::abs(
-        i % 2 == 0 ? number() : std::bit_cast<TypeParam>(std::bit_cast<code>(probe) + off));
+        i % 2 == 0 ? number()
+                   : std::bit_cast<TypeParam>(std::bit_cast<encoded_t<TypeParam>>(probe) + off));
     if (!std::isnan(probe) && !std::isnan(distance)) this->check(probe, distance);
     if (this->HasFatalFailure()) return;
   }

@@ -234,8 +234,9 @@ TEST_F(one_range_join, over_an_index) {
                             subject.options);
     const auto tested = build_join(at(), *over);
     const found_rows found =
-        find_where(entries, ids, probe_cells,
-                   [](std::int32_t a, std::int32_t b) { return is_near(a, b, 20); });
+        find_where(entries, ids, probe_cells, [](std::int32_t a, std::int32_t b) {
+          return is_near(a, b, {20, 20});
+        });
     for (const join_kind kind : join_kinds)
       check_joined(at(), *tested->match_band(at(), probe.view, 20, kind), kind, found);
   }
@@ -253,9 +254,10 @@ TEST_F(one_range_join, over_different_keys) {
     probe_cells.emplace_back(static_cast<std::uint32_t>(below(random, 3200)));
   const placed build(at(), build_cells);
   const placed probe(at(), probe_cells);
-  const found_rows found =
-      find_where(build_cells, positions(build_cells.size()), probe_cells,
-                 [](std::uint32_t a, std::uint32_t b) { return is_near(a, b, 9); });
+  const found_rows found = find_where(build_cells, positions(build_cells.size()), probe_cells,
+                                      [](std::uint32_t a, std::uint32_t b) {
+                                        return is_near(a, b, {9, 9});
+                                      });
   for (const join_subject& subject : join_subjects(key_type::uint32)) {
     if (!subject.ordered) continue;
     SCOPED_TRACE(subject.name());

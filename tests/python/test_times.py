@@ -43,8 +43,10 @@ class Cells:
 
     def make(self):
         if self.arrow is not None:
-            width = "int32" if self.arrow.bit_width == 32 else "int64"
-            return pa.array(self.counts, pa.from_numpy_dtype(width)).view(self.arrow)
+            width = f"int{self.arrow.bit_width}"
+            # What lies beneath a missing value says nothing.
+            cells = np.array([np.iinfo(width).min if one is None else one for one in self.counts], width)
+            return pa.array(cells, mask=np.array([one is None for one in self.counts], bool)).view(self.arrow)
         letter = "m" if self.kind == "m" else "M"
         cells = np.array([-MOST - 1 if count is None else count for count in self.counts], "int64")
         return cells.view(f"{letter}8[{self.step}{self.unit}]")

@@ -23,6 +23,7 @@ class Cells(NamedTuple):
     array: npt.NDArray[Any]
     there: npt.NDArray[np.bool_] | None  # None: all of them are
     key: Key
+    before: npt.NDArray[np.bool_] | None = None  # which are before all keys, see `column`
 
     def present(self) -> npt.NDArray[Any]:
         """The keys that are not missing."""
@@ -80,8 +81,8 @@ def _is_untyped(part: Any) -> bool:
     return bool(getattr(part, "dtype", None) == np.dtype("O")) and np.size(part) == 0
 
 
-def cells_of(argument: str, part: Any, want: Key | None = None) -> Cells:
-    """The keys of a partition, in the type that is asked for, or in their own.
+def cells_of(argument: str, part: Any, want: Key | None = None, role: str = "") -> Cells:
+    """The keys of a partition, in the type that is asked for, or in their own; `role` is as of `column`.
 
     Strings become bytes of up to 8 a cell, which have the order of the strings; longer ones are refused."""
     if _is_untyped(part):
@@ -89,8 +90,8 @@ def cells_of(argument: str, part: Any, want: Key | None = None) -> Cells:
         return Cells(np.empty(0, key.dtype), None, key)
     source = _looked_at(argument, part)
     if not isinstance(source.cells, StringCells):
-        of = column(source, 0, want, copies=True)
-        return Cells(np.ascontiguousarray(of.kept[0]), _there(of), of.key)
+        of = column(source, 0, want, copies=True, role=role)
+        return Cells(np.ascontiguousarray(of.kept[0]), _there(of), of.key, of.before)
     letters = _letters(part)
     longest = compute.max(compute.binary_length(letters)).as_py() or 0
     if longest > most_bytes:
@@ -111,7 +112,11 @@ def order_of(argument: str, part: Any) -> Cells:
         return cells_of(argument, part)
     source = _looked_at(argument, part)
     if not isinstance(source.cells, StringCells):
-        return cells_of(argument, part)
+        cells = cells_of(argument, part)
+        if cells.key.time is None:
+            return cells
+        # Equal times of two units have to be of one dtype of NumPy's to be equal here.
+        return cells._replace(array=cells.array.astype("i8").view(cells.key.time.dtype))
     letters = compute.binary_slice(_letters(part), 0, most_bytes)
     there = None if letters.null_count == 0 else np.asarray(letters.is_valid())
     array = _fixed(letters)

@@ -190,16 +190,24 @@ class Index:
         points. Of ordered structures only."""
         if side not in ("left", "right"):
             raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
-        return self._ask("rank", points, side=side)
+        if self._key.time is None:
+            return self._ask("rank", points, side=side)
+        # Times of another unit may be between keys, or beyond all.
+        return self._ask("rank", points, role="at_most" if side == "right" else "below", side="right")
 
     def predecessor(self, points: Any, strict: bool = False) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict` less
         than it; -1 where there is none. Of ordered structures only."""
-        return self._ask("predecessor", points, strict=strict)
+        return self._closest("predecessor", points, strict, "below" if strict else "at_most")
 
     def successor(self, points: Any, strict: bool = False) -> Any:
         """The same for the smallest key that is not less than the point, or greater than it."""
-        return self._ask("successor", points, strict=strict)
+        return self._closest("successor", points, strict, "above" if strict else "at_least")
+
+    def _closest(self, operation: str, points: Any, strict: bool, role: str) -> Any:
+        if self._key.time is None:
+            return self._ask(operation, points, strict=strict)
+        return self._ask(operation, points, role=role, strict=False)
 
     def _ask(
         self,
@@ -208,8 +216,10 @@ class Index:
         upper: Any = None,
         *,
         invert: bool | None = None,
+        role: str = "",
         **arguments: Any,
     ) -> Any:
+        """`role` is of points, see `column`."""
         of = self._open()
         if not of.ordered and (upper is not None or operation in ("rank", "predecessor", "successor")):
             raise Unsupported(
@@ -217,13 +227,14 @@ class Index:
                 "ordered structure, as raydex.structures() names them"
             )
         if not is_lazy(lower) and not is_lazy(upper):
-            routes = _shards.routes_of(lower, upper, self._splitters, self._key)
+            routes, before = _shards.routes_of(lower, upper, self._splitters, self._key, role)
             answers = self._answers(of, routes, operation, arguments)
             found = _shards.together(routes, answers, operation)
+            found = _shards.with_first_ranks(found, operation, before)
             if invert is not None:
                 found = _shards.without_nan(routes, found, invert)
             return found[0] if operation != "rows" and _are_single(lower, upper) else found
-        asked = _Asked(self, of, operation, lower, upper, arguments, invert)
+        asked = _Asked(self, of, operation, lower, upper, arguments, role, invert)
         if operation == "rows":
             return asked.lines()
         dtype = {"contains": "bool", "sum": "uint64"}.get(operation, "int64")
@@ -291,7 +302,7 @@ class Index:
         return sums[0] if _are_single(lower, upper) else sums
 
     def _lazy_sums(self, lower: Any, upper: Any, values: Any, begins: npt.NDArray[np.int64]) -> Any:
-        asked = _Asked(self, self._open(), "rows", lower, upper, {}, values)
+        asked = _Asked(self, self._open(), "rows", lower, upper, {}, "", values)
         each = asked.each("raydex-sum")
         parts, graph, token = take_apart(values), asked.graph, asked.token
         graph |= parts.graph
@@ -337,7 +348,8 @@ class Index:
             of = self._open()
             token = uuid.uuid4().hex
             graph = of.shards.graph()
-            entries = _entries_of(token, graph, "keys", keys, rows, self._key)
+            role = "kept" if call is _shards.inserted else ""
+            entries = _entries_of(token, graph, "keys", keys, rows, self._key, role)
             pieces = _split(token, graph, entries, [0] * len(entries), self._splitters)
             made = []
             for j, shard in enumerate(of.shards.keys):
@@ -357,6 +369,7 @@ class _Asked:
         lower: Any,
         upper: Any,
         arguments: dict[str, Any],
+        role: str,
         *others: Any,
     ) -> None:
         lazy = {name: x for name, x in (("lower", lower), ("upper", upper)) if is_lazy(x)}
@@ -374,9 +387,10 @@ class _Asked:
         self._of = of
         self._operation = operation
         self._arguments = arguments
+        self._role = role
         self._probes = lower if "lower" in lazy else upper
         # Of one batch that several questions are asked of the parts that do not differ are done once.
-        self._batch = tokenize(of.token, lower, upper)
+        self._batch = tokenize(of.token, lower, upper, role)
         self.token = tokenize(self._batch, operation, arguments, *others)
         parts: dict[str, Partitions] = {name: take_apart(x) for name, x in lazy.items()}
         self.graph: Graph = {}
@@ -395,7 +409,7 @@ class _Asked:
         batch = [(f"raydex-routes-{self._batch}", i) for i in range(self._parts)]
         for probes, lower, upper in zip(batch, *self._ends):
             self.graph[probes] = Task(
-                probes, _shards.routed, lower, upper, self._index._splitters, self._index._key
+                probes, _shards.routed, lower, upper, self._index._splitters, self._index._key, self._role
             )
         self.graph = merged(self.graph, batch) | of.shards.graph()
         for i, probes in enumerate(batch):
@@ -477,7 +491,9 @@ def _check_alike(lower: Any, upper: Any) -> None:
 # Builds
 
 
-def _entries_of(token: str, graph: Graph, argument: str, keys: Any, rows: Any, want: Key | None) -> list[Any]:
+def _entries_of(
+    token: str, graph: Graph, argument: str, keys: Any, rows: Any, want: Key | None, role: str = ""
+) -> list[Any]:
     """Tasks of the entries of each partition; what is in host memory is one partition."""
     columns: list[list[Any]] = []
     for name, x in ((argument, keys), ("rows", rows)):
@@ -499,7 +515,7 @@ def _entries_of(token: str, graph: Graph, argument: str, keys: Any, rows: Any, w
     for i, key in enumerate(columns[0]):
         given = TaskRef(columns[1][i]) if len(columns) == 2 else None
         found.append((f"raydex-entries-{token}", i))
-        graph[found[-1]] = Task(found[-1], _shards.entries_of, argument, TaskRef(key), given, want)
+        graph[found[-1]] = Task(found[-1], _shards.entries_of, argument, TaskRef(key), given, want, role)
     return found
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from raydex._columns import Key
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._index import Matches
+from raydex._index import Matches, with_zeros
 from raydex.dask._cells import aligned, cells_of
 from raydex.dask._libraries import pd, sizeof
 from raydex.sharded._arrays import HOST_ARRAYS, arrays_of
@@ -141,8 +141,10 @@ class Facts(NamedTuple):
     max_row: int  # of those that were given; -1: none were
 
 
-def entries_of(argument: str, part: Any, given: Any = None, want: Key | None = None) -> Entries:
-    cells = cells_of(argument, part, want)
+def entries_of(
+    argument: str, part: Any, given: Any = None, want: Key | None = None, role: str = ""
+) -> Entries:
+    cells = cells_of(argument, part, want, role)
     rows = None if cells.there is None else np.flatnonzero(cells.there)
     if given is not None:
         numbers = _row_numbers(given)
@@ -251,12 +253,15 @@ def is_single(x: Any) -> bool:
     return isinstance(x, (bytes, str)) or getattr(x, "ndim", 1 if hasattr(x, "__len__") else 0) == 0
 
 
-def routes_of(lower: Any, upper: Any, splitters: npt.NDArray[Any], key: Key) -> Routes:
-    """The pieces of a partition of probes."""
-    begins, there, _ = cells_of("points" if upper is None else "lower", lower, key)
+def routes_of(
+    lower: Any, upper: Any, splitters: npt.NDArray[Any], key: Key, role: str = ""
+) -> tuple[Routes, npt.NDArray[np.bool_] | None]:
+    """The pieces of a partition of probes, and which of these are before all keys; see `column`."""
     if upper is None:
-        return route(begins, None, splitters, there)
-    ends, others, _ = cells_of("upper", upper, key)
+        begins, there, _, before = cells_of("points", lower, key, role)
+        return (route(begins, None, splitters, there), before)
+    begins, there, *_ = cells_of("lower", lower, key, "at_least")
+    ends, others, *_ = cells_of("upper", upper, key, "at_most")
     if is_single(lower):
         begins, there = _repeated(begins, there, len(ends))
     elif is_single(upper):
@@ -267,7 +272,7 @@ def routes_of(lower: Any, upper: Any, splitters: npt.NDArray[Any], key: Key) -> 
         there = others if there is None else there
     else:
         there = there & others
-    return route(begins, ends, splitters, there)
+    return (route(begins, ends, splitters, there), None)
 
 
 def _repeated(array: Any, there: Any, size: int) -> tuple[Any, Any]:
@@ -287,14 +292,16 @@ class Routed(NamedTuple):
     routes: Routes
     labels: Any  # of pandas, an index; None: the probes are an array
     name: Any
+    before: Any  # which are before all keys
 
 
-def routed(lower: Any, upper: Any, splitters: npt.NDArray[Any], key: Key) -> Routed:
-    routes = routes_of(lower, upper, splitters, key)
+def routed(lower: Any, upper: Any, splitters: npt.NDArray[Any], key: Key, role: str) -> Routed:
+    routes, before = routes_of(lower, upper, splitters, key, role)
     probes = upper if is_single(lower) else lower
     if isinstance(probes, np.ndarray):
-        return Routed(routes, None, None)
-    return Routed(routes, probes if isinstance(probes, pd.Index) else probes.index, probes.name)
+        return Routed(routes, None, None, before)
+    labels = probes if isinstance(probes, pd.Index) else probes.index
+    return Routed(routes, labels, probes.name, before)
 
 
 def routed_piece(routes: Routes, shard: int) -> Any:
@@ -347,6 +354,11 @@ def together(routes: Routes, answers: list[Any], operation: str) -> Any:
     return undo(routes, found, "place" if routes.upper is None else "first")
 
 
+def with_first_ranks(found: Any, operation: str, before: npt.NDArray[np.bool_] | None) -> Any:
+    """Answers, of which ranks before all keys are 0."""
+    return found if before is None or operation != "rank" else with_zeros(found, before)
+
+
 def without_nan(routes: Routes, found: npt.NDArray[np.bool_], invert: bool) -> npt.NDArray[np.bool_]:
     """Membership as NumPy has it: NaN is in nothing."""
     if routes.lower.dtype.kind == "f":
@@ -361,7 +373,7 @@ def labelled(probes: Routed, found: Any) -> Any:
 
 def answered(probes: Routed, answers: list[Any], operation: str, invert: bool | None) -> Any:
     """A partition of the answer. `invert`: of `isin`, which is asked as `contains`."""
-    found = together(probes.routes, answers, operation)
+    found = with_first_ranks(together(probes.routes, answers, operation), operation, probes.before)
     if invert is not None:
         found = without_nan(probes.routes, found, invert)
     return labelled(probes, found)

@@ -68,12 +68,20 @@ class Call:
     divided while those of the round before are answered."""
 
     def __init__(
-        self, index: ShardedIndex, operation: str, lower: Any, upper: Any, arguments: dict[str, Any], values: Any
+        self,
+        index: ShardedIndex,
+        operation: str,
+        lower: Any,
+        upper: Any,
+        arguments: dict[str, Any],
+        values: Any,
+        role: str,
     ) -> None:
         self._index = index
         self._company = index._company
         self._operation = operation
         self._given = (lower, upper, values)
+        self._role = role
         self._arguments = arguments
         kind = "points" if upper is None else "ranges"
         self._name = (operation, "of", kind, *arguments.items(), *(() if values is None else ("with values",)))
@@ -141,7 +149,7 @@ class Call:
         self._finish()  # here, so that the others hear of an error in it
         lower, upper, values = self._given
         if self.probes is None:
-            asked = self._index._probes(lower, upper)
+            asked = self._index._probes(lower, upper, self._role)
             if values is not None:
                 self.summed = self._index._values(values)
             self.probes = asked

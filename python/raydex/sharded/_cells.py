@@ -26,6 +26,7 @@ class Dense:
     there: Any  # an array of bool; None: no cell is missing
     key: Key
     source: Source
+    before: Any = None  # which are before all keys, see `column`
 
     def __len__(self) -> int:
         return len(self.array)
@@ -38,16 +39,16 @@ class Dense:
         return answers[0] if self.source.scalar else answers
 
 
-def dense(source: Source, engine: Exchange, want: Key | None = None) -> Dense:
+def dense(source: Source, engine: Exchange, want: Key | None = None, role: str = "") -> Dense:
     """The cells of an argument where the engine takes them, as keys of a type; a copy only of what is not
-    dense."""
+    dense. `role` is as of `column`."""
     stream, _ = stream_of(source, None)
     if key_of(source, stream).dtype is None:
         raise Unsupported(
             f"{source.argument}: strings of any length have no order, by which shards are made; give ones of "
             "up to 8 bytes as numpy.asarray(x, dtype='S8'), or codes of them"
         )
-    of = column(source, stream, want, copies=True)
+    of = column(source, stream, want, copies=True, role=role)
     there = None
     if source.world.device is None:
         array, validity, _ = of.kept
@@ -64,7 +65,7 @@ def dense(source: Source, engine: Exchange, want: Key | None = None) -> Dense:
             f"{source.argument}: of the libraries for GPUs PyTorch's tensors are taken; give "
             "torch.from_dlpack(x)"
         )
-    return Dense(engine.accept(source.argument, array), there, of.key, source)
+    return Dense(engine.accept(source.argument, array), there, of.key, source, of.before)
 
 
 def row_ids(x: Any, engine: Exchange, like: Dense, end: int) -> Any:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from raydex._arrow import HostCells
 from raydex._columns import Key, Source, look, same_place
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._index import Matches, _as_long, bytes_as_text
+from raydex._index import Matches, _as_long, bytes_as_text, with_zeros
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._call import Call, Probes, Values
 from raydex.sharded._cells import dense, of_all, row_ids
@@ -214,30 +214,42 @@ class ShardedIndex:
     def rank(self, points: Any, side: str = "left") -> Any:
         """How many keys are less than each point, or with `side="right"` not greater; int64. -1 for missing
         points."""
-        return self._numbers("rank", points, None, side=side)
+        if self._key.time is None or side not in ("left", "right"):
+            return self._numbers("rank", points, None, side=side)
+        # Times of another unit may be between keys, or beyond all.
+        found, probes = self._ask(
+            "rank", points, None, {"side": "right"}, role="at_most" if side == "right" else "below"
+        )
+        return probes.lower.given(found if probes.lower.before is None else with_zeros(found, probes.lower.before))
 
     def predecessor(self, points: Any, strict: bool = False) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict` less
         than it; -1 where there is none."""
-        return self._numbers("predecessor", points, None, strict=strict)
+        return self._closest("predecessor", points, strict, "below" if strict else "at_most")
 
     def successor(self, points: Any, strict: bool = False) -> Any:
         """The same for the smallest key that is not less than the point, or greater than it."""
-        return self._numbers("successor", points, None, strict=strict)
+        return self._closest("successor", points, strict, "above" if strict else "at_least")
+
+    def _closest(self, operation: str, points: Any, strict: bool, role: str) -> Any:
+        if self._key.time is None:
+            return self._numbers(operation, points, None, strict=strict)
+        found, probes = self._ask(operation, points, None, {"strict": False}, role=role)
+        return probes.lower.given(found)
 
     def _numbers(self, operation: str, lower: Any, upper: Any, **arguments: Any) -> Any:
         found, probes = self._ask(operation, lower, upper, arguments)
         return probes.lower.given(found)
 
-    def _probes(self, lower: Any, upper: Any) -> Probes:
+    def _probes(self, lower: Any, upper: Any, role: str = "") -> Probes:
         engine = self._company.engine
         if upper is None:
             source = lower() if callable(lower) else look("points", lower)
-            of = dense(source, engine, self._key)
+            of = dense(source, engine, self._key, role)
             return Probes(of, None, of.there)
         begin, end = _as_long(look("lower", lower), look("upper", upper))
         same_place(begin, end)
-        of, to = dense(begin, engine, self._key), dense(end, engine, self._key)
+        of, to = dense(begin, engine, self._key, "at_least"), dense(end, engine, self._key, "at_most")
         if len(of) != len(to):
             raise InvalidArgument(f"upper: {len(to)} cells, but lower has {len(of)}; they must agree")
         there = of.there if to.there is None else to.there if of.there is None else of.there & to.there
@@ -245,11 +257,17 @@ class ShardedIndex:
 
     @collective(changes=False)
     def _ask(
-        self, operation: str, lower: Any, upper: Any, arguments: dict[str, Any], values: Any = None
+        self,
+        operation: str,
+        lower: Any,
+        upper: Any,
+        arguments: dict[str, Any],
+        values: Any = None,
+        role: str = "",
     ) -> tuple[Any, Probes]:
-        """The answers of this process's probes."""
+        """The answers of this process's probes. `role`: of points, see `column`."""
         self._check_open()
-        call = Call(self, operation, lower, upper, arguments, values)
+        call = Call(self, operation, lower, upper, arguments, values, role)
         try:
             found = call.answers()
         except Exception:
@@ -433,7 +451,7 @@ class ShardedIndex:
         company = self._company
 
         def prepare(told: dict[str, Any]) -> tuple[Routes, Any]:
-            cells = dense(look("keys", keys), company.engine, self._key)
+            cells = dense(look("keys", keys), company.engine, self._key, "kept" if operation == "insert" else "")
             ids = None if rows is None else row_ids(rows, company.engine, cells, 2**self._bits - 1)
             routes = route(cells.array, None, self._splitters, cells.there)
             told["counts"] = routes.counts

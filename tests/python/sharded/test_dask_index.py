@@ -105,6 +105,16 @@ def test_dtypes(kind, random):
     check(index, one, points, upper)
 
 
+def test_times_of_other_units(random):
+    far = [-(2**63) + 1, -(2**62), 2**62, 2**63 - 1]
+    keys = np.array([*far, *(n * 10**9 // 2 for n in range(-30, 30))]).view("M8[ns]")
+    one = raydex.build(keys)
+    index = rd.build(series(keys, [10, 10, 30]), shards=3)
+    for unit in ("us", "s"):
+        points = np.array([*far, *random.integers(-20, 20, 60), 2**63 // 10**9, -(2**63)]).view(f"M8[{unit}]")
+        check(index, one, points, points[::-1].copy())
+
+
 def test_strings(random):
     keys, points = (keys_of("str", size, random) for size in (400, 60))
     points.iloc[5] = None

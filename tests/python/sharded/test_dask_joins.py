@@ -56,6 +56,20 @@ def test_as_merge(how, broadcast, random):
 
 
 @pytest.mark.parametrize("broadcast", [False, True])
+@pytest.mark.parametrize("of_dates", [False, True])
+def test_times_of_two_units(broadcast, of_dates, random):
+    days = np.array([*random.integers(-50, 50, 100), 10**6, -(10**6)])  # the last ones beyond nanoseconds
+    seconds = (days * 86400).view("M8[s]")
+    dates = pd.array(pa.array(days.astype("int32")).cast(pa.date32()), pd.ArrowDtype(pa.date32()))
+    one = pd.DataFrame({"k": dates if of_dates else seconds, "v": np.arange(102)})
+    other = pd.DataFrame({"k": seconds.astype("M8[ns]"), "w": np.arange(102)})
+    left, right = parted(one, [20, 50]), parted(other, [60])
+    found = rd.join(left, right, on="k", broadcast=broadcast, shards=3).compute()
+    wanted = raydex.join(other["k"], one["k"])
+    assert sorted(zip(found["v"], found["w"])) == sorted(zip(wanted.probe, wanted.build))
+
+
+@pytest.mark.parametrize("broadcast", [False, True])
 def test_semi_and_anti(broadcast, random):
     one, other = tables(random)
     one.index = random.permutation(len(one))

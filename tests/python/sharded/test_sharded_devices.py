@@ -345,3 +345,24 @@ def test_errors_travel():
     assert (error.process, error.message, str(error)) == (3, "OutOfMemory: none", "process 3: OutOfMemory: none")
     assert isinstance(error, raydex.Error)
     assert issubclass(raydex.ExchangeError, raydex.Error) and issubclass(raydex.ExchangeError, RuntimeError)
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_times_of_other_units(shards):
+    far = [-(2**63) + 1, -(2**62), 2**62, 2**63 - 1]
+    keys = np.array([*far, -1500, 0, 1, 1000, 1500, *(n * 10**9 for n in range(-3, 3))]).view("M8[ns]")
+    engine = party(shards).engine
+    for unit in ("ps", "us", "s", "D"):
+        points = np.array([*far, 2**63 // 10**9, -2, -1, 0, 1, 2, 1500, -(2**63)]).view(f"M8[{unit}]")
+        for how in ("inner", "left", "semi", "anti"):
+            found = raydex.sharded.join(points, keys, how, **engine)
+            cases.check_pairs(lambda x: [x], found, cases.pairs_of(*raydex.join(keys, points, how)))
+        whole = raydex.build(keys)
+        with raydex.sharded.build(keys, **engine) as index:
+            cases.check_points(index, whole, points)
+            cases.check_ranges(index, whole, points, points[::-1])
+            with pytest.raises(raydex.InvalidArgument, match="of which the keys are"):
+                index.insert(points, np.arange(len(points)))
+            index.erase(points)
+            whole.erase(points)
+            assert len(index) == len(whole)
