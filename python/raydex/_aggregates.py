@@ -134,9 +134,9 @@ class Aggregate(Held):
 
     def min(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
         """The smallest value of each probe, in the dtype of the values; for int8, int16, uint8, uint16,
-        float16 and bool in the one that they were widened to, for Arrow's times in NumPy's. Cost: a search
-        or two a probe, and a few reads. Raises `raydex.Unsupported` if it was built without values or with
-        `minima=False`."""
+        float16 and bool in the one that they were widened to, for Arrow's times in NumPy's: datetime64, of
+        times with a zone in UTC, and timedelta64 of times of day. Cost: a search or two a probe, and a few
+        reads. Raises `raydex.Unsupported` if it was built without values or with `minima=False`."""
         return self._extreme(lower, upper, False, stream)
 
     def max(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:

@@ -138,7 +138,10 @@ class Index(Held):
     *Probes* are a column of the keys' dtype in the memory of the index; narrower ones (int32 for keys
     of int64) are converted by a copy. Where one column is given, its cells are points; where there is
     an upper one, too, they are ranges, both ends included. A single number, or a list of them, is taken
-    in the keys' type; of a single one the answer is a single one, too.
+    in the keys' type; of a single one the answer is a single one, too. Times in host memory may be of
+    any unit: those that the keys' unit does not have equal no key, and lie between two keys, or beyond
+    all, where order is asked for. Times with a zone are compared with such, of any zone; with none
+    without.
 
     *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
     the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for
@@ -389,7 +392,8 @@ class Index(Held):
         source = look("keys", erase if insert is None else insert)
         self._check_place(source.argument, source.world)
         number, kept = stream_of(source, stream)
-        keys = column(source, number, self._key, role="" if insert is None else role_of(source, self._key, "kept", number))
+        role = "" if insert is None else role_of(source, self._key, "kept", number)
+        keys = column(source, number, self._key, role=role)
         given = erase_rows if insert is None else insert_rows
         rows = None
         if given is not None:
@@ -522,10 +526,10 @@ def build(
         One-dimensional: a NumPy array, strided or masked; what has `__dlpack__` (PyTorch, CuPy, JAX),
         `__cuda_array_interface__` (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or
         `__arrow_c_device_array__` (pyarrow, Polars, pandas, DuckDB, cuDF); or a list. Cells are
-        integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates and times, or byte
-        strings of up to 8 bytes. They are read where they are. Those of int8, int16, uint8, uint16,
-        float16 and bool are widened to 32 bits by a copy on the same device; Arrow's chunks are joined
-        by a copy, and its dictionaries are decoded by one, in host memory.
+        integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates, times (with
+        a zone or without) and durations, or byte strings of up to 8 bytes. They are read where they are.
+        Those of int8, int16, uint8, uint16, float16 and bool are widened to 32 bits by a copy on the same
+        device; Arrow's chunks are joined by a copy, and its dictionaries are decoded by one, in host memory.
 
         Arrow's strings of any length, in host memory, are keys of points only: `first`, `count`,
         `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index keeps

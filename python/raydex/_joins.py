@@ -29,7 +29,7 @@ from raydex._exports import pairs_to_arrow
 from raydex._index import Index, option_texts
 from raydex._places import Place, place_for
 from raydex._structures import known
-from raydex._times import Time, are_compared, common, distance_in, in_one_unit, whole
+from raydex._times import Order, Time, are_compared, common, distance_in, in_one_unit, whole
 from raydex._worlds import HOST, BareWorld, World, is_of
 
 _KINDS = ("inner", "left", "semi", "anti")
@@ -141,9 +141,8 @@ class _Together(NamedTuple):
 
     columns: list[Column]
     key: Key
-    exact: list[Any] | None
-    """Of times of which 64 bits in one unit do not hold all: their counts as Python's integers. The columns
-    are numbers in their order."""
+    order: Order | None
+    """Of times of which 64 bits in one unit do not hold all: the columns are numbers in their order."""
 
 
 def _together(sources: list[Source], stream: int) -> _Together:
@@ -166,14 +165,14 @@ def _together(sources: list[Source], stream: int) -> _Together:
         parts.append((array.astype("i8") if array.itemsize < 8 else array.view("i8"), of.time))
         missing.append(np.isnat(array) if array.dtype.kind in "mM" else None)
         validities.append(validity)
-    counts, unit, exact = in_one_unit(parts, missing)
+    counts, unit, order = in_one_unit(parts, missing)
     key = _key_of_unit(unit)
     columns = []
     for one, cells, validity in zip(sources, counts, validities):
         whole = HostCells(cells, validity)
         plain = Source(one.argument, one.given, one.world, whole, one.scalar)
         columns.append(column(plain, stream))
-    return _Together(columns, key, exact)
+    return _Together(columns, key, order)
 
 
 def _both(built: list[Source], probed: list[Source], stream: int) -> tuple[list[Column], list[Column]]:
@@ -230,8 +229,9 @@ def join(
     build, probe
         A column each (see `raydex.build`), or up to 16 of them as a tuple, a list, a dict or a data frame;
         where both sides have names, columns are matched by these. Strings of any length are taken, as
-        Arrow has them. Dtypes of a pair need not be equal if one type has the values of both. `build`
-        is indexed; it may be an `Index`, which is used as it is.
+        Arrow has them. Dtypes of a pair need not be equal if one type has the values of both. Times of
+        two units are compared exactly, in host memory. `build` is indexed; it may be an `Index`, which is
+        used as it is.
     how
         `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1.
         `semi`: probe rows with a match, once each. `anti`: probe rows without one.
@@ -313,16 +313,16 @@ def _check_reach(argument: str, reach: int | float | None) -> None:
     """As the library does, for what is not asked of it."""
     if reach is not None and not reach >= 0:
         raise InvalidArgument(f"{argument}: {reach}; it must be 0 or more")
+    if isinstance(reach, float) and reach < np.inf and not reach.is_integer():
+        raise InvalidArgument(f"{argument}: {reach}; of integers it must be a whole number")
 
 
-def _band(pair: _Together, reach: int | float, stream: int) -> list[Column]:
-    """The ends of the numbers of build cells near each probe."""
-    assert pair.exact is not None
+def _band(of: Column, order: Order, reach: int | float, stream: int) -> list[Column]:
+    """The ends of the numbers that are near each probe."""
     _check_reach("distance", reach)
-    ordered = np.unique(np.concatenate(pair.exact))
-    probes, of = pair.exact[1], pair.columns[1]
-    ends = [ordered.searchsorted(probes - reach), ordered.searchsorted(probes + reach, "right") - 1]
-    sources = [Source("probe", end, HOST, HostCells(end.astype("i8"), of.kept[1])) for end in ends]
+    probes = order.counts(1)
+    ends = [order.place(probes - reach, "left"), order.place(probes + reach, "right") - 1]
+    sources = [Source("probe", end, HOST, HostCells(end, of.kept[1])) for end in ends]
     return [column(one, stream) for one in sources]
 
 
@@ -353,13 +353,15 @@ def join_asof(
     allow_exact_matches
         Whether a row of the same time is taken, as in `pandas.merge_asof`.
     tolerance
-        The largest distance: a number, or for times a `timedelta`.
+        The largest distance, taken exactly: a number, or for times a `timedelta`, or a number of the finer
+        one of their units, as NumPy counts it. Of floating numbers as for the `distance` of `join_range`.
 
     Returns
     -------
     array of int64
-        A build row for each probe row, of those with that time the last one, or the first one if it is
-        after the probe; -1 where there is none.
+        A build row for each probe row; -1 where there is none. Of rows with that time `backward` takes the
+        last one, `forward` the first one, as pandas and Polars do, and `nearest` the last one, or the first
+        one if it is after the probe, as pandas does.
 
     Cost: the build of an index, one or two searches a probe row, with a key two more.
     """
@@ -395,24 +397,25 @@ def join_asof(
         )  # fmt: skip
         return out
 
-    if pair.exact is None or (reach is None and direction != "nearest"):
+    if pair.order is None or (reach is None and direction != "nearest"):
         return closest(direction, reach)
     _check_reach("tolerance", reach)
     sides = ("backward", "forward") if direction == "nearest" else (direction,)
-    build_counts, probe_counts = pair.exact
-    return _nearest([closest(one, None) for one in sides], build_counts, probe_counts, reach)
+    return _nearest([closest(one, None) for one in sides], pair.order, reach)
 
 
-def _nearest(candidates: list[Any], build: Any, probe: Any, reach: int | float | None) -> Any:
+def _nearest(candidates: list[Any], order: Order, reach: int | float | None) -> Any:
     """For each probe the closest of its candidates that is near enough, by integers of Python."""
-    taken = np.full(len(probe), -1, "int64")
+    build, probe = order.counts(0), order.counts(1)
+    taken, nearest = np.full(len(probe), -1, "int64"), np.zeros(len(probe), object)
     for rows in candidates:
-        for at in np.flatnonzero(rows >= 0):
-            apart = abs(build[rows[at]] - probe[at])
-            if reach is not None and apart > reach:
-                continue
-            if taken[at] < 0 or apart < abs(build[taken[at]] - probe[at]):
-                taken[at] = rows[at]
+        at = np.flatnonzero(rows >= 0)
+        apart = abs(build[rows[at]] - probe[at])
+        closer = (taken[at] < 0) | (apart < nearest[at])
+        if reach is not None:
+            closer &= apart <= reach
+        at, apart = at[closer], apart[closer]
+        taken[at], nearest[at] = rows[at], apart
     return taken
 
 
@@ -435,7 +438,8 @@ def join_range(
     Parameters
     ----------
     distance
-        Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta`.
+        Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta`; exactly for integers
+        and times, and with the difference as the type of floating numbers rounds it.
     compare
         `"<"`, `"<="`, `">"` or `">="`: how the build key compares with the probe, as in
         `build < probe`.
@@ -496,10 +500,10 @@ def join_range(
     elif distance is not None:
         reach = _reach("distance", distance, pair.key)
         assert reach is not None
-        if pair.exact is None:
+        if pair.order is None:
             found = run(side.match_band, *on, natives[1], _within_64_bits(reach), how)
         else:
-            near = _natives(_band(pair, reach, call.stream))
+            near = _natives(_band(columns[1], pair.order, reach, call.stream))
             found = run(side.match_ranges, *on, *near, how)
     else:
         assert compare is not None

@@ -179,27 +179,72 @@ def as_objects(cells: Integers, own: Time, to: Time) -> npt.NDArray[Any]:
     return days * (_SIZES["D"] // to.size)
 
 
+@dataclass
+class Order:
+    """Distinct values of columns, of which 64 bits do not hold all: what is numbered in their order."""
+
+    parts: Sequence[tuple[Integers, Time]]
+    unit: Time
+    low: int
+    """The least count that 64 bits hold."""
+    below: npt.NDArray[Any]
+    inside: Integers
+    above: npt.NDArray[Any]
+
+    def counts(self, part: int) -> npt.NDArray[Any]:
+        """The cells of a column as counts of the unit, in integers of Python."""
+        cells, of = self.parts[part]
+        return as_objects(cells, of, self.unit)
+
+    def place(self, counts: npt.NDArray[Any], side: Any) -> Integers:
+        """The numbers that counts have among the values, as `numpy.searchsorted` says."""
+        found = np.empty(len(counts), np.int64)
+        few, many = counts < self.low, counts > _MOST
+        held = ~(few | many)
+        before = len(self.below)
+        found[few] = self.below.searchsorted(counts[few], side)
+        found[held] = self.inside.searchsorted(counts[held].astype(np.int64), side) + before
+        found[many] = self.above.searchsorted(counts[many], side) + before + len(self.inside)
+        return found
+
+
 def in_one_unit(
     parts: Sequence[tuple[Integers, Time]], missing: Sequence[npt.NDArray[np.bool_] | None]
-) -> tuple[list[Integers], Time, list[npt.NDArray[Any]] | None]:
+) -> tuple[list[Integers], Time, Order | None]:
     """Columns of times in the coarsest unit that has all their values, as integers that compare as they do.
 
     These are counts of the unit, and the third is None; or, where some are more than 64 bits hold, numbers in
-    the order of the values, beside which are the counts as integers of Python."""
+    the order of the values."""
     unit = common([of for _, of in parts])
     there = [
         cells if gone is None else np.where(gone, 0, cells) for (cells, _), gone in zip(parts, missing)
     ]
+    low = -_MOST - all(gone is None for gone in missing)  # NumPy's least one is NaT
     scaled = [
-        cells if of == unit else scale(cells, of, unit, -_MOST, _MOST)
-        for cells, (_, of) in zip(there, parts)
+        None if of == unit else scale(cells, of, unit, low, _MOST) for cells, (_, of) in zip(there, parts)
     ]
-    if not any(isinstance(one, Scaled) and one.beyond.any() for one in scaled):
-        return ([one.floor if isinstance(one, Scaled) else one for one in scaled], unit, None)
-    exact = [as_objects(cells, of, unit) for cells, (_, of) in zip(there, parts)]
-    _, numbers = np.unique(np.concatenate(exact), return_inverse=True)
+    counts = [cells if one is None else one.floor for cells, one in zip(there, scaled)]
+    if all(one is None or not one.beyond.any() for one in scaled):
+        return (counts, unit, None)
+    known = [(cells, of) for cells, (_, of) in zip(there, parts)]
+    far = np.concatenate(
+        [np.zeros(len(cells), np.int8) if one is None else one.beyond for cells, one in zip(there, scaled)]
+    )
+    exact = [
+        as_objects(cells[one.beyond != 0], of, unit)
+        for (cells, of), one in zip(known, scaled)
+        if one is not None
+    ]
+    outside, sides = np.concatenate(exact), far[far != 0]
+    inside, of_inside = np.unique(np.concatenate(counts)[far == 0], return_inverse=True)
+    below, of_below = np.unique(outside[sides < 0], return_inverse=True)
+    above, of_above = np.unique(outside[sides > 0], return_inverse=True)
+    numbers = np.empty(len(far), np.int64)
+    numbers[far < 0] = of_below.reshape(-1)
+    numbers[far == 0] = of_inside.reshape(-1) + len(below)
+    numbers[far > 0] = of_above.reshape(-1) + (len(below) + len(inside))
     ends = np.cumsum([len(cells) for cells in there])[:-1]
-    return (np.split(numbers.reshape(-1).astype(np.int64), ends), unit, exact)
+    return (np.split(numbers, ends), unit, Order(known, unit, low, below, inside, above))
 
 
 def distance_in(given: Any, unit: Time) -> Any:

@@ -249,10 +249,26 @@ def test_bands(program, rng, dtype):
     ])
 
 
+@pytest.mark.parametrize("dtype", ["<i8", "<u8"])
+def test_distances_of_64_bits(program, dtype):
+    far = 2**53 + 1
+    build = program.file("b.npy", np.array([0], dtype))
+    probe = program.file("p.npy", np.array([far - 1, far, far + 1], dtype))
+    for distance, found in ((far, [0, 1]), (far - 1, [0])):
+        answer = program.join(kind="band", build=build, probe=probe, distance=str(distance))
+        assert answer[:, 0].tolist() == found
+        answer = program.join(kind="asof", build=build, probe=probe, tolerance=str(distance))
+        assert np.flatnonzero(answer[:, 1] != NONE).tolist() == found
+
+
 def test_bands_of_fractions(program):
     keys = program.file("k.npy", np.array([0.0, 0.5, 1.0, 2.0]))
     answer = program.join("--ordered", kind="band", build=keys, probe=keys, distance="0.5")
     assert answer.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [1, 2], [2, 1], [2, 2], [3, 3]]
+    # As the type computes the difference: 3.9 - 3.8 is more than 0.1.
+    grid = np.arange(50) / 10
+    answer = program.join(kind="band", build=program.file("g.npy", grid), probe="g.npy", distance="0.1")
+    assert_same_pairs(answer, list(zip(*np.nonzero(abs(grid - grid[:, None]) <= 0.1))))
     whole = program.file("w.npy", np.arange(3))
     line = program.refuse_join(kind="band", build=whole, probe=whole, distance="0.5")
     assert "0.5" in line and "whole number" in line

@@ -142,6 +142,32 @@ def test_asof_joins(program, tables, direction, strict, tolerance):
     assert found["build"].fill_null(-1).to_pylist() == expected
 
 
+def test_distances_are_exact(program):
+    far = 2**53 + 1
+    program.file("b.npy", np.array([0]))
+    program.file("p.npy", np.array([far, far + 1]))
+    for how in ({"kind": "band", "distance": str(far)}, {"kind": "asof", "tolerance": str(far)}):
+        found = program.load("join", build="b.npy", probe="p.npy", out="o.npy", **how)
+        assert np.asarray(found)[:, 0][: 1 + (how["kind"] == "asof")].tolist() == [0, 1][: len(found)]
+        assert len(found) == 1 or found[1, 1] != 0
+
+
+@pytest.mark.parametrize("unit", ["15m", "10s", "3D"])
+def test_distances_of_steps(program, unit):
+    """Of times in steps, and beside times of another unit, some beyond it."""
+    times = np.array([0, 1, 2, 3], f"M8[{unit}]")
+    program.file("b.npy", times)
+    program.file("p.npy", times.astype("M8[ns]"))
+    program.file("far.npy", np.array(["9999-12-31", "1970-01-01"], "M8[D]"))
+    span = f"{(times[1] - times[0]) // np.timedelta64(1, 's')}s"
+    for probe in ("b.npy", "p.npy"):
+        found = program.load("join", build="b.npy", probe=probe, kind="band", distance=span)
+        assert rows_of(found) == [(p, b) for p in range(4) for b in range(4) if abs(p - b) <= 1]
+    found = program.load("join", build="far.npy", probe="p.npy", kind="asof", tolerance=span)
+    assert [row for row, one in rows_of(found) if one == 1] == [0, 1]
+    assert program.load("join", build="far.npy", probe="p.npy", kind="semi").tolist() == [0]
+
+
 def test_joins_by_order(program, tables):
     for name, table in zip("bp", tables):
         table = table.set_column(
