@@ -126,7 +126,8 @@ class range_join : public backend_test {
               {infinity, infinity}};
     } else {
       constexpr auto most = std::numeric_limits<std::uint64_t>::max();
-      std::vector<tested_distance<T>> all{{0x1p64, most}, {1e300, most}, {100.0, 100}};
+      std::vector<tested_distance<T>> all{
+          {0x1p64, most}, {std::numeric_limits<double>::infinity(), most}, {100.0, 100}};
       for (const std::uint64_t whole :
            {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 31,
             (std::uint64_t{1} << 32) - 2, (std::uint64_t{1} << 32) - 1,

@@ -329,6 +329,24 @@ def test_a_far_time_is_not_wrapped():
     assert raydex.join_range(*reversed(tables), compare=">").probe.tolist() == []
 
 
+def test_columns_of_pandas_and_polars():
+    texts = ["2020-01-01T00:00:00", "2020-01-01T00:00:01", "2020-01-03T00:00:00"]
+    for zone in (None, "UTC", "Europe/Berlin"):
+        series = [
+            *(pd.Series(np.array(texts, "M8[s]")).dt.tz_localize(zone).dt.as_unit(unit) for unit in ("s", "us", "ns")),
+            *(pl.Series(texts).str.to_datetime(time_unit=unit, time_zone=zone) for unit in ("ms", "us", "ns")),
+        ]
+        moments = [raydex.build(one) for one in series]
+        for build, other in itertools.product(series[:3], series[:3]):
+            assert raydex.join(build, other).build.tolist() == [0, 1, 2]
+        for build, other in itertools.product(series[3:], series[3:]):
+            found = raydex.join_asof(build, other, allow_exact_matches=False, tolerance=datetime.timedelta(seconds=1))
+            assert found.tolist() == [-1, 0, -1]
+            assert raydex.join_range(build, other, distance=np.timedelta64(1, "s")).probe.tolist() == [0, 0, 1, 1, 2]
+        for index, points in itertools.product(moments[3:], series[3:]):
+            assert index.rank(points).tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("unit", ["10s", "15m", "2D"])
 def test_tolerances_count_seconds_not_steps(unit):
     times = np.array([0, 1, 2], f"M8[{unit}]")
