@@ -252,6 +252,8 @@ def distance_in(given: Any, unit: Time) -> Any:
 
     Raises TypeError or ValueError for what is none."""
     given = getattr(given, "to_timedelta64", lambda: given)()  # of pandas, which has nanoseconds
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given[()]
     if isinstance(given, datetime.timedelta):
         micros = (given.days * 86400 + given.seconds) * 10**6 + given.microseconds
         return _counts(micros, Time("m", "us"), unit)

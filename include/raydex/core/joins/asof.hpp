@@ -26,7 +26,7 @@ struct time_cells {
       const double a = values.floating(i);
       const double b = others.values.floating(other);
       if (a == b || (a != a && b != b)) return encode(0.0);
-      // Of two float in double it is exact, so that this rounds once.
+      // Double has the bits for rounding twice to be as rounding once.
       const double apart = a < b ? b - a : a - b;
       return encode(type == key_type::float64 ? apart : double{static_cast<float>(apart)});
     }
