@@ -175,8 +175,8 @@ def as_objects(cells: Integers, own: Time, to: Time) -> npt.NDArray[Any]:
     if own.is_calendar == to.is_calendar:
         return objects * (own.size // to.size)
     months = objects * own.size
-    days = months // _MONTHS * _DAYS + _days_of((months % _MONTHS).astype(np.int64))
-    return days * (_SIZES["D"] // to.size)
+    rest = _days_of((months % _MONTHS).astype(np.int64)).astype(object)  # NumPy's integers have an end
+    return (months // _MONTHS * _DAYS + rest) * (_SIZES["D"] // to.size)
 
 
 @dataclass

@@ -323,6 +323,8 @@ def test_a_far_time_is_not_wrapped():
     assert pairs_of(raydex.join(far, wrapped)) == []
     assert raydex.join_asof(far, wrapped + np.timedelta64(1, "D")).tolist() == [-1]
     assert raydex.build(wrapped).contains(far).tolist() == [False]
+    found = raydex.join_range(np.array([0], "M8[ps]"), np.array([0, 1], "M8[Y]"), distance=np.timedelta64(0, "D"))
+    assert found.probe.tolist() == [0]
     tables = [duckdb.connect().sql(f"select '{year}-01-01'::{of} as t").to_arrow_table() for year, of in (
         (9999, "timestamp_s"), (2000, "timestamp_ns"))]
     assert raydex.join_range(*tables, compare=">").probe.tolist() == [0]
