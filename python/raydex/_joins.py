@@ -503,8 +503,8 @@ def join_range(
         if pair.order is None:
             found = run(side.match_band, *on, natives[1], _within_64_bits(reach), how)
         else:
-            near = _natives(_band(columns[1], pair.order, reach, call.stream))
-            found = run(side.match_ranges, *on, *near, how)
+            ends = _band(columns[1], pair.order, reach, call.stream)  # which keep what is read
+            found = run(side.match_ranges, *on, *_natives(ends), how)
     else:
         assert compare is not None
         found = run(side.match_compared, *on, natives[1], _COMPARISONS[compare], how)
