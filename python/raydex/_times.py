@@ -176,7 +176,8 @@ def as_objects(cells: Integers, own: Time, to: Time) -> npt.NDArray[Any]:
         return objects * (own.size // to.size)
     months = objects * own.size
     rest = _days_of((months % _MONTHS).astype(np.int64)).astype(object)  # NumPy's integers have an end
-    return (months // _MONTHS * _DAYS + rest) * (_SIZES["D"] // to.size)
+    counts: npt.NDArray[Any] = (months // _MONTHS * _DAYS + rest) * (_SIZES["D"] // to.size)
+    return counts
 
 
 @dataclass
