@@ -460,7 +460,9 @@ def _and_validity(
     return bits if validity is None else bits & validity[: len(bits)]
 
 
-def _host_column(source: Source, cells: HostCells, want: Key | None, copies: bool, role: str) -> Column:
+def _host_column(
+    source: Source, cells: HostCells, want: Key | None, copies: bool, role: str = ""
+) -> Column:
     array, validity = cells.array, cells.validity
     before = None
     if want is not None and want.dtype is None and array.dtype.kind == "S":

@@ -67,8 +67,9 @@ def time_of(dtype: np.dtype[Any] | None, name: str = "") -> Time | None:
     if name == "date32":
         return Time("M", "D")
     if name:
-        unit = name[name.index("[") + 1 :].rstrip("]").removesuffix(", tz")
-        return Time("tz" if name.startswith("datetime") else "time", unit)
+        kind, _, unit = name.rstrip("]").partition("[")
+        found = {"datetime64": "tz", "time32": "time", "time64": "time"}.get(kind)
+        return None if found is None else Time(found, unit.removesuffix(", tz"))
     if dtype is None or dtype.kind not in "mM":
         return None
     unit, step = np.datetime_data(dtype)
