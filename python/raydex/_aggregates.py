@@ -10,7 +10,7 @@ import numpy as np
 
 from raydex import _raydex
 from raydex._columns import Key, column, format_of, look, refuse_strings, stream_of
-from raydex._errors import InvalidType, Unsupported
+from raydex._errors import InvalidType, Unsupported, flag
 from raydex._index import Batch, Index, bytes_as_text
 from raydex._places import Held, stream_for
 from raydex._worlds import HOST, BareWorld, as_times
@@ -194,6 +194,9 @@ def aggregate(
     """
     if not isinstance(index, Index):
         raise InvalidType(f"index: a {type(index).__qualname__} is none; give raydex.build(column)")
+    parts = {"sums": sums, "minima": minima, "maxima": maxima, "first_rows": first_rows}
+    for name, is_asked in parts.items():
+        flag(name, is_asked)
     index._check_open()
     index._check_ordered("index")
     place = index._place
@@ -212,7 +215,7 @@ def aggregate(
     else:
         number, kept = stream_for(HOST if place.device is None else BareWorld(place.device), stream)
     native = place.run(
-        _raydex.Aggregate, index._native, place.session(), number, cells, sums, minima, maxima, first_rows
+        _raydex.Aggregate, index._native, place.session(), number, cells, *map(bool, parts.values())
     )
     index._streams[number] = kept
     return Aggregate(native, index, key, kept, number)

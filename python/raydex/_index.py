@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple
 
@@ -11,7 +14,7 @@ import numpy as np
 from raydex import _cuda, _raydex
 from raydex._arrow import HostCells
 from raydex._columns import Column, Key, Source, column, dtype_of, look, refuse_strings, same_place, stream_of
-from raydex._errors import InvalidArgument, InvalidType, Unsupported
+from raydex._errors import InvalidArgument, InvalidType, Unsupported, flag
 from raydex._exports import lists_to_arrow
 from raydex._places import Held, Place, place_for
 from raydex._structures import known
@@ -77,12 +80,28 @@ def bytes_as_text(count: int) -> str:
     return f"{size:.4g} GiB"
 
 
-def option_texts(options: dict[str, Any]) -> dict[str, str]:
-    """Options as the library reads them."""
+def option_texts(options: dict[str, Any], structure: str, called: Callable[..., Any]) -> dict[str, str]:
+    """Options as the library reads them, of what a function was called with beyond its parameters."""
+    check_words(options, structure, called)
     return {
         name: ("on" if value else "off") if isinstance(value, bool) else str(value)
         for name, value in options.items()
     }
+
+
+def check_words(options: Iterable[str], structure: str, called: Callable[..., Any]) -> None:
+    """Refuses what is neither a parameter of a function nor an option of a structure."""
+    of = [one for one in known() if structure in ("auto", one.name)]
+    there = {option.name for one in of for option in one.options}
+    parameters = [name for name, one in inspect.signature(called).parameters.items() if one.kind != one.VAR_KEYWORD]
+    for name in options:
+        if of and name not in there:
+            near = difflib.get_close_matches(name, [*parameters, *sorted(there)], 1, 0.7)
+            hint = f"; do you mean {near[0]}?" if near else f"; it has {', '.join(parameters)}, and options"
+            what = "structure" if structure == "auto" else structure
+            raise InvalidArgument(
+                f"{name}: {called.__qualname__} has no such argument, and no {what} such an option{hint}"
+            )
 
 
 def options_of(text: str) -> dict[str, str]:
@@ -188,7 +207,7 @@ class Index(Held):
 
     @property
     def _is_floating(self) -> bool:
-        return self._key.dtype is not None and self._key.dtype.kind == "f"
+        return self._key.dtype is not None and self._key.dtype.kind == "f" and not self._key.is_void
 
     def _check_ordered(self, what: str) -> None:
         """Refuses what an index over strings of any length does not answer."""
@@ -335,8 +354,9 @@ class Index(Held):
 
     def _closest(self, points: Any, before: bool, strict: bool, stream: Any) -> Any:
         self._check_ordered("predecessor" if before else "successor")
+        flag("strict", strict)
         batch = self._batch(points, None, stream)
-        return batch.numbers("int64", self._native.closest, *batch.points, before, strict)
+        return batch.numbers("int64", self._native.closest, *batch.points, before, bool(strict))
 
     # Edits
 
@@ -355,6 +375,10 @@ class Index(Held):
     def _edit(self, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> None:
         self._check_open()
         self._check_ordered("insert" if erase is None else "erase")
+        if self._key.is_void:
+            raise InvalidArgument(
+                "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"
+            )
         source = look("keys", erase if insert is None else insert)
         self._check_place(source.argument, source.world)
         number, kept = stream_of(source, stream)
@@ -458,8 +482,13 @@ def _as_long(lower: Source, upper: Source) -> tuple[Source, Source]:
         if not one.scalar:
             return one
         assert isinstance(one.cells, HostCells) and isinstance(like.cells, HostCells)
-        array = np.full(like.cells.array.shape, one.cells.array)
-        return Source(one.argument, one.given, one.world, HostCells(array), loose=one.loose)
+        own, shape = one.cells, like.cells.array.shape
+        array = np.full(shape, np.ma.getdata(own.array))
+        if own.validity is not None or np.ma.is_masked(own.array):
+            cells = HostCells(array, np.zeros((array.size + 7) // 8, np.uint8), own.unit)
+        else:
+            cells = HostCells(array, None, own.unit)
+        return Source(one.argument, one.given, one.world, cells, loose=one.loose, shape=shape)
 
     return (repeated(lower, upper), repeated(upper, lower))
 
@@ -535,7 +564,7 @@ def build(
         number,
         keys.native,
         None if row_ids is None else row_ids.native,
-        option_texts(options),
+        option_texts(options, structure, build),
     )
     return Index(native, place, keys.key, kept, number)
 
@@ -549,7 +578,7 @@ def _build_over_strings(
         )
     if rows is not None:
         raise Unsupported("rows: of strings of any length they are the positions; leave rows out")
-    native = _raydex.StringIndex(place.session(), 0, keys.native, structure, option_texts(options))
+    native = _raydex.StringIndex(place.session(), 0, keys.native, structure, option_texts(options, structure, build))
     return Index(native, place, keys.key, None, 0, keys)
 
 

@@ -241,7 +241,7 @@ def rmq(
     Cost: a pass over the array; at most a quarter of its bytes; twice that with both extremes. Raises as
     `raydex.build`.
     """
-    wanted = {"min": ["min"], "max": ["max"], "both": ["min", "max"]}.get(extremes)
+    wanted = {"min": ["min"], "max": ["max"], "both": ["min", "max"]}.get(str(extremes))
     if wanted is None:
         raise InvalidArgument(f"extremes: {extremes!r} is none of 'min', 'max' and 'both'")
     if "extreme" in options:
@@ -252,7 +252,7 @@ def rmq(
     values = column(source, number)
     if values.key.dtype is None or values.key.dtype.kind == "S" or values.key.unit:
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers")
-    texts = option_texts(options)
+    texts = option_texts(options, structure, rmq)
     natives = {}
     for one in wanted:
         of_extreme = {**texts, "extreme": "maximum"} if one == "max" else texts

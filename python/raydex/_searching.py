@@ -19,6 +19,7 @@ from raydex._columns import (
     dtype_of,
     look,
     natural,
+    natural_of,
     plain_pair,
     same_place,
     stream_of,
@@ -44,6 +45,8 @@ def _host_array(source: Source) -> npt.NDArray[Any] | None:
         raise InvalidType(f"{source.argument}: strings of any length have no place here")
     if source.cells.validity is not None or np.ma.is_masked(source.cells.array):
         raise InvalidArgument(f"{source.argument}: some cells are missing; drop or fill them first")
+    if source.loose:
+        natural_of(source, source.cells.array)
     return np.asarray(source.cells.array)
 
 
@@ -272,6 +275,8 @@ def isin(
         stream_of(elements, stream)
     shape = values.shape
     values, rows = values.reshape(-1), rows.reshape(-1)
+    if len(rows) == 0:  # an empty list is of no type that could be compared
+        rows = rows.astype(values.dtype)
     if _are_signed_and_uint64(values.dtype, rows.dtype):
         found = _isin_signed_and_unsigned(values, rows)
     else:

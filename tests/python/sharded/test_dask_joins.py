@@ -185,7 +185,7 @@ def test_errors(random):
         rd.join(left, right, on="q")
     with pytest.raises(raydex.InvalidArgument, match="shards: -1"):
         rd.join(left, right, on="k", shards=-1)
-    with pytest.raises(raydex.InvalidType, match="convert one of them"):
+    with pytest.raises(raydex.InvalidType, match="no key type has the values of both"):
         rd.join(left, right, left_on="k", right_on="z")
 
 
