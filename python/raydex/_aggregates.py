@@ -151,8 +151,8 @@ class Aggregate(Held):
         return np.where(there, as_times(found, dtype), np.array("NaT", dtype))[()]
 
     def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
-        """The smallest matching row of each probe, int64, -1 where none matches. Cost: a search or two a
-        probe, and a few reads, where `Index.first` looks at all rows of a range."""
+        """The smallest matching row of each probe, int64, -1 where none matches, see `raydex.take`. Cost: a
+        search or two a probe, and a few reads, where `Index.first` looks at all rows of a range."""
         batch = self._batch(lower, upper, stream)
         return batch.numbers("int64", self._native.first, self._index._native, *batch.arguments)
 

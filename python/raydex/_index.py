@@ -24,8 +24,11 @@ not_found = -1
 """What stands for no row in results, which are int64.
 
 The library's own mark is the largest number of the row ids' type. In int64, -1 is what pandas'
-`Index.get_indexer` and `factorize` say, what `DataFrame.take(..., allow_fill)` understands, and what
-is told from rows by `>= 0`, whatever the width of row ids was."""
+`Index.get_indexer` and `factorize` say, what `pandas.api.extensions.take(array, rows, allow_fill=True)` understands,
+and what is told from rows by `>= 0`, whatever the width of row ids was.
+
+As an index -1 is the last row: `values[rows]` and the `take` of data frames answer with it. `raydex.take(values, rows)`
+gives missing cells there, `raydex.masked(rows)` and `raydex.to_arrow(rows)` rows in which none is missing."""
 
 
 class Matches(NamedTuple):
@@ -149,7 +152,7 @@ class Index(Held):
     *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
     the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for
     its arrays, else a `raydex.DeviceArray`. Rows are int64, -1 (`raydex.not_found`) where there is
-    none; in a `DeviceArray` they have the width of the index's own row ids.
+    none, which as an index is the last row: `raydex.take(values, rows)` gives missing cells there. In a `DeviceArray` they have the width of the index's own row ids.
 
     *Missing* probes (of a NumPy mask, an Arrow bitmap, or NaT) match nothing. NaN equals NaN, -0.0
     equals 0.0.
@@ -248,7 +251,7 @@ class Index(Held):
     # Queries
 
     def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
-        """The smallest matching row of each probe, -1 where none matches.
+        """The smallest matching row of each probe, -1 where none matches; see `raydex.take`.
 
         Cost: a search a probe, and for ranges a look at the rows in it."""
         batch = self._batch(lower, upper, stream)
@@ -345,7 +348,7 @@ class Index(Held):
 
     def predecessor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict`
-        less than it; -1 where there is none. Of ordered structures only. Cost: a search or two."""
+        less than it; -1 where there is none, see `raydex.take`. Of ordered structures only. Cost: a search or two."""
         return self._closest(points, True, strict, stream)
 
     def successor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
@@ -510,14 +513,24 @@ def build(
         One-dimensional: a NumPy array, strided or masked; what has `__dlpack__` (PyTorch, CuPy, JAX),
         `__cuda_array_interface__` (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or
         `__arrow_c_device_array__` (pyarrow, Polars, pandas, DuckDB, cuDF); or a list. Cells are
-        integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates and times, or byte
-        strings of up to 8 bytes. They are read where they are. Those of int8, int16, uint8, uint16,
+        integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates and times, UUIDs, texts, or
+        bytes. They are read where they are. Those of int8, int16, uint8, uint16,
         float16 and bool are widened to 32 bits by a copy on the same device; Arrow's chunks are joined
         by a copy, and its dictionaries are decoded by one, in host memory.
 
-        Arrow's strings of any length, in host memory, are keys of points only: `first`, `count`,
-        `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index keeps
-        and which must not change.
+        Strings of any length, of Arrow or in a list, in host memory, are keys of points only: `first`,
+        `count`, `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index
+        keeps and which must not change. So are NumPy's of more than 8 bytes, and UUIDs.
+
+        Lists, and columns of objects of pandas and Polars, are of one kind: numbers, texts, bytes, dates,
+        times with or without a zone, durations, times of day, or UUIDs; None is a missing cell. Each cell
+        is exactly the key that it becomes, or the list is refused, but for floating numbers, which take
+        the precision of the keys that they meet. Texts become byte strings if all have up to 8 bytes and
+        none ends in NUL. NUL bytes at the end of NumPy's byte strings are padding.
+
+        Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody
+        says when two of their values are equal. An empty column without a type, and one of nothing but
+        missing cells, matches nothing.
     structure
         A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
         points and ranges.

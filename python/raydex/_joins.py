@@ -27,7 +27,7 @@ from raydex._columns import (
     takes,
 )
 from raydex._errors import InvalidArgument, InvalidType, flag
-from raydex._exports import pairs_to_arrow
+from raydex._exports import pairs_to_arrow, take
 from raydex._index import Index, check_words, option_texts
 from raydex._places import Place, place_for
 from raydex._structures import known
@@ -47,7 +47,21 @@ class JoinRows(NamedTuple):
     probe: Any
     """A probe row for each row of the join."""
     build: Any
-    """Its build row, -1 where a left join has none; None for semi and anti joins."""
+    """Its build row, -1 where a left join has none; None for semi and anti joins. As an index -1 is the last
+    row: `take` gives missing cells there."""
+
+    def take(self, *, build: Any = None, probe: Any = None) -> Any:
+        """The cells of a column, or the rows of a table, of one side of the join, as `raydex.take` has them:
+        with missing ones where a left join has no build row.
+
+        `build`: a column or table of the build side; or `probe`: of the probe side. In host memory."""
+        if (build is None) == (probe is None):
+            raise InvalidArgument("take: give build or probe, the columns of that side")
+        if build is None:
+            return take(probe, self.probe)
+        if self.build is None:
+            raise InvalidArgument("build: semi and anti joins have no build rows")
+        return take(build, self.build)
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` of the columns `probe` and `build`, or of `probe` alone for semi and anti joins;
@@ -212,8 +226,8 @@ def join(
         Arrow has them. Dtypes of a pair need not be equal if one type has the values of both. `build`
         is indexed; it may be an `Index`, which is used as it is.
     how
-        `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1.
-        `semi`: probe rows with a match, once each. `anti`: probe rows without one.
+        `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1 (see
+        `JoinRows.take`). `semi`: probe rows with a match, once each. `anti`: probe rows without one.
     missing_equal
         Whether a missing value equals another one; else it matches nothing. NaN equals NaN.
     structure, device, stream, options
@@ -330,7 +344,8 @@ def join_asof(
     -------
     array of int64
         A build row for each probe row, of those with that time the last one, or the first one if it is
-        after the probe; -1 where there is none.
+        after the probe; -1 where there is none, which is the last row if it is used as an index:
+        `raydex.take(values, rows)` gives missing cells there.
 
     Cost: the build of an index, one or two searches a probe row, with a key two more.
     """

@@ -168,7 +168,7 @@ class Rmq(Held):
 
     def argmin(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
         """Where each range has its smallest value, int64; of equal ones the leftmost, or with
-        `ties="rightmost"` at the build the rightmost. -1 for empty ranges."""
+        `ties="rightmost"` at the build the rightmost. -1 for empty ranges, see `raydex.take`."""
         return self._ask(lower, upper, stream, "int64", self._of("min").position)
 
     def argmax(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:

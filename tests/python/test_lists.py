@@ -247,7 +247,9 @@ def frames(names, columns):
     arrays = [pa.array(one) for one in columns]
     frame = pd.DataFrame(dict(enumerate(columns)))
     frame.columns = pd.Index(names, dtype=object)
-    return [frame, *([pa.Table.from_arrays(arrays, names=names)] if all(isinstance(one, str) for one in names) else [])]
+    if not all(isinstance(one, str) for one in names):
+        return [frame]
+    return [frame, pa.Table.from_arrays(arrays, names=names)]
 
 
 @given(st.lists(st.sampled_from(["x", "y", "1", 1, 2]), min_size=1, max_size=3), st.randoms(use_true_random=False))
