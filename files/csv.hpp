@@ -36,8 +36,9 @@ struct csv_column {
 //
 // Without a given type, a column is int64 if all its present fields are integers, double if they
 // are numbers, and bytes, as wide as its longest field, or strings, if none is a number. A column
-// without any field is int64. Floats are rounded to the nearest, which may be infinity or 0. Throws
-// `invalid_argument` with one line that names the file and, if it can, the line.
+// without any field is int64. Floats are rounded to the nearest, which may be infinity or 0; whole
+// numbers beside them are not: one that no double is is refused. Of a given type of integers 5.0 is
+// 5. Throws `invalid_argument` with one line that names the file and, if it can, the line.
 std::vector<host_key_part> read_csv(const std::string& path, std::span<const csv_column> columns);
 
 // The same from a stream, which can go back to where it is; messages call it `name`. Cores share

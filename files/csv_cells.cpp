@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -55,6 +56,29 @@ std::pair<T, std::errc> parse_number(std::string_view text) {
   return {value, error};
 }
 
+// The digits of a whole number, such as 12 of "+12.00", with its sign if it is negative; empty
+// where a text is none.
+std::string_view whole_digits(std::string_view text, bool& negative) {
+  negative = text.starts_with('-');
+  if (text.starts_with('+') || negative) text.remove_prefix(1);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view digits = text.substr(0, point);
+  const bool is_whole = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos &&
+                        text.substr(std::min(point + 1, text.size())).find_first_not_of('0') ==
+                            std::string_view::npos;
+  return is_whole ? digits : std::string_view();
+}
+
+// Whether a text is a whole number that the double nearest to it is not.
+bool is_inexact(std::string_view text, double nearest) {
+  constexpr double exact = 9007199254740992;  // 2^53, up to which doubles are all integers
+  if (std::abs(nearest) < exact || !std::isfinite(nearest)) return false;
+  bool negative = false;
+  std::string_view digits = whole_digits(text, negative);
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  return !digits.empty() && digits != fmt::format("{:.0f}", std::abs(nearest));
+}
+
 // The bytes of a value, at the front of a cell.
 template <class T>
 std::uint64_t to_cell(const T& value) {
@@ -83,7 +107,14 @@ void csv_cells::add(std::string_view text, std::uint64_t line) {
 
 template <class T>
 std::uint64_t csv_cells::number_cell(std::string_view text, std::uint64_t line) const {
-  const auto [value, error] = parse_number<T>(text);
+  auto [value, error] = parse_number<T>(text);
+  if constexpr (std::is_integral_v<T>) {
+    // Where some are missing, others write integers as 5.0.
+    bool negative = false;
+    const std::string_view digits = whole_digits(text, negative);
+    if (error == std::errc::invalid_argument && !digits.empty())
+      std::tie(value, error) = parse_number<T>(text.substr(0, text.find('.')));
+  }
   if (error == std::errc::result_out_of_range) {
     fail({line, std::string(text)},
          fmt::format("is out of the range of {}", to_string(*column_->type)));
@@ -142,6 +173,8 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   if (no_integer == std::errc::result_out_of_range && !too_large_) {
     too_large_ = sighting{line, std::string(text)};
   }
+  if (no_integer == std::errc()) number = static_cast<double>(integer);
+  if (!inexact_ && is_inexact(text, number)) inexact_ = sighting{line, std::string(text)};
   if (no_integer != std::errc() && !floats_) turn_to_floats();
   return floats_ ? to_cell(number) : to_cell(integer);
 }
@@ -188,6 +221,7 @@ void csv_cells::learn_from(const csv_cells& later) {
   if (!number_) number_ = later.number_;
   if (!text_) text_ = later.text_;
   if (!too_large_) too_large_ = later.too_large_;
+  if (!inexact_) inexact_ = later.inexact_;
   floats_ = floats_ || later.floats_;
   fractions_ = fractions_ || later.fractions_;
   longest_ = std::max(longest_, later.longest_);
@@ -200,6 +234,12 @@ key_format csv_cells::guessed_type() const {
     fail(*too_large_, fmt::format("is out of the range of int64; to read it as another type: "
                                   "{0}:{1}:uint64 or {0}:{1}:double",
                                   *file_, printable(column_->name)));
+  }
+  if (floats_ && inexact_) {
+    fail(*inexact_,
+         fmt::format("is a whole number that no double is, and others are no integers; to read it "
+                     "rounded: {0}:{1}:double",
+                     *file_, printable(column_->name)));
   }
   return floats_ ? format_of<double> : format_of<std::int64_t>;
 }

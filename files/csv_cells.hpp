@@ -65,6 +65,7 @@ class csv_cells {
   std::optional<sighting> number_;     // its first number
   std::optional<sighting> text_;       // its first text
   std::optional<sighting> too_large_;  // its first integer beyond int64
+  std::optional<sighting> inexact_;    // its first integer that no double is
   bool floats_ = false;                // whether its cells are doubles
   bool fractions_ = false;             // whether some number was not an integer
   std::size_t longest_ = 1;            // bytes of its longest text

@@ -152,7 +152,8 @@ class Index(Held):
     *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
     the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for
     its arrays, else a `raydex.DeviceArray`. Rows are int64, -1 (`raydex.not_found`) where there is
-    none, which as an index is the last row: `raydex.take(values, rows)` gives missing cells there. In a `DeviceArray` they have the width of the index's own row ids.
+    none, which as an index is the last row: `raydex.take(values, rows)` gives missing cells there. In a
+    `DeviceArray` they have the width of the index's own row ids.
 
     *Missing* probes (of a NumPy mask, an Arrow bitmap, or NaT) match nothing. NaN equals NaN, -0.0
     equals 0.0.

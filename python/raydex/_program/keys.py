@@ -5,6 +5,7 @@ type."""
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex._program.messages import Refused, arrow, printable, quoted
-from raydex._program.tables import TYPES, Name, arrow_type
+from raydex._program.tables import TYPES, VERBATIM, Name, arrow_type, read
 
 WIDEST = 8
 """Bytes of the longest text that an index is built over."""
@@ -99,7 +100,7 @@ def _of_array(label: str, name: Name, array: npt.NDArray[Any]) -> Column:
     if dtype.names is not None:
         raise Refused(f"{name.path}: its dtype is a structure; save one field: numpy.save(file, a['field'])")
     if dtype.kind not in "biufmMS" or (dtype.kind == "f" and dtype.itemsize > 8):
-        how = {"U": "a.astype('S8'), of which 8 bytes are kept", "f": "a.astype('f8')"}.get(dtype.kind)
+        how = {"U": "numpy.char.encode(a)"}.get(dtype.kind)
         raise Refused(
             f"{name.path}: its dtype is {quoted(dtype.str)}; numbers, booleans, times and byte strings are "
             f"read{f'; in NumPy: {how}' if how else ''}"
@@ -133,6 +134,7 @@ def _of_arrow(label: str, name: Name, raw: Any) -> Column:
     array, missing = _as_array(name, cells)
     if name.is_csv and not name.type and array.dtype.kind == "f":
         _refuse_large(name, array)
+        _refuse_inexact(name, array)
     is_zoned = types.is_timestamp(kind) and kind.tz is not None
     special = kind if is_zoned or types.is_time(kind) else None
     return Column(label, name, array, missing, is_zoned=is_zoned, written_as=special)
@@ -219,6 +221,22 @@ def _refuse_large(name: Name, array: npt.NDArray[Any]) -> None:
             f"{name.path}: some numbers in column {printable(name.column)} are out of the range of int64; "
             f"to read it as another type: {name.typed('uint64')} or {name.typed('double')}"
         )
+
+
+def _refuse_inexact(name: Name, array: npt.NDArray[Any]) -> None:
+    """Refuses whole numbers that no double is, which others in their column have made doubles."""
+    rows = np.flatnonzero(np.isfinite(array) & (np.abs(array) >= _EXACT))
+    if not len(rows):
+        return
+    typed = dataclasses.replace(name, type=VERBATIM)
+    texts = read([typed])[typed].take(arrow(name.path).array(rows))
+    for row, text in zip(rows.tolist(), map(_text, texts)):
+        found = re.fullmatch(r"\s*([-+]?[0-9]+)(?:\.0*)?\s*", text)
+        if found and int(found[1]) != int(array[row]):
+            raise Refused(
+                f"{name.path}: row {row}: {quoted(text)} in column {printable(name.column)} is a whole number that "
+                f"no double is, and others are no integers; to read it rounded: {name.typed('double')}"
+            )
 
 
 def shortened(of: Column, most: int = WIDEST) -> Column:
@@ -339,12 +357,19 @@ def _converts(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
     return True
 
 
+def _is_exact(dtype: np.dtype[Any], to: np.dtype[Any]) -> bool:
+    """Whether each number of a dtype is one of another."""
+    is_wide = dtype.kind in "iu" and dtype.itemsize == 8 and to.kind == "f"
+    return dtype.kind in "biuf" and not is_wide and bool(np.can_cast(dtype, to, "safe"))
+
+
 def _unlike(one: Column, other: Column) -> Refused:
     """That one is not like the other, and how it may become so."""
     how = ""
     word = "string" if other.are_texts or other.kind == "S" else other.type
     if one.name.column and word in TYPES:
-        how = f"; name the type: {one.name.typed(word)}"
-    elif not one.name.column and other.kind in ("i", "u", "f"):
+        rounds = ", to which numbers are rounded" if word in ("float", "double") else ""
+        how = f"; name the type{rounds}: {one.name.typed(word)}"
+    elif not one.name.column and other.kind in ("i", "u", "f") and _is_exact(one.values.dtype, other.values.dtype):
         how = f"; in NumPy: a.astype('{other.values.dtype.str}')"
     return Refused(f"{one} are {one.type}, but {other} are {other.type}{how}")
