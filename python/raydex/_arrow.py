@@ -175,14 +175,14 @@ def _strings(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> Str
         [one] = chunks
         wide = field.format in ("U", "Z")
         offsets = one.buffers[1] + one.offset * (8 if wide else 4)
-        _check_offsets(_view(offsets, size + 1, "i8" if wide else "i4", one))
+        _check_offsets(_view(offsets, size + 1, "i8" if wide else "i4", one), one.buffers[2] != 0)
         return StringCells(one.buffers[2], offsets, wide, size, there, (chunks, validity), bits=validity)
     flat = _raydex.arrow_flatten(field, chunks)
     return StringCells(flat.bytes, flat.offsets, True, size, there, (flat, validity), bits=validity)
 
 
-def _check_offsets(offsets: npt.NDArray[Any]) -> None:
-    if offsets[0] < 0 or (offsets[1:] < offsets[:-1]).any():
+def _check_offsets(offsets: npt.NDArray[Any], has_text: bool) -> None:
+    if offsets[0] < 0 or (offsets[1:] < offsets[:-1]).any() or (offsets[-1] > offsets[0] and not has_text):
         raise InvalidArgument("column: the offsets of its Arrow strings do not ascend; it is damaged")
 
 
@@ -211,10 +211,10 @@ def _bytes_of(chunk: _raydex.ArrowChunk, width: int) -> npt.NDArray[np.uint8]:
 def _decoded_bytes(
     field: _raydex.ArrowField, chunk: _raydex.ArrowChunk, width: int
 ) -> npt.NDArray[np.uint8]:
-    values = _bytes_of(chunk.dictionary, width).reshape(-1, width)
+    values, places = _bytes_of(chunk.dictionary, width).reshape(-1, width), _places(field, chunk)
     if len(values) == 0:  # all cells are missing
         return np.zeros(chunk.length * width, np.uint8)
-    found: npt.NDArray[np.uint8] = values[_places(field, chunk)].reshape(-1)
+    found: npt.NDArray[np.uint8] = values[places].reshape(-1)
     return found
 
 
@@ -245,10 +245,10 @@ def _places(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray
     dtype = np.dtype(_NUMBERS[field.format])
     places = _view(chunk.buffers[1] + chunk.offset * dtype.itemsize, chunk.length, dtype, chunk)
     validity = _validity(chunk)
+    there = places if validity is None else places[_unpacked(validity, chunk.length).view(np.bool_)]
     if validity is not None:
         places = places * _unpacked(validity, chunk.length).view(np.bool_)
-    end = max(chunk.dictionary.length, 1)  # of an empty dictionary all are missing
-    if len(places) and (int(places.min()) < 0 or int(places.max()) >= end):
+    if len(there) and (int(there.min()) < 0 or int(there.max()) >= chunk.dictionary.length):
         raise InvalidArgument(
             f"column: its Arrow dictionary has {chunk.dictionary.length} values, and some of its cells are of others; "
             "it is damaged"
@@ -278,9 +278,10 @@ def _decoded(
     assert field.dictionary is not None
     values = _cells(argument, field.dictionary, [chunk.dictionary])
     assert isinstance(values, HostCells)
+    places = _places(field, chunk)
     if len(values.array) == 0:  # all cells are missing
         return np.zeros(chunk.length, values.array.dtype)
-    found: npt.NDArray[Any] = values.array[_places(field, chunk)]
+    found: npt.NDArray[Any] = values.array[places]
     return found
 
 

@@ -82,10 +82,13 @@ def may_be_refused(*lists):
     there = [[one for one in cells if is_there(one)] for cells in lists]
     if any(isinstance(one, (datetime.datetime, datetime.timedelta)) for cells in there for one in cells):
         return True  # of two units
-    alone = all(any(all(has(dtype, one) for one in cells) for dtype in
-                    (["f8"] if any(isinstance(own(one), float) for one in cells) else ["i8", "u8"])) for cells in there)
+
+    def types(cells):
+        return ["f8"] if any(isinstance(own(one), float) for one in cells) else ["i8", "u8"]
+
+    alone = all(any(all(has(dtype, one) for one in cells) for dtype in types(cells)) for cells in there)
     both = [one for cells in there for one in cells]
-    return not alone or not any(all(has(dtype, one) for one in both) for dtype in ("i8", "u8", "f8"))
+    return not alone or not any(all(has(dtype, one) for one in both) for cells in there for dtype in types(cells))
 
 
 @st.composite

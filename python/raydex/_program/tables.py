@@ -179,7 +179,9 @@ def _read_array(path: str) -> npt.NDArray[Any]:
         left = os.path.getsize(path) - array.offset - array.nbytes
     except OSError as error:
         raise Refused(f"{path}: cannot be read to its end: {error.strerror}") from None
-    except ValueError as error:
+    except (Refused, MemoryError):
+        raise
+    except Exception as error:  # NumPy reads a header as Python, which fails in many ways
         raise Refused(f"{path}: it is damaged or truncated: {error}") from None
     if left:
         raise Refused(f"{path}: {left} bytes follow the {array.nbytes} bytes of its cells")
@@ -205,9 +207,12 @@ def _read_table(path: str, wanted: list[Name]) -> dict[Name, Any]:
         if form == "csv":
             return _read_csv(path, codec, wanted)
         table = _read_parquet(path, wanted) if form == "parquet" else _read_arrow(path, wanted)
+        table.validate(full=True)  # of a stranger's file, else offsets and places lead anywhere
         return {name: table[name.column] for name in wanted}
     except MemoryError:
         raise
+    except UnicodeError as error:
+        raise Refused(f"{path}: it is damaged: {error}") from None
     except (pa.ArrowException, OSError, EOFError) as error:
         raise Refused(f"{path}: {error}") from None
 
