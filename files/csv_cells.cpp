@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "files/iso_time.hpp"
 #include "files/quoted.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
@@ -166,6 +167,9 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   check_one_kind();
   if (is_text) {
     if (column_->texts == csv_texts::any_length) return string_cell(text);
+    if (column_->texts == csv_texts::times) {
+      if (const auto time = time_cell(text, line)) return *time;
+    }
     longest_ = std::max(longest_, text.size());
     return text_cell(text, line, widest);
   }
@@ -177,6 +181,28 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   if (!inexact_ && is_inexact(text, number)) inexact_ = sighting{line, std::string(text)};
   if (no_integer != std::errc() && !floats_) turn_to_floats();
   return floats_ ? to_cell(number) : to_cell(integer);
+}
+
+// The nanoseconds of a text that is a time.
+std::optional<std::uint64_t> csv_cells::time_cell(std::string_view text, std::uint64_t line) {
+  const std::optional<iso_time> time = parse_iso_time(text);
+  std::optional<sighting>& first = !time ? no_time_ : time->has_zone ? zoned_ : local_;
+  if (!first) first = sighting{line, std::string(text)};
+  check_one_kind_of_texts();
+  if (!time) return std::nullopt;
+  if (!time->nanoseconds)
+    fail({line, std::string(text)}, "is a time out of the range of nanoseconds, 1678 to 2261");
+  return to_cell(*time->nanoseconds);
+}
+
+void csv_cells::check_one_kind_of_texts() const {
+  const std::optional<sighting>& time = local_ ? local_ : zoned_;
+  if (time && no_time_)
+    fail(*no_time_,
+         fmt::format("is not a time, {} in line {} is one", in_quotes(time->text), time->line));
+  if (local_ && zoned_)
+    fail(*local_,
+         fmt::format("has no zone, {} in line {} has one", in_quotes(zoned_->text), zoned_->line));
 }
 
 std::uint64_t csv_cells::string_cell(std::string_view text) {
@@ -222,6 +248,9 @@ void csv_cells::learn_from(const csv_cells& later) {
   if (!text_) text_ = later.text_;
   if (!too_large_) too_large_ = later.too_large_;
   if (!inexact_) inexact_ = later.inexact_;
+  if (!local_) local_ = later.local_;
+  if (!zoned_) zoned_ = later.zoned_;
+  if (!no_time_) no_time_ = later.no_time_;
   floats_ = floats_ || later.floats_;
   fractions_ = fractions_ || later.fractions_;
   longest_ = std::max(longest_, later.longest_);
@@ -229,6 +258,8 @@ void csv_cells::learn_from(const csv_cells& later) {
 
 key_format csv_cells::guessed_type() const {
   check_one_kind();
+  check_one_kind_of_texts();
+  if (local_ || zoned_) return format_of<std::int64_t>;
   if (text_) return key_format::bytes(static_cast<std::uint8_t>(longest_));
   if (too_large_ && !fractions_) {
     fail(*too_large_, fmt::format("is out of the range of int64; to read it as another type: "
@@ -292,7 +323,10 @@ host_column csv_cells::join_cells(std::vector<csv_cells>& parts,
           .size = begins.back(),
           .stride = 0,
           .cells = {cells, cells.get()},
-          .validity = std::move(validity)};
+          .validity = std::move(validity),
+          .times = zoned_   ? time_kind::zoned
+                   : local_ ? time_kind::local
+                            : time_kind::none};
 }
 
 // The same as strings.
