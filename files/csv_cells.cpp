@@ -170,6 +170,8 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
     if (column_->texts == csv_texts::times) {
       if (const auto time = time_cell(text, line)) return *time;
     }
+    if (text.ends_with('\0'))
+      fail({line, std::string(text)}, "ends in a NUL byte, which is not told from padding");
     longest_ = std::max(longest_, text.size());
     return text_cell(text, line, widest);
   }
@@ -206,7 +208,8 @@ void csv_cells::check_one_kind_of_texts() const {
 }
 
 std::uint64_t csv_cells::string_cell(std::string_view text) {
-  longest_ = std::max(longest_, text.size());
+  // What ends in a NUL byte is not told from padding in short texts.
+  longest_ = std::max(longest_, text.ends_with('\0') ? widest + 1 : text.size());
   bytes_ += text;
   return bytes_.size();
 }

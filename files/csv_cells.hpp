@@ -73,7 +73,7 @@ class csv_cells {
   std::optional<sighting> no_time_;    // its first text that is no time
   bool floats_ = false;                // whether its cells are doubles
   bool fractions_ = false;             // whether some number was not an integer
-  std::size_t longest_ = 1;            // bytes of its longest text
+  std::size_t longest_ = 1;  // bytes of its longest text, more than fit if one ends in NUL
 };
 
 }  // namespace raydex::io

@@ -106,6 +106,14 @@ TEST(Csv, Times) {
             std::vector<std::int64_t>{7});
 }
 
+TEST(Csv, TextsThatEndInNul) {
+  const std::string file("a,b\nx\0,y\nx,y\n", 13);
+  const host_key_part part = read_as(csv_texts::any_length, file);
+  EXPECT_EQ(std::get<host_strings>(part).at(0), std::string_view("x\0", 2));
+  EXPECT_EQ(std::get<host_strings>(part).at(1), "x");
+  expect_error([&] { read(file); }, "line 2: ", "ends in a NUL byte");
+}
+
 TEST(Csv, TimesThatAreNone) {
   for (const char* text :
        {"2024-02-30", "2023-02-29", "2024-13-01", "2024-1-01", "2024-01-01T24:00", "2024-01-01T12",

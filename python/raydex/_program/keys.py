@@ -18,6 +18,7 @@ from raydex._program.tables import TYPES, VERBATIM, Name, arrow_type, read
 WIDEST = 8
 """Bytes of the longest text that an index is built over."""
 
+_EXTENSIONS = ("arrow.uuid", "arrow.json")  # types of Arrow that are equal where their storage is
 _EXACT = 2**53  # doubles hold all integers up to here
 _WORDS = {"float32": "float", "float64": "double"}  # as names of columns say it
 # A text that reads as a number.
@@ -158,6 +159,11 @@ def plain(name: Name, cells: Any) -> Any:
         if pa.types.is_dictionary(kind):
             cells = cells.cast(kind.value_type)
         elif isinstance(kind, pa.BaseExtensionType):
+            if kind.extension_name not in _EXTENSIONS:
+                raise Refused(
+                    f"{name.text}: its type is the extension {quoted(kind.extension_name)} of Arrow, and raydex does not "
+                    "know when two of its values are equal"
+                )
             cells = cells.cast(kind.storage_type)
         elif pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind):
             cells = cells.cast(pa.large_binary())
@@ -294,7 +300,10 @@ def _adopt(one: Column, other: Column) -> None:
 
 def _make_texts_alike(columns: Sequence[Column], only_short: bool) -> None:
     widest = max(_longest(one) for one in columns)
-    if only_short or widest <= WIDEST:
+    ends_in_nul = any(one.are_texts and _ends_in_nul(one) for one in columns)
+    if ends_in_nul and only_short:
+        raise Refused(f"{columns[0]}: some texts end in a NUL byte, which is not told from padding here")
+    if only_short or (widest <= WIDEST and not ends_in_nul):
         for one in columns:
             short = shortened(one)
             if short.values.dtype.itemsize > WIDEST:
@@ -306,6 +315,11 @@ def _make_texts_alike(columns: Sequence[Column], only_short: bool) -> None:
             pa = arrow(one.name.path)
             texts = pa.array(one.values, pa.binary(), mask=one.missing)
             one.values, one.missing = pa.chunked_array([texts]), None
+
+
+def _ends_in_nul(of: Column) -> bool:
+    pa, pc = arrow(of.name.path), arrow(of.name.path, "pyarrow.compute")
+    return bool(pc.any(pc.ends_with(of.values.cast(pa.large_binary()), b"\0")).as_py())
 
 
 def _longest(of: Column) -> int:

@@ -619,7 +619,6 @@ def _common_key(facts: list[_shards.Facts]) -> Key:
     for other in keys:
         if other != keys[0]:
             raise InvalidType(
-                f"column: a partition of {other}, but one before it is of {keys[0]}; give them one dtype, "
-                "with x.astype(...)"
+                f"column: a partition of {other}, but one before it is of {keys[0]}; give them one dtype"
             )
     return keys[0]

@@ -160,6 +160,8 @@ def _checked_names(
         )
     for argument, frame, names in (("left", left, lefts), ("right", right, rights)):
         for name in names:
+            if list(frame.columns).count(name) > 1:
+                raise InvalidArgument(f"{argument}: two columns are called {name!r}; give columns of different names")
             if name not in frame.columns:
                 raise InvalidArgument(
                     f"{argument}: it has no column {name!r}; it has {', '.join(map(str, frame.columns))}"

@@ -65,6 +65,24 @@ def test_numbers_of_csv_as_they_are_written(program):
     assert program.count("u.csv:a", "u.csv:a") == [1] * 4
 
 
+def test_texts_that_end_in_nul(program):
+    texts = pa.table({"a": pa.array([b"x", b"x\0", b"ab\0"], pa.binary())})
+    name = program.file("t.parquet", texts) + ":a"
+    assert program.load("join", build=name, probe=name, kind="inner", ordered=True).tolist() == [[0, 0], [1, 1], [2, 2]]
+    assert "some texts end in a NUL byte" in program.refuse("query", keys=name, points=name, result="count", out="o.npy")
+
+
+def test_extension_types(program):
+    uuids = pa.array([bytes(16), b"x" * 16], pa.uuid())
+    name = program.file("u.parquet", pa.table({"a": uuids, "b": pa.array(["1", "2"], pa.json_())}))
+    for column in ("a", "b"):
+        key = f"{name}:{column}"
+        assert program.load("join", build=key, probe=key, kind="inner", ordered=True).tolist() == [[0, 0], [1, 1]]
+    program.file("o.arrow", pa.table({"a": pa.array([1, 2], pa.bool8())}))
+    line = program.refuse("query", keys="o.arrow:a", points="o.arrow:a", result="count", out="o.npy")
+    assert "o.arrow:a: its type is the extension 'arrow.bool8' of Arrow" in line
+
+
 @pytest.mark.parametrize("out", ["o.NPY", "o", "-dash.npy"])
 def test_names_of_outputs(program, out):
     keys = program.file("k.npy", np.arange(3))
