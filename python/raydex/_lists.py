@@ -72,7 +72,9 @@ def _flat(argument: str, x: Any) -> tuple[list[Any], tuple[int, ...]]:
     def is_list(one: Any) -> bool:
         return isinstance(one, (list, tuple, range)) or (isinstance(one, np.ndarray) and one.ndim > 0)
 
-    while any(map(is_list, cells)):
+    while any(issubclass(one, (list, tuple, range, np.ndarray)) for one in set(map(type, cells))):
+        if not any(map(is_list, cells)):
+            break  # arrays without dimensions
         sizes = {len(one) if is_list(one) else -1 for one in cells}
         if len(sizes) != 1:
             raise InvalidArgument(f"{argument}: its lists have no common length")

@@ -161,8 +161,8 @@ def plain(name: Name, cells: Any) -> Any:
         elif isinstance(kind, pa.BaseExtensionType):
             if kind.extension_name not in _EXTENSIONS:
                 raise Refused(
-                    f"{name.text}: its type is the extension {quoted(kind.extension_name)} of Arrow, and raydex does not "
-                    "know when two of its values are equal"
+                    f"{name.text}: its type is the extension {quoted(kind.extension_name)} of Arrow, and raydex does "
+                    "not know when two of its values are equal"
                 )
             cells = cells.cast(kind.storage_type)
         elif pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind):
