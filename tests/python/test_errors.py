@@ -42,13 +42,13 @@ def test_errors_of_the_library_arrive():
 
 
 @pytest.mark.parametrize("call,likely", [
-    (lambda: raydex.build([1], strucure="btree"), "strucure: build has no such argument.*do you mean structure?"),
+    (lambda: raydex.build([1], structures="btree"), "structures: build has no such argument.*do you mean structure?"),
     (lambda: raydex.build([1], searchh="lines"), "do you mean search?"),
     (lambda: raydex.join([1], [1], on="a"), "on: join has no such argument.*it has build, probe, how"),
     (lambda: raydex.join([1], [1], missing_equals=True), "do you mean missing_equal?"),
     (lambda: raydex.join(raydex.build([1]), [1], by="a"), "by: join has no such argument"),
     (lambda: raydex.join_range([1], [1], compare="<", distances=1), "do you mean distance?"),
-    (lambda: raydex.join_range([1], [1], build_upper=[1], strucure="btree"), "do you mean structure?"),
+    (lambda: raydex.join_range([1], [1], build_upper=[1], structures="btree"), "do you mean structure?"),
     (lambda: raydex.rmq([1], extreme_="max"), "do you mean extreme"),
     (lambda: raydex.build([1], "hash_open", search="lines"), "no hash_open such an option"),
 ])
