@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from raydex import _lists, _raydex
-from raydex._arrow import StringCells, Table, is_arrow, take_arrow
+from raydex._arrow import HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._columns import (
     Column,
     Key,
@@ -143,6 +143,8 @@ def _common(build: Source, probe: Source, stream: int) -> Key:
         one == Key(None) or (one.dtype is not None and one.dtype.kind == "S") for one in (left, right)
     ):
         return Key(None)
+    if _are_whole(build, probe) and left != right:  # of two widths, so that none equals one of the other
+        return Key(None)
     if left.dtype is None or right.dtype is None or left.unit or right.unit:
         raise InvalidType(
             f"{probe.argument}: it is of {right}, but {build.argument} of {left}; these are not compared"
@@ -165,6 +167,10 @@ def _common(build: Source, probe: Source, stream: int) -> Key:
             "values of both"
         )
     return Key(both)
+
+
+def _are_whole(*sources: Source) -> bool:
+    return all(isinstance(one.cells, HostCells) and one.cells.is_whole for one in sources)
 
 
 def _both(built: list[Source], probed: list[Source], stream: int) -> tuple[list[Column], list[Column]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex import _raydex
+from raydex import _lists, _raydex
 from raydex._arrow import HostCells
 from raydex._columns import (
     Column,
@@ -70,11 +70,17 @@ def _promoted_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _in_one_type(
-    a: npt.NDArray[Any], b: npt.NDArray[Any]
+    first: Source, a: npt.NDArray[Any], second: Source, b: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Both in the dtype that NumPy compares them in, if there are keys of it."""
+    """Both in the dtype that NumPy compares them in, if there are keys of it; numbers of lists exactly, or refused."""
     both = _promoted_dtype(a.dtype, b.dtype)
-    return (a.astype(both, copy=False), b.astype(both, copy=False))
+
+    def cast(source: Source, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if source.loose and array.dtype.kind in "biu" and both.kind == "f":
+            return _lists.exactly(source.argument, array, both)
+        return array.astype(both, copy=False)
+
+    return (cast(first, a), cast(second, b))
 
 
 def _index_over(world: World, key: Key, native: Any, size: int, stream: int) -> Index:
@@ -132,7 +138,7 @@ def searchsorted(
         raise InvalidArgument(f"a: it has {rows.ndim} dimensions, {rows.shape}; it must have one")
     if sorter is not None:
         rows = rows[_checked_sorter(sorter, len(rows))]
-    rows, values = _in_one_type(rows, values)
+    rows, values = _in_one_type(first, rows, probes, values)
     if values.size < _least_values:
         found = np.searchsorted(rows, values, side=side)  # type: ignore[call-overload]
     else:
@@ -280,7 +286,7 @@ def isin(
     if _are_signed_and_uint64(values.dtype, rows.dtype):
         found = _isin_signed_and_unsigned(values, rows)
     else:
-        values, rows = _in_one_type(values, rows)
+        values, rows = _in_one_type(elements, values, tests, rows)
         found = _found(values, rows)
     found = found.reshape(shape)
     return _as_given(elements, ~found if invert else found)

@@ -83,12 +83,14 @@ def may_be_refused(*lists):
     if any(isinstance(one, (datetime.datetime, datetime.timedelta)) for cells in there for one in cells):
         return True  # of two units
 
-    def types(cells):
-        return ["f8"] if any(isinstance(own(one), float) for one in cells) else ["i8", "u8"]
+    def own_type(cells):
+        if any(isinstance(own(one), float) for one in cells):
+            return "f8"
+        return "i8" if all(has("i8", one) for one in cells) else "u8"
 
-    alone = all(any(all(has(dtype, one) for one in cells) for dtype in types(cells)) for cells in there)
+    alone = all(has(own_type(cells), one) for cells in there for one in cells)
     both = [one for cells in there for one in cells]
-    return not alone or not any(all(has(dtype, one) for one in both) for cells in there for dtype in types(cells))
+    return not alone or not any(all(has(own_type(cells), one) for one in both) for cells in there)
 
 
 @st.composite
@@ -167,6 +169,11 @@ def test_numbers_of_lists_are_exact():
         raydex.build(np.array([np.inf], "f4")).first([1e300])
     with pytest.raises(ValueError, match="no key type has all"):
         raydex.isin([2**63 + 1, -1], [1])
+    for call in (raydex.isin, raydex.searchsorted):
+        with pytest.raises(ValueError, match="9007199254740993 is no float64"):
+            call(np.array([2.0**53]), [2**53 + 1])
+        with pytest.raises(ValueError, match="9007199254740993 is no float64"):
+            call([2**53 + 1], np.array([2.0**53]))
     assert raydex.isin([[1, 2], [3, 4]], [4, 1]).tolist() == [[True, False], [False, True]]
     assert raydex.build(np.array([0.1], "f4")).first([0.1]).tolist() == [0]  # as in NumPy
 
@@ -346,6 +353,8 @@ def test_texts_of_one_width_and_of_any(random):
     for build in (some, np.array(some, "S3"), np.array(some, "S12")):
         assert pairs(raydex.join(build, pa.array(words, pa.binary()))) == pairs_of(some, words)
     whole = [one.ljust(3, b"\0") for one in words]
+    longer = [one + b"\0" for one in whole]
+    assert len(raydex.join(pa.array(whole, pa.binary(3)), pa.array(longer, pa.binary(4))).probe) == 0
     for probe in (words, whole):
         found = raydex.join(pa.array(whole, pa.binary(3)), pa.array(probe, pa.binary()))
         assert pairs(found) == pairs_of(whole, probe)
