@@ -558,6 +558,8 @@ def _void_column(source: Source, cells: HostCells, want: Key | None) -> Column:
 def _column_of_nothing(source: Source, cells: Cells, stream: int) -> Column:
     """Cells that are asked of keys of no type, which equal none of them: any values, as many of them missing."""
     own = column(source, stream, copies=True)
+    if isinstance(cells, HostCells) and own.key.dtype is None:
+        cells = _as_strings(source.argument, cells)
     validity = cells.bits if isinstance(cells, StringCells) else own.kept[1]
     return _void_column(source, HostCells(np.zeros(own.size), validity), VOID)
 

@@ -242,6 +242,14 @@ def test_columns_of_no_type(nothing, typed, size):
         assert len(raydex.join_range(some, none, build_upper=some).probe) == 0
 
 
+def test_probes_of_no_keys_may_be_missing():
+    index = raydex.build([])
+    for probes in ([None, 1], pa.array([None, "a longer word than a key"]), np.ma.array([1, 2], mask=[True, False]),
+                   np.ma.array([b"a longer word"] * 2, mask=[True, False]), np.array(["NaT", "2020-01-01"], "M8[D]")):
+        assert index.rank(probes).tolist() == [-1, 0] and index.first(probes).tolist() == [-1, -1]
+    assert index.count([1], [2.5]).tolist() == [0] and index.rank(5) == 0
+
+
 def test_columns_without_any_type():
     assert len(raydex.join([], []).probe) == 0 == len(raydex.join([None], [None]).probe)
     assert pairs(raydex.join([None, None], [None], missing_equal=True)) == [(0, 0), (0, 1)]
