@@ -323,6 +323,49 @@ def test_extension_types_that_are_known(name):
                 sum(one is not None and one == other for other in of_build) for one in of_probe]
 
 
+def extended(kind, storage, values):
+    array = pa.array(values, storage)
+    return array if kind == storage else pa.ExtensionArray.from_storage(kind, array)
+
+
+EXTENDED = {  # a type, its storage, values of it, and whether it is known
+    "uuid": (pa.uuid(), pa.binary(16), [bytes(16), b"\1" * 16, b"\1" * 15 + b"\0"], True),
+    "json": (pa.json_(), pa.string(), ["1", "1.0", '{"a": 1}', ""], True),
+    "bool8": (pa.bool8(), pa.int8(), [0, 1, 2], False),
+    "opaque": (pa.opaque(pa.int64(), "a", "b"), pa.int64(), [1, 2, 3], False),
+    "none": (pa.binary(12), pa.binary(12), [bytes(12), b"a" * 12, b"a" * 11 + b"\0"], True),
+}
+
+
+@st.composite
+def extension_columns(draw, kind):
+    of, storage, values, _ = EXTENDED[kind]
+    cells = draw(st.lists(st.sampled_from([*values, None]), max_size=8))
+    array = extended(of, storage, cells)
+    if kind in ("uuid", "none") and draw(st.booleans()):
+        places = [None if one is None else values.index(one) for one in cells]
+        array = pa.DictionaryArray.from_arrays(pa.array(places, pa.int8()), extended(of, storage, values))
+    cut = draw(st.integers(0, len(cells)))
+    if draw(st.booleans()):
+        array = pa.chunked_array([array.slice(0, cut), array.slice(cut)])
+    elif draw(st.booleans()):
+        return array.slice(cut), cells[cut:]
+    return array, cells
+
+
+@given(st.sampled_from(sorted(EXTENDED)).flatmap(
+    lambda kind: st.tuples(st.just(kind), extension_columns(kind), extension_columns(kind))))
+def test_drawn_extension_types(drawn):
+    kind, (build, of_build), (probe, of_probe) = drawn
+    if not EXTENDED[kind][3]:
+        with pytest.raises(TypeError, match=f"the extension 'arrow.{kind}' of Arrow"):
+            raydex.join(build, probe)
+        return
+    assert pairs(raydex.join(build, probe)) == pairs_of(of_build, of_probe)
+    assert raydex.build(build).count(probe).tolist() == [
+        sum(one is not None and one == other for other in of_build) for one in of_probe]
+
+
 def test_uuids_are_no_texts():
     with pytest.raises(TypeError, match="it is of strings, but build of uuid"):
         raydex.join(pa.array(UUIDS, pa.uuid()), pa.array([str(uuid.UUID(int=3))]))
