@@ -1,13 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files/column_writer.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
 #include "files/csv_lines.hpp"
 #include "files/npy.hpp"
+#include "files/quoted.hpp"
+#include "raydex/error.hpp"
 
 namespace raydex::io {
 
+namespace {
+
+std::string ending_of(std::string_view path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  return ending;
+}
+
+}  // namespace
+
 bool is_csv_output(std::string_view path) {
-  return path == "-" || path.ends_with(".csv");
+  return path == "-" || ending_of(path) == ".csv";
+}
+
+void check_ending(const std::string& path, std::string_view binary) {
+  const std::string ending = ending_of(path);
+  if (ending.empty() || ending == binary || is_csv_output(path)) return;
+  throw invalid_argument(
+      fmt::format("--out {}: files that end in {} are not written here; let it end in {} or .csv",
+                  path, printable(ending), binary));
 }
 
 column_writer::column_writer(output_file& file, std::string_view name, key_format cell,

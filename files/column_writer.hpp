@@ -14,6 +14,10 @@
 
 namespace raydex::io {
 
+// Refuses an output whose name ends in what is not written: `.csv` is, whatever its case, and
+// `binary`, which is `.npy` or `.npz`. A name without an ending is binary.
+void check_ending(const std::string& path, std::string_view binary);
+
 // Whether answers go to a path as CSV: its name ends in .csv, or it is `-`, standard output. All
 // else is .npy, or .npz.
 bool is_csv_output(std::string_view path);

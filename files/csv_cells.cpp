@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -17,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "files/iso_time.hpp"
 #include "files/quoted.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
@@ -55,6 +57,29 @@ std::pair<T, std::errc> parse_number(std::string_view text) {
   return {value, error};
 }
 
+// The digits of a whole number, such as 12 of "+12.00", with its sign if it is negative; empty
+// where a text is none.
+std::string_view whole_digits(std::string_view text, bool& negative) {
+  negative = text.starts_with('-');
+  if (text.starts_with('+') || negative) text.remove_prefix(1);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view digits = text.substr(0, point);
+  const bool is_whole = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos &&
+                        text.substr(std::min(point + 1, text.size())).find_first_not_of('0') ==
+                            std::string_view::npos;
+  return is_whole ? digits : std::string_view();
+}
+
+// Whether a text is a whole number that the double nearest to it is not.
+bool is_inexact(std::string_view text, double nearest) {
+  constexpr double exact = 9007199254740992;  // 2^53, up to which doubles are all integers
+  if (std::abs(nearest) < exact || !std::isfinite(nearest)) return false;
+  bool negative = false;
+  std::string_view digits = whole_digits(text, negative);
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  return !digits.empty() && digits != fmt::format("{:.0f}", std::abs(nearest));
+}
+
 // The bytes of a value, at the front of a cell.
 template <class T>
 std::uint64_t to_cell(const T& value) {
@@ -83,7 +108,14 @@ void csv_cells::add(std::string_view text, std::uint64_t line) {
 
 template <class T>
 std::uint64_t csv_cells::number_cell(std::string_view text, std::uint64_t line) const {
-  const auto [value, error] = parse_number<T>(text);
+  auto [value, error] = parse_number<T>(text);
+  if constexpr (std::is_integral_v<T>) {
+    // Where some are missing, others write integers as 5.0.
+    bool negative = false;
+    const std::string_view digits = whole_digits(text, negative);
+    if (error == std::errc::invalid_argument && !digits.empty())
+      std::tie(value, error) = parse_number<T>(text.substr(0, text.find('.')));
+  }
   if (error == std::errc::result_out_of_range) {
     fail({line, std::string(text)},
          fmt::format("is out of the range of {}", to_string(*column_->type)));
@@ -135,6 +167,11 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   check_one_kind();
   if (is_text) {
     if (column_->texts == csv_texts::any_length) return string_cell(text);
+    if (column_->texts == csv_texts::times) {
+      if (const auto time = time_cell(text, line)) return *time;
+    }
+    if (text.ends_with('\0'))
+      fail({line, std::string(text)}, "ends in a NUL byte, which is not told from padding");
     longest_ = std::max(longest_, text.size());
     return text_cell(text, line, widest);
   }
@@ -142,12 +179,37 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   if (no_integer == std::errc::result_out_of_range && !too_large_) {
     too_large_ = sighting{line, std::string(text)};
   }
+  if (no_integer == std::errc()) number = static_cast<double>(integer);
+  if (!inexact_ && is_inexact(text, number)) inexact_ = sighting{line, std::string(text)};
   if (no_integer != std::errc() && !floats_) turn_to_floats();
   return floats_ ? to_cell(number) : to_cell(integer);
 }
 
+// The nanoseconds of a text that is a time.
+std::optional<std::uint64_t> csv_cells::time_cell(std::string_view text, std::uint64_t line) {
+  const std::optional<iso_time> time = parse_iso_time(text);
+  std::optional<sighting>& first = !time ? no_time_ : time->has_zone ? zoned_ : local_;
+  if (!first) first = sighting{line, std::string(text)};
+  check_one_kind_of_texts();
+  if (!time) return std::nullopt;
+  if (!time->nanoseconds)
+    fail({line, std::string(text)}, "is a time out of the range of nanoseconds, 1678 to 2261");
+  return to_cell(*time->nanoseconds);
+}
+
+void csv_cells::check_one_kind_of_texts() const {
+  const std::optional<sighting>& time = local_ ? local_ : zoned_;
+  if (time && no_time_)
+    fail(*no_time_,
+         fmt::format("is not a time, {} in line {} is one", in_quotes(time->text), time->line));
+  if (local_ && zoned_)
+    fail(*local_,
+         fmt::format("has no zone, {} in line {} has one", in_quotes(zoned_->text), zoned_->line));
+}
+
 std::uint64_t csv_cells::string_cell(std::string_view text) {
-  longest_ = std::max(longest_, text.size());
+  // What ends in a NUL byte is not told from padding in short texts.
+  longest_ = std::max(longest_, text.ends_with('\0') ? widest + 1 : text.size());
   bytes_ += text;
   return bytes_.size();
 }
@@ -188,6 +250,10 @@ void csv_cells::learn_from(const csv_cells& later) {
   if (!number_) number_ = later.number_;
   if (!text_) text_ = later.text_;
   if (!too_large_) too_large_ = later.too_large_;
+  if (!inexact_) inexact_ = later.inexact_;
+  if (!local_) local_ = later.local_;
+  if (!zoned_) zoned_ = later.zoned_;
+  if (!no_time_) no_time_ = later.no_time_;
   floats_ = floats_ || later.floats_;
   fractions_ = fractions_ || later.fractions_;
   longest_ = std::max(longest_, later.longest_);
@@ -195,11 +261,19 @@ void csv_cells::learn_from(const csv_cells& later) {
 
 key_format csv_cells::guessed_type() const {
   check_one_kind();
+  check_one_kind_of_texts();
+  if (local_ || zoned_) return format_of<std::int64_t>;
   if (text_) return key_format::bytes(static_cast<std::uint8_t>(longest_));
   if (too_large_ && !fractions_) {
     fail(*too_large_, fmt::format("is out of the range of int64; to read it as another type: "
                                   "{0}:{1}:uint64 or {0}:{1}:double",
                                   *file_, printable(column_->name)));
+  }
+  if (floats_ && inexact_) {
+    fail(*inexact_,
+         fmt::format("is a whole number that no double is, and others are no integers; to read it "
+                     "rounded: {0}:{1}:double",
+                     *file_, printable(column_->name)));
   }
   return floats_ ? format_of<double> : format_of<std::int64_t>;
 }
@@ -252,7 +326,10 @@ host_column csv_cells::join_cells(std::vector<csv_cells>& parts,
           .size = begins.back(),
           .stride = 0,
           .cells = {cells, cells.get()},
-          .validity = std::move(validity)};
+          .validity = std::move(validity),
+          .times = zoned_   ? time_kind::zoned
+                   : local_ ? time_kind::local
+                            : time_kind::none};
 }
 
 // The same as strings.

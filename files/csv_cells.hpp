@@ -44,6 +44,8 @@ class csv_cells {
   std::uint64_t string_cell(std::string_view text);
   bool are_strings() const;
   void check_one_kind() const;
+  std::optional<std::uint64_t> time_cell(std::string_view text, std::uint64_t line);
+  void check_one_kind_of_texts() const;
   void turn_to_floats();
   void turn_to_short_texts();
   void learn_from(const csv_cells& later);
@@ -65,9 +67,13 @@ class csv_cells {
   std::optional<sighting> number_;     // its first number
   std::optional<sighting> text_;       // its first text
   std::optional<sighting> too_large_;  // its first integer beyond int64
+  std::optional<sighting> inexact_;    // its first integer that no double is
+  std::optional<sighting> local_;      // its first time without a zone
+  std::optional<sighting> zoned_;      // its first time with one
+  std::optional<sighting> no_time_;    // its first text that is no time
   bool floats_ = false;                // whether its cells are doubles
   bool fractions_ = false;             // whether some number was not an integer
-  std::size_t longest_ = 1;            // bytes of its longest text
+  std::size_t longest_ = 1;  // bytes of its longest text, more than fit if one ends in NUL
 };
 
 }  // namespace raydex::io

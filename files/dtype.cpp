@@ -72,9 +72,8 @@ std::string remedy_for(std::string_view dtype) {
     return fmt::format("a.astype('<{}')", dtype.substr(1));
   if (kind == 'b') return "a.astype('uint32')";
   if (is_number && (width == "1" || width == "2")) return fmt::format("a.astype('{}4')", kind);
-  if (kind == 'f') return "a.astype('float64')";
   if (kind == 'M' || kind == 'm') return "a.view('int64')";
-  if (kind == 'U' || kind == 'S') return "a.astype('S8'), of which 8 bytes are kept";
+  if (kind == 'U') return "numpy.char.encode(a)";
   return {};
 }
 

@@ -14,6 +14,13 @@
 
 namespace raydex::io {
 
+// What integers count.
+enum class time_kind : std::uint8_t {
+  none,   // no times
+  local,  // nanoseconds since 1970, of a clock on a wall
+  zoned   // the same of the world
+};
+
 // A column as a reader returns it.
 struct host_column {
   key_format format;
@@ -21,6 +28,7 @@ struct host_column {
   std::uint64_t stride = 0;                // bytes from one cell to the next; 0: adjacent
   std::shared_ptr<const std::byte> cells;  // the first one; the ends of ranges may share an array
   std::vector<std::uint8_t> validity;      // Arrow bitmap; empty if no cell is missing
+  time_kind times = time_kind::none;
 
   // The column as the library takes it, valid as long as this one.
   column view() const;

@@ -173,6 +173,13 @@ void column_reading::add(const std::string& name, host_column& to) {
   }
 }
 
+void column_reading::add_times(const std::string& name, host_column& to) {
+  if (!finds_type(name)) return add(name, to);
+  csv_name parts = split_short(name);
+  parts.column.texts = csv_texts::times;
+  tables_[parts.path].push_back({parts.column, &to});
+}
+
 void column_reading::add(const std::string& name, host_ranges& to) {
   if (!is_csv(name)) {
     range_reader reader(name);

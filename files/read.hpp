@@ -42,6 +42,8 @@ class column_reading {
  public:
   // Has a column read.
   void add(const std::string& name, host_column& to);
+  // The same, but texts of a CSV file that are times become their nanoseconds.
+  void add_times(const std::string& name, host_column& to);
   // Has ranges read: an n x 2 array of lower and upper ends, or two columns of a CSV file,
   // `t.csv:lower,upper`.
   void add(const std::string& name, host_ranges& to);

@@ -75,6 +75,19 @@ bool are_texts(const io::host_column& cells) {
   return cells.format.type == key_type::bytes;
 }
 
+// What cells are, in words.
+std::string type_of(const io::host_column& cells) {
+  switch (cells.times) {
+    case io::time_kind::local:
+      return "times without a zone";
+    case io::time_kind::zoned:
+      return "times with a zone";
+    case io::time_kind::none:
+      break;
+  }
+  return to_string(cells.format);
+}
+
 // Whether doubles hold all of these 64-bit integers.
 bool are_exact_doubles(const io::host_column& cells) {
   constexpr std::int64_t most = std::int64_t{1} << 53;
@@ -120,9 +133,21 @@ void adapt(const named_part& one, const named_part& other) {
   }
 }
 
+// Refuses times beside what is none.
+void check_times(const named_part& one, const named_part& other) {
+  const auto* const cells = std::get_if<io::host_column>(&one.part);
+  const auto* const others = std::get_if<io::host_column>(&other.part);
+  if (cells == nullptr || others == nullptr || cells->times == others->times ||
+      has_no_value(*cells) || has_no_value(*others))
+    return;
+  throw invalid_argument(fmt::format("{} {} are {}, but {} {} are {}", one.what, one.name,
+                                     type_of(*cells), other.what, other.name, type_of(*others)));
+}
+
 }  // namespace
 
 void make_alike(const named_part& one, const named_part& other) {
+  check_times(one, other);
   adapt(one, other);
   adapt(other, one);
   const auto* const cells = std::get_if<io::host_column>(&one.part);

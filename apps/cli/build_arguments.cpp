@@ -6,7 +6,10 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cstdint>
+#include <limits>
 
+#include "files/column_writer.hpp"
 #include "files/dtype.hpp"
 #include "files/read.hpp"
 
@@ -14,13 +17,43 @@ namespace raydex::cli {
 
 namespace {
 
-// --out, if both outputs are files of their own.
-const std::string& checked(const build_arguments& given,
-                           std::span<const io::file_argument> inputs) {
+// --out, if it has an ending that is written and both outputs are files of their own.
+const std::string& checked(const build_arguments& given, std::span<const io::file_argument> inputs,
+                           std::string_view binary) {
+  io::check_ending(given.out, binary);
   io::check_outputs(std::array{io::file_argument{"--out", given.out},
                                io::file_argument{"--report", given.report}},
                     inputs);
   return given.out;
+}
+
+// Whether a type has each value of another one.
+bool has_all_of(key_format type, key_format of) {
+  const auto digits = [](key_format one) {
+    switch (one.type) {
+      case key_type::float32:
+        return std::numeric_limits<float>::digits;
+      case key_type::float64:
+        return std::numeric_limits<double>::digits;
+      case key_type::int32:
+        return std::numeric_limits<std::int32_t>::digits;
+      case key_type::int64:
+        return std::numeric_limits<std::int64_t>::digits;
+      default:
+        return 8 * static_cast<int>(one.width);
+    }
+  };
+  const auto is_floating = [](key_format one) {
+    return one.type == key_type::float32 || one.type == key_type::float64;
+  };
+  const auto is_unsigned = [](key_format one) {
+    return one.type == key_type::uint32 || one.type == key_type::uint64;
+  };
+  const bool are_bytes = type.type == key_type::bytes;
+  if (are_bytes != (of.type == key_type::bytes) || (is_unsigned(type) && !is_unsigned(of)) ||
+      (is_floating(of) && !is_floating(type)))
+    return false;
+  return digits(type) >= digits(of);
 }
 
 }  // namespace
@@ -64,9 +97,15 @@ option_map parse_options(const std::vector<std::string>& given) {
   return options;
 }
 
-std::string how_to_read_as(key_format type, const std::string& path) {
-  return io::is_csv(path) ? fmt::format("; name the type: {}", io::with_type(path, type))
-                          : fmt::format("; in NumPy: a.astype('{}')", io::dtype_name(type));
+std::string how_to_read_as(const typed_file& file, key_format type) {
+  const bool rounds = type.type == key_type::float32 || type.type == key_type::float64;
+  if (io::is_csv(file.path)) {
+    return fmt::format("; name the type{}: {}", rounds ? ", to which numbers are rounded" : "",
+                       io::with_type(file.path, type));
+  }
+  return has_all_of(type, file.format)
+             ? fmt::format("; in NumPy: a.astype('{}')", io::dtype_name(type))
+             : "";
 }
 
 void check_row_ids(const typed_file& row_ids) {
@@ -74,18 +113,22 @@ void check_row_ids(const typed_file& row_ids) {
   if (type == key_type::uint32 || type == key_type::uint64) return;
   throw invalid_argument(fmt::format("{} {} are {}; they must be uint32 or uint64{}", row_ids.what,
                                      row_ids.path, to_string(row_ids.format),
-                                     how_to_read_as(format_of<std::uint64_t>, row_ids.path)));
+                                     how_to_read_as(row_ids, format_of<std::uint64_t>)));
 }
 
 void check_same_type(const typed_file& one, const typed_file& other) {
   if (one.format == other.format) return;
-  throw invalid_argument(fmt::format(
-      "{} {} are {}, but {} {} are {}{}", one.what, one.path, to_string(one.format), other.what,
-      other.path, to_string(other.format), how_to_read_as(other.format, one.path)));
+  std::string how = how_to_read_as(one, other.format);
+  if (how.empty() && !io::is_csv(other.path) && has_all_of(one.format, other.format))
+    how = fmt::format("{} of {}", how_to_read_as(other, one.format), other.path);
+  throw invalid_argument(fmt::format("{} {} are {}, but {} {} are {}{}", one.what, one.path,
+                                     to_string(one.format), other.what, other.path,
+                                     to_string(other.format), how));
 }
 
-outputs::outputs(const build_arguments& given, std::span<const io::file_argument> inputs)
-    : answers_(checked(given, inputs)) {
+outputs::outputs(const build_arguments& given, std::span<const io::file_argument> inputs,
+                 std::string_view binary)
+    : answers_(checked(given, inputs, binary)) {
   if (!given.report.empty()) report_.emplace(given.report);
 }
 

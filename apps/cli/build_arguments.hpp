@@ -50,8 +50,8 @@ struct typed_file {
 };
 
 // How a column is read as another type: `; name the type: file.csv:column:uint64`, or what to do in
-// NumPy.
-std::string how_to_read_as(key_format type, const std::string& path);
+// NumPy; empty where that would change values.
+std::string how_to_read_as(const typed_file& file, key_format type);
 
 // Refuses what are no row ids.
 void check_row_ids(const typed_file& row_ids);
@@ -63,7 +63,8 @@ void check_same_type(const typed_file& one, const typed_file& other);
 class outputs {
  public:
   // Refuses a file that is also read, or named twice, and what cannot be written.
-  outputs(const build_arguments& given, std::span<const io::file_argument> inputs);
+  outputs(const build_arguments& given, std::span<const io::file_argument> inputs,
+          std::string_view binary = ".npy");
 
   // The answers.
   io::output_file& answers() { return answers_; }

@@ -115,7 +115,10 @@ void add_join_command(CLI::App& app) {
       ->add_option("--direction", given->direction,
                    "For asof: where the closest time is looked for [backward]")
       ->type_name(direction_names);
-  command->add_option("--tolerance", given->tolerance, "For asof: the largest distance of times")
+  command
+      ->add_option("--tolerance", given->tolerance,
+                   "For asof: the largest distance of times; of dates and times of a CSV file in "
+                   "nanoseconds")
       ->type_name("NUMBER");
   command->add_flag("--strict", given->strict, "For asof: leave equal times out");
   list("--build-by", given->build_by, "For asof: a key of the build table that must be equal");

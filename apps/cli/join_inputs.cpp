@@ -152,9 +152,9 @@ join_inputs read(const join_request& asked, const std::string& columns) {
     for (std::size_t i = 0; i < names.size(); ++i)
       reading.add(names[i], parts[i]);
   };
-  // What is not looked up by equal keys has no strings.
+  // What is not looked up by equal keys has no strings, but times.
   const auto add_column = [&](const std::string& name, std::vector<io::host_key_part>& parts) {
-    reading.add(name, std::get<io::host_column>(parts.emplace_back()));
+    reading.add_times(name, std::get<io::host_column>(parts.emplace_back()));
   };
   if (asked.method == join_method::equal) {
     add(asked.build, in.build);

@@ -4,11 +4,13 @@
 #include <hwy/targets.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/advise.hpp"
@@ -77,6 +79,28 @@ std::string about_unexpected_word(const CLI::App& app) {
                      raydex::io::suggestion(word, known));
 }
 
+// The words with `--out -dash.npy` as `--out=-dash.npy`: one that begins with a dash is the value
+// of what takes one, unless it is an option itself.
+std::vector<std::string> with_values(const CLI::App& app, std::vector<std::string> words) {
+  const std::vector<const CLI::App*> commands = app.get_subcommands(
+      [&](const CLI::App* one) { return !words.empty() && one->get_name() == words[0]; });
+  if (commands.empty()) return words;
+  const CLI::App* const command = commands.front();
+  std::vector<std::string> found;
+  for (std::string& word : words) {
+    const bool is_value = word.size() > 1 && word[0] == '-' && word[1] != '-' &&
+                          command->get_option_no_throw(word) == nullptr;
+    const CLI::Option* const before =
+        is_value && !found.empty() ? command->get_option_no_throw(found.back()) : nullptr;
+    if (before != nullptr && before->get_items_expected_max() > 0) {
+      found.back() += "=" + word;
+    } else {
+      found.push_back(std::move(word));
+    }
+  }
+  return found;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("GPU indexes: points, ranges and joins over columns, answered on a CPU or a GPU.",
                "raydex");
@@ -92,7 +116,9 @@ int run(int argc, char** argv) {
   raydex::cli::add_tune_command(app);
   raydex::cli::add_completion_command(app);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = with_values(app, {argv + 1, argv + argc});
+    std::ranges::reverse(words);  // as the parser takes them
+    app.parse(std::move(words));
     if (app.get_subcommands().empty()) {
       print_error("which subcommand? (see --help)");
       return misuse;

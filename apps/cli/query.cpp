@@ -254,7 +254,7 @@ void run(const query_arguments& given) {
   const option_map options = parse_options(given.options);
   check(given);
   // What would fail late is tried early: outputs and the backend.
-  outputs files(given, given.inputs());
+  outputs files(given, given.inputs(), kind == result_kind::rows ? ".npz" : ".npy");
   // An archive is not written from its begin to its end.
   if (kind == result_kind::rows && !io::is_csv_output(given.out)) files.answers().seek(0);
   const session on(

@@ -99,7 +99,7 @@ void check_positions(const typed_file& positions) {
   }
   throw invalid_argument(fmt::format("{} {} are {}; positions are integers{}", positions.what,
                                      positions.path, to_string(positions.format),
-                                     how_to_read_as(format_of<std::int64_t>, positions.path)));
+                                     how_to_read_as(positions, format_of<std::int64_t>)));
 }
 
 void check_none_missing(const char* what, const std::string& path, const io::host_column& read) {

@@ -17,7 +17,8 @@ namespace raydex {
 /// the way through a call of raydex arrives as one of them, too.
 class RAYDEX_EXPORT error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// What a message names may have NUL bytes, which would end it: they are written as \\0.
+  explicit error(const std::string& message);
   ~error() override;
 };
 

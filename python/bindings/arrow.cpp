@@ -92,21 +92,85 @@ class owned {
   T base_{};
 };
 
-// A field's type. With a dictionary its cells are places there.
+// A field's type. With a dictionary its cells are places there. `extension`: the name of a type
+// that is made of it, else empty.
 struct field {
   std::string format;
   std::string name;
+  std::string extension;
   std::shared_ptr<field> dictionary;
   std::vector<field> children;
 };
 
+// What metadata say of a key: their number, then each key and its value behind their sizes.
+std::string metadata_of(const char* at, std::string_view key) {
+  if (at == nullptr) return "";
+  const auto number = [&] {
+    std::int32_t read = 0;
+    std::memcpy(&read, at, sizeof read);
+    at += sizeof read;
+    return read;
+  };
+  const auto text = [&] {
+    const std::int32_t size = number();
+    if (size < 0) throw invalid_argument("column: the metadata of its Arrow type are damaged");
+    const std::string_view read(at, static_cast<std::size_t>(size));
+    at += size;
+    return read;
+  };
+  for (std::int32_t left = number(); left > 0; --left) {
+    const std::string_view name = text();
+    const std::string_view value = text();
+    if (name == key) return std::string(value);
+  }
+  return "";
+}
+
 field read_field(const ArrowSchema& schema) {
-  field read{schema.format, schema.name != nullptr ? schema.name : "", nullptr, {}};
+  field read{schema.format,
+             schema.name != nullptr ? schema.name : "",
+             metadata_of(schema.metadata, "ARROW:extension:name"),
+             nullptr,
+             {}};
   if (schema.dictionary != nullptr)
     read.dictionary = std::make_shared<field>(read_field(*schema.dictionary));
   for (std::int64_t i = 0; i < schema.n_children; ++i)
     read.children.push_back(read_field(*schema.children[i]));
   return read;
+}
+
+// Refuses an array that is not laid out as its type is: nothing else tells before a pointer is
+// read.
+void check_layout(const field& of, const ArrowArray& array) {
+  const auto refuse = [&](const char* why) {
+    throw invalid_argument("column: its Arrow array of type '" + of.format + "' " + why +
+                           "; it is damaged");
+  };
+  constexpr std::int64_t end = std::int64_t{1} << 56;  // so that places in bytes are numbers
+  if (array.length < 0 || array.offset < 0 || array.length > end || array.offset > end)
+    refuse("has a length or an offset that is none");
+  const bool is_text = of.format == "u" || of.format == "U" || of.format == "z" || of.format == "Z";
+  const bool is_view = of.format == "vu" || of.format == "vz";
+  // A bitmap, and then offsets, cells or views; texts have bytes of their own.
+  const std::int64_t wanted = of.format == "n" || of.format.starts_with("+") ? 0
+                              : is_text || is_view                           ? 3
+                                                                             : 2;
+  if (array.n_buffers < wanted || (array.n_buffers > 0 && array.buffers == nullptr))
+    refuse("has too few buffers");
+  const bool has_cells = array.length > 0;
+  if (wanted > 0 && has_cells && array.buffers[1] == nullptr) refuse("has no cells");
+  if ((of.dictionary != nullptr) != (array.dictionary != nullptr))
+    refuse("has a dictionary that its type has not, or none");
+  if (of.dictionary) check_layout(*of.dictionary, *array.dictionary);
+  if (array.n_children != static_cast<std::int64_t>(of.children.size()) ||
+      (array.n_children > 0 && array.children == nullptr))
+    refuse("has another number of children than its type");
+  for (std::size_t i = 0; i < of.children.size(); ++i) {
+    if (array.children[i] == nullptr) refuse("lacks a child");
+    check_layout(of.children[i], *array.children[i]);
+    if (of.format == "+s" && array.children[i]->length < array.offset + array.length)
+      refuse("has more rows than a child");
+  }
 }
 
 // An array, or a child of one, of which all is kept.
@@ -134,7 +198,9 @@ nb::tuple import_array(nb::handle schema_capsule, nb::handle array_capsule) {
   schema.take(schema_capsule, "arrow_schema");
   const auto array = std::make_shared<owned<ArrowArray>>();
   array->take(array_capsule, "arrow_array");
-  return nb::make_tuple(read_field(*schema.get()), std::vector<chunk>{{array, array->get()}});
+  const field of = read_field(*schema.get());
+  check_layout(of, *array->get());
+  return nb::make_tuple(of, std::vector<chunk>{{array, array->get()}});
 }
 
 // The same of an array that is on a device: also its type and number, and the event after which its
@@ -148,8 +214,10 @@ nb::tuple import_device_array(nb::handle schema_capsule, nb::handle array_capsul
   array->take(held.array, name);
   const address event =
       held.sync_event == nullptr ? 0 : *static_cast<const address*>(held.sync_event);
-  return nb::make_tuple(read_field(*schema.get()), std::vector<chunk>{{array, array->get()}},
-                        held.device_type, held.device_id, event);
+  const field of = read_field(*schema.get());
+  check_layout(of, *array->get());
+  return nb::make_tuple(of, std::vector<chunk>{{array, array->get()}}, held.device_type,
+                        held.device_id, event);
 }
 
 nb::tuple import_stream(nb::handle capsule) {
@@ -173,7 +241,10 @@ nb::tuple import_stream(nb::handle capsule) {
       chunks.push_back({array, array->get()});
     }
   }
-  return nb::make_tuple(read_field(*schema.get()), chunks);
+  const field of = read_field(*schema.get());
+  for (const chunk& one : chunks)
+    check_layout(of, *one.array);
+  return nb::make_tuple(of, chunks);
 }
 
 // Strings one after the other, as they are joined by.
@@ -197,22 +268,48 @@ T number_at(const void* numbers, std::int64_t i) {
   return static_cast<const T*>(numbers)[i];
 }
 
+[[noreturn]] void refuse_text(const char* what) {
+  throw invalid_argument(std::string("column: ") + what + " of its Arrow strings are damaged");
+}
+
 // String i, counted from the begin of the buffers, if it is valid. Views are of 16 bytes: a size,
 // then the string, or else four bytes of it, a buffer and a place there.
 std::string_view view_at(const ArrowArray& array, std::int64_t i) {
   const char* const at = static_cast<const char*>(array.buffers[1]) + 16 * i;
   std::int32_t view[4];
   std::memcpy(view, at, sizeof view);
+  if (view[0] < 0) refuse_text("views");
   const auto size = static_cast<std::size_t>(view[0]);
   if (size <= 12) return {at + 4, size};
-  return {static_cast<const char*>(array.buffers[2 + view[2]]) + view[3], size};
+  // The last buffer has the sizes of those that views are of.
+  const std::int64_t texts = array.n_buffers - 3;
+  if (view[2] < 0 || view[2] >= texts || view[3] < 0) refuse_text("views");
+  const auto* const sizes = static_cast<const std::int64_t*>(array.buffers[array.n_buffers - 1]);
+  const auto* const text = static_cast<const char*>(array.buffers[2 + view[2]]);
+  if (sizes == nullptr || text == nullptr || view[3] + std::int64_t{view[0]} > sizes[view[2]])
+    refuse_text("views");
+  return {text + view[3], size};
 }
 template <class Offset>
 std::string_view string_at(const ArrowArray& array, std::int64_t i) {
   const auto begin = number_at<Offset>(array.buffers[1], i);
   const auto end = number_at<Offset>(array.buffers[1], i + 1);
+  if (end > begin && array.buffers[2] == nullptr) refuse_text("offsets");
   return {static_cast<const char*>(array.buffers[2]) + begin,
           static_cast<std::size_t>(end - begin)};
+}
+
+// Refuses strings whose ends do not follow each other; where their bytes end, nothing tells.
+template <class Offset>
+void check_offsets(const ArrowArray& array) {
+  const auto* const ends = static_cast<const Offset*>(array.buffers[1]) + array.offset;
+  for (std::int64_t i = 0; i < array.length; ++i)
+    if (ends[i] < 0 || ends[i + 1] < ends[i]) refuse_text("offsets");
+}
+void check_offsets(const ArrowArray& array, const std::string& format) {
+  if (array.length == 0 || format.starts_with("v")) return;
+  if (format == "U" || format == "Z") return check_offsets<std::int64_t>(array);
+  check_offsets<std::int32_t>(array);
 }
 
 using reads_string = std::string_view (*)(const ArrowArray&, std::int64_t);
@@ -250,15 +347,20 @@ reads_place place_reader(const std::string& format) {
 // of strings. Missing ones are empty.
 flat_strings flatten(const field& of, const std::vector<chunk>& chunks) {
   const nb::gil_scoped_release unlocked;
-  const reads_string string = string_reader(of.dictionary ? of.dictionary->format : of.format);
+  const std::string& format = of.dictionary ? of.dictionary->format : of.format;
+  const reads_string string = string_reader(format);
   const reads_place place = of.dictionary ? place_reader(of.format) : nullptr;
   flat_strings all;
   for (const chunk& one : chunks) {
     const ArrowArray& array = *one.array;
     const ArrowArray& strings = place != nullptr ? *array.dictionary : array;
+    check_offsets(strings, format);
     for (std::int64_t i = array.offset; i < array.offset + array.length; ++i) {
       const bool there = is_valid(array, i);
-      const std::int64_t at = !there || place == nullptr ? i : strings.offset + place(array, i);
+      const std::int64_t own = there && place != nullptr ? place(array, i) : 0;
+      if (own < 0 || (own >= strings.length && there && place != nullptr))
+        refuse_text("places in the dictionary");
+      const std::int64_t at = place != nullptr ? strings.offset + own : i;
       all.append(there && is_valid(strings, at) ? string(strings, at) : std::string_view());
     }
   }
@@ -276,6 +378,7 @@ void bind_arrow(nb::module_& to) {
   nb::class_<field>(to, "ArrowField")
       .def_ro("format", &field::format)
       .def_ro("name", &field::name)
+      .def_ro("extension", &field::extension)
       .def_ro("dictionary", &field::dictionary,
               nb::sig("def dictionary(self) -> ArrowField | None"))
       .def_ro("children", &field::children);

@@ -5,8 +5,18 @@
     >>> index = raydex.build(np.array([50, 20, 40, 20, 30]))
     >>> index.count([20, 35], [20, 50])
     array([2, 2])
-    >>> index.first([20, 60])
+    >>> rows = index.first([20, 60])
+    >>> rows
     array([ 1, -1])
+
+There is no 60, and no row of it: -1. As an index that is the last row, so `names[rows]` would name one. `raydex.take`
+does not:
+
+    >>> raydex.take(np.array(["ann", "bob", "cyd", "dan", "eve"]), rows)
+    masked_array(data=['bob', --],
+                 mask=[False,  True],
+           fill_value='N/A',
+                dtype='<U3')
 
 Columns stay where they are: NumPy arrays, PyTorch and CuPy tensors, Arrow columns of pyarrow, Polars, pandas
 and DuckDB. Results are arrays of NumPy, PyTorch or CuPy, on the same device.
@@ -26,6 +36,7 @@ from raydex._errors import (
     Unavailable,
     Unsupported,
 )
+from raydex._exports import masked, take, to_arrow
 from raydex._index import Index, IndexInfo, Matches, build, not_found
 from raydex._joins import JoinRows, join, join_asof, join_range
 from raydex._minima import Rmq, RmqInfo, rmq
@@ -63,8 +74,11 @@ __all__ = [
     "join",
     "join_asof",
     "join_range",
+    "masked",
     "not_found",
     "rmq",
     "searchsorted",
     "structures",
+    "take",
+    "to_arrow",
 ]

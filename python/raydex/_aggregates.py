@@ -10,7 +10,7 @@ import numpy as np
 
 from raydex import _raydex
 from raydex._columns import Key, column, format_of, look, refuse_strings, stream_of
-from raydex._errors import InvalidType, Unsupported
+from raydex._errors import InvalidType, Unsupported, flag
 from raydex._index import Batch, Index, bytes_as_text
 from raydex._places import Held, stream_for
 from raydex._progress import shown
@@ -161,8 +161,8 @@ class Aggregate(Held):
         return np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()]
 
     def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
-        """The smallest matching row of each probe, int64, -1 where none matches. Cost: a search or two a
-        probe, and a few reads, where `Index.first` looks at all rows of a range. Raises
+        """The smallest matching row of each probe, int64, -1 where none matches, see `raydex.take`. Cost: a
+        search or two a probe, and a few reads, where `Index.first` looks at all rows of a range. Raises
         `raydex.Unsupported` if it was built with `first_rows=False`."""
         batch = self._batch(lower, upper, stream)
         return batch.numbers("int64", self._native.first, self._index._native, *batch.arguments)
@@ -206,6 +206,9 @@ def aggregate(
     """
     if not isinstance(index, Index):
         raise InvalidType(f"index: a {type(index).__qualname__} is none; give raydex.build(column)")
+    parts = {"sums": sums, "minima": minima, "maxima": maxima, "first_rows": first_rows}
+    for name, is_asked in parts.items():
+        flag(name, is_asked)
     index._check_open()
     index._check_ordered("index")
     place = index._place
@@ -225,7 +228,7 @@ def aggregate(
         number, kept = stream_for(HOST if place.device is None else BareWorld(place.device), stream)
     with shown("aggregate", len(index), progress):
         native = place.run(
-            _raydex.Aggregate, index._native, place.session(), number, cells, sums, minima, maxima, first_rows
+            _raydex.Aggregate, index._native, place.session(), number, cells, *map(bool, parts.values())
         )
     index._streams[number] = kept
     return Aggregate(native, index, key, kept, number)

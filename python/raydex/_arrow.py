@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
-from raydex._errors import InvalidType
+from raydex._errors import Error, InvalidArgument, InvalidType
 
 _NUMBERS = {
     "c": "int8", "C": "uint8", "s": "int16", "S": "uint16", "i": "int32", "I": "uint32",
@@ -29,8 +29,11 @@ _TIMES = {
     "ttn": ("int64", "time64[ns]"),
 }
 _UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
+_WIDEST = 8  # bytes of fixed_size_binary that are a key by themselves; longer ones are strings
 _PLAIN_STRINGS = ("u", "U", "z", "Z")
 _STRINGS = (*_PLAIN_STRINGS, "vu", "vz")
+# Extension types whose cells are equal where those of their storage are: what they are, "" for that itself.
+_EXTENSIONS = {"": "", "arrow.json": "", "arrow.uuid": "uuid"}
 # Types of devices.
 _CPU = 1
 _CUDA = (2, 13)  # managed memory, too
@@ -40,12 +43,16 @@ _CUDA = (2, 13)  # managed memory, too
 class HostCells:
     """Cells in host memory: an array of one dimension, and a bitmap of which are there.
 
-    `unit` is what integers of Arrow count, where the array's dtype does not say it."""
+    `unit` is what integers of Arrow count, where the array's dtype does not say it; `is_void`: no cell is there,
+    nor said what it would be of; `is_whole`: NUL bytes at the end of byte strings are of them, as in Arrow, and no
+    padding, as in NumPy."""
 
     array: npt.NDArray[Any]
     validity: npt.NDArray[np.uint8] | None = None
     unit: str = ""
     kept: Any = None
+    is_void: bool = False
+    is_whole: bool = False
 
 
 @dataclass(slots=True)
@@ -67,7 +74,9 @@ class DeviceCells:
 
 @dataclass(slots=True)
 class StringCells:
-    """Strings of any length, as Arrow lays them out; `event` is as of `DeviceCells`."""
+    """Strings of any length, as Arrow lays them out; `event` is as of `DeviceCells`. `unit`: what they are where
+    they are no texts or bytes; `texts`: the same of a list; `bits`: the bitmap of which are there, in host
+    memory."""
 
     bytes: int
     offsets: int
@@ -76,6 +85,9 @@ class StringCells:
     validity: int
     kept: Any
     event: int = 0
+    unit: str = ""
+    texts: list[Any] | None = None
+    bits: npt.NDArray[np.uint8] | None = None
 
 
 Cells = HostCells | DeviceCells | StringCells
@@ -133,12 +145,26 @@ def _physical(argument: str, format_of: str) -> tuple[str, str]:
         return ("int64", f"datetime64[{unit}, tz]") if zone else (f"datetime64[{unit}]", "")
     if format_of.startswith("tD"):
         return (f"timedelta64[{_UNITS[format_of[2]]}]", "")
-    if format_of.startswith("w:") and 1 <= int(format_of[2:]) <= 8:
-        return (f"S{int(format_of[2:])}", "")
+    if 1 <= _width(format_of) <= _WIDEST:
+        return (f"S{_width(format_of)}", "")
     raise InvalidType(
         f"{argument}: Arrow's type '{format_of}' is no key; keys are integers, floating numbers, bool, "
-        "dates, times, durations, and fixed_size_binary of 1 to 8 bytes: cast the column to one of these"
+        "dates, times, durations, texts and bytes"
     )
+
+
+def _width(format_of: str) -> int:
+    """Bytes of a cell of fixed_size_binary; 0 of other types."""
+    return int(format_of[2:]) if format_of.startswith("w:") else 0
+
+
+def _check_extension(argument: str, field: _raydex.ArrowField) -> None:
+    """Refuses types that are made of others, unless it is known that they are equal where these are."""
+    if field.extension not in _EXTENSIONS:
+        raise InvalidType(
+            f"{argument}: its type is the extension {field.extension!r} of Arrow, and raydex does not know when two "
+            "of its values are equal; give a column of a type of Arrow's own"
+        )
 
 
 def _strings(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> StringCells:
@@ -149,9 +175,47 @@ def _strings(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> Str
         [one] = chunks
         wide = field.format in ("U", "Z")
         offsets = one.buffers[1] + one.offset * (8 if wide else 4)
-        return StringCells(one.buffers[2], offsets, wide, size, there, (chunks, validity))
+        _check_offsets(_view(offsets, size + 1, "i8" if wide else "i4", one), one.buffers[2] != 0)
+        return StringCells(one.buffers[2], offsets, wide, size, there, (chunks, validity), bits=validity)
     flat = _raydex.arrow_flatten(field, chunks)
-    return StringCells(flat.bytes, flat.offsets, True, size, there, (flat, validity))
+    return StringCells(flat.bytes, flat.offsets, True, size, there, (flat, validity), bits=validity)
+
+
+def _check_offsets(offsets: npt.NDArray[Any], has_text: bool) -> None:
+    if offsets[0] < 0 or (offsets[1:] < offsets[:-1]).any() or (offsets[-1] > offsets[0] and not has_text):
+        raise InvalidArgument("column: the offsets of its Arrow strings do not ascend; it is damaged")
+
+
+def _fixed_strings(
+    argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk], unit: str
+) -> StringCells:
+    """Cells of fixed_size_binary as strings of any length, where they lie if they are in one chunk."""
+    width = _width((field.dictionary or field).format)
+    if field.dictionary is not None:
+        parts = [_decoded_bytes(field, one, width) for one in chunks]
+    else:
+        parts = [_bytes_of(one, width) for one in chunks]
+    letters = parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0, "u1")])
+    size = len(letters) // width
+    offsets = np.arange(size + 1, dtype="i8") * width
+    validity = _joined_validity(field, chunks) if chunks else None
+    there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
+    begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
+    return StringCells(first, begins, True, size, there, (letters, offsets, validity, chunks), 0, unit, None, validity)
+
+
+def _bytes_of(chunk: _raydex.ArrowChunk, width: int) -> npt.NDArray[np.uint8]:
+    return _view(chunk.buffers[1] + chunk.offset * width, chunk.length * width, np.uint8, chunk)
+
+
+def _decoded_bytes(
+    field: _raydex.ArrowField, chunk: _raydex.ArrowChunk, width: int
+) -> npt.NDArray[np.uint8]:
+    values, places = _bytes_of(chunk.dictionary, width).reshape(-1, width), _places(field, chunk)
+    if len(values) == 0:  # all cells are missing
+        return np.zeros(chunk.length * width, np.uint8)
+    found: npt.NDArray[np.uint8] = values[places].reshape(-1)
+    return found
 
 
 def _unpacked(bits: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.uint8]:
@@ -181,7 +245,15 @@ def _places(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray
     dtype = np.dtype(_NUMBERS[field.format])
     places = _view(chunk.buffers[1] + chunk.offset * dtype.itemsize, chunk.length, dtype, chunk)
     validity = _validity(chunk)
-    return places if validity is None else places * _unpacked(validity, chunk.length).view(np.bool_)
+    there = places if validity is None else places[_unpacked(validity, chunk.length).view(np.bool_)]
+    if validity is not None:
+        places = places * _unpacked(validity, chunk.length).view(np.bool_)
+    if len(there) and (int(there.min()) < 0 or int(there.max()) >= chunk.dictionary.length):
+        raise InvalidArgument(
+            f"column: its Arrow dictionary has {chunk.dictionary.length} values, and some of its cells are of others; "
+            "it is damaged"
+        )
+    return places
 
 
 def _validity_by_dictionary(
@@ -191,6 +263,8 @@ def _validity_by_dictionary(
     validity, of_values = _validity(chunk), _validity(chunk.dictionary)
     if of_values is None:
         return validity
+    if chunk.dictionary.length == 0:
+        return np.zeros((chunk.length + 7) // 8, np.uint8)
     there = _unpacked(of_values, chunk.dictionary.length)[_places(field, chunk)]
     if validity is not None:
         there &= _unpacked(validity, chunk.length)
@@ -204,18 +278,26 @@ def _decoded(
     assert field.dictionary is not None
     values = _cells(argument, field.dictionary, [chunk.dictionary])
     assert isinstance(values, HostCells)
+    places = _places(field, chunk)
     if len(values.array) == 0:  # all cells are missing
         return np.zeros(chunk.length, values.array.dtype)
-    found: npt.NDArray[Any] = values.array[_places(field, chunk)]
+    found: npt.NDArray[Any] = values.array[places]
     return found
 
 
 def _cells(
     argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]
 ) -> HostCells | StringCells:
-    format_of = (field.dictionary or field).format
+    of = field.dictionary or field
+    for one in (field, of):
+        _check_extension(argument, one)
+    format_of, meaning = of.format, _EXTENSIONS[of.extension] or _EXTENSIONS[field.extension]
+    if format_of == "n":
+        return nothing(sum(one.length for one in chunks))
     if format_of in _STRINGS:
         return _strings(field, chunks)
+    if _width(format_of) > _WIDEST:
+        return _fixed_strings(argument, field, chunks, meaning)
     dtype, unit = ("bool", "") if format_of == "b" else _physical(argument, format_of)
     parts: list[npt.NDArray[Any]]
     if field.dictionary is not None:
@@ -226,17 +308,24 @@ def _cells(
         width = np.dtype(dtype).itemsize
         parts = [_view(one.buffers[1] + one.offset * width, one.length, dtype, one) for one in chunks]
     array = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.empty(0, dtype)
-    return HostCells(array, _joined_validity(field, chunks) if chunks else None, unit)
+    validity = _joined_validity(field, chunks) if chunks else None
+    return HostCells(array, validity, unit, is_whole=_width(format_of) > 0)
+
+
+def nothing(size: int) -> HostCells:
+    """Missing cells, of a type that nothing says."""
+    return HostCells(np.zeros(size), np.zeros((size + 7) // 8, np.uint8) if size else None, is_void=True)
 
 
 def _device_cells(
     argument: str, field: _raydex.ArrowField, chunk: _raydex.ArrowChunk, event: int
 ) -> DeviceCells | StringCells:
+    _check_extension(argument, field)
     if field.dictionary is not None or field.format in ("b", "vu", "vz"):
         of = "dictionary-encoded" if field.dictionary is not None else f"of Arrow's type '{field.format}'"
         raise InvalidType(
-            f"{argument}: it is {of} in the memory of a GPU; convert it first, with .astype('int32') or "
-            ".astype('str')"
+            f"{argument}: it is {of} in the memory of a GPU; convert it first, to "
+            "the type of its values, bool to 'int8'"
         )
     validity = 0
     if chunk.null_count != 0 and chunk.buffers and chunk.buffers[0] != 0:
@@ -271,12 +360,18 @@ def take_arrow(argument: str, x: Any) -> tuple[Cells | Table, int | None]:
     """The cells of an object with a PyCapsule interface, or a table where it is of several columns, and the
     number of the GPU that they are on."""
     kind, device, event = _CPU, 0, 0
-    if hasattr(x, "__arrow_c_device_array__"):
-        field, chunks, kind, device, event = _raydex.arrow_device_array(*x.__arrow_c_device_array__())
-    elif hasattr(x, "__arrow_c_array__"):
-        field, chunks = _raydex.arrow_array(*x.__arrow_c_array__())
-    else:
-        field, chunks = _raydex.arrow_stream(x.__arrow_c_stream__())
+    try:
+        if hasattr(x, "__arrow_c_device_array__"):
+            field, chunks, kind, device, event = _raydex.arrow_device_array(*x.__arrow_c_device_array__())
+        elif hasattr(x, "__arrow_c_array__"):
+            field, chunks = _raydex.arrow_array(*x.__arrow_c_array__())
+        else:
+            field, chunks = _raydex.arrow_stream(x.__arrow_c_stream__())
+    except (Error, MemoryError):
+        raise
+    except Exception as error:  # of any library
+        of = f"{type(x).__module__.partition('.')[0]}.{type(x).__qualname__}"
+        raise InvalidArgument(f"{argument}: Arrow has no column of this {of}: {error}") from error
     if kind != _CPU and kind not in _CUDA:
         raise InvalidType(
             f"{argument}: it is on a device of Arrow's type {kind}; copy it to the CPU or to CUDA"
@@ -291,6 +386,8 @@ def take_arrow(argument: str, x: Any) -> tuple[Cells | Table, int | None]:
     number = None if kind == _CPU else device
     if field.format != "+s":
         return (cells(argument, field, chunks), number)
+    if field.extension:
+        _check_extension(argument, field)
     if any(one.null_count > 0 or one.offset != 0 for one in chunks):
         raise InvalidType(f"{argument}: structs with missing or cut rows are no table; give its columns")
     table = Table([], [])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex import _cuda, _raydex, _times
+from raydex import _cuda, _lists, _raydex, _times
 from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._places import stream_for
@@ -33,6 +33,7 @@ from raydex._worlds import (
 )
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
+_BFLOAT16 = 4
 _WIDENED = {
     "b1": "u4", "i1": "i4", "i2": "i4", "u1": "u4", "u2": "u4", "f2": "f4",
 }  # fmt: skip
@@ -41,12 +42,24 @@ _FORMATS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Key:
-    """What cells are: a dtype, and for some of Arrow's times what their integers count."""
+    """What cells are: a dtype, and for some of Arrow's types what their integers or strings mean."""
 
     dtype: np.dtype[Any] | None  # None: strings of any length
     unit: str = ""
+    is_void: bool = False  # of no cells that could say what they are
+
+    def __eq__(self, other: object) -> bool:
+        # NumPy takes None for float64 where it compares it with a dtype.
+        return (
+            isinstance(other, Key)
+            and (self.dtype is None) == (other.dtype is None)
+            and (self.dtype, self.unit, self.is_void) == (other.dtype, other.unit, other.is_void)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.unit, self.is_void))
 
     @functools.cached_property
     def native(self) -> _raydex.Format:
@@ -67,8 +80,12 @@ class Key:
 
     def __str__(self) -> str:
         if self.dtype is None:
-            return "strings"
+            return self.unit or "strings"
         return self.unit or (f"S{self.dtype.itemsize}" if self.dtype.kind == "S" else str(self.dtype))
+
+
+VOID = Key(np.dtype("float64"), is_void=True)
+"""Of an empty list, of nothing but missing cells, of Arrow's null: what equals no cell of any type."""
 
 
 @dataclass(slots=True)
@@ -140,15 +157,15 @@ def natural(argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     if found is not None:
         return found
     hints = {
-        "S": "byte strings of up to 8 bytes are keys; give longer ones as pyarrow.array(x)",
-        "U": "give short ones as x.astype('S8'), or any as pyarrow.array(x)",
-        "O": "give numbers as x.astype(...), strings as pyarrow.array(x)",
-        "T": "give short ones as x.astype('S8'), or any as pyarrow.array(x)",
-        "c": "complex numbers have no order; give x.real or x.imag",
-        "f": "convert them, with x.astype('float64')",
+        "S": "here byte strings of 1 to 8 bytes are",
+        "U": "give a list of them, x.tolist()",
+        "O": "give a list of them, x.tolist(), if all are of one kind",
+        "T": "give a list of them, x.tolist()",
+        "c": "complex numbers have no order",
+        "f": "floating numbers of up to 64 bits are",
         "V": "give one field of it, as x['name']",
     }
-    raise InvalidType(f"{argument}: cells of {dtype} are no keys; {hints.get(dtype.kind, 'convert them')}")
+    raise InvalidType(f"{argument}: cells of {dtype} are no keys; {hints.get(dtype.kind, 'numbers and times are')}")
 
 
 def converts(of: np.dtype[Any], to: np.dtype[Any]) -> bool:
@@ -161,23 +178,26 @@ def converts(of: np.dtype[Any], to: np.dtype[Any]) -> bool:
 
 
 def _is_plain(x: Any) -> bool:
-    """Numbers and texts of Python, and lists of them."""
-    return isinstance(x, (bool, int, float, bytes, str, list, tuple, range)) or type(x).__module__ in (
-        "datetime",
-        "decimal",
-    )
+    """Values of Python, and lists of them."""
+    return isinstance(x, (list, tuple, range)) or _lists.is_known(x)
 
 
-def _pandas_array(argument: str, x: Any) -> Any:
-    """The array of a pandas Series or Index; what has no NumPy dtype goes through Arrow."""
-    if isinstance(x.dtype, np.dtype) and x.dtype.kind != "O":
-        return x.to_numpy(copy=False)
+def _look_at_pandas(argument: str, x: Any) -> Source | Any:
+    """A Series or Index of pandas, or what Arrow has of it: there goes what is of a type that NumPy has not."""
+    if isinstance(x.dtype, np.dtype):
+        if x.dtype.kind == "O":
+            return Source(argument, x, HOST, _lists.cells_of_objects(argument, x), loose=True, shape=x.shape)
+        array = x.to_numpy(copy=False)
+        return Source(argument, array, HOST, HostCells(array), shape=array.shape)
     if is_arrow(x):
         return x
     arrays = sys.modules.get("pyarrow")
     if arrays is None:
         raise InvalidType(f"{argument}: a pandas {type(x).__name__} of {x.dtype} needs pyarrow; import it")
-    return arrays.array(x)
+    try:
+        return arrays.array(x)
+    except (arrays.ArrowException, ValueError, TypeError) as error:
+        raise InvalidType(f"{argument}: Arrow has no column of {x.dtype}: {error}") from error
 
 
 def on_gpu(x: Any) -> Any:
@@ -202,19 +222,16 @@ def look(argument: str, x: Any) -> Source:
         array = np.asanyarray(x)
         return Source(argument, x, HOST, HostCells(array), scalar=array.ndim == 0, shape=array.shape)
     if _is_plain(x):
-        try:
-            array = np.asarray(x)
-        except (ValueError, OverflowError) as error:
-            raise InvalidArgument(f"{argument}: NumPy makes no array of it: {error}") from None
-        if array.dtype.kind == "U":
-            array = np.char.encode(array, "utf-8")
-        return Source(
-            argument, x, HOST, HostCells(array), scalar=array.ndim == 0, loose=True, shape=array.shape
-        )
+        cells, shape = _lists.cells_of(argument, x)
+        return Source(argument, x, HOST, cells, scalar=shape == (), loose=True, shape=shape)
     if is_of("pandas", x, "Series") or is_of("pandas", x, "Index"):
-        x = _pandas_array(argument, x)
-        if isinstance(x, np.ndarray):
-            return Source(argument, x, HOST, HostCells(x), shape=x.shape)
+        x = _look_at_pandas(argument, x)
+        if isinstance(x, Source):
+            return x
+    if is_of("polars", x, "DataFrame") and x.width == 1:
+        x = x.to_series()
+    if is_of("polars", x, "Series") and str(x.dtype) == "Object":  # Arrow has their addresses
+        return Source(argument, x, HOST, _lists.cells_of_objects(argument, x.to_list()), loose=True, shape=x.shape)
     x = on_gpu(x)
     # Arrow's arrays have DLPack, too, which knows no missing values.
     if is_arrow(x):
@@ -236,7 +253,7 @@ def look(argument: str, x: Any) -> Source:
         return Source(argument, x, HOST, HostCells(array), shape=array.shape)
     try:
         array = np.asarray(memoryview(x))
-    except TypeError:
+    except (TypeError, ValueError, NotImplementedError):
         raise InvalidType(
             f"{argument}: a {type(x).__module__}.{type(x).__qualname__} is no column; give a NumPy array, "
             "an Arrow column, a list, or what has __dlpack__, __cuda_array_interface__ or "
@@ -351,9 +368,11 @@ def _ask_dlpack(source: Source, stream: int) -> HostCells | DeviceCells:
     tensor = _raydex.Tensor(capsule)
     code, bits, lanes = tensor.type
     if code not in _DLPACK_KINDS or lanes != 1 or bits % 8 != 0:
+        hint = "floating numbers of 16, 32 and 64 bits, integers and bool are"
+        if code == _BFLOAT16:
+            hint = "float32 has each of them: x.to(torch.float32) in PyTorch"
         raise InvalidType(
-            f"{argument}: cells of {getattr(x, 'dtype', f'DLPack code {code}')} are no keys; convert them to "
-            "float32, as x.to(torch.float32) does in PyTorch"
+            f"{argument}: cells of {getattr(x, 'dtype', f'DLPack code {code}')} are no keys; {hint}"
         )
     dtype = _dlpack_dtype(code, bits)
     shape = tuple(tensor.shape)
@@ -401,7 +420,9 @@ def _look_at_cuda_array(argument: str, x: Any) -> Source:
         validity = of_mask["data"][0]
     dtype = np.dtype(of["typestr"])
     if dtype.kind not in "biuf":
-        raise InvalidType(f"{argument}: cells of {dtype} on a device are no keys; convert them to int64")
+        raise InvalidType(
+            f"{argument}: cells of {dtype} on a device are no keys; integers, floating numbers and bool are"
+        )
     size = 1 if not shape else shape[0]
     strides = of.get("strides")
     stride = dtype.itemsize if strides is None or size <= 1 else strides[0]
@@ -430,8 +451,9 @@ def _ready(source: Source, stream: int) -> Cells:
 
 
 def _refuse(argument: str, own: str, want: Key) -> InvalidType:
-    other = "" if want.dtype is None or want.unit else f"; convert them, with x.astype({str(want)!r})"
-    return InvalidType(f"{argument}: they are {own}, but {want} are asked for{other}")
+    return InvalidType(
+        f"{argument}: they are {own}, but {want} are asked for; a list of values is taken if each of them is one"
+    )
 
 
 def _converted(source: Source, array: npt.NDArray[Any], own: Key, want: Key) -> npt.NDArray[Any]:
@@ -442,14 +464,15 @@ def _converted(source: Source, array: npt.NDArray[Any], own: Key, want: Key) -> 
     if own.unit == want.unit and converts(own.dtype, want.dtype):
         return array.astype(want.dtype)
     kinds = own.dtype.kind + want.dtype.kind
-    if source.loose and want.unit == "" and (kinds == "SS" or set(kinds) <= set("biuf")):
-        with np.errstate(all="ignore"):
+    if source.loose and own.unit == want.unit:
+        if own.dtype.kind in "biufO" and want.dtype.kind in "biuf":
+            return _lists.exactly(source.argument, array, want.dtype)
+        if kinds == "SS":
             cast = array.astype(want.dtype)
-        # As in NumPy, Python's floats take the precision that they meet.
-        if want.dtype.kind == "f" or array.size == 0 or not (cast != array).any():
-            return cast
-        value = array.reshape(-1)[np.argmax(cast != array)]
-        raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, of which the keys are")
+            if not array.size or not (cast != array).any():
+                return cast
+            value = array.reshape(-1)[np.argmax(cast != array)]
+            raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, of which the keys are")
     raise _refuse(source.argument, str(own), want)
 
 
@@ -465,7 +488,7 @@ def _host_column(
 ) -> Column:
     array, validity = cells.array, cells.validity
     before = None
-    if want is not None and want.dtype is None and array.dtype.kind == "S":
+    if _are_long(array.dtype) if want is None else (want == Key(None) and array.dtype.kind == "S"):
         return _string_column(source, _as_strings(source.argument, cells), want)
     if array.ndim != 1:
         if array.ndim != 0:
@@ -473,6 +496,7 @@ def _host_column(
         array = array.reshape(1)
     if (
         want is not None
+        and want.dtype is not None
         and array.dtype == want.dtype
         and array.dtype.kind not in "mM"
         and cells.unit == want.unit
@@ -500,11 +524,12 @@ def _host_column(
 
 
 def _as_strings(argument: str, cells: HostCells) -> StringCells:
-    """A copy of strings of one length as strings of any length; NUL bytes at their end are none of them."""
+    """A copy of strings of one length as strings of any length; as in NumPy, NUL bytes at their end are none of
+    them, unless they are whole."""
     array = np.atleast_1d(np.ma.getdata(cells.array))
     if array.ndim != 1:
         raise _shape_error(argument, array.shape)
-    sizes = np.char.str_len(array)
+    sizes = np.full(len(array), array.itemsize) if cells.is_whole else np.char.str_len(array)
     offsets = np.concatenate([[0], np.cumsum(sizes, dtype="int64")])
     table = np.ascontiguousarray(array).view("u1").reshape(len(array), array.dtype.itemsize)
     letters = table[np.arange(array.dtype.itemsize) < sizes[:, np.newaxis]]
@@ -513,7 +538,39 @@ def _as_strings(argument: str, cells: HostCells) -> StringCells:
         validity = _and_validity(~np.ma.getmaskarray(cells.array), validity)
     begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
     there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
-    return StringCells(first, begins, True, len(array), there, (letters, offsets, validity))
+    return StringCells(first, begins, True, len(array), there, (letters, offsets, validity), bits=validity)
+
+
+def _are_long(dtype: np.dtype[Any]) -> bool:
+    """Whether byte strings have no place in a key, and are strings of any length."""
+    return dtype.kind == "S" and dtype.itemsize > 8
+
+
+def natural_of(source: Source, array: npt.NDArray[Any]) -> np.dtype[Any]:
+    """As `natural`, also of a list of numbers."""
+    if source.loose and array.dtype.kind == "O":
+        raise _lists.refuse_mixed(source.argument, array)
+    return natural(source.argument, array.dtype)
+
+
+def _void_column(source: Source, cells: HostCells, want: Key | None) -> Column:
+    """Missing cells as ones of the type that is asked for."""
+    size, validity = cells.array.size, cells.validity
+    if len(source.shape or ()) > 1:
+        raise _shape_error(source.argument, source.shape or ())
+    if want is not None and want.dtype is None:
+        return _string_column(source, _lists.strings_of([b""] * size, want.unit, validity), want)
+    key = want or VOID
+    return _host_column(source, HostCells(np.zeros(size, key.dtype), validity, key.unit), key, True)
+
+
+def _column_of_nothing(source: Source, cells: Cells, stream: int) -> Column:
+    """Cells that are asked of keys of no type, which equal none of them: any values, as many of them missing."""
+    own = column(source, stream, copies=True)
+    if isinstance(cells, HostCells) and own.key.dtype is None:
+        cells = _as_strings(source.argument, cells)
+    validity = cells.bits if isinstance(cells, StringCells) else own.kept[1]
+    return _void_column(source, HostCells(np.zeros(own.size), validity), VOID)
 
 
 def _as_keys(
@@ -532,10 +589,14 @@ def _as_keys(
             validity = _and_validity(~np.ma.getmaskarray(array), validity)
         array = array.data
     own = Key(array.dtype, cells.unit)
-    usual = natural(argument, array.dtype)
+    if want is not None and want.dtype is None:
+        raise _refuse(argument, str(own), want)
+    if array.dtype.kind == "O" and source.loose and want is not None:
+        usual = array.dtype
+    else:
+        usual = natural_of(source, array)
     key = want or Key(usual, cells.unit)
-    if key.dtype is None:
-        raise _refuse(argument, str(own), key)
+    assert key.dtype is not None
     if not array.dtype.isnative:
         if not copies:
             raise InvalidArgument(
@@ -636,30 +697,42 @@ def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream:
 
 
 def _string_column(source: Source, cells: StringCells, want: Key | None) -> Column:
-    if want is not None and want.dtype is not None:
-        raise _refuse(source.argument, "strings of any length", want)
+    own = Key(None, cells.unit)
+    if want is not None and want.dtype is not None and want.dtype.kind == "S" and cells.texts is not None:
+        array = _lists.short(source.argument, cells, want.dtype)
+        return _host_column(source, HostCells(array, cells.bits), want, True)
+    if want not in (None, own):
+        raise _refuse(source.argument, cells.unit or "strings of any length", want or own)
     native = _raydex.Strings(cells.bytes, cells.offsets, cells.wide, cells.size, cells.validity)
-    return Column(native, cells.size, Key(None), source, cells.kept)
+    return Column(native, cells.size, own, source, cells.kept)
 
 
 def key_of(source: Source, stream: int = 0) -> Key:
     """What the cells are as keys."""
     cells = _ready(source, stream)
     if isinstance(cells, StringCells):
-        return Key(None)
+        return Key(None, cells.unit)
     if isinstance(cells, DeviceCells):
         return Key(natural(source.argument, cells.dtype), cells.unit)
-    return Key(natural(source.argument, cells.array.dtype), cells.unit)
+    if cells.is_void:
+        return VOID
+    if _are_long(cells.array.dtype):
+        return Key(None)
+    return Key(natural_of(source, cells.array), cells.unit)
+
+
+def _no_strings(argument: str) -> InvalidType:
+    return InvalidType(
+        f"{argument}: strings of any length are keys of raydex.build and raydex.join only; here a list of ones of "
+        "up to 8 bytes is taken"
+    )
 
 
 def dtype_of(source: Source, stream: int = 0) -> np.dtype[Any]:
     """The dtype of the cells as they are given."""
     cells = _ready(source, stream)
     if isinstance(cells, StringCells):
-        raise InvalidType(
-            f"{source.argument}: strings of any length are keys of raydex.build and raydex.join only; give "
-            "short ones as numpy.asarray(x, dtype='S8')"
-        )
+        raise _no_strings(source.argument)
     return cells.dtype if isinstance(cells, DeviceCells) else cells.array.dtype
 
 
@@ -674,8 +747,12 @@ def column(
     `below`, `at_least` and `above`: for the closest key on that side; those without one are missing, and
     those before all keys in `before`."""
     cells = _ready(source, stream)
+    if want == VOID:
+        return _column_of_nothing(source, cells, stream)
     if isinstance(cells, StringCells):
         return _string_column(source, cells, want)
+    if isinstance(cells, HostCells) and cells.is_void:
+        return _void_column(source, cells, want)
     if isinstance(cells, DeviceCells):
         return _device_column(source, cells, want, stream)
     return _host_column(source, cells, want, copies, role)
@@ -686,13 +763,19 @@ def role_of(source: Source, key: Key, role: str, stream: int = 0) -> str:
     return role if key.time is not None and key_of(source, stream) != key else ""
 
 
+def takes(source: Source, key: Key) -> bool:
+    """Whether each cell of a list of numbers is one of another type."""
+    try:
+        column(source, 0, key)
+    except InvalidArgument:
+        return False
+    return True
+
+
 def refuse_strings(of: Column) -> Column:
     """A column of numbers, times or strings of up to 8 bytes."""
     if of.key.dtype is None:
-        raise InvalidType(
-            f"{of.source.argument}: strings of any length are keys of raydex.build and raydex.join only; "
-            "give short ones as numpy.asarray(x, dtype='S8')"
-        )
+        raise _no_strings(of.source.argument)
     return of
 
 

@@ -1,42 +1,141 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows as Arrow has them. pyarrow is imported only where it is asked for."""
+"""Rows in which none is missing, not -1, and the cells of columns at them. pyarrow is imported only where it is
+asked for."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-from raydex._arrow import HostCells
-from raydex._columns import look
-from raydex._errors import InvalidArgument
+import numpy as np
+import numpy.typing as npt
+
+from raydex._arrow import HostCells, is_arrow
+from raydex._columns import look, on_gpu
+from raydex._errors import InvalidArgument, InvalidType
+from raydex._worlds import is_of
 
 
 def _pyarrow() -> Any:
     return importlib.import_module("pyarrow")
 
 
-def _rows_to_arrow(name: str, rows: Any) -> Any:
-    """Rows of host memory as an array of int64 that shares it, with null where there is no row, which is
-    -1."""
+def _rows_of(name: str, rows: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Rows in host memory, and which are none: those that are -1, or missing."""
     source = look(name, rows)
     if source.world.device is not None or not isinstance(source.cells, HostCells):
         raise InvalidArgument(
-            f"{name}: in {source.world.where()}, and Arrow's arrays are in host memory; "
+            f"{name}: in {source.world.where()}, and missing rows are told in host memory alone; "
             f"{source.world.copy_hint(None)}"
         )
-    array = source.cells.array
-    return _pyarrow().array(array, mask=array < 0)
+    cells = source.cells
+    array = np.atleast_1d(np.ma.getdata(cells.array))
+    if array.dtype.kind not in "iu" and array.size and not cells.is_void:
+        raise InvalidType(f"{name}: rows are integers, and these are {array.dtype}")
+    array = array.astype("int64", copy=False)
+    none = array < 0
+    if np.ma.is_masked(cells.array):
+        none |= np.atleast_1d(np.ma.getmaskarray(cells.array))
+    if cells.validity is not None:
+        none |= np.unpackbits(cells.validity, count=array.size, bitorder="little") == 0
+    return (array, none)
+
+
+def masked(rows: Any) -> Any:
+    """Rows as a masked array of NumPy, int64, in which those that are none (-1) are masked.
+
+    `rows`: of any call that gives rows, in host memory. NumPy passes over the mask where such an array is an
+    index; what is masked is the largest int64 then, which is in no array and raises `IndexError`. Filled, it is
+    -1 again. See `take`."""
+    array, none = _rows_of("rows", rows)
+    hidden = np.where(none, np.iinfo(np.int64).max, array)
+    return np.ma.MaskedArray(hidden, mask=none, fill_value=-1)
+
+
+def to_arrow(rows: Any) -> Any:
+    """Rows as an array of Arrow, int64, with null where there is none (-1); of the same memory.
+
+    `rows`: of any call that gives rows, in host memory. Arrow's `take`, and those of what is built on it, give
+    null for null. Needs pyarrow."""
+    return rows_to_arrow("rows", rows)
+
+
+def rows_to_arrow(name: str, rows: Any) -> Any:
+    array, none = _rows_of(name, rows)
+    return _pyarrow().array(array, mask=none)
+
+
+def take(values: Any, rows: Any) -> Any:
+    """The cells of a column, or the rows of a table, at rows that a call gave; missing where there is none.
+
+    Parameters
+    ----------
+    values
+        An array of NumPy, of which the first dimension are rows; or what has Arrow's interface of streams or
+        arrays: columns and tables of pyarrow, Polars, pandas and DuckDB.
+    rows
+        Of any call that gives rows, such as `Index.first` or `join_asof`, in host memory: -1, masked or null
+        where there is none.
+
+    Returns
+    -------
+    numpy.ma.MaskedArray, or what pyarrow has of a column or a table
+        Of an array a masked array of its dtype, else of Arrow with nulls. A copy.
+
+    `values[rows]` takes the last cell for -1, as everything does that counts from the end. Raises
+    `raydex.InvalidArgument` for rows that are not there.
+    """
+    array, none = _rows_of("rows", rows)
+    values = on_gpu(values)
+    if is_of("torch", values, "Tensor") and values.is_cpu:
+        values = values.detach().numpy()
+    if isinstance(values, np.ndarray):
+        if values.ndim == 0:
+            raise InvalidArgument("values: an array without dimensions has no rows")
+        _check_rows(array, none, len(values))
+        return _take_of_numpy(values, array, none)
+    if not is_arrow(values):
+        kind = f"{type(values).__module__}.{type(values).__qualname__}"
+        raise InvalidType(
+            f"values: of a {kind} no rows are taken; give an array of NumPy, or what has __arrow_c_stream__"
+        )
+    pa = _pyarrow()
+    if hasattr(values, "__arrow_c_array__") and not hasattr(values, "__arrow_c_stream__"):
+        values = pa.array(values)
+    elif not isinstance(values, (pa.Array, pa.ChunkedArray, pa.Table, pa.RecordBatch)):
+        is_table = hasattr(values, "columns")
+        values = pa.table(values) if is_table else pa.chunked_array(values)
+    _check_rows(array, none, len(values))
+    return values.take(pa.array(array, mask=none))
+
+
+def _check_rows(rows: npt.NDArray[np.int64], none: npt.NDArray[np.bool_], size: int) -> None:
+    wrong = (rows >= size) & ~none
+    wrong |= (rows < -1) & none
+    if wrong.any():
+        raise InvalidArgument(f"rows: {rows[np.argmax(wrong)]} is none of {size} rows, 0 to {size - 1}")
+
+
+def _take_of_numpy(
+    values: npt.NDArray[Any], rows: npt.NDArray[np.int64], none: npt.NDArray[np.bool_]
+) -> Any:
+    if none.all():  # of no rows, too
+        found = np.ma.zeros((len(rows), *values.shape[1:]), values.dtype)
+    else:
+        found = np.ma.MaskedArray(values[np.where(none, rows[np.argmin(none)], rows)])
+    found[none] = np.ma.masked
+    return found
 
 
 def lists_to_arrow(offsets: Any, rows: Any) -> Any:
     """A list of rows a probe."""
     lists = _pyarrow().LargeListArray
-    return lists.from_arrays(_rows_to_arrow("offsets", offsets), _rows_to_arrow("rows", rows))
+    return lists.from_arrays(rows_to_arrow("offsets", offsets), rows_to_arrow("rows", rows))
 
 
 def pairs_to_arrow(probe: Any, build: Any) -> Any:
     """A table of the rows of a join."""
-    columns = {"probe": _rows_to_arrow("probe", probe)}
+    columns = {"probe": rows_to_arrow("probe", probe)}
     if build is not None:
-        columns["build"] = _rows_to_arrow("build", build)
+        columns["build"] = rows_to_arrow("build", build)
     return _pyarrow().table(columns)

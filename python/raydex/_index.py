@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple
 
@@ -23,7 +26,7 @@ from raydex._columns import (
     same_place,
     stream_of,
 )
-from raydex._errors import InvalidArgument, InvalidType, Unsupported
+from raydex._errors import InvalidArgument, InvalidType, Unsupported, flag
 from raydex._exports import lists_to_arrow
 from raydex._places import Held, Place, place_for
 from raydex._progress import shown
@@ -34,8 +37,11 @@ not_found = -1
 """What stands for no row in results, which are int64.
 
 The library's own mark is the largest number of the row ids' type. In int64, -1 is what pandas'
-`Index.get_indexer` and `factorize` say, what `DataFrame.take(..., allow_fill)` understands, and what
-is told from rows by `>= 0`, whatever the width of row ids was."""
+`Index.get_indexer` and `factorize` say, what `pandas.api.extensions.take(array, rows, allow_fill=True)` understands,
+and what is told from rows by `>= 0`, whatever the width of row ids was.
+
+As an index -1 is the last row: `values[rows]` and the `take` of data frames answer with it. `raydex.take(values, rows)`
+gives missing cells there, `raydex.masked(rows)` and `raydex.to_arrow(rows)` rows in which none is missing."""
 
 
 class Matches(NamedTuple):
@@ -90,12 +96,28 @@ def bytes_as_text(count: int) -> str:
     return f"{size:.4g} GiB"
 
 
-def option_texts(options: dict[str, Any]) -> dict[str, str]:
-    """Options as the library reads them."""
+def option_texts(options: dict[str, Any], structure: str, called: Callable[..., Any]) -> dict[str, str]:
+    """Options as the library reads them, of what a function was called with beyond its parameters."""
+    check_words(options, structure, called)
     return {
         name: ("on" if value else "off") if isinstance(value, bool) else str(value)
         for name, value in options.items()
     }
+
+
+def check_words(options: Iterable[str], structure: str, called: Callable[..., Any]) -> None:
+    """Refuses what is neither a parameter of a function nor an option of a structure."""
+    of = [one for one in known() if structure in ("auto", one.name)]
+    there = {option.name for one in of for option in one.options}
+    parameters = [name for name, one in inspect.signature(called).parameters.items() if one.kind != one.VAR_KEYWORD]
+    for name in options:
+        if of and name not in there:
+            near = difflib.get_close_matches(name, [*parameters, *sorted(there)], 1, 0.7)
+            hint = f"; do you mean {near[0]}?" if near else f"; it has {', '.join(parameters)}, and options"
+            what = "structure" if structure == "auto" else structure
+            raise InvalidArgument(
+                f"{name}: {called.__qualname__} has no such argument, and no {what} such an option{hint}"
+            )
 
 
 def options_of(text: str) -> dict[str, str]:
@@ -146,7 +168,8 @@ class Index(Held):
     *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
     the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for
     its arrays, else a `raydex.DeviceArray`. Rows are int64, -1 (`raydex.not_found`) where there is
-    none; in a `DeviceArray` they have the width of the index's own row ids.
+    none, which as an index is the last row: `raydex.take(values, rows)` gives missing cells there. In a
+    `DeviceArray` they have the width of the index's own row ids.
 
     *Missing* probes (of a NumPy mask, an Arrow bitmap, or NaT) match nothing. NaN equals NaN, -0.0
     equals 0.0.
@@ -210,7 +233,7 @@ class Index(Held):
 
     @property
     def _is_floating(self) -> bool:
-        return self._key.dtype is not None and self._key.dtype.kind == "f"
+        return self._key.dtype is not None and self._key.dtype.kind == "f" and not self._key.is_void
 
     def _check_ordered(self, what: str) -> None:
         """Refuses what an index over strings of any length does not answer."""
@@ -251,7 +274,7 @@ class Index(Held):
     # Queries
 
     def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
-        """The smallest matching row of each probe, -1 where none matches.
+        """The smallest matching row of each probe, -1 where none matches; see `raydex.take`.
 
         Cost: a search a probe, and for ranges a look at the rows in it."""
         batch = self._batch(lower, upper, stream)
@@ -355,7 +378,7 @@ class Index(Held):
 
     def predecessor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict`
-        less than it; -1 where there is none. Of ordered structures only. Cost: a search or two."""
+        less than it; -1 where there is none, see `raydex.take`. Of ordered structures only. Cost: a search or two."""
         return self._closest(points, True, strict, stream)
 
     def successor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
@@ -364,9 +387,10 @@ class Index(Held):
 
     def _closest(self, points: Any, before: bool, strict: bool, stream: Any) -> Any:
         self._check_ordered("predecessor" if before else "successor")
+        flag("strict", strict)
         side = ("below" if strict else "at_most") if before else ("above" if strict else "at_least")
         batch = self._points(points, side, stream)
-        strict = strict and not batch.is_aside
+        strict = bool(strict) and not batch.is_aside
         return batch.numbers("int64", self._native.closest, *batch.points, before, strict)
 
     def _points(self, points: Any, role: str, stream: Any) -> Batch:
@@ -389,6 +413,10 @@ class Index(Held):
     def _edit(self, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> None:
         self._check_open()
         self._check_ordered("insert" if erase is None else "erase")
+        if self._key.is_void:
+            raise InvalidArgument(
+                "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"
+            )
         source = look("keys", erase if insert is None else insert)
         self._check_place(source.argument, source.world)
         number, kept = stream_of(source, stream)
@@ -502,8 +530,13 @@ def _as_long(lower: Source, upper: Source) -> tuple[Source, Source]:
         if not one.scalar:
             return one
         assert isinstance(one.cells, HostCells) and isinstance(like.cells, HostCells)
-        array = np.full(like.cells.array.shape, one.cells.array)
-        return Source(one.argument, one.given, one.world, HostCells(array), loose=one.loose)
+        own, shape = one.cells, like.cells.array.shape
+        array = np.full(shape, np.ma.getdata(own.array))
+        if own.validity is not None or np.ma.is_masked(own.array):
+            cells = HostCells(array, np.zeros((array.size + 7) // 8, np.uint8), own.unit)
+        else:
+            cells = HostCells(array, None, own.unit)
+        return Source(one.argument, one.given, one.world, cells, loose=one.loose, shape=shape)
 
     return (repeated(lower, upper), repeated(upper, lower))
 
@@ -527,13 +560,23 @@ def build(
         `__cuda_array_interface__` (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or
         `__arrow_c_device_array__` (pyarrow, Polars, pandas, DuckDB, cuDF); or a list. Cells are
         integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates, times (with
-        a zone or without) and durations, or byte strings of up to 8 bytes. They are read where they are.
-        Those of int8, int16, uint8, uint16, float16 and bool are widened to 32 bits by a copy on the same
-        device; Arrow's chunks are joined by a copy, and its dictionaries are decoded by one, in host memory.
+        a zone or without) and durations, UUIDs, texts, or bytes. They are read where they are. Those of
+        int8, int16, uint8, uint16, float16 and bool are widened to 32 bits by a copy on the same device;
+        Arrow's chunks are joined by a copy, and its dictionaries are decoded by one, in host memory.
 
-        Arrow's strings of any length, in host memory, are keys of points only: `first`, `count`,
-        `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index keeps
-        and which must not change.
+        Strings of any length, of Arrow or in a list, in host memory, are keys of points only: `first`,
+        `count`, `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index
+        keeps and which must not change. So are NumPy's of more than 8 bytes, and UUIDs.
+
+        Lists, and columns of objects of pandas and Polars, are of one kind: numbers, texts, bytes, dates,
+        times with or without a zone, durations, times of day, or UUIDs; None is a missing cell. Each cell
+        is exactly the key that it becomes, or the list is refused, but for floating numbers, which take
+        the precision of the keys that they meet. Texts become byte strings if all have up to 8 bytes and
+        none ends in NUL. NUL bytes at the end of NumPy's byte strings are padding.
+
+        Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody
+        says when two of their values are equal. An empty column without a type, and one of nothing but
+        missing cells, matches nothing.
     structure
         A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
         points and ranges.
@@ -580,7 +623,7 @@ def build(
     with shown("build", keys.size, progress):
         native = place.run(
             _raydex.Index, structure, place.backend, place.session(), number, keys.native, ids,
-            option_texts(options),
+            option_texts(options, structure, build),
         )  # fmt: skip
     return Index(native, place, keys.key, kept, number)
 
@@ -594,7 +637,7 @@ def _build_over_strings(
         )
     if rows is not None:
         raise Unsupported("rows: of strings of any length they are the positions; leave rows out")
-    native = _raydex.StringIndex(place.session(), 0, keys.native, structure, option_texts(options))
+    native = _raydex.StringIndex(place.session(), 0, keys.native, structure, option_texts(options, structure, build))
     return Index(native, place, keys.key, None, 0, keys)
 
 

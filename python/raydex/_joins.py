@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from raydex import _raydex
+from raydex import _lists, _raydex
 from raydex._arrow import HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._columns import (
     Column,
@@ -23,16 +23,18 @@ from raydex._columns import (
     refuse_strings,
     same_place,
     stream_of,
+    takes,
 )
-from raydex._errors import InvalidArgument, InvalidType
-from raydex._exports import pairs_to_arrow
-from raydex._index import Index, option_texts
+from raydex._errors import InvalidArgument, InvalidType, flag
+from raydex._exports import pairs_to_arrow, take
+from raydex._index import Index, check_words, option_texts
 from raydex._places import Place, place_for
 from raydex._structures import known
 from raydex._times import Order, Time, are_compared, common, distance_in, in_one_unit, whole
 from raydex._worlds import HOST, BareWorld, World, is_of
 
 _KINDS = ("inner", "left", "semi", "anti")
+_DIRECTIONS = ("backward", "forward", "nearest")
 _COMPARISONS = {
     "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal",
     "less": "less", "less_equal": "less_equal", "greater": "greater", "greater_equal": "greater_equal",
@@ -45,7 +47,21 @@ class JoinRows(NamedTuple):
     probe: Any
     """A probe row for each row of the join."""
     build: Any
-    """Its build row, -1 where a left join has none; None for semi and anti joins."""
+    """Its build row, -1 where a left join has none; None for semi and anti joins. As an index -1 is the last
+    row: `take` gives missing cells there."""
+
+    def take(self, *, build: Any = None, probe: Any = None) -> Any:
+        """The cells of a column, or the rows of a table, of one side of the join, as `raydex.take` has them:
+        with missing ones where a left join has no build row.
+
+        `build`: a column or table of the build side; or `probe`: of the probe side. In host memory."""
+        if (build is None) == (probe is None):
+            raise InvalidArgument("take: give build or probe, the columns of that side")
+        if build is None:
+            return take(probe, self.probe)
+        if self.build is None:
+            raise InvalidArgument("build: semi and anti joins have no build rows")
+        return take(build, self.build)
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` of the columns `probe` and `build`, or of `probe` alone for semi and anti joins;
@@ -54,21 +70,21 @@ class JoinRows(NamedTuple):
         return pairs_to_arrow(self.probe, self.build)
 
 
-def _is_column(x: Any) -> bool:
-    return not isinstance(x, (bool, int, float, bytes, str, np.generic)) and x is not None
-
-
 def _parts(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
     """The columns of a key, with names where they have some."""
     if is_of("pandas", x, "DataFrame"):
-        x = {str(name): x[name] for name in x.columns}
+        names = _distinct(argument, list(x.columns))
+        return (names, [look(f"{argument}[{name!r}]", x.iloc[:, i]) for i, name in enumerate(x.columns)])
+    if is_of("polars", x, "DataFrame"):
+        x = {name: x[name] for name in x.columns}
     if isinstance(x, Mapping):
-        return ([str(name) for name in x], [look(f"{argument}[{name!r}]", one) for name, one in x.items()])
-    if isinstance(x, (list, tuple)) and x and all(_is_column(one) for one in x):
+        names = _distinct(argument, list(x))
+        return (names, [look(f"{argument}[{name!r}]", one) for name, one in x.items()])
+    if isinstance(x, (list, tuple)) and x and not any(map(_lists.is_value, x)):
         return (None, [look(f"{argument}[{i}]", one) for i, one in enumerate(x)])
     x = on_gpu(x)
-    of_pandas = is_of("pandas", x, "Series") or is_of("pandas", x, "Index")
-    if is_arrow(x) and not of_pandas:
+    is_column = any(is_of(*one) for one in (("pandas", x, "Series"), ("pandas", x, "Index"), ("polars", x, "Series")))
+    if is_arrow(x) and not is_column:
         taken, device = take_arrow(argument, x)
         world = HOST if device is None else BareWorld(device)
         if isinstance(taken, Table):
@@ -76,9 +92,22 @@ def _parts(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
                 Source(f"{argument}[{name!r}]", x, world, cells)
                 for name, cells in zip(taken.names, taken.columns)
             ]
-            return (taken.names, sources)
+            return (_distinct(argument, taken.names), sources)
         return (None, [Source(argument, x, world, taken)])
     return (None, [look(argument, x)])
+
+
+def _distinct(argument: str, names: list[Any]) -> list[str]:
+    """The names of columns as texts, by which those of both sides are matched."""
+    texts = [str(name) for name in names]
+    for at, text in enumerate(texts):
+        first = texts.index(text)
+        if first != at:
+            raise InvalidArgument(
+                f"{argument}: two columns are called {names[first]!r} and {names[at]!r}; give columns of different "
+                "names, or a list of them, which are matched by their places"
+            )
+    return texts
 
 
 def _pair(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
@@ -107,19 +136,30 @@ def _common(build: Source, probe: Source, stream: int) -> Key:
     """The type that both columns are compared in, which has all values of both but of times: see
     `_together`."""
     left, right = key_of(build, stream), key_of(probe, stream)
-    if left == right:
+    if left == right or right.is_void:
         return left
     if left.time is not None and right.time is not None and are_compared(left.time, right.time):
         return _key_of_unit(common([left.time, right.time]))
+    if left.is_void:
+        return right
+    if Key(None) in (left, right) and all(
+        one == Key(None) or (one.dtype is not None and one.dtype.kind == "S") for one in (left, right)
+    ):
+        return Key(None)
+    if _are_whole(build, probe) and left != right:  # of two widths, so that none equals one of the other
+        return Key(None)
     if left.dtype is None or right.dtype is None or left.unit or right.unit:
         raise InvalidType(
-            f"{probe.argument}: it is of {right}, but {build.argument} of {left}; convert one of them"
+            f"{probe.argument}: it is of {right}, but {build.argument} of {left}; these are not compared"
         )
     own, other = dtype_of(build, stream), dtype_of(probe, stream)
     if converts(own, right.dtype):
         return right
     if converts(other, left.dtype):
         return left
+    for source, key in ((probe, left), (build, right)):
+        if source.loose and takes(source, key):
+            return key
     try:
         both = np.promote_types(own, other)
     except TypeError:
@@ -127,7 +167,7 @@ def _common(build: Source, probe: Source, stream: int) -> Key:
     if both.kind in "OV" or not (converts(own, both) and converts(other, both)):
         raise InvalidType(
             f"{probe.argument}: it is of {right}, but {build.argument} of {left}, and no key type has the "
-            "values of both; convert one of them"
+            "values of both"
         )
     return Key(both)
 
@@ -149,7 +189,7 @@ def _together(sources: list[Source], stream: int) -> _Together:
     """Columns in one type. The first two say which; a third is converted to it, or of times says it, too."""
     key = _common(sources[0], sources[1], stream)
     own = [key_of(one, stream) for one in sources]
-    if key.time is None or all(one == key for one in own):
+    if key.time is None or all(one == key or one.is_void for one in own):
         return _Together([column(one, stream, key) for one in sources], key, None)
     for one, of in zip(sources, own):
         if of.time is None or not are_compared(of.time, key.time):
@@ -173,6 +213,10 @@ def _together(sources: list[Source], stream: int) -> _Together:
         plain = Source(one.argument, one.given, one.world, whole, one.scalar)
         columns.append(column(plain, stream))
     return _Together(columns, key, order)
+
+
+def _are_whole(*sources: Source) -> bool:
+    return all(isinstance(one.cells, HostCells) and one.cells.is_whole for one in sources)
 
 
 def _both(built: list[Source], probed: list[Source], stream: int) -> tuple[list[Column], list[Column]]:
@@ -233,8 +277,8 @@ def join(
         two units are compared exactly, in host memory. `build` is indexed; it may be an `Index`, which is
         used as it is.
     how
-        `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1.
-        `semi`: probe rows with a match, once each. `anti`: probe rows without one.
+        `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1 (see
+        `JoinRows.take`). `semi`: probe rows with a match, once each. `anti`: probe rows without one.
     missing_equal
         Whether a missing value equals another one; else it matches nothing. NaN equals NaN.
     structure, device, stream, options
@@ -249,7 +293,9 @@ def join(
     sizes are known when it returns. Raises as `raydex.build`.
     """
     _check_how(how)
+    missing_equal = flag("missing_equal", missing_equal)
     if isinstance(build, Index):
+        _check_words_for(build, structure, missing_equal, device, options)
         return _join_index(build, probe, how, stream)
     call, found, _kept = _matched(build, probe, how, structure, missing_equal, device, stream, options)
     return call.rows(found, how)
@@ -266,14 +312,33 @@ def _matched(
     options: dict[str, Any],
 ) -> tuple[_Call, _raydex.Joined, Any]:
     """A join whose rows are yet to be written, and what is kept until then."""
+    texts = option_texts(options, structure, join)
     built, probed = _pair(build, probe)
     call = _Call(built[0], device, stream, structure)
     build_key, probe_key = _both(built, probed, call.stream)
     side = call.place.run(
-        _raydex.Join, call.place.backend, *call.on, _natives(build_key), structure, option_texts(options),
-        missing_equal,
+        _raydex.Join, call.place.backend, *call.on, _natives(build_key), structure, texts, missing_equal,
     )  # fmt: skip
     return (call, call.place.run(side.match, *call.on, _natives(probe_key), how), (build_key, probe_key))
+
+
+def _check_words_for(
+    index: Index, structure: Any, missing_equal: bool, device: Any, options: dict[str, Any]
+) -> None:
+    """Refuses what would be said of an index that is there already."""
+    index._check_open()
+    check_words(options, structure, join)
+    said = {
+        **options, "structure": structure != "auto" and structure != index.info.structure and structure,
+        "device": device is not None and str(device) not in (str(index._place), index._place.backend) and device,
+        "missing_equal": missing_equal,
+    }  # fmt: skip
+    for name, value in said.items():
+        if value is not False or name in options:
+            raise InvalidArgument(
+                f"{name}: {value!r}, but build is an index, which has a structure and a place and holds no missing "
+                "keys; give its column"
+            )
 
 
 def _join_index(index: Index, probe: Any, how: str, stream: Any) -> JoinRows:
@@ -359,9 +424,10 @@ def join_asof(
     Returns
     -------
     array of int64
-        A build row for each probe row; -1 where there is none. Of rows with that time `backward` takes the
-        last one, `forward` the first one, as pandas and Polars do, and `nearest` the last one, or the first
-        one if it is after the probe, as pandas does.
+        A build row for each probe row; -1 where there is none, which is the last row if it is used as an
+        index: `raydex.take(values, rows)` gives missing cells there. Of rows with that time `backward` takes
+        the last one, `forward` the first one, as pandas and Polars do, and `nearest` the last one, or the
+        first one if it is after the probe, as pandas does.
 
     Cost: the build of an index, one or two searches a probe row, with a key two more.
     """
@@ -371,6 +437,9 @@ def join_asof(
         build_by, probe_by = by
     if (build_by is None) != (probe_by is None):
         raise InvalidArgument("build_by: it is given with probe_by, or neither is")
+    allow_exact_matches = flag("allow_exact_matches", allow_exact_matches)
+    if direction not in list(_DIRECTIONS):
+        raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(_DIRECTIONS)}")
     times, probe_times = look("build", build), look("probe", probe)
     same_place(times, probe_times)
     call = _Call(times, device, stream)
@@ -472,8 +541,9 @@ def join_range(
             f"join_range: {', '.join(said) or 'nothing'} is given; give one of distance, compare, "
             "build_upper and probe_upper"
         )
-    if compare is not None and compare not in _COMPARISONS:
+    if compare is not None and compare not in list(_COMPARISONS):
         raise InvalidArgument(f"compare: {compare!r} is none of {', '.join(_COMPARISONS)}")
+    texts = option_texts(options, structure, join_range)
     sources = [look("build", build), look("probe", probe)]
     if build_upper is not None:
         sources.append(look("build_upper", build_upper))
@@ -492,9 +562,7 @@ def join_range(
             raise InvalidArgument("structure: intervals have one of their own; leave it and options out")
         intervals = run(_raydex.IntervalJoin, call.place.backend, *on, natives[0], natives[2])
         return call.rows(run(intervals.match, *on, natives[1], how), how)
-    side = run(
-        _raydex.Join, call.place.backend, *on, natives[:1], structure, option_texts(options), False
-    )
+    side = run(_raydex.Join, call.place.backend, *on, natives[:1], structure, texts, False)
     if probe_upper is not None:
         found = run(side.match_ranges, *on, natives[1], natives[2], how)
     elif distance is not None:

@@ -169,7 +169,7 @@ class Rmq(Held):
 
     def argmin(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
         """Where each range has its smallest value, int64; of equal ones the leftmost, or with
-        `ties="rightmost"` at the build the rightmost. -1 for empty ranges."""
+        `ties="rightmost"` at the build the rightmost. -1 for empty ranges, see `raydex.take`."""
         return self._ask(lower, upper, stream, "int64", self._native.position, self._largest("min"))
 
     def argmax(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
@@ -244,7 +244,7 @@ def rmq(
     Cost: a pass over the array; at most a quarter of its bytes; twice that with both extremes. Raises as
     `raydex.build`.
     """
-    wanted = {"min": ("min",), "max": ("max",), "both": ("min", "max")}.get(extremes)
+    wanted = {"min": ("min",), "max": ("max",), "both": ("min", "max")}.get(str(extremes))
     if wanted is None:
         raise InvalidArgument(f"extremes: {extremes!r} is none of 'min', 'max' and 'both'")
     if "extreme" in options:
@@ -257,7 +257,7 @@ def rmq(
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers and times")
     with shown("rmq", values.size, progress):
         native = place.run(
-            _raydex.Rmq, structure, place.backend, place.session(), number, values.native, option_texts(options),
+            _raydex.Rmq, structure, place.backend, place.session(), number, values.native, option_texts(options, structure, rmq),
             "min" in wanted, "max" in wanted,
         )  # fmt: skip
     return Rmq(native, wanted, place, values, kept, number)

@@ -171,6 +171,8 @@ def place_for(world: World, device: Any, structure: str, structures: Callable[[]
     """Where an index over an array is: beside the array. `device` may only say the same, or choose
     optix; the structures that are on optix alone do that, too."""
     own = world.device
+    if not isinstance(structure, str):
+        raise InvalidType(f"structure: {structure!r} is none; give a name of raydex.structures(), or 'auto'")
     if device is None:
         if own is None:
             return Place("cpu", None)
@@ -190,6 +192,8 @@ def stream_number(stream: Any) -> int:
     if isinstance(stream, int) and not isinstance(stream, bool):
         if stream < 0:
             raise InvalidArgument(f"stream: {stream} is none; give a handle, or 0 for the default stream")
+        if stream >= 2**64:
+            raise InvalidArgument(f"stream: {stream} is none; it has more than 64 bits")
         return 0 if stream == 1 else stream  # 1 is what some call the legacy default stream
     if hasattr(stream, "__cuda_stream__"):
         protocol = stream.__cuda_stream__

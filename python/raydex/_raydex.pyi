@@ -85,6 +85,9 @@ class ArrowField:
     def name(self) -> str: ...
 
     @property
+    def extension(self) -> str: ...
+
+    @property
     def dictionary(self) -> ArrowField | None: ...
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex import _raydex
+from raydex import _lists, _raydex
 from raydex._arrow import HostCells
 from raydex._columns import (
     Column,
@@ -19,6 +19,7 @@ from raydex._columns import (
     dtype_of,
     look,
     natural,
+    natural_of,
     plain_pair,
     same_place,
     stream_of,
@@ -45,6 +46,8 @@ def _host_array(source: Source) -> npt.NDArray[Any] | None:
         raise InvalidType(f"{source.argument}: strings of any length have no place here")
     if source.cells.validity is not None or np.ma.is_masked(source.cells.array):
         raise InvalidArgument(f"{source.argument}: some cells are missing; drop or fill them first")
+    if source.loose:
+        natural_of(source, source.cells.array)
     array = np.asarray(source.cells.array)
     if source.cells.unit:
         of = time_of(None, source.cells.unit)
@@ -84,15 +87,21 @@ def _promoted_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _in_one_type(
-    a: npt.NDArray[Any], b: npt.NDArray[Any]
+    first: Source, a: npt.NDArray[Any], second: Source, b: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Both in the dtype that NumPy compares them in, if there are keys of it; times of two units as numbers
-    that compare as they do."""
+    """Both in the dtype that NumPy compares them in, if there are keys of it; numbers of lists exactly, or refused;
+    times of two units as numbers that compare as they do."""
     one, other = time_of(a.dtype), time_of(b.dtype)
     if one is not None and other is not None and one != other and are_compared(one, other):
         return _in_one_unit(a, one, b, other)
     both = _promoted_dtype(a.dtype, b.dtype)
-    return (a.astype(both, copy=False), b.astype(both, copy=False))
+
+    def cast(source: Source, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if source.loose and array.dtype.kind in "biu" and both.kind == "f":
+            return _lists.exactly(source.argument, array, both)
+        return array.astype(both, copy=False)
+
+    return (cast(first, a), cast(second, b))
 
 
 def _in_one_unit(
@@ -165,7 +174,7 @@ def searchsorted(
         raise InvalidArgument(f"a: it has {rows.ndim} dimensions, {rows.shape}; it must have one")
     if sorter is not None:
         rows = rows[_checked_sorter(sorter, len(rows))]
-    rows, values = _in_one_type(rows, values)
+    rows, values = _in_one_type(first, rows, probes, values)
     if values.size < _least_values:
         found = np.searchsorted(rows, values, side=side)  # type: ignore[call-overload]
     else:
@@ -309,10 +318,12 @@ def isin(
         stream_of(elements, stream)
     shape = values.shape
     values, rows = values.reshape(-1), rows.reshape(-1)
+    if len(rows) == 0:  # an empty list is of no type that could be compared
+        rows = rows.astype(values.dtype)
     if _are_signed_and_uint64(values.dtype, rows.dtype):
         found = _isin_signed_and_unsigned(values, rows)
     else:
-        values, rows = _in_one_type(values, rows)
+        values, rows = _in_one_type(elements, values, tests, rows)
         found = _found(values, rows)
     found = found.reshape(shape)
     return _as_given(elements, ~found if invert else found)

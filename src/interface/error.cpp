@@ -18,10 +18,19 @@ std::string shortage(std::size_t asked, std::size_t free) {
   return text;
 }
 
+// The text with NUL bytes as two characters each.
+std::string printable(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\0', at)) != std::string::npos; at += 2)
+    text.replace(at, 1, "\\0");
+  return text;
+}
+
 // Made while there is memory: its text needs some.
 const out_of_memory exhausted(0, 0);
 
 }  // namespace
+
+error::error(const std::string& message) : std::runtime_error(printable(message)) {}
 
 // Out of line, so that each type has one home for its type information.
 error::~error() = default;

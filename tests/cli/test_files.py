@@ -291,14 +291,15 @@ def test_links_that_lead_nowhere(program):
 @pytest.mark.parametrize("result", ["first", "rows"])
 def test_modes_stay(program, mode, result):
     column = program.file("K.npy", NUMBERS)
-    for name in ["out.npy", "report.json"]:
+    out = "out.npz" if result == "rows" else "out.npy"
+    for name in [out, "report.json"]:
         program.file(name, "before")
         (program.folder / name).chmod(mode)
     done = program.run(
-        *query_arguments(keys=column, points=column, result=result, report="report.json")
+        *query_arguments(keys=column, points=column, result=result, report="report.json", out=out)
     )
     assert done.returncode == 0, done.stderr
-    for name in ["out.npy", "report.json"]:
+    for name in [out, "report.json"]:
         found = (program.folder / name).stat()
         assert stat.S_IMODE(found.st_mode) == mode
         assert found.st_size > len("before")

@@ -538,3 +538,21 @@ def test_usage(program):
     assert "--kind is required" in program.refuse_join(build=keys, probe=keys)
     line = program.refuse_join(build=keys, probe=keys, kind="less", structure="hash_open")
     assert "hash_open" in line
+
+
+def test_times_of_csv(program):
+    times = ["2024-03-01 12:30:05.250000", "2024-03-01T12:30:06", "", "2024-03-02"]
+    program.file("q.csv", "t\n" + "\n".join(times) + "\n")
+    program.file("p.csv", "t,g\n2024-03-01 12:30:05.250001,1\n2024-03-01,1\n,1\n2024-03-05T00:00,1\n")
+    asof = {"build": "q.csv:t", "probe": "p.csv:t", "kind": "asof"}
+    assert program.join(**asof)[:, 1].tolist() == [0, NONE, NONE, 3]
+    assert program.join(**asof, tolerance="1000")[:, 1].tolist() == [0, NONE, NONE, NONE]  # nanoseconds
+    found = program.join(build="q.csv:t", probe="p.csv:t", kind="greater")
+    assert sorted(found.tolist()) == [[0, 1], [0, 3], [1, 0], [1, 1], [1, 3]]
+    program.file("z.csv", "t\n2024-03-01T12:30:05Z\n")
+    line = program.refuse_join(**{**asof, "probe": "z.csv:t"})
+    assert "probe keys z.csv:t are times with a zone, but build keys q.csv:t are times without a zone" in line
+    line = program.refuse_join(**{**asof, "probe": program.file("n.npy", np.arange(3))})
+    assert "probe keys n.npy are int64, but build keys q.csv:t are times without a zone" in line
+    program.file("n.csv", "t\n0.5\n")
+    assert "are double, but build keys q.csv:t are times" in program.refuse_join(**{**asof, "probe": "n.csv:t"})

@@ -80,6 +80,57 @@ using ints = std::vector<std::int64_t>;
 using doubles = std::vector<double>;
 using strings = std::vector<std::string>;
 
+// The nanoseconds of times that a column `a` has.
+std::vector<std::int64_t> times(const std::string& texts, time_kind kind = time_kind::local) {
+  const host_key_part part = read_as(csv_texts::times, "a,b\n" + texts);
+  EXPECT_EQ(std::get<host_column>(part).times, kind);
+  return cells<std::int64_t>(std::get<host_column>(part));
+}
+
+TEST(Csv, Times) {
+  constexpr std::int64_t second = 1'000'000'000;
+  // Seconds by `date -u -d TIME +%s`.
+  EXPECT_EQ(times("1970-01-01,\n2024-02-29T12:30,\n2024-02-29 12:30:05.000000001,\n,\n"
+                  "1969-12-31 23:59:59.9,\n"),
+            (std::vector{0 * second, 1709209800 * second, 1709209805 * second + 1, 0 * second,
+                         -second / 10}));
+  EXPECT_EQ(times("2024-02-29T12:30:05Z,\n2024-02-29 12:30:05+01:00,\n2024-02-29 12:30:05-0130,\n",
+                  time_kind::zoned),
+            (std::vector{1709209805 * second, 1709206205 * second, 1709215205 * second}));
+  EXPECT_EQ(times("2262-04-11T23:47:16.854775807,\n1677-09-21T00:12:44,\n"),
+            (std::vector{std::numeric_limits<std::int64_t>::max(), -9223372036 * second}));
+  // Texts that are none stay what they were, and numbers too.
+  EXPECT_EQ(texts(std::get<host_column>(read_as(csv_texts::times, "a,b\nx,\nab,\n"))),
+            (std::vector{std::string("x\0", 2), std::string("ab")}));
+  EXPECT_EQ(cells<std::int64_t>(std::get<host_column>(read_as(csv_texts::times, "a,b\n7,\n"))),
+            std::vector<std::int64_t>{7});
+}
+
+TEST(Csv, TextsThatEndInNul) {
+  const std::string file("a,b\nx\0,y\nx,y\n", 13);
+  const host_key_part part = read_as(csv_texts::any_length, file);
+  EXPECT_EQ(std::get<host_strings>(part).at(0), std::string_view("x\0", 2));
+  EXPECT_EQ(std::get<host_strings>(part).at(1), "x");
+  expect_error([&] { read(file); }, "line 2: ", "ends in a NUL byte");
+}
+
+TEST(Csv, TimesThatAreNone) {
+  for (const char* text :
+       {"2024-02-30", "2023-02-29", "2024-13-01", "2024-1-01", "2024-01-01T24:00", "2024-01-01T12",
+        "2024-01-01T12:00:60", "2024-01-01T12:00:00.", "2024-01-01T12:00:00.1234567890",
+        "2024-01-01T12:00+1", "2024-01-01T12:00z", "2024-01-01x", "02024-01-01", "2024-01-01 "}) {
+    expect_error([&] { times("\"" + std::string(text) + "\",\n"); }, "more than 8");
+  }
+  expect_error([] { times("2024-01-01,\nlater,\n"); },
+               "line 3: 'later' in column a is not a time, '2024-01-01' in line 2 is one");
+  expect_error([] { times("later,\n2024-01-01,\n"); }, "'later' in column a is not a time");
+  expect_error([] { times("2024-01-01T00:00Z,\n2024-01-01,\n"); },
+               "line 3: '2024-01-01' in column a has no zone");
+  expect_error([] { times("2024-01-01,\n5,\n"); }, "is not a number");
+  expect_error([] { times("1600-01-01,\n"); }, "out of the range of nanoseconds, 1678 to 2261");
+  expect_error([] { times("2262-04-11T23:47:16.854775808,\n"); }, "out of the range");
+}
+
 TEST(Csv, TypesAreFound) {
   EXPECT_EQ(cells<std::int64_t>(read("a\n1\n-2\n+3\n")), (ints{1, -2, 3}));
   EXPECT_EQ(cells<double>(read("a\n1\n2.5\n-3e2\n")), (doubles{1, 2.5, -300}));

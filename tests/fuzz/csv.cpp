@@ -18,8 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const auto type = raydex::io::parse_type(types.at(data[0] % types.size()));
   using raydex::io::csv_texts;
-  const std::array<raydex::io::csv_column, 3> columns{
-      {{"a", type, csv_texts::any_length}, {"b", type}, {"b", {}, csv_texts::verbatim}}};
+  const std::array<raydex::io::csv_column, 4> columns{{{"a", type, csv_texts::any_length},
+                                                       {"a", {}, csv_texts::times},
+                                                       {"b", type},
+                                                       {"b", {}, csv_texts::verbatim}}};
   const std::size_t part_size = 1 + data[0] / types.size();
   std::istringstream stream(std::string(data + 1, data + size));
   try {

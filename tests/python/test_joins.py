@@ -161,6 +161,17 @@ def test_structures_and_indexes(world, random, how, structure):
         world.join(index, probe)
 
 
+@pytest.mark.parametrize("said", [
+    {"missing_equal": True}, {"structure": "hash_open"}, {"device": "cuda"}, {"device": "cpu:1", "search": "lines"},
+    {"search": "lines"}, {"stream": 3},
+], ids=str)
+def test_what_an_index_cannot_be_told_anew(said):
+    index = raydex.build([1, 2])
+    assert pairs(raydex.join(index, [2], device="cpu", structure=index.info.structure)) == [(0, 1)]
+    with pytest.raises(ValueError, match=next(iter(said)) if "search" not in said else "search|device"):
+        raydex.join(index, [2], **said)
+
+
 @pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view"])
 def test_every_layout_of_strings(random, kind):
     letters = [None if random.random() < 0.2 else "abcdefghijklmnopqrst"[: random.integers(0, 20)] for _ in range(90)]

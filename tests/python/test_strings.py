@@ -79,7 +79,7 @@ def test_points_as_users_have_them():
         check(raydex.build(of), keys, points)
     with pytest.raises(TypeError, match=r"they are int64, but strings are asked for"):
         index.first(np.array([1]))
-    with pytest.raises(TypeError, match="x.astype|pyarrow.array"):
+    with pytest.raises(TypeError, match="a list of values is taken"):
         index.first(np.array(["alpha"]))
     with pytest.raises(ValueError, match="2 dimensions"):
         index.first(np.array([[b"alpha"]]))
@@ -149,5 +149,4 @@ def test_refusals():
         raydex.build(pa.array(["a"]), rows=[3])
     with pytest.raises(raydex.InvalidArgument, match="structure: 'tree'"):
         raydex.build(pa.array(["a"]), "tree")
-    with pytest.raises(TypeError, match=r"give longer ones as pyarrow.array\(x\)"):
-        raydex.build(["a longer word than a key"])
+    check(raydex.build(["a longer word than a key"]), ["a longer word than a key"], ["a"])

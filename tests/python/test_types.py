@@ -35,6 +35,7 @@ def test_what_users_write(tmp_path):
         "    rows = index.rows([1]).rows\n"
         "pairs: raydex.JoinRows = raydex.join([1], [1], how='left')\n"
         "names: list[str] = [one.name for one in raydex.structures() if one.minima]\n"
+        "cells = raydex.take(np.arange(3), pairs.build), pairs.take(probe=np.arange(3))\n"
         "low = raydex.rmq([1, 2]).argmin([0], [1])\n"
     )
     run("mypy", "--strict", "--cache-dir", tmp_path / "cache", program)

@@ -20,6 +20,7 @@ from raydex._program.messages import Refused, arrow, check_word, quoted
 from raydex._program.outputs import (
     STRETCH,
     Output,
+    check_ending,
     is_csv,
     is_same_file,
     is_table,
@@ -57,6 +58,7 @@ def join(given: argparse.Namespace) -> None:
     """The rows of two tables that match."""
     check_word("kind", given.kind, KINDS)
     _check(given)
+    check_ending(given.out, ".npy")
     options = structure_options(given, minima=False)
     asked = {option: _parse(given, option) for option in (*_BUILD, *_PROBE)}
     _check_counts(given, asked)

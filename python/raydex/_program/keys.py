@@ -5,6 +5,7 @@ type."""
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex._program.messages import Refused, arrow, printable, quoted
-from raydex._program.tables import TYPES, Name, arrow_type
+from raydex._program.tables import TYPES, VERBATIM, Name, arrow_type, read
 
 WIDEST = 8
 """Bytes of the longest text that an index is built over."""
 
+_EXTENSIONS = ("arrow.uuid", "arrow.json")  # types of Arrow that are equal where their storage is
 _EXACT = 2**53  # doubles hold all integers up to here
 _WORDS = {"float32": "float", "float64": "double"}  # as names of columns say it
 # A text that reads as a number.
@@ -99,7 +101,7 @@ def _of_array(label: str, name: Name, array: npt.NDArray[Any]) -> Column:
     if dtype.names is not None:
         raise Refused(f"{name.path}: its dtype is a structure; save one field: numpy.save(file, a['field'])")
     if dtype.kind not in "biufmMS" or (dtype.kind == "f" and dtype.itemsize > 8):
-        how = {"U": "a.astype('S8'), of which 8 bytes are kept", "f": "a.astype('f8')"}.get(dtype.kind)
+        how = {"U": "numpy.char.encode(a)"}.get(dtype.kind)
         raise Refused(
             f"{name.path}: its dtype is {quoted(dtype.str)}; numbers, booleans, times and byte strings are "
             f"read{f'; in NumPy: {how}' if how else ''}"
@@ -133,6 +135,7 @@ def _of_arrow(label: str, name: Name, raw: Any) -> Column:
     array, missing = _as_array(name, cells)
     if name.is_csv and not name.type and array.dtype.kind == "f":
         _refuse_large(name, array)
+        _refuse_inexact(name, array)
     is_zoned = types.is_timestamp(kind) and kind.tz is not None
     special = kind if is_zoned or types.is_time(kind) else None
     return Column(label, name, array, missing, is_zoned=is_zoned, written_as=special)
@@ -156,6 +159,11 @@ def plain(name: Name, cells: Any) -> Any:
         if pa.types.is_dictionary(kind):
             cells = cells.cast(kind.value_type)
         elif isinstance(kind, pa.BaseExtensionType):
+            if kind.extension_name not in _EXTENSIONS:
+                raise Refused(
+                    f"{name.text}: its type is the extension {quoted(kind.extension_name)} of Arrow, and raydex does "
+                    "not know when two of its values are equal"
+                )
             cells = cells.cast(kind.storage_type)
         elif pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind):
             cells = cells.cast(pa.large_binary())
@@ -221,6 +229,22 @@ def _refuse_large(name: Name, array: npt.NDArray[Any]) -> None:
         )
 
 
+def _refuse_inexact(name: Name, array: npt.NDArray[Any]) -> None:
+    """Refuses whole numbers that no double is, which others in their column have made doubles."""
+    rows = np.flatnonzero(np.isfinite(array) & (np.abs(array) >= _EXACT))
+    if not len(rows):
+        return
+    typed = dataclasses.replace(name, type=VERBATIM)
+    texts = read([typed])[typed].take(arrow(name.path).array(rows))
+    for row, text in zip(rows.tolist(), map(_text, texts)):
+        found = re.fullmatch(r"\s*([-+]?[0-9]+)(?:\.0*)?\s*", text)
+        if found and int(found[1]) != int(array[row]):
+            raise Refused(
+                f"{name.path}: row {row}: {quoted(text)} in column {printable(name.column)} is a whole number that "
+                f"no double is, and others are no integers; to read it rounded: {name.typed('double')}"
+            )
+
+
 def shortened(of: Column, most: int = WIDEST) -> Column:
     """Texts as byte strings of one width, up to `most` bytes."""
     if not of.are_texts:
@@ -276,7 +300,10 @@ def _adopt(one: Column, other: Column) -> None:
 
 def _make_texts_alike(columns: Sequence[Column], only_short: bool) -> None:
     widest = max(_longest(one) for one in columns)
-    if only_short or widest <= WIDEST:
+    ends_in_nul = any(one.are_texts and _ends_in_nul(one) for one in columns)
+    if ends_in_nul and only_short:
+        raise Refused(f"{columns[0]}: some texts end in a NUL byte, which is not told from padding here")
+    if only_short or (widest <= WIDEST and not ends_in_nul):
         for one in columns:
             short = shortened(one)
             if short.values.dtype.itemsize > WIDEST:
@@ -288,6 +315,11 @@ def _make_texts_alike(columns: Sequence[Column], only_short: bool) -> None:
             pa = arrow(one.name.path)
             texts = pa.array(one.values, pa.binary(), mask=one.missing)
             one.values, one.missing = pa.chunked_array([texts]), None
+
+
+def _ends_in_nul(of: Column) -> bool:
+    pa, pc = arrow(of.name.path), arrow(of.name.path, "pyarrow.compute")
+    return bool(pc.any(pc.ends_with(of.values.cast(pa.large_binary()), b"\0")).as_py())
 
 
 def _longest(of: Column) -> int:
@@ -341,12 +373,19 @@ def _converts(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
     return True
 
 
+def _is_exact(dtype: np.dtype[Any], to: np.dtype[Any]) -> bool:
+    """Whether each number of a dtype is one of another."""
+    is_wide = dtype.kind in "iu" and dtype.itemsize == 8 and to.kind == "f"
+    return dtype.kind in "biuf" and not is_wide and bool(np.can_cast(dtype, to, "safe"))
+
+
 def _unlike(one: Column, other: Column) -> Refused:
     """That one is not like the other, and how it may become so."""
     how = ""
     word = "string" if other.are_texts or other.kind == "S" else other.type
     if one.name.column and word in TYPES:
-        how = f"; name the type: {one.name.typed(word)}"
-    elif not one.name.column and other.kind in ("i", "u", "f"):
+        rounds = ", to which numbers are rounded" if word in ("float", "double") else ""
+        how = f"; name the type{rounds}: {one.name.typed(word)}"
+    elif not one.name.column and other.kind in ("i", "u", "f") and _is_exact(one.values.dtype, other.values.dtype):
         how = f"; in NumPy: a.astype('{other.values.dtype.str}')"
     return Refused(f"{one} are {one.type}, but {other} are {other.type}{how}")

@@ -171,6 +171,21 @@ def _version() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _with_values(parser: _Parser, words: Sequence[str]) -> list[str]:
+    """The words with `--out -dash.npy` as `--out=-dash.npy`: one that begins with a dash is the value of what takes
+    one, unless it is an option itself."""
+    takes = {word for action in parser._actions if action.nargs != 0 for word in action.option_strings}
+    known = {word for action in parser._actions for word in action.option_strings}
+    found: list[str] = []
+    for word in words:
+        is_value = word.startswith("-") and word != "-" and not word.startswith("--") and word not in known
+        if is_value and found and found[-1] in takes:
+            found[-1] = f"{found[-1]}={word}"
+        else:
+            found.append(word)
+    return found
+
+
 def _refuse_word(parser: _Parser, word: str, kind: str, known: Sequence[str]) -> NoReturn:
     hint = "; the C++ program has it" if word in _ELSEWHERE else suggestion(word, known)
     parser.error(f"{quoted(word)} is not {kind}{hint}")
@@ -201,7 +216,7 @@ def _run(words: Sequence[str]) -> None:
     for word in (word.partition("=")[0] for word in words if word.startswith("--")):
         if word not in chosen.words():
             _refuse_word(parser, word, f"an option of {of}", chosen.words())
-    given, unknown = parser.parse_known_args(words)
+    given, unknown = parser.parse_known_args(_with_values(chosen, words))
     for word in unknown:
         _refuse_word(parser, word, f"for {of}", [])
     if given.version:

@@ -19,7 +19,8 @@ type may follow: file.csv:column:int64, one of uint32, uint64, int32, int64, flo
 bytes1..bytes8 and string. For ranges there are two columns: file.csv:lower,upper. pyarrow, 16 or
 newer, reads tables, and of Parquet and Arrow only the columns that are named. Nulls are missing,
 and so are the fields of CSV that are empty, NA, N/A, null or NULL; spaces around texts belong to
-them."""
+them. Of CSV 5.0 is an integer where the type is named; a whole number that no double is is refused
+beside fractions."""
 
 _KEYS = """\
 Keys are numbers, booleans, dates, times, durations and texts. Missing ones are never matched,

@@ -135,6 +135,19 @@ def write_text(text: str) -> None:
         output.commit()
 
 
+_WRITTEN = ".csv, .csv.gz, .parquet, .arrow, .feather or .ipc"
+
+
+def check_ending(path: str, binary: str) -> None:
+    """Refuses an output whose name ends in what is not written. `binary`: `.npy` or `.npz`, which a name without an
+    ending is."""
+    ending = os.path.splitext(path)[1].lower()
+    if not is_table(path) and ending not in ("", binary):
+        raise Refused(
+            f"--out {path}: files that end in {ending} are not written here; let it end in {binary}, {_WRITTEN}"
+        )
+
+
 def is_table(path: str) -> bool:
     """Whether an output of this name is a table: CSV, Parquet or Arrow."""
     return path == "-" or format_of(path)[0] != "npy"

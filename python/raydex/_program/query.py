@@ -11,7 +11,7 @@ import raydex
 from raydex._program.arguments import Files, naming, structure_options
 from raydex._program.keys import Column, column, make_alike, ranges
 from raydex._program.messages import Refused, check_word
-from raydex._program.outputs import Output, is_table, opened, write_archive, write_rows
+from raydex._program.outputs import Output, check_ending, is_table, opened, write_archive, write_rows
 from raydex._program.tables import read
 
 RESULTS = ("first", "count", "sum", "rows", "rank", "rank_right", "predecessor", "successor")
@@ -26,6 +26,7 @@ def query(given: argparse.Namespace) -> None:
     """An index over a column, and its answers."""
     options = structure_options(given, minima=False)
     _check(given)
+    check_ending(given.out, ".npz" if given.result == "rows" else ".npy")
     files = Files(given, *_FILES)
     with opened(given.out, files.paths()) as output:
         raw = read(files.names())

@@ -14,7 +14,7 @@ import raydex
 from raydex._program.arguments import Files, naming, structure_options
 from raydex._program.keys import Column, column, make_alike, make_like, ranges
 from raydex._program.messages import Refused, check_word
-from raydex._program.outputs import STRETCH, Output, opened, write_rows
+from raydex._program.outputs import STRETCH, Output, check_ending, opened, write_rows
 from raydex._program.tables import read
 
 RESULTS = ("min", "argmin", "max", "argmax")
@@ -29,6 +29,7 @@ def rmq(given: argparse.Namespace) -> None:
         raise Refused(f"option extreme: {told}; leave it out")
     if (given.set is None) != (given.set_values is None):
         raise Refused("--set and --set-values go together: positions and their new values")
+    check_ending(given.out, ".npy")
     files = Files(given, "--values", "--ranges", "--set", "--set-values")
     with opened(given.out, files.paths()) as output:
         raw = read(files.names())

@@ -179,7 +179,9 @@ def _read_array(path: str) -> npt.NDArray[Any]:
         left = os.path.getsize(path) - array.offset - array.nbytes
     except OSError as error:
         raise Refused(f"{path}: cannot be read to its end: {error.strerror}") from None
-    except ValueError as error:
+    except (Refused, MemoryError):
+        raise
+    except Exception as error:  # NumPy reads a header as Python, which fails in many ways
         raise Refused(f"{path}: it is damaged or truncated: {error}") from None
     if left:
         raise Refused(f"{path}: {left} bytes follow the {array.nbytes} bytes of its cells")
@@ -205,9 +207,12 @@ def _read_table(path: str, wanted: list[Name]) -> dict[Name, Any]:
         if form == "csv":
             return _read_csv(path, codec, wanted)
         table = _read_parquet(path, wanted) if form == "parquet" else _read_arrow(path, wanted)
+        table.validate(full=True)  # of a stranger's file, else offsets and places lead anywhere
         return {name: table[name.column] for name in wanted}
     except MemoryError:
         raise
+    except UnicodeError as error:
+        raise Refused(f"{path}: it is damaged: {error}") from None
     except (pa.ArrowException, OSError, EOFError) as error:
         raise Refused(f"{path}: {error}") from None
 
@@ -257,22 +262,41 @@ def _read_csv(path: str, codec: str, wanted: list[Name]) -> dict[Name, Any]:
     parsing = reader.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(there) > 1)
     found: dict[Name, Any] = {}
     for types in passes:
-        converting = reader.ConvertOptions(
-            include_columns=list(types),
-            column_types={column: arrow_type(path, kind) for column, kind in types.items() if kind},
-            null_values=list(MISSING),
-        )
-        try:
+        read_as = {column: arrow_type(path, kind) for column, kind in types.items() if kind}
+
+        def table_of(types_of: dict[str, Any], columns: list[str]) -> Any:
+            converting = reader.ConvertOptions(
+                include_columns=columns, column_types=types_of, null_values=list(MISSING),
+                strings_can_be_null=True,
+            )
             with pa.input_stream(path, compression=codec or None) as stream:
-                table = reader.read_csv(stream, parse_options=parsing, convert_options=converting)
+                return reader.read_csv(stream, parse_options=parsing, convert_options=converting)
+
+        try:
+            table = table_of(read_as, list(types))
         except pa.ArrowInvalid as error:
             number = r"In CSV column #([0-9]+)"
             message = re.sub(number, lambda found: f"column {there[int(found[1])]}", str(error))
-            raise Refused(f"{path}: {message}") from None
+            refused = Refused(f"{path}: {message}")
+            # Where some are missing, others write integers as 5.0.
+            whole = {column: kind for column, kind in read_as.items() if pa.types.is_integer(kind)}
+            try:
+                table = table_of({**read_as, **dict.fromkeys(whole, pa.string())}, list(types))
+                for column, kind in whole.items():
+                    at = table.column_names.index(column)
+                    table = table.set_column(at, column, _whole_numbers(path, table[column], kind))
+            except pa.ArrowInvalid:
+                raise refused from None
         for name in wanted:
             if types.get(name.column) == name.type:
                 found[name] = _without_missing(name, table[name.column])
     return found
+
+
+def _whole_numbers(path: str, texts: Any, kind: Any) -> Any:
+    """Texts as integers, of which 5.0 is one."""
+    pc = arrow(path, "pyarrow.compute")
+    return pc.replace_substring_regex(texts, r"^\s*\+?(-?[0-9]+)(?:\.0*)?\s*$", r"\1").cast(kind)
 
 
 def arrow_type(path: str, kind: str) -> Any:

@@ -8,7 +8,8 @@
     >>> index.count(customers["id"])  # lazy, as all of Dask
     >>> raydex.dask.join(orders, customers, left_on="customer", right_on="id")
 
-Needs `dask[dataframe]`, and `distributed` for a cluster.
+Needs `dask[dataframe]`, and `distributed` for a cluster. Workers send each other pickles: they, and the network between
+them, have to be trusted.
 """
 
 from raydex.dask._index import Index, IndexInfo, build

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from raydex._columns import Key
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._index import bytes_as_text
+from raydex._index import bytes_as_text, check_words
 from raydex.dask import _shards
 from raydex.dask._graphs import Engine, Graph, Held, Partitions, check_column, is_lazy, merged, take_apart
 from raydex.dask._libraries import DataNode, HighLevelGraph, List, Task, TaskRef, arrays, frames, pd, tokenize
@@ -587,6 +587,7 @@ def build(
     the column raises.
     """
     check_column("column", column)
+    check_words(options, structure, build)
     engine = Engine()
     workers = engine.workers()
     if shards is None:
@@ -635,7 +636,6 @@ def _common_key(facts: list[_shards.Facts]) -> Key:
     for other in keys:
         if other != keys[0]:
             raise InvalidType(
-                f"column: a partition of {other}, but one before it is of {keys[0]}; give them one dtype, "
-                "with x.astype(...)"
+                f"column: a partition of {other}, but one before it is of {keys[0]}; give them one dtype"
             )
     return keys[0]

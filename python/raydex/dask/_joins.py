@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 import raydex
-from raydex._errors import InvalidArgument, InvalidType
+from raydex._errors import InvalidArgument, InvalidType, flag
+from raydex._index import check_words
 from raydex.dask._cells import Cells, key_column, order_of
 from raydex.dask._graphs import Graph, Partitions, take_apart
 from raydex.dask._libraries import List, Task, TaskRef, frames, pd, tokenize
@@ -160,6 +161,8 @@ def _checked_names(
         )
     for argument, frame, names in (("left", left, lefts), ("right", right, rights)):
         for name in names:
+            if list(frame.columns).count(name) > 1:
+                raise InvalidArgument(f"{argument}: two columns are called {name!r}; give columns of different names")
             if name not in frame.columns:
                 raise InvalidArgument(
                     f"{argument}: it has no column {name!r}; it has {', '.join(map(str, frame.columns))}"
@@ -288,6 +291,9 @@ def join(
     lefts, rights = _checked_names(left, right, on, left_on, right_on)
     if how not in _KINDS:
         raise InvalidArgument(f"how: {how!r} is none of {', '.join(_KINDS)}")
+    missing_equal = flag("missing_equal", missing_equal)
+    words = [one for one in options if one != "structure"]
+    check_words(words, str(options.get("structure", "auto")), join)
     if shards is None:
         shards = max(left.npartitions, right.npartitions)
     if not 1 <= shards <= 2**16:

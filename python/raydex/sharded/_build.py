@@ -10,6 +10,7 @@ import numpy as np
 
 from raydex._columns import look
 from raydex._errors import InvalidArgument
+from raydex._index import check_words
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import Dense, dense, of_all, row_ids
 from raydex.sharded._devices import DeviceExchange
@@ -97,6 +98,7 @@ def build(
     def prepare(told: dict[str, Any]) -> tuple[Dense, Any]:
         if most < 1:
             raise InvalidArgument(f"most_probes: {most} is less than 1")
+        check_words(options, structure, build)
         source = look("column", column_of)
         if source.scalar:
             raise InvalidArgument(f"column: {column_of!r} is a single number; give a column, as [x]")

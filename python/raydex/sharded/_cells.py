@@ -45,8 +45,8 @@ def dense(source: Source, engine: Exchange, want: Key | None = None, role: str =
     stream, _ = stream_of(source, None)
     if key_of(source, stream).dtype is None:
         raise Unsupported(
-            f"{source.argument}: strings of any length have no order, by which shards are made; give ones of "
-            "up to 8 bytes as numpy.asarray(x, dtype='S8'), or codes of them"
+            f"{source.argument}: strings of any length have no order, by which shards are made; give a list of "
+            "ones of up to 8 bytes, or codes of them"
         )
     of = column(source, stream, want, copies=True, role=role)
     there = None
@@ -90,7 +90,7 @@ def row_ids(x: Any, engine: Exchange, like: Dense, end: int) -> Any:
 
 def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int]) -> Key:
     """The type of a column of which each process has a part. Parts without cells say nothing of it."""
-    said = [at for at, size in enumerate(sizes) if size] or [0]
+    said = [at for at, size in enumerate(sizes) if size and not keys[at].is_void] or [0]
     first = said[0]
     for at in said:
         if keys[at] != keys[first]:
@@ -103,4 +103,4 @@ def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int]) -> Key:
 def empty_source(argument: str, key: Key) -> Source:
     """A column of a type without cells."""
     array = np.empty(0, key.dtype)
-    return Source(argument, array, HOST, HostCells(array, unit=key.unit), shape=array.shape)
+    return Source(argument, array, HOST, HostCells(array, unit=key.unit, is_void=key.is_void), shape=array.shape)

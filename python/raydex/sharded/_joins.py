@@ -10,6 +10,7 @@ import numpy as np
 
 from raydex._columns import Key, Source, key_of, look, stream_of
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._index import check_words
 from raydex._joins import _check_how, _common, _matched, _pair
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._build import engine_for
@@ -91,6 +92,13 @@ def join(
     join also the other way round. Raises as `raydex.join`, `raydex.ShardError`, `raydex.ExchangeError`.
     """
     if isinstance(right, ShardedIndex):
+        said: dict[str, Any] = {
+            "exchange": exchange, "structure": None if structure == "auto" else structure, "group": group,
+            "devices": devices, "engine": engine, "timeout": None if timeout == 300.0 else timeout, **options,
+        }  # fmt: skip
+        for name, value in said.items():
+            if value is not None:
+                raise InvalidArgument(f"{name}: {value!r}, but right is an index, which has all of that already")
         with right._company.together():
             return _join_index(left, right, how)
     moves = engine_for(group, devices, engine, timeout, None)
@@ -116,6 +124,7 @@ def _join(
 
     def look_at(told: dict[str, Any]) -> tuple[list[Source], list[Source]]:
         _check_how(how)
+        check_words(options, structure, join)
         if exchange not in (None, *_EXCHANGES):
             raise InvalidArgument(f"exchange: {exchange!r} is none of {', '.join(_EXCHANGES)}")
         built, probed = _pair(right, left)

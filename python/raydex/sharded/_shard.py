@@ -13,7 +13,7 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._columns import column, look
 from raydex._errors import InvalidArgument
-from raydex._index import Index, option_texts, row_ids_in
+from raydex._index import Index, build, option_texts, row_ids_in
 from raydex._places import place_for, stream_for
 from raydex._structures import known
 from raydex.sharded._arrays import arrays_of
@@ -85,7 +85,7 @@ class Shard:
         ids = place.run(row_ids_in, row_source, number, bits)
         native = place.run(
             _raydex.Index, structure, place.backend, place.session(), number, of.native, ids.native,
-            option_texts(options),
+            option_texts(options, structure, build),
         )  # fmt: skip
         self._index = Index(native, place, of.key, kept, number)
         self._held = [keys]  # all keys that it ever held, or more

@@ -136,6 +136,8 @@ def write_inputs(program):
     program.file("long.npy", array.read_bytes() + b"xxx")
     program.file("text.npy", "1\n2\n")
     program.file("t.csv", "n,name,gaps,n2\n1,a longer text,,1\n2,b,2,2\n")
+    program.file("inexact.csv", "a\n0.5\n9007199254740993\n")
+    program.file("half.csv", "a\n5.5\n")
     program.file("twice.csv", "a,a\n1,2\n")
     program.file("uneven.csv", "a,b\n1,2\n3\n")
     program.file("empty.csv", "")

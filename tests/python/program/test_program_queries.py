@@ -56,6 +56,41 @@ def test_results(program, tables, ending):
         assert found.tolist() == expected.tolist()
 
 
+def test_numbers_of_csv_as_they_are_written(program):
+    program.file("t.csv", "a\n5.0\n\n7.\n+8.00\n")
+    keys = program.file("k.npy", np.array([5, 7, 8], "i8"))
+    assert program.count(keys, "t.csv:a:int64") == [1, 0, 1, 1]
+    assert program.count("t.csv:a:int64", keys) == [1, 1, 1]
+    program.file("u.csv", "a\n0.5\n9007199254740994\n36893488147419103232\n1e300\n")
+    assert program.count("u.csv:a", "u.csv:a") == [1] * 4
+
+
+def test_texts_that_end_in_nul(program):
+    texts = pa.table({"a": pa.array([b"x", b"x\0", b"ab\0"], pa.binary())})
+    name = program.file("t.parquet", texts) + ":a"
+    assert program.load("join", build=name, probe=name, kind="inner", ordered=True).tolist() == [[0, 0], [1, 1], [2, 2]]
+    line = program.refuse("query", keys=name, points=name, result="count", out="o.npy")
+    assert "some texts end in a NUL byte" in line
+
+
+def test_extension_types(program):
+    uuids = pa.array([bytes(16), b"x" * 16], pa.uuid())
+    name = program.file("u.parquet", pa.table({"a": uuids, "b": pa.array(["1", "2"], pa.json_())}))
+    for column in ("a", "b"):
+        key = f"{name}:{column}"
+        assert program.load("join", build=key, probe=key, kind="inner", ordered=True).tolist() == [[0, 0], [1, 1]]
+    program.file("o.arrow", pa.table({"a": pa.array([1, 2], pa.bool8())}))
+    line = program.refuse("query", keys="o.arrow:a", points="o.arrow:a", result="count", out="o.npy")
+    assert "o.arrow:a: its type is the extension 'arrow.bool8' of Arrow" in line
+
+
+@pytest.mark.parametrize("out", ["o.NPY", "o", "-dash.npy"])
+def test_names_of_outputs(program, out):
+    keys = program.file("k.npy", np.arange(3))
+    assert program.run("query", keys=keys, points=keys, result="count", out=out) == (0, "", "")
+    assert np.load(program.folder / out).tolist() == [1] * 3
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
 def test_ranges(program, tables, ending):
     build, probe = tables
@@ -149,7 +184,7 @@ def test_types_that_are_compared(program):
             "f8",
             "large",
             "points t.arrow:large are int64, but keys t.arrow:f8 are double; "
-            "name the type: t.arrow:large:double",
+            "name the type, to which numbers are rounded: t.arrow:large:double",
         ),
         ("i8", "u8", "t.arrow:u8:int64"),
         ("zoned", "time", "times with a zone"),

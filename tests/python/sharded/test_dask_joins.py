@@ -197,9 +197,14 @@ def test_errors(random):
         rd.join(left, right, left_on=["k", "v"], right_on=["k"])
     with pytest.raises(raydex.InvalidArgument, match="left: it has no column 'q'; it has k, v, w"):
         rd.join(left, right, on="q")
+    with pytest.raises(raydex.InvalidArgument, match="broadcasts: join has no such argument.*do you mean broadcast"):
+        rd.join(left, right, on="k", broadcasts=True)
+    twice = dd.from_pandas(pd.DataFrame([[1, 2]], columns=["k", "k"]), npartitions=1)
+    with pytest.raises(raydex.InvalidArgument, match="left: two columns are called 'k'"):
+        rd.join(twice, right, on="k")
     with pytest.raises(raydex.InvalidArgument, match="shards: -1"):
         rd.join(left, right, on="k", shards=-1)
-    with pytest.raises(raydex.InvalidType, match="convert one of them"):
+    with pytest.raises(raydex.InvalidType, match="no key type has the values of both"):
         rd.join(left, right, left_on="k", right_on="z")
 
 

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's own values, and lists of them, as columns. They are taken cell by cell: each is exactly the key that it
+becomes, or the list is refused. None and what pandas has for it are missing."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import itertools
+import math
+import uuid
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex import _raydex
+from raydex._arrow import Cells, HostCells, StringCells, nothing
+from raydex._errors import InvalidArgument, InvalidType
+
+_WIDEST = 8
+"""Bytes of the longest text that is a key by itself, and has an order."""
+
+# What a cell may be: the first that it is an instance of. A date and time is a date, too, and NumPy's timedelta64
+# an integer.
+_KINDS: tuple[tuple[type, str], ...] = (
+    (np.timedelta64, "numpy durations"), (np.datetime64, "numpy times"), (bool, "number"), (np.bool_, "number"),
+    (int, "number"), (np.integer, "number"), (float, "number"), (np.floating, "number"), (bytes, "bytes"),
+    (str, "str"), (datetime.datetime, "datetime"), (datetime.date, "date"), (datetime.timedelta, "timedelta"),
+    (datetime.time, "time"), (uuid.UUID, "uuid"),
+)  # fmt: skip
+
+
+def _is_missing_of_pandas(of: type) -> bool:
+    return of.__name__ in ("NAType", "NaTType") and of.__module__.startswith("pandas.")
+
+
+def _kind_of_type(of: type) -> str:
+    if _is_missing_of_pandas(of):  # NaT is a date
+        return ""
+    return next((kind for one, kind in _KINDS if issubclass(of, one)), "")
+
+
+def _is_missing(x: Any) -> bool:
+    return x is None or x is np.ma.masked or _is_missing_of_pandas(type(x))
+
+
+def is_known(x: Any) -> bool:
+    """Whether it is a value of Python or NumPy that lists are of."""
+    return _kind_of_type(type(x)) != ""
+
+
+def is_value(x: Any) -> bool:
+    """Whether it is a cell, not a column: a value of Python or NumPy, a missing one, an array of no dimension."""
+    return _is_missing(x) or is_known(x) or bool(getattr(x, "shape", None) == ())
+
+
+def _refused(argument: str, x: Any) -> InvalidType:
+    if isinstance(x, (complex, np.complexfloating)):
+        return InvalidType(f"{argument}: complex numbers have no order; {x} is one")
+    kind = f"{type(x).__module__}.{type(x).__qualname__}"
+    return InvalidType(
+        f"{argument}: a {kind} is no key; lists are of numbers, texts, bytes, dates, times and UUIDs, all of one kind"
+    )
+
+
+def _flat(argument: str, x: Any) -> tuple[list[Any], tuple[int, ...]]:
+    """The cells of lists within each other, and their shape."""
+    cells, shape = list(x), [len(x)]
+
+    def is_list(one: Any) -> bool:
+        return isinstance(one, (list, tuple, range)) or (isinstance(one, np.ndarray) and one.ndim > 0)
+
+    while any(issubclass(one, (list, tuple, range, np.ndarray)) for one in set(map(type, cells))):
+        if not any(map(is_list, cells)):
+            break  # arrays without dimensions
+        sizes = {len(one) if is_list(one) else -1 for one in cells}
+        if len(sizes) != 1:
+            raise InvalidArgument(f"{argument}: its lists have no common length")
+        shape.append(sizes.pop())
+        cells = list(itertools.chain.from_iterable(cells))
+    return (cells, tuple(shape))
+
+
+def _scalar(x: Any) -> Any:
+    """A cell without an array around it."""
+    if _is_missing(x):
+        return x
+    if isinstance(x, np.ndarray):
+        return x[()]
+    return x.item() if not isinstance(x, np.generic) and getattr(x, "shape", None) == () else x
+
+
+def cells_of(argument: str, x: Any) -> tuple[Cells, tuple[int, ...]]:
+    """The cells of a value or a list, and its shape."""
+    if isinstance(x, (list, tuple, range)):
+        cells, shape = _flat(argument, x)
+    else:
+        cells, shape = [x], ()
+    found = _of_one_kind(argument, cells)
+    if isinstance(found, HostCells):
+        found.array = found.array.reshape(shape)
+    elif len(shape) > 1:
+        raise InvalidArgument(f"{argument}: texts in {len(shape)} dimensions, {shape}; a column has one")
+    return (found, shape)
+
+
+def cells_of_objects(argument: str, x: Iterable[Any]) -> Cells:
+    """The cells of a column of objects. As pandas has it, NaN among what is no number is a missing one. Texts are
+    strings of any length, as in columns that are of texts."""
+    cells = list(x)
+    if {_kind_of_type(one) for one in set(map(type, cells))} - {"number", ""}:
+        cells = [None if isinstance(one, float) and math.isnan(one) else one for one in cells]
+    found = _of_one_kind(argument, cells)
+    if isinstance(found, HostCells) and found.array.dtype.kind == "S":
+        return strings_of(found.array.tolist(), validity=found.validity)
+    return found
+
+
+def _of_one_kind(argument: str, cells: list[Any]) -> Cells:
+    kinds = {_kind_of_type(one) for one in set(map(type, cells))}
+    validity = None
+    if "" in kinds:
+        cells = [_scalar(one) for one in cells]
+        missing = [_is_missing(one) for one in cells]
+        there = [one for one, gone in zip(cells, missing) if not gone]
+        if any(missing):
+            if not there:
+                return nothing(len(cells))
+            cells = [there[0] if gone else one for one, gone in zip(cells, missing)]
+            validity = np.packbits(~np.array(missing), bitorder="little")
+        kinds = {_kind_of_type(one) for one in set(map(type, there))}
+        if "" in kinds:
+            raise _refused(argument, next(one for one in there if not is_known(one)))
+    if not cells:
+        return nothing(0)
+    if len(kinds) > 1:
+        names = sorted({type(one).__qualname__ for one in cells})
+        raise InvalidType(f"{argument}: a list of {' and '.join(names)}, which are not compared; give one kind")
+    [kind] = kinds
+    try:
+        found = _MAKERS[kind](argument, cells)
+    except (OverflowError, UnicodeError) as error:
+        raise InvalidArgument(f"{argument}: no column can be made of it: {error}") from None
+    if isinstance(found, StringCells):
+        assert found.texts is not None
+        return found if validity is None else strings_of(found.texts, found.unit, validity)
+    found.validity = validity
+    return found
+
+
+def _numbers(argument: str, cells: list[Any]) -> HostCells:
+    """Numbers in NumPy's type for them, where it has each one exactly; else as Python's own, which `exactly` takes to
+    the type that is asked for."""
+    types = set(map(type, cells))
+    if len(types) == 1 or types == {int, bool}:
+        try:
+            array = np.asarray(cells)
+        except OverflowError:
+            array = np.asarray(cells, object)
+        # NumPy has no integer type for some lists of integers, and takes a floating one.
+        if array.dtype.kind != "O" and (array.dtype.kind != "f" or not types <= {int, bool}):
+            return HostCells(array)
+    own = [one.item() if isinstance(one, np.generic) else one for one in cells]
+    if any(isinstance(one, np.generic) for one in own):  # longdouble
+        return HostCells(np.asarray(cells))
+    array = np.empty(len(own), object)
+    array[:] = own
+    if any(isinstance(one, float) for one in own) and all(_is_exact(one) for one in own):
+        return HostCells(array.astype("f8"))
+    if not any(isinstance(one, float) for one in own):
+        for dtype in ("i8", "u8"):
+            if np.iinfo(dtype).min <= min(own) and max(own) <= np.iinfo(dtype).max:
+                return HostCells(array.astype(dtype))
+    return HostCells(array)
+
+
+def _is_exact(x: Any) -> bool:
+    try:
+        return bool(isinstance(x, float) or float(x) == x)
+    except OverflowError:
+        return False
+
+
+def exactly(argument: str, array: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Numbers of a list in the type that is asked for. As in NumPy, floating ones take the precision that they
+    meet; what is no number of the type else is refused."""
+    if array.dtype.kind != "f":
+        if array.dtype.kind == "O" or not _are_within(array, dtype):
+            cells = [_one_exactly(argument, one, dtype) for one in array.reshape(-1).tolist()]
+            return np.array(cells, dtype).reshape(array.shape)
+        return array.astype(dtype)
+    with np.errstate(all="ignore"):
+        cast = array.astype(dtype)
+    if dtype.kind == "f":
+        lost = np.isinf(cast) & ~np.isinf(array)
+    else:
+        of = np.iinfo(dtype)
+        lost = ~((array >= float(of.min)) & (array < float(int(of.max) + 1)) & (array == np.floor(array)))
+    if lost.any():
+        raise _no_number(argument, array.reshape(-1)[np.argmax(lost)], dtype)
+    return cast
+
+
+def _are_within(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    """Whether integers lie between two of the type that all between are of it, too."""
+    if array.size == 0:
+        return True
+    if dtype.kind == "f":
+        end = 2 ** (np.finfo(dtype).nmant + 1)
+        low, high = -end, end
+    else:
+        low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    return bool(low <= int(array.min()) and int(array.max()) <= high)
+
+
+def _one_exactly(argument: str, x: Any, dtype: np.dtype[Any]) -> Any:
+    if dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            try:
+                found = dtype.type(x)
+            except OverflowError:
+                raise _no_number(argument, x, dtype) from None
+        fits = float(found) == x if not isinstance(x, float) else not np.isinf(found) or math.isinf(x)
+        if fits:
+            return found
+    elif not isinstance(x, float) or x.is_integer():
+        whole = int(x)
+        if np.iinfo(dtype).min <= whole <= np.iinfo(dtype).max:
+            return whole
+    raise _no_number(argument, x, dtype)
+
+
+def _no_number(argument: str, x: Any, dtype: np.dtype[Any]) -> InvalidArgument:
+    return InvalidArgument(f"{argument}: {x!s} is no {dtype}, of which the keys are")
+
+
+def refuse_mixed(argument: str, array: npt.NDArray[Any]) -> InvalidArgument:
+    """Numbers that no type has all of, where none is asked for."""
+    whole = [one for one in array.reshape(-1).tolist() if not isinstance(one, float)]
+    others = " beside floating numbers" if len(whole) < array.size else ""
+    return InvalidArgument(
+        f"{argument}: no key type has all of its numbers, from {min(whole)} to {max(whole)}{others}"
+    )
+
+
+def _texts(argument: str, cells: list[Any]) -> HostCells | StringCells:
+    return _bytes(argument, [one.encode() for one in cells])
+
+
+def _bytes(argument: str, cells: list[bytes]) -> HostCells | StringCells:
+    """Bytes of one width if they are short and no NUL ends one, which NumPy takes for padding."""
+    widest = max(map(len, cells))
+    if widest <= _WIDEST and not any(one.endswith(b"\0") for one in cells):
+        return HostCells(np.array(cells, f"S{max(widest, 1)}"))
+    return strings_of(cells)
+
+
+def strings_of(
+    cells: list[bytes], unit: str = "", validity: npt.NDArray[np.uint8] | None = None
+) -> StringCells:
+    """Bytes as strings of any length."""
+    letters = np.frombuffer(b"".join(cells) or b"\0", np.uint8)
+    offsets = np.cumsum([0, *map(len, cells)], dtype="int64")
+    begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
+    there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
+    return StringCells(
+        first, begins, True, len(cells), there, (letters, offsets, validity), 0, unit, cells, validity
+    )
+
+
+def short(argument: str, cells: StringCells, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The texts of a list as byte strings of one width, of which each is one."""
+    assert cells.texts is not None
+    width = dtype.itemsize
+    for one in cells.texts:
+        if len(one) > width or (len(one) < width and one.endswith(b"\0")):
+            raise InvalidArgument(f"{argument}: {one!r} is no S{width}, of which the keys are")
+    return np.array(cells.texts, dtype)
+
+
+def _uuids(argument: str, cells: list[uuid.UUID]) -> StringCells:
+    return strings_of([one.bytes for one in cells], "uuid")
+
+
+def _dates(argument: str, cells: list[datetime.date]) -> HostCells:
+    return HostCells(np.array(cells, "M8[D]"))
+
+
+def _datetimes(argument: str, cells: list[datetime.datetime]) -> HostCells:
+    zoned = {one.tzinfo is not None and one.utcoffset() is not None for one in cells}
+    if len(zoned) != 1:
+        raise InvalidType(f"{argument}: some times have a zone and some have not; they are not compared")
+    array = _in_one_unit(argument, [_as_numpy(one) for one in cells])
+    if not zoned.pop():
+        return HostCells(array)
+    return HostCells(array.view("i8"), unit=f"datetime64[{np.datetime_data(array.dtype)[0]}, tz]")
+
+
+def _as_numpy(x: Any) -> Any:
+    for name in ("to_datetime64", "to_timedelta64"):  # of pandas, in the unit of the value
+        if hasattr(x, name):
+            return getattr(x, name)()
+    if isinstance(x, datetime.timedelta):
+        return np.timedelta64(x // datetime.timedelta(microseconds=1), "us")  # NumPy's own conversion wraps
+    if x.tzinfo is not None:
+        x = x.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    return np.datetime64(x, "us")
+
+
+def _durations(argument: str, cells: list[datetime.timedelta]) -> HostCells:
+    return HostCells(_in_one_unit(argument, [_as_numpy(one) for one in cells]))
+
+
+def _in_units(argument: str, cells: list[Any]) -> HostCells:
+    return HostCells(_in_one_unit(argument, cells))
+
+
+def _in_one_unit(argument: str, cells: list[Any]) -> npt.NDArray[Any]:
+    """Times of NumPy in a unit that has all of them."""
+    dtypes = {one.dtype for one in cells}
+    dtype = functools.reduce(np.promote_types, dtypes)
+    array = np.array([one.astype(dtype) for one in cells], dtype)
+    for one, cast in zip(cells, array):
+        if len(dtypes) > 1 and not np.isnat(one) and cast.astype(one.dtype).view("i8") != one.view("i8"):
+            raise InvalidArgument(f"{argument}: {one} and others are in no unit together; give one unit")
+    return array
+
+
+def _times_of_day(argument: str, cells: list[datetime.time]) -> HostCells:
+    if any(one.tzinfo is not None for one in cells):
+        raise InvalidType(f"{argument}: times of day with a zone are not compared; give ones without")
+    counts = [((one.hour * 60 + one.minute) * 60 + one.second) * 10**6 + one.microsecond for one in cells]
+    return HostCells(np.array(counts, "i8"), unit="time64[us]")
+
+
+_MAKERS: dict[str, Callable[[str, list[Any]], HostCells | StringCells]] = {
+    "number": _numbers, "bytes": _bytes, "str": _texts, "numpy times": _in_units, "numpy durations": _in_units,
+    "datetime": _datetimes, "date": _dates, "timedelta": _durations, "time": _times_of_day, "uuid": _uuids,
+}  # fmt: skip

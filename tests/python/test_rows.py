@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of which some are none, and what is taken by them, against pandas and Arrow."""
+
+import numpy as np
+import pytest
+import raydex
+from hypothesis import given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+CELLS = [2**53 + 1, 7, -1, 0]
+
+
+def expected(values, rows):
+    return [None if row < 0 else values[row] for row in rows]
+
+
+def forms(rows):
+    """The same rows as they may be given."""
+    array = np.array(rows, "int64")
+    polars = pl.Series(rows, dtype=pl.Int64)
+    return [array, array.astype("int32"), rows, raydex.masked(array), raydex.to_arrow(array), polars]
+
+
+@given(st.lists(st.integers(-1, 3), max_size=12))
+def test_drawn_rows(rows):
+    wanted = expected(CELLS, rows)
+    for of in forms(rows):
+        found = raydex.take(np.array(CELLS), of)
+        assert isinstance(found, np.ma.MaskedArray) and found.dtype == np.int64 and found.tolist() == wanted
+        for values in (pa.array(CELLS), pa.chunked_array([CELLS[:1], CELLS[1:]]), pl.Series(CELLS), pd.Series(CELLS)):
+            found = raydex.take(values, of)
+            assert found.type == pa.int64() and found.to_pylist() == wanted
+        for table in (pa.table({"a": CELLS}), pl.DataFrame({"a": CELLS}), pd.DataFrame({"a": CELLS})):
+            assert raydex.take(table, of).column("a").to_pylist() == wanted
+    by_pandas = pd.api.extensions.take(pd.array(CELLS, dtype="Int64"), np.array(rows, "int64"), allow_fill=True)
+    assert [None if one is pd.NA else one for one in by_pandas] == wanted  # as `not_found` says
+
+
+@pytest.mark.parametrize("dtype", ["f4", "S3", "U3", "M8[ns]", "?", "i1", "O", [("a", "i4"), ("b", "f8")]], ids=str)
+def test_every_dtype_of_numpy(dtype):
+    values = np.arange(4).astype(dtype)
+    found = raydex.take(values, [2, -1])
+    assert found.dtype == values.dtype and found[0] == values[2]
+    assert np.all(found.mask.tolist()[1]) and not np.any(found.mask.tolist()[0])
+    assert len(raydex.take(values[:0], [-1, -1])) == 2
+    square = np.arange(6).reshape(3, 2)
+    assert raydex.take(square, [1, -1]).tolist() == [[2, 3], [None, None]]
+    assert raydex.take(np.ma.array([1, 2], mask=[True, False]), [0, 1, -1]).tolist() == [None, 2, None]
+
+
+def test_masked_rows_are_no_index():
+    rows = raydex.build([5, 6]).first([6, 9])
+    hidden = raydex.masked(rows)
+    assert hidden.tolist() == [1, None] and hidden.filled().tolist() == [1, -1]
+    with pytest.raises(IndexError):
+        np.array([1.0, 2.0])[hidden]
+    assert raydex.to_arrow(rows).to_pylist() == [1, None]
+
+
+def test_rows_of_joins():
+    rows = raydex.join([5, 6], [6, 9, 5], "left")
+    assert rows.take(build=np.array([1.5, 2.5])).tolist() == [2.5, None, 1.5]
+    assert rows.take(probe=pa.array(["a", "b", "c"])).to_pylist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="take: give build or probe"):
+        rows.take()
+    with pytest.raises(ValueError, match="semi and anti joins have no build rows"):
+        raydex.join([5], [5], "semi").take(build=np.array([1]))
+    assert raydex.take(np.array([1.0]), raydex.join_asof([5], [4, 5])).tolist() == [None, 1.0]
+
+
+@pytest.mark.parametrize("values,rows,match", [
+    (np.arange(3), [3], "rows: 3 is none of 3 rows, 0 to 2"),
+    (np.arange(3), [-2], "rows: -2 is none of 3 rows"),
+    (np.arange(3), [0.5], "rows are integers"),
+    (pa.array([1]), [1], "rows: 1 is none of 1 rows"),
+    ([1, 2], [1], "of a builtins.list no rows are taken"),
+    (np.array(3), [0], "without dimensions"),
+])
+def test_refusals(values, rows, match):
+    with pytest.raises(raydex.InvalidArgument, match=match):
+        raydex.take(values, rows)
