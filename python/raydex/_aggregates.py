@@ -152,7 +152,8 @@ class Aggregate(Held):
         counts = batch.world.empty(batch.size, "int64", batch.stream) if is_time else None
         found = batch.numbers(
             "int64" if value.dtype.kind in "mM" else value.dtype.name, self._native.extreme,
-            self._index._native, *batch.arguments, largest, native, 0 if counts is None else batch.world.address(counts),
+            self._index._native, *batch.arguments, largest, native,
+            0 if counts is None else batch.world.address(counts),
         )  # fmt: skip
         if counts is None:
             return found
@@ -190,9 +191,9 @@ def aggregate(
         `count` and `first` are answered.
     sums, minima, maxima, first_rows
         What it is built for: `sum` and `mean`, `min`, `max`, `first`. Each takes memory: an entry of the
-        index 8 bytes for sums, 16 for those of integers of 64 bits, 10.3 of floating values, a value and a little more for minima, the
-        same for maxima, a row id and a little more for first rows; 8 bytes if values are missing, and 24 if
-        some are infinite or NaN.
+        index 8 bytes for sums, 16 for those of integers of 64 bits, 10.3 of floating values, a value and a
+        little more for minima, the same for maxima, a row id and a little more for first rows; 8 bytes if
+        values are missing, and 24 if some are infinite or NaN.
     stream, progress
         As of `raydex.build`.
 

@@ -257,7 +257,7 @@ def rmq(
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers and times")
     with shown("rmq", values.size, progress):
         native = place.run(
-            _raydex.Rmq, structure, place.backend, place.session(), number, values.native, option_texts(options, structure, rmq),
-            "min" in wanted, "max" in wanted,
+            _raydex.Rmq, structure, place.backend, place.session(), number, values.native,
+            option_texts(options, structure, rmq), "min" in wanted, "max" in wanted,
         )  # fmt: skip
     return Rmq(native, wanted, place, values, kept, number)
