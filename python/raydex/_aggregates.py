@@ -148,16 +148,13 @@ class Aggregate(Held):
         assert value.dtype is not None
         batch = self._batch(lower, upper, stream)
         native = _raydex.Format(format_of(value))
-        is_time = value.time is not None
-        counts = batch.world.empty(batch.size, "int64", batch.stream) if is_time else None
-        found = batch.numbers(
-            "int64" if value.dtype.kind in "mM" else value.dtype.name, self._native.extreme,
-            self._index._native, *batch.arguments, largest, native,
-            0 if counts is None else batch.world.address(counts),
-        )  # fmt: skip
-        if counts is None:
-            return found
+        plain = "int64" if value.dtype.kind in "mM" else value.dtype.name
+        arguments = (self._index._native, *batch.arguments, largest, native)
+        if value.time is None:
+            return batch.numbers(plain, self._native.extreme, *arguments, 0)
         dtype = value.time.dtype
+        counts = batch.world.empty(batch.size, "int64", batch.stream)
+        found = batch.numbers(plain, self._native.extreme, *arguments, batch.world.address(counts))
         times = as_times(found, dtype)
         return np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()]
 
