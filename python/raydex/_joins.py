@@ -188,8 +188,9 @@ class _Together(NamedTuple):
 def _together(sources: list[Source], stream: int) -> _Together:
     """Columns in one type. The first two say which; a third is converted to it, or of times says it, too."""
     key = _common(sources[0], sources[1], stream)
-    own = [key_of(one, stream) for one in sources]
-    if key.time is None or all(one == key or one.is_void for one in own):
+    found = [key_of(one, stream) for one in sources]
+    own = [key if of.is_void else of for of in found]  # which match nothing
+    if key.time is None or all(one == key for one in own):
         return _Together([column(one, stream, key) for one in sources], key, None)
     for one, of in zip(sources, own):
         if of.time is None or not are_compared(of.time, key.time):
@@ -199,7 +200,7 @@ def _together(sources: list[Source], stream: int) -> _Together:
         raise InvalidType(f"{sources[1].argument}: times of several units, {units}, on a GPU; convert them")
     parts, missing, validities = [], [], []
     for one, of in zip(sources, own):
-        of_one = column(one, stream, copies=True)
+        of_one = column(one, stream, of, copies=True)
         array, validity, _ = of_one.kept
         assert of.time is not None
         parts.append((array.astype("i8") if array.itemsize < 8 else array.view("i8"), of.time))

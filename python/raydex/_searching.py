@@ -319,7 +319,7 @@ def isin(
     shape = values.shape
     values, rows = values.reshape(-1), rows.reshape(-1)
     if len(rows) == 0:  # an empty list is of no type that could be compared
-        rows = rows.astype(values.dtype)
+        rows = np.empty(0, values.dtype)
     if _are_signed_and_uint64(values.dtype, rows.dtype):
         found = _isin_signed_and_unsigned(values, rows)
     else:

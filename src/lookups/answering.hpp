@@ -4,6 +4,8 @@
 // matches; in `answering` the view searches for them.
 #pragma once
 
+#include <type_traits>
+
 #include "raydex/core/keys/sum.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/ordered_view.hpp"
@@ -168,7 +170,9 @@ class answering_as : public Base {
   void do_row_ids(const context& on, void* out) const final {
     if constexpr (core::ranked<View>) {
       const auto rows = core::rows_of(queried());
-      Executor::for_each(on, put_row_id{rows, static_cast<row_id*>(out)}, rows.size());
+      Executor::for_each(
+          on, put_row_id<std::remove_const_t<decltype(rows)>>{rows, static_cast<row_id*>(out)},
+          rows.size());
     } else {
       Base::do_row_ids(on, out);
     }
