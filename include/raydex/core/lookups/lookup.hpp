@@ -376,18 +376,16 @@ struct locate_rows {
   template <std::size_t N, class Team, class Rank>
   RAYDEX_HD void answer(Team& team, const ticket (&tickets)[N], const Rank (&begin)[N],
                         const Rank (&end)[N], result* to) const {
-    const auto is_own = [&](std::size_t j) {
-      return team.owns_lookups() && tickets[j].probe < probes.size;
-    };
-    if (begins == nullptr && counts == nullptr) {  // most batches
-      RAYDEX_UNROLL
-      for (std::size_t j = 0; j < N; ++j)
-        if (is_own(j)) to[tickets[j].result] = end[j] - begin[j];
-      return;
-    }
+    const bool counts_only = begins == nullptr && counts == nullptr;  // decided once a batch
     RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j)
-      if (is_own(j)) put(tickets[j], begin[j], end[j], to);
+    for (std::size_t j = 0; j < N; ++j) {
+      if (!team.owns_lookups() || tickets[j].probe >= probes.size) continue;
+      if (counts_only) {
+        to[tickets[j].result] = end[j] - begin[j];
+      } else {
+        put(tickets[j], begin[j], end[j], to);
+      }
+    }
   }
   /// Writes where the matches of a ticket are.
   template <class Rank>
