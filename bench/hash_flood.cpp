@@ -87,7 +87,7 @@ bool run(const settings& s) {
   for (const auto& [structure, options] : tables) {
     const auto placement = options.find("placement");
     const std::string placed = placement == options.end() ? "" : placement->second;
-    const auto print = [&](const char* kind, const times& taken) {
+    const auto print = [&, structure = structure](const char* kind, const times& taken) {
       fmt::print("{},{},{},{:.1f},{:.1f}\n", structure, placed, kind, taken.build, taken.lookup);
     };
     const times usual = measure(on, s, structure, options, random);

@@ -20,12 +20,12 @@ def _pyarrow() -> Any:
     return importlib.import_module("pyarrow")
 
 
-def _rows_of(name: str, rows: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _rows_of(name: str, rows: Any, what: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Rows in host memory, and which are none: those that are -1, or missing."""
     source = look(name, rows)
     if source.world.device is not None or not isinstance(source.cells, HostCells):
         raise InvalidArgument(
-            f"{name}: in {source.world.where()}, and missing rows are told in host memory alone; "
+            f"{name}: in {source.world.where()}, and {what} are in host memory; "
             f"{source.world.copy_hint(None)}"
         )
     cells = source.cells
@@ -47,7 +47,7 @@ def masked(rows: Any) -> Any:
     `rows`: of any call that gives rows, in host memory. NumPy passes over the mask where such an array is an
     index; what is masked is the largest int64 then, which is in no array and raises `IndexError`. Filled, it is
     -1 again. See `take`."""
-    array, none = _rows_of("rows", rows)
+    array, none = _rows_of("rows", rows, "masked arrays")
     hidden = np.where(none, np.iinfo(np.int64).max, array)
     return np.ma.MaskedArray(hidden, mask=none, fill_value=-1)
 
@@ -61,7 +61,7 @@ def to_arrow(rows: Any) -> Any:
 
 
 def rows_to_arrow(name: str, rows: Any) -> Any:
-    array, none = _rows_of(name, rows)
+    array, none = _rows_of(name, rows, "Arrow's arrays")
     return _pyarrow().array(array, mask=none)
 
 
@@ -85,7 +85,7 @@ def take(values: Any, rows: Any) -> Any:
     `values[rows]` takes the last cell for -1, as everything does that counts from the end. Raises
     `raydex.InvalidArgument` for rows that are not there.
     """
-    array, none = _rows_of("rows", rows)
+    array, none = _rows_of("rows", rows, "columns of which cells are taken")
     values = on_gpu(values)
     if is_of("torch", values, "Tensor") and values.is_cpu:
         values = values.detach().numpy()
