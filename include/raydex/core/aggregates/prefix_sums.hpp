@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Sums over ranks: of integers from prefix sums, of which number k adds up what is before rank k;
+/// Sums over ranks: of integers from prefix sums, the k-th of what is before rank k;
 /// of floating values from sums of neighbours.
 #pragma once
 
