@@ -236,8 +236,8 @@ class RAYDEX_EXPORT index {
   /// Throws `unsupported` for probes of a kind that the structure does not answer. By default, none
   /// are.
   virtual void check_kind(const probes& batch) const;
-  /// Throws `unsupported` where the structure does not know the order of its keys, of which `what`
-  /// asks. By default it throws.
+  /// Throws `unsupported` if the structure does not know the order of its keys, which `what`, an
+  /// operation, needs. By default it throws.
   virtual void check_ranks(const char* what) const;
   /// Answers `rank`, or `rank_right` if `past` equal keys. By default, throws `unsupported`.
   virtual void do_rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const;

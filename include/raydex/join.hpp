@@ -72,7 +72,7 @@ class key_distance {
 
   /// As a floating number.
   constexpr double real() const noexcept { return real_; }
-  /// Of integers, of which none are farther apart than the largest number.
+  /// Of integers: no two are farther apart than the largest number.
   constexpr std::uint64_t whole() const noexcept {
     if (is_whole_) return whole_;
     return real_ >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(real_);

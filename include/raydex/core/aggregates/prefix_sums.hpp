@@ -225,7 +225,7 @@ struct integer_sum_as_double {
     std::uint64_t upper = found.sum(upper_halves, probe);
     const std::uint64_t lower = all - (upper << 32);
     upper += lower >> 32;
-    // Numbers of 32 bits, of which two doubles hold the sum exactly.
+    // Numbers of 32 bits: two doubles hold their sum exactly.
     const std::uint64_t top =
         is_signed && upper >> 63 != 0 ? upper >> 32 | ~std::uint64_t{0} << 32 : upper >> 32;
     double_sum both{as_double(top) * 0x1p64, 0};

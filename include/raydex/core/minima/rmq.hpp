@@ -22,8 +22,8 @@ using ordered_as = typename std::conditional_t<std::is_integral_v<T>, std::make_
                                                std::type_identity<T>>::type;
 
 /// The type that they are compared as where fewer kinds of kernels are worth more than a step for
-/// each value: `double`, too, by its code. Of `float` the step takes 3 % of the time of small
-/// ranges and 7 % of a build.
+/// each value: `double`, too, by its code. `float` is compared as it is: its codes took 3 % longer
+/// for small ranges, and 7 % for a build, on an H100.
 template <class T>
 using compared_as = std::conditional_t<std::is_same_v<T, double>, std::int64_t, ordered_as<T>>;
 
