@@ -151,9 +151,10 @@ def searchsorted(
         In the library of `v`; a number for a number.
 
     Answers, dtypes and errors are NumPy's: values of two dtypes are compared in the one that NumPy
-    promotes them to, NaN and NaT come last. Values that are no keys of raydex (str, object, complex,
-    longdouble, records) are refused. Times of two units are compared exactly, also those of which one unit does
-    not hold the other's (NumPy's wrap). Cost: few values are searched for in `a` as it lies, many by a tree
+    promotes them to, NaN and NaT come last. Integers of lists and Python's own are compared exactly; beside
+    floating keys one that is none of their values is refused. Times of two units are compared exactly, also
+    if one unit does not hold the other's (NumPy's wrap). Values that are no keys of raydex (str, object,
+    complex, longdouble, records) are refused. Cost: few values are searched for in `a` as it lies, many by a tree
     that is made for the call; for many calls with one `a`, `raydex.build(a).rank(v)`.
     """
     if side not in ("left", "right"):
@@ -174,17 +175,31 @@ def searchsorted(
         raise InvalidArgument(f"a: it has {rows.ndim} dimensions, {rows.shape}; it must have one")
     if sorter is not None:
         rows = rows[_checked_sorter(sorter, len(rows))]
-    rows, values = _in_one_type(first, rows, probes, values)
-    if values.size < _least_values:
-        found = np.searchsorted(rows, values, side=side)  # type: ignore[call-overload]
+    if (first.loose or probes.loose) and _are_signed_and_uint64(rows.dtype, values.dtype):
+        found = _search_signed_and_unsigned(rows, values, side)
     else:
-        shape = values.shape
-        if rows.dtype.kind in "mM" and (np.isnat(rows).any() or np.isnat(values).any()):
-            rows, values = _order(np.ascontiguousarray(rows)), _order(np.ascontiguousarray(values))
-        points = np.require(values, requirements=["C", "A"]).reshape(-1)
-        found = _search_sorted(_source("a", rows), _source("v", points), side, 0).reshape(shape)
-        found = found[()] if not shape else found
+        found = _search(*_in_one_type(first, rows, probes, values), side)
     return _as_given(probes, found)
+
+
+def _search(rows: npt.NDArray[Any], values: npt.NDArray[Any], side: str) -> Any:
+    if values.size < _least_values:
+        return np.searchsorted(rows, values, side=side)  # type: ignore[call-overload]
+    if rows.dtype.kind in "mM" and (np.isnat(rows).any() or np.isnat(values).any()):
+        rows, values = _order(np.ascontiguousarray(rows)), _order(np.ascontiguousarray(values))
+    points = np.require(values, requirements=["C", "A"]).reshape(-1)
+    found = _search_sorted(_source("a", rows), _source("v", points), side, 0).reshape(values.shape)
+    return found if values.shape else found[()]
+
+
+def _search_signed_and_unsigned(
+    rows: npt.NDArray[Any], values: npt.NDArray[Any], side: str
+) -> Any:
+    """Neither type has the values of both; those that are not negative are the same in uint64, the others are
+    before them."""
+    negative = int(np.searchsorted(rows, 0))
+    found = negative + _search(rows[negative:].astype("u8"), values.astype("u8"), side)
+    return np.where(values < 0, 0, found)[()]
 
 
 def _as_given(source: Source, found: Any) -> Any:
