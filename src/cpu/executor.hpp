@@ -106,6 +106,12 @@ struct executor {
     std::fill_n(numbers, size, T{0});
   }
   template <class T>
+  static void copy(const context& /*on*/, T* to, const T* from, std::uint64_t size) {
+    for_blocks(size, std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
+      std::memcpy(to + begin, from + begin, (end - begin) * sizeof(T));
+    });
+  }
+  template <class T>
   static void set(const context& /*on*/, T* number, T value) {
     *number = value;
   }

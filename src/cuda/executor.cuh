@@ -102,6 +102,11 @@ struct executor {
     check(cudaMemsetAsync(numbers, 0, size * sizeof(T), on.stream), "cudaMemsetAsync");
   }
   template <class T>
+  static void copy(const context& on, T* to, const T* from, std::uint64_t size) {
+    check(cudaMemcpyAsync(to, from, size * sizeof(T), cudaMemcpyDeviceToDevice, on.stream),
+          "cudaMemcpyAsync");
+  }
+  template <class T>
   static void set(const context& on, T* number, T value) {
     check(cudaMemcpyAsync(number, &value, sizeof value, cudaMemcpyHostToDevice, on.stream),
           "cudaMemcpyAsync");

@@ -9,8 +9,8 @@
 
 #include "raydex/direct.hpp"
 #include "src/lookups/answering_in_order.hpp"
-#include "src/lookups/count_repeated.hpp"
 #include "src/lookups/key_column.hpp"
+#include "src/lookups/repeated_keys.hpp"
 
 namespace raydex {
 

@@ -74,6 +74,8 @@ concept executor = requires(const context& on, const batch_plan& plan,
   E::inclusive_minimum(on, numbers, size);
   // Writes zeros.
   E::clear(on, numbers, size);
+  // Copies numbers.
+  E::copy(on, numbers, number, size);
   // Writes a number of the host's.
   E::set(on, numbers, size);
   // Return or copy to the host, and wait.

@@ -15,7 +15,7 @@
 #include "src/interface/internal.hpp"
 #include "src/interface/random_seed.hpp"
 #include "src/lookups/answering_in_order.hpp"
-#include "src/lookups/count_repeated.hpp"
+#include "src/lookups/repeated_keys.hpp"
 #include "src/lookups/spread_counts.hpp"
 
 namespace raydex {
@@ -23,15 +23,6 @@ namespace raydex {
 // Keys of which so many repeat another one; more buckets than can be numbered.
 [[noreturn]] RAYDEX_INTERNAL void refuse_repeated(std::uint64_t repeated, std::uint64_t keys);
 [[noreturn]] RAYDEX_INTERNAL void refuse_buckets(std::uint64_t buckets, std::uint64_t most);
-
-// Copies four words.
-struct copy_words {
-  const std::uint32_t* from;
-  std::uint32_t* to;
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    reinterpret_cast<core::four_words*>(to)[i] = reinterpret_cast<const core::four_words*>(from)[i];
-  }
-};
 
 template <class Base, class View, class Executor>
 class built_hash : public answering_in_order<Base, View, Executor> {
@@ -93,7 +84,7 @@ class built_hash : public answering_in_order<Base, View, Executor> {
 
   // Copies the words of a table to one that has as many or more.
   static void copy_table(const context& on, const filled& from, filled& to) {
-    Executor::for_each(on, copy_words{from.words.data(), to.words.data()}, from.words.size() / 4);
+    Executor::copy(on, to.words.data(), from.words.data(), from.words.size());
   }
 
   // A number of buckets, if the slots in them can be numbered.
@@ -106,13 +97,6 @@ class built_hash : public answering_in_order<Base, View, Executor> {
                               std::numeric_limits<row_id>::max() / buckets::slots);
 
  private:
-  // Of ascending hashes those that differ.
-  struct different {
-    buffer<key> hashes;
-    buffer<row_id> first_rows;
-    buffer<row_id> begins;
-  };
-
   void hold(const context& on, sorted entries) override {
     const std::uint64_t size = entries.keys.size();
     const std::uint64_t repeated = count_repeated<Executor>(on, entries.keys.data(), size);
@@ -143,24 +127,10 @@ class built_hash : public answering_in_order<Base, View, Executor> {
     const std::uint64_t size = entries.keys.size();
     if (repeated == 0)
       return place(on, {entries.keys.data(), entries.row_ids.data(), size}, anyhow);
-    const different of = list_different(on, entries, size - repeated);
+    const auto of = list_different<Executor>(on, entries, size - repeated);
     return place(on,
                  {of.hashes.data(), of.first_rows.data(), of.hashes.size(), of.begins.data(), size},
                  anyhow);
-  }
-
-  static different list_different(const context& on, const sorted& entries, std::uint64_t count) {
-    const core::different_hashes<key, row_id> all{entries.keys.data(), entries.keys.size()};
-    different made{{on, count}, {on, count}, {on, count}};
-    buffer<std::uint64_t> ends(on, all.threads());
-    Executor::for_each(on, core::count_different<key, row_id>{all, ends.data()}, ends.size());
-    Executor::inclusive_sum(on, ends.data(), ends.size());
-    Executor::for_each(on,
-                       core::list_different<key, row_id>{all, entries.row_ids.data(), ends.data(),
-                                                         made.hashes.data(), made.first_rows.data(),
-                                                         made.begins.data()},
-                       ends.size());
-    return made;
   }
 
   // The entries, by hash.
@@ -182,12 +152,7 @@ class built_hash : public answering_in_order<Base, View, Executor> {
     copy = std::move(found);
     if (!keys_repeat()) return strided(list_of(copy));
     const std::uint64_t size = this->info_.entries;
-    buffer<key> hashes(on, size);
-    Executor::for_each(on,
-                       core::repeat_hashes<key, row_id>{copy.keys.data(), copy.row_ids.data(),
-                                                        count, hashes.data()},
-                       size);
-    copy = {std::move(hashes), {}};
+    copy = {repeat_hashes<Executor>(on, copy, size), {}};
     return {{copy.keys.data()}, {held_.rows.data()}, size};
   }
 

@@ -157,15 +157,19 @@ struct sorted_probes {
 
  private:
   sorted_probes(const context& on, put_probe<Key> put, std::uint64_t size,
-                const key_column<Key>& index, int bits)
-      : keys(on, size), numbers(on, size) {
-    put.keys = keys.current.data();
-    put.numbers = numbers.current.data();
-    Engine::executor::for_each(on, put, size);
-    const int differing = differing_bits(index);
-    Engine::sort_probes(on, keys, numbers, std::max(differing - bits, 0), differing);
-  }
+                const key_column<Key>& index, int bits);
 };
+
+template <engine Engine, class Key>
+sorted_probes<Engine, Key>::sorted_probes(const context& on, put_probe<Key> put, std::uint64_t size,
+                                          const key_column<Key>& index, int bits)
+    : keys(on, size), numbers(on, size) {
+  put.keys = keys.current.data();
+  put.numbers = numbers.current.data();
+  Engine::executor::for_each(on, put, size);
+  const int differing = differing_bits(index);
+  Engine::sort_probes(on, keys, numbers, std::max(differing - bits, 0), differing);
+}
 
 // Whether an operation visits matches.
 template <class Operation>

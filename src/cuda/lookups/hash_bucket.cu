@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/lookups/hash_bucket.hpp"
 
+#include "src/cuda/lookups/repeated_keys.cuh"
 #include "src/cuda/lookups/run.cuh"
 #include "src/interface/dispatch.hpp"
 

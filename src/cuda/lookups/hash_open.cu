@@ -15,3 +15,20 @@ std::unique_ptr<hash_open> build(const index_info& info, const context& on, cons
 }
 
 }  // namespace raydex::cuda
+
+namespace raydex {
+
+template std::uint64_t count_repeated<cuda::executor>(const context&, const std::uint32_t*,
+                                                      std::uint64_t);
+template std::uint64_t count_repeated<cuda::executor>(const context&, const std::uint64_t*,
+                                                      std::uint64_t);
+template different_hashes<std::uint32_t, std::uint32_t> list_different<cuda::executor>(
+    const context&, const sorted_column<std::uint32_t, std::uint32_t>&, std::uint64_t);
+template different_hashes<std::uint64_t, std::uint32_t> list_different<cuda::executor>(
+    const context&, const sorted_column<std::uint64_t, std::uint32_t>&, std::uint64_t);
+template buffer<std::uint32_t> repeat_hashes<cuda::executor>(
+    const context&, const sorted_column<std::uint32_t, std::uint32_t>&, std::uint64_t);
+template buffer<std::uint64_t> repeat_hashes<cuda::executor>(
+    const context&, const sorted_column<std::uint64_t, std::uint32_t>&, std::uint64_t);
+
+}  // namespace raydex

@@ -25,3 +25,13 @@ namespace raydex::cuda {
 template struct listed_entries<core::strided_entries<std::uint32_t, std::uint32_t>>;
 
 }  // namespace raydex::cuda
+
+namespace raydex {
+
+// For rx, too.
+template struct sorted_probes<optix::ray_engine, std::uint32_t>;
+template struct sorted_probes<optix::ray_engine, std::uint64_t>;
+template int bits_to_sort<cuda::executor>(const context&, const key_column<std::uint32_t>&);
+template int bits_to_sort<cuda::executor>(const context&, const key_column<std::uint64_t>&);
+
+}  // namespace raydex

@@ -4,6 +4,16 @@
 #include "src/interface/dispatch.hpp"
 #include "src/optix/engine/ray_engine.cuh"
 
+namespace raydex {
+
+// In cgrx.cu.
+extern template struct sorted_probes<optix::ray_engine, std::uint32_t>;
+extern template struct sorted_probes<optix::ray_engine, std::uint64_t>;
+extern template int bits_to_sort<cuda::executor>(const context&, const key_column<std::uint32_t>&);
+extern template int bits_to_sort<cuda::executor>(const context&, const key_column<std::uint64_t>&);
+
+}  // namespace raydex
+
 namespace raydex::optix {
 
 std::unique_ptr<rx> build(const index_info& info, const context& on, const column& keys,
