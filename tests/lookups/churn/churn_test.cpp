@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries come and go in all structures that take edits; what they leave behind does not stay: an
-// index holds at most twice the bytes of a new one.
+// index holds at most twice the bytes of a new one, and its lookups take at most twice the time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -77,7 +78,24 @@ class churn : public test::backend_test {
     asked.push_back(not_found<std::uint32_t> - 5);
     const auto cells = at().upload(asked);
     buffer<std::uint32_t> found(at(), asked.size());
-    tested.first(at(), points(column(cells)), std::span(found.data(), found.size()));
+    const auto look_up = [&](const index& in) {
+      const auto begin = std::chrono::steady_clock::now();
+      in.first(at(), points(column(cells)), std::span(found.data(), found.size()));
+      at().synchronize();
+      return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin);
+    };
+    // Machines have other work, too: the least of many times counts.
+    auto least = look_up(tested);
+    auto least_of_fresh = look_up(*fresh);
+    const auto is_slow = [&] { return least > 2 * least_of_fresh + std::chrono::microseconds(50); };
+    for (int i = 0; i < 100 && is_slow(); ++i) {
+      least = std::min(least, look_up(tested));
+      least_of_fresh = std::min(least_of_fresh, look_up(*fresh));
+    }
+    if (!test::tested_by_emulation()) {
+      ASSERT_FALSE(is_slow()) << least.count() << " us, of a new index " << least_of_fresh.count();
+    }
+    look_up(tested);
     asked.back() = not_found<std::uint32_t>;
     ASSERT_EQ(at().download(found), asked);
   }
