@@ -4,6 +4,7 @@
 // probes which do not ascend leaves the rest of its share to the search kernel.
 #pragma once
 
+#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -65,7 +66,8 @@ RAYDEX_HD constexpr unsigned spread(unsigned i) {
 }
 
 // Copies `count` elements of 4 or 8 bytes from `first` on to shared memory, in units of 16 bytes as
-// far as the array goes. `first` is a multiple of 4.
+// far as the array goes. `first` is a multiple of 4. All units are on their way at once; who reads
+// them calls `wait_for_staged` before.
 template <class T>
 __device__ void stage(const T* from, std::uint64_t first, unsigned count, std::uint64_t size,
                       T* to) {
@@ -75,9 +77,16 @@ __device__ void stage(const T* from, std::uint64_t first, unsigned count, std::u
   const unsigned whole = there / unit;
 #pragma unroll 4
   for (unsigned i = lane_of_warp(); i < whole; i += warp)
-    reinterpret_cast<uint4*>(to)[i] = __ldg(units + i);
+    __pipeline_memcpy_async(reinterpret_cast<uint4*>(to) + i, units + i, 16);
   for (unsigned i = whole * unit + lane_of_warp(); i < there; i += warp)
     to[i] = from[first + i];
+}
+
+// Makes what the warp staged visible to its lanes.
+__device__ inline void wait_for_staged() {
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncwarp();
 }
 
 // Entries in shared memory.
@@ -238,6 +247,7 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
       const bool to_the_end = rest <= room.entries;
       const unsigned count = to_the_end ? static_cast<unsigned>(rest) : room.entries;
       staged.stage_from(entries, aligned, room.entries, size);
+      wait_for_staged();
       // The largest key ends every walk.
       if (lane == 0) staged.set_key(count, static_cast<key>(-1));
       __syncwarp();
