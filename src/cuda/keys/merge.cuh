@@ -308,16 +308,16 @@ class merged {
   merged_parts parts_;
 };
 
-// Entries for each probe from which on searches are faster. By bytes, a merge of n entries of e
-// bytes and p probes takes (5/4 n e + p (key + row id)) / bandwidth. Of an H100, at 3.1 TB/s and 8
-// bytes, that is 0.16 ms for 5 x 10^7 entries and 2.6 ps a probe. A probe that ascends takes 19.5
-// ps by a tree, and three times as long by halves: the two meet at 5 and 17 entries a probe. A
-// little more is asked for, since a merge that comes early costs little, but one that comes late
-// leaves batches that take longer than larger ones.
+// Entries for each probe from which on searches are faster. A merge of 5 x 10^7 entries takes 0.21
+// to 0.25 ms of an H100 with keys of 4 bytes and 0.33 to 0.37 with 8, however few probes there are;
+// a probe that ascends takes 20 and 30 ps by a tree, and 55 and 58 by halves.
+// raydex_ascending_points shows where the two meet: a tree at 5.3 and 4.4 entries per probe, halves
+// at 10 and 8.
 template <class View>
-inline constexpr std::uint64_t most_entries_per_probe = 6;
+inline constexpr std::uint64_t most_entries_per_probe = 5;
 template <class Entries>
-inline constexpr std::uint64_t most_entries_per_probe<core::sorted_array_view<Entries>> = 18;
+inline constexpr std::uint64_t most_entries_per_probe<core::sorted_array_view<Entries>> =
+    sizeof(typename Entries::key_type) == 4 ? 10 : 8;
 
 // Merges as much of a batch as ascends.
 template <class Operation>
