@@ -43,6 +43,7 @@ repository_pages = {
     "docs/performance/README.md": "performance",
     "docs/results": "results",
     "docs/results/README.md": "results",
+    "docs/results/rt_cores.md": "results",
     "docs/structures.md": "choosing",
     "include/raydex": "reference/cpp/index",
     "python": "reference/python",
