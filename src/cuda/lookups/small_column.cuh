@@ -25,6 +25,12 @@ struct small_policy {
   static constexpr unsigned threads = 1024;    // per block, at most
   static constexpr unsigned in_step = 4;       // lookups of a thread at a time
   static constexpr std::size_t bytes = 49152;  // of tree and row ids, so that two blocks fit
+  // At once on a multiprocessor: those of A100, H100 and B100 hold 2048 threads, others fewer.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ % 100 != 0 || __CUDA_ARCH__ >= 1200)
+  static constexpr unsigned blocks = 1;
+#else
+  static constexpr unsigned blocks = 2;
+#endif
 };
 
 // A complete binary tree of `levels` levels in an array: the children of node i are 2 i and 2 i
@@ -41,7 +47,7 @@ struct small_tree {
 };
 
 template <class Operation>
-__global__ void __launch_bounds__(small_policy::threads, 2)
+__global__ void __launch_bounds__(small_policy::threads, small_policy::blocks)
     search_small(const __grid_constant__ Operation operation, small_tree tree) {
   using entries_type = std::remove_cvref_t<decltype(operation.view.entries())>;
   using key = typename entries_type::key_type;
