@@ -134,9 +134,7 @@ void bind_errors(nb::module_& to) {
       .def(
           "__init__",
           [](session* self, const std::string& where) { new (self) session(parse_backend(where)); },
-          nb::arg("backend"), without_gil())
-      .def(
-          "device_name", [](const session& self) { return self.device().name; }, without_gil());
+          nb::arg("backend"), without_gil());
 }
 
 }  // namespace raydex::python

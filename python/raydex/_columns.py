@@ -112,10 +112,6 @@ class Column:
     kept: Any = field(repr=False, default=None)
     before: npt.NDArray[np.bool_] | None = None  # which cells are before all keys, see `column`
 
-    @property
-    def format(self) -> str:
-        return format_of(self.key)
-
 
 def code_of(dtype: np.dtype[Any]) -> str:
     return f"{dtype.kind}{dtype.itemsize}"

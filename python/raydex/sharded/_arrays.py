@@ -72,24 +72,12 @@ class Arrays:
         """How many of the ascending splitters are not greater than each key; NaN is the greatest one."""
         return np.searchsorted(splitters, x, side="right")
 
-    def reversed(self, lower: Any, upper: Any) -> Any:
-        """Whether a range has no key: its lower end is greater than the upper one."""
-        greater = lower > upper
-        if lower.dtype.kind == "f":
-            greater |= (lower != lower) & (upper == upper)
-        return greater
-
     def same(self, x: Any, y: Any) -> Any:
         """Whether keys are equal; NaN equals NaN."""
         equal = x == y
         if x.dtype.kind == "f":
             equal |= (x != x) & (y != y)
         return equal
-
-    def grouped(self, owners: Any, shards: int) -> tuple[Any, npt.NDArray[np.int64]]:
-        """The order that groups by owner and keeps the order within a group, and the sizes of the groups."""
-        narrow = owners.astype("uint8" if shards <= 1 << 8 else "uint16" if shards <= 1 << 16 else "int64")
-        return (np.argsort(narrow, kind="stable"), np.bincount(owners, minlength=shards).astype("int64"))
 
     def segment_sums(self, x: Any, offsets: Any) -> Any:
         """The sum of `x[offsets[i]:offsets[i + 1]]` for each i, 0 where there is nothing; of integers modulo
@@ -201,16 +189,8 @@ class TorchArrays(Arrays):
         ends = self._order(self.here(splitters))
         return self._torch.searchsorted(ends, self._order(x), right=True)
 
-    def reversed(self, lower: Any, upper: Any) -> Any:
-        return self._order(lower) > self._order(upper)
-
     def same(self, x: Any, y: Any) -> Any:
         return self._order(x) == self._order(y)
-
-    def grouped(self, owners: Any, shards: int) -> tuple[Any, npt.NDArray[np.int64]]:
-        narrow = owners.to(self._torch.uint8 if shards <= 1 << 8 else self._torch.int32)
-        counts = self._torch.bincount(owners, minlength=shards)
-        return (self._torch.argsort(narrow, stable=True), self.host(counts))
 
     def segment_sums(self, x: Any, offsets: Any) -> Any:
         if self.dtype(x).kind != "f":
