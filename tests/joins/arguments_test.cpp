@@ -187,6 +187,19 @@ class memory_elsewhere final : public memory_resource {
   memory_space space() const noexcept override { return memory_space::device; }
 };
 
+TEST_F(join_arguments, an_edited_index_needs_another_join) {
+  const auto edited = build("cgrx", backend::cpu, at_, column(keys_));
+  const auto over = build_join(at_, *edited);
+  EXPECT_EQ(over->match(at_, key_parts{column(keys_)}, join_kind::inner)->size(), 3U);
+  const std::vector<std::uint32_t> gone{1};
+  edited->edit(nullptr, {.erase = column(gone)});
+  expect_error<invalid_argument>(
+      [&] { over->match(at_, key_parts{column(keys_)}, join_kind::inner); },
+      {"its index was edited after it was built"});
+  EXPECT_EQ(
+      build_join(at_, *edited)->match(at_, key_parts{column(keys_)}, join_kind::inner)->size(), 2U);
+}
+
 TEST_F(join_arguments, memory_is_that_of_the_backend) {
   memory_elsewhere memory;
   const context there{memory};
