@@ -42,12 +42,13 @@ std::vector<Key> ascending(std::uint64_t count, std::uint64_t seed) {
     begins[i] = i * stretch;
   std::for_each(std::execution::par, begins.begin(), begins.end(), [&](std::uint64_t begin) {
     const std::uint64_t end = std::min(begin + stretch, count);
-    const double each = std::ldexp(1.0, 8 * sizeof(Key)) / static_cast<double>(count);
+    const double end_of_keys = std::ldexp(1.0, 8 * sizeof(Key));
+    const double each = end_of_keys / static_cast<double>(count);
     std::mt19937_64 random(seed + begin);
     std::uniform_real_distribution<double> one(each * static_cast<double>(begin),
                                                each * static_cast<double>(end));
     for (std::uint64_t i = begin; i < end; ++i)
-      all[i] = static_cast<Key>(std::min(one(random), 0.999 * std::ldexp(1.0, 8 * sizeof(Key))));
+      all[i] = static_cast<Key>(std::min(one(random), std::nextafter(end_of_keys, 0.0)));
     std::sort(all.begin() + static_cast<std::ptrdiff_t>(begin),
               all.begin() + static_cast<std::ptrdiff_t>(end));
   });
@@ -120,7 +121,9 @@ int main(int argc, char** argv) try {
   app.add_option("--keys", s.keys, "entries of an index");
   app.add_option("--most-probes", s.most_probes, "of the largest batch, a power of 2");
   app.add_option("--repetitions", s.repetitions, "of which the median is printed");
-  app.add_option("--key-bits", s.key_bits, "32, 64")->delimiter(',');
+  app.add_option("--key-bits", s.key_bits, "32, 64")
+      ->delimiter(',')
+      ->check(CLI::IsMember({32, 64}));
   app.add_option("--structures", s.structures, "what answers")->delimiter(',');
   CLI11_PARSE(app, argc, argv);
   const session on(backend::cuda);
