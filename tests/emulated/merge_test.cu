@@ -122,13 +122,13 @@ void check_merging(const session& at, const View& view, const table<T, RowId>& r
   const cuda::merged_parts& parts = merge.parts();
   ASSERT_NE(parts.answered, nullptr);
   ASSERT_EQ(parts.tiles, (size + tile - 1) / tile);
-  std::vector<std::uint32_t> answered((parts.tiles + parts.share - 1) / parts.share);
+  std::vector<std::uint32_t> answered(parts.warps);
   at.copy_out(answered.data(), parts.answered, answered.size() * sizeof(std::uint32_t));
   const auto found = at.download(out);
   for (std::size_t walk = 0; walk < answered.size(); ++walk) {
     std::uint64_t ascending = 0;
     while (ascending < parts.share_of(walk) &&
-           mergeable_tile(asked.points, walk * parts.share + ascending, ascending == 0))
+           mergeable_tile(asked.points, parts.first_tile(walk) + ascending, ascending == 0))
       ++ascending;
     ASSERT_LE(answered[walk], ascending) << "tiles of walk " << walk;
     if (asked.even) {
@@ -137,10 +137,11 @@ void check_merging(const session& at, const View& view, const table<T, RowId>& r
   }
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t number = i / tile;
-    const bool merged = number % parts.share < answered[number / parts.share];
+    const std::uint64_t walk = parts.warp_of(number);
+    const bool merged = number - parts.first_tile(walk) < answered[walk];
     ASSERT_EQ(found[i], merged ? rows.first(asked.points[i]) : untouched)
-        << "point " << i << ", place " << i % tile << " of tile " << number << ", share "
-        << parts.share;
+        << "point " << i << ", place " << i % tile << " of tile " << number << ", warps "
+        << parts.warps;
   }
 }
 

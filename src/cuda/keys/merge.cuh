@@ -35,12 +35,12 @@ struct merge_policy {
 enum class answered_share : std::uint8_t { none, some, all };
 
 // Which tiles of a batch are answered. Each merging warp has a share of consecutive tiles and
-// answers them from the front.
+// answers them from the front; the first ones have a tile more, so that none has nothing to do.
 struct merged_parts {
   const std::uint32_t* answered = nullptr;    // tiles, by warp
   const unsigned long long* total = nullptr;  // tiles, of all warps
   std::uint64_t tiles = 0;
-  std::uint64_t share = 1;  // tiles of a warp
+  std::uint64_t warps = 1;
 
   __device__ answered_share share_answered() const {
     if (answered == nullptr || *total == 0) return answered_share::none;
@@ -50,12 +50,26 @@ struct merged_parts {
   __device__ bool has(std::uint64_t begin, std::uint32_t count) const {
     const std::uint64_t last = (begin + count - 1) / merge_policy::tile;
     for (std::uint64_t tile = begin / merge_policy::tile; tile <= last && tile < tiles; ++tile)
-      if (tile % share >= answered[tile / share]) return false;
+      if (!has_tile(tile)) return false;
     return true;
   }
+  __device__ bool has_tile(std::uint64_t tile) const {
+    const std::uint64_t number = warp_of(tile);
+    return tile - first_tile(number) < answered[number];
+  }
+  // The tiles of a warp.
+  RAYDEX_HD std::uint64_t first_tile(std::uint64_t number) const {
+    const std::uint64_t longer = tiles % warps;
+    return number * (tiles / warps) + (number < longer ? number : longer);
+  }
   RAYDEX_HD std::uint64_t share_of(std::uint64_t number) const {
-    const std::uint64_t first = number * share;
-    return first >= tiles ? 0 : tiles - first < share ? tiles - first : share;
+    return number < warps ? first_tile(number + 1) - first_tile(number) : 0;
+  }
+  RAYDEX_HD std::uint64_t warp_of(std::uint64_t tile) const {
+    const std::uint64_t share = tiles / warps;
+    const std::uint64_t longer = tiles % warps;
+    const std::uint64_t of_longer = longer * (share + 1);
+    return tile < of_longer ? tile / (share + 1) : longer + (tile - of_longer) / share;
   }
 };
 
@@ -180,7 +194,7 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
   const std::uint64_t number = blockIdx.x * std::uint64_t{policy::warps} + threadIdx.x / warp;
   const std::uint64_t share = parts.share_of(number);
   if (share == 0) return;
-  const std::uint64_t first_tile = number * parts.share;
+  const std::uint64_t first_tile = parts.first_tile(number);
   const unsigned lane = lane_of_warp();
   const std::uint64_t size = operation.view.size();
   const std::uint64_t probe_count = operation.probes.size;
@@ -360,16 +374,15 @@ merged merge_ascending(const context& on, const Operation& operation) {
     const auto kernel = merge_tiles<Operation>;
     merged_parts parts;
     parts.tiles = blocks_for(probes, policy::tile);
-    parts.share =
-        blocks_for(parts.tiles, policy::warps * resident_blocks(kernel, policy::threads, bytes));
-    const std::uint64_t warps = blocks_for(parts.tiles, parts.share);
-    buffer<std::uint32_t> answered(on, warps);
+    parts.warps = std::min<std::uint64_t>(
+        parts.tiles, policy::warps * resident_blocks(kernel, policy::threads, bytes));
+    buffer<std::uint32_t> answered(on, parts.warps);
     buffer<unsigned long long> total(on, 1);
     check(cudaMemsetAsync(total.data(), 0, total.bytes(), on.stream), "cudaMemsetAsync");
     parts.answered = answered.data();
     parts.total = total.data();
-    launch(on.stream, blocks_for(warps, policy::warps), policy::threads, bytes, kernel, operation,
-           parts, answered.data(), total.data(), room);
+    launch(on.stream, blocks_for(parts.warps, policy::warps), policy::threads, bytes, kernel,
+           operation, parts, answered.data(), total.data(), room);
     return {std::move(answered), std::move(total), parts};
   } else {
     return {};
