@@ -82,7 +82,11 @@ class answering_as : public Base {
   }
 
   void do_count(const context& on, const probes& batch, std::uint64_t* out) const final {
-    run(on, core::locate_rows<View>{queried(), probes_of<key>(batch), out});
+    if constexpr (requires { requires View::counts_alone; }) {
+      run(on, core::count_rows<View>{queried(), probes_of<key>(batch), out});
+    } else {
+      run(on, core::locate_rows<View>{queried(), probes_of<key>(batch), out});
+    }
   }
 
   void do_sum(const context& on, const probes& batch, const index::sum_request& what) const final {

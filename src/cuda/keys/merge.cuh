@@ -333,6 +333,14 @@ template <class Entries>
 inline constexpr std::uint64_t most_entries_per_probe<core::sorted_array_view<Entries>> =
     sizeof(typename Entries::key_type) == 4 ? 10 : 8;
 
+// Shared memory that each of so many blocks on a multiprocessor may have.
+inline std::size_t shared_memory_of_block(unsigned blocks) {
+  return static_cast<std::size_t>(std::min(
+      device_number(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / static_cast<int>(blocks) -
+          device_number(cudaDevAttrReservedSharedMemoryPerBlock),
+      device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin)));
+}
+
 // Merges as much of a batch as ascends.
 template <class Operation>
 merged merge_ascending(const context& on, const Operation& operation) {
@@ -349,22 +357,27 @@ merged merge_ascending(const context& on, const Operation& operation) {
     if (missing || probes < least_probes || size == 0 || size / probes >= most_per_probe) {
       return {};
     }
-    // Room for a quarter more than a tile covers on average, in as few turns as leave enough blocks
-    // on a multiprocessor at once: where rooms were larger, fewer of them hid less of the latency.
+    // Room for an eighth more than a tile covers on average, two deviations of random keys, in as
+    // few turns as leave enough blocks on a multiprocessor at once: where rooms were larger, fewer
+    // of them hid less of the latency. From three turns on, a turn less is worth a block.
     constexpr std::size_t entry_bytes = staged_entries<entries>::bytes;
     constexpr std::size_t probe_bytes =
         spread(policy::tile) *
         std::max(sizeof(typename entries::key_type), sizeof(typename entries::row_id_type));
-    const int of_block = std::min(device_number(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
-                                          static_cast<int>(policy::blocks) -
-                                      device_number(cudaDevAttrReservedSharedMemoryPerBlock),
-                                  device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    const std::size_t of_warp = static_cast<std::size_t>(of_block) / policy::warps;
-    constexpr std::size_t least_entries = 64;
-    if (of_warp < padded(probe_bytes + (least_entries + 4) * entry_bytes)) return {};
-    const std::uint64_t most_entries = (of_warp - probe_bytes - 15) / entry_bytes / 4 * 4 - 4;
-    const std::uint64_t covered = 5 * size * policy::tile / probes / 4 + 32;
-    const std::uint64_t turns = (covered + most_entries - 1) / most_entries;
+    const std::uint64_t covered = 9 * size * policy::tile / probes / 8 + 32;
+    std::uint64_t turns = 0;
+    std::uint64_t most_entries = 0;
+    for (unsigned blocks = policy::blocks; blocks + 1 >= policy::blocks; --blocks) {
+      const std::size_t of_warp = shared_memory_of_block(blocks) / policy::warps;
+      constexpr std::size_t least_entries = 64;
+      if (of_warp < padded(probe_bytes + (least_entries + 4) * entry_bytes)) return {};
+      const std::uint64_t most = (of_warp - probe_bytes - 15) / entry_bytes / 4 * 4 - 4;
+      const std::uint64_t needed = (covered + most - 1) / most;
+      if (turns != 0 && needed >= turns) break;
+      turns = needed;
+      most_entries = most;
+      if (turns < 3) break;
+    }
     if (turns > policy::turns) return {};
     merge_room room{};
     room.entries = static_cast<unsigned>(std::min(most_entries, (covered / turns + 7) / 4 * 4));

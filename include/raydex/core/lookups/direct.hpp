@@ -26,6 +26,8 @@ class direct_view {
   using row_id_type = RowId;         ///< a row id
   using position_type = RowId;       ///< a rank
   using found = found_entry<RowId>;  ///< what a lookup finds
+  /// Whether counts have an operation of their own, see `count_rows`: 4 % of their time on an H100.
+  static constexpr bool counts_alone = true;
 
   Key smallest = 0;               ///< the smallest key
   std::uint64_t places = 0;       ///< how many
