@@ -1,161 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several arrays in one .npz file: a zip archive of .npy files, written by libzip.
+// Several arrays in one .npz file: a zip archive of .npy files, none of which is compressed.
 #include "files/npz.hpp"
 
-#include <fmt/format.h>
-#include <zip.h>
+#include <zlib.h>
 
-#include <algorithm>
 #include <array>
-#include <exception>
-#include <memory>
-#include <vector>
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "files/npy_header.hpp"
-#include "raydex/error.hpp"
 
 namespace raydex::io {
 
 namespace {
 
-[[noreturn]] void fail(const output_file& file, const char* reason) {
-  throw invalid_argument(fmt::format("{}: cannot be written: {}", file.path(), reason));
+// Fields of an archive's records: little-endian numbers, and texts.
+template <class... Fields>
+std::string record(const Fields&... fields) {
+  std::string bytes;
+  const auto add = [&]<class Field>(const Field& field) {
+    if constexpr (std::is_integral_v<Field>) {
+      for (std::size_t i = 0; i < sizeof field; ++i)
+        bytes.push_back(static_cast<char>(field >> 8 * i & 0xff));
+    } else {
+      bytes += field;
+    }
+  };
+  (add(fields), ...);
+  return bytes;
 }
 
-// The sink through which libzip writes an archive to an output file.
-class archive_file {
- public:
-  explicit archive_file(output_file& file) : file_(file) {}
-  archive_file(const archive_file&) = delete;
-  archive_file& operator=(const archive_file&) = delete;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
 
-  // The callback through which libzip uses the file.
-  static zip_int64_t serve(void* self, void* data, zip_uint64_t size, zip_source_cmd_t command) {
-    return static_cast<archive_file*>(self)->serve(data, size, command);
-  }
+constexpr u16 version = 45;            // 4.5, whose sizes have 64 bits
+constexpr u16 first_day = 1 << 5 | 1;  // 1980-01-01: equal arrays make equal files
+constexpr u32 elsewhere = 0xffffffff;  // a size that stands in the fields of 64 bits
 
-  // Throws the error behind a failed call of libzip, if it came from the file.
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  zip_int64_t serve(void* data, zip_uint64_t size, zip_source_cmd_t command) {
-    switch (command) {
-      case ZIP_SOURCE_SUPPORTS:
-        return ZIP_SOURCE_SUPPORTS_WRITABLE;
-      case ZIP_SOURCE_STAT:  // nothing is there yet
-        zip_stat_init(static_cast<zip_stat_t*>(data));
-        return sizeof(zip_stat_t);
-      case ZIP_SOURCE_WRITE:
-        return write({static_cast<const std::byte*>(data), size});
-      case ZIP_SOURCE_TELL_WRITE:
-        return static_cast<zip_int64_t>(place_);
-      case ZIP_SOURCE_SEEK_WRITE:
-        return seek(data, size);
-      case ZIP_SOURCE_ERROR:
-        return zip_error_to_data(&error_, data, size);
-      default:
-        return 0;
-    }
-  }
-
-  zip_int64_t write(std::span<const std::byte> bytes) {
-    return guarded([&] {
-      file_.write(bytes);
-      place_ += bytes.size();
-      end_ = std::max(end_, place_);
-      return static_cast<zip_int64_t>(bytes.size());
-    });
-  }
-
-  zip_int64_t seek(void* where, zip_uint64_t size) {
-    const zip_int64_t place = zip_source_seek_compute_offset(place_, end_, where, size, &error_);
-    if (place < 0) return -1;
-    return guarded([&] {
-      file_.seek(static_cast<std::uint64_t>(place));
-      place_ = static_cast<std::uint64_t>(place);
-      return zip_int64_t{0};
-    });
-  }
-
-  // No exception may pass through libzip, which is C.
-  template <class Work>
-  zip_int64_t guarded(Work&& work) noexcept {
-    try {
-      return work();
-    } catch (...) {
-      failure_ = std::current_exception();
-      zip_error_set(&error_, ZIP_ER_WRITE, 0);
-      return -1;
-    }
-  }
-
-  output_file& file_;
-  std::uint64_t place_ = 0;
-  std::uint64_t end_ = 0;
-  std::exception_ptr failure_;
-  zip_error_t error_{};
-};
-
-using archive_handle = std::unique_ptr<zip_t, decltype(&zip_discard)>;
-
-// An archive that is written to `through` when it is closed.
-archive_handle create(const output_file& file, archive_file& through) {
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* source = zip_source_function_create(&archive_file::serve, &through, &error);
-  archive_handle archive(
-      source == nullptr ? nullptr : zip_open_from_source(source, ZIP_TRUNCATE, &error),
-      &zip_discard);
-  if (archive) return archive;
-  zip_source_free(source);
-  const std::string reason = zip_error_strerror(&error);
-  zip_error_fini(&error);
-  fail(file, reason.c_str());
+// What a member's two headers have in common.
+std::string description(const std::string& name, u32 checksum, u16 extra_size) {
+  constexpr u16 stored = 0;
+  return record(version, u16{0}, stored, u16{0}, first_day, checksum, elsewhere, elsewhere,
+                static_cast<u16>(name.size()), extra_size);
 }
 
-// Adds a member; the archive reads the preamble and the cells when it is closed.
-bool add(zip_t* archive, const npz_member& member, const std::string& preamble) {
-  const std::array pieces{
-      zip_buffer_fragment_t{reinterpret_cast<zip_uint8_t*>(const_cast<char*>(preamble.data())),
-                            preamble.size()},
-      zip_buffer_fragment_t{
-          reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(member.cells.data())),
-          member.cells.size()}};
-  const zip_uint64_t count = member.cells.empty() ? 1 : 2;
-  zip_source_t* source = zip_source_buffer_fragment(archive, pieces.data(), count, 0);
-  if (source == nullptr) return false;
-  const zip_int64_t added = zip_file_add(archive, (member.name + ".npy").c_str(), source, 0);
-  if (added < 0) {
-    zip_source_free(source);
-    return false;
-  }
-  // 1980-01-01: equal arrays make equal files.
-  constexpr zip_uint16_t first_day = 1 << 5 | 1;
-  const auto entry = static_cast<zip_uint64_t>(added);
-  return zip_set_file_compression(archive, entry, ZIP_CM_STORE, 0) == 0 &&
-         zip_file_set_dostime(archive, entry, 0, first_day, 0) == 0;
+u32 checksum_of(std::span<const std::byte> bytes, u32 so_far) {
+  return static_cast<u32>(
+      ::crc32_z(so_far, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 }  // namespace
 
 void write_npz(output_file& file, std::span<const npz_member> members) {
-  std::vector<std::string> preambles;
+  u64 place = 0;
+  const auto write = [&](std::span<const std::byte> bytes) {
+    file.write(bytes);
+    place += bytes.size();
+  };
+  const auto write_text = [&](std::string_view text) { write(std::as_bytes(std::span(text))); };
+
+  std::string directory;
   for (const npz_member& member : members) {
-    const std::array shape{std::uint64_t{member.cells.size() / member.dtype.width}};
-    preambles.push_back(npy_preamble(member.dtype, shape));
+    const std::string name = member.name + ".npy";
+    const std::string preamble =
+        npy_preamble(member.dtype, std::array{u64{member.cells.size() / member.dtype.width}});
+    const u64 size = preamble.size() + member.cells.size();
+    // crc32 takes no bytes at null as a wish to begin anew.
+    u32 checksum = checksum_of(std::as_bytes(std::span(preamble)), 0);
+    if (!member.cells.empty()) checksum = checksum_of(member.cells, checksum);
+    const auto sizes = [&](u16 bytes) { return record(u16{1}, bytes, size, size); };
+    const std::string in_directory = sizes(24) + record(place);
+    directory += record(u32{0x02014b50}, version,
+                        description(name, checksum, static_cast<u16>(in_directory.size())), u16{0},
+                        u16{0}, u16{0}, u32{0}, elsewhere, name, in_directory);
+    write_text(record(u32{0x04034b50},
+                      description(name, checksum, static_cast<u16>(sizes(16).size())), name,
+                      sizes(16)));
+    write_text(preamble);
+    write(member.cells);
   }
-  archive_file through(file);
-  archive_handle archive = create(file, through);
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (!add(archive.get(), members[i], preambles[i])) fail(file, zip_strerror(archive.get()));
-  }
-  if (zip_close(archive.get()) != 0) {
-    through.rethrow();
-    fail(file, zip_strerror(archive.get()));
-  }
-  static_cast<void>(archive.release());
+
+  const u64 begin = place;
+  write_text(directory);
+  const u64 end = place;
+  const u64 count = members.size();
+  write_text(record(u32{0x06064b50}, u64{44}, version, version, u32{0}, u32{0}, count, count,
+                    u64{directory.size()}, begin));
+  write_text(record(u32{0x07064b50}, u32{0}, end, u32{1}));
+  const auto few = static_cast<u16>(count);
+  write_text(record(u32{0x06054b50}, u16{0}, u16{0}, few, few, elsewhere, elsewhere, u16{0}));
 }
 
 }  // namespace raydex::io

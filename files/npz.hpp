@@ -18,7 +18,7 @@ struct npz_member {
   std::span<const std::byte> cells;
 };
 
-// Writes the members, uncompressed. Throws `invalid_argument` with one line that names the file.
+// Writes the members, uncompressed, from the begin of the file to its end. Throws as `output_file`.
 void write_npz(output_file& file, std::span<const npz_member> members);
 
 }  // namespace raydex::io

@@ -91,12 +91,6 @@ void output_file::write(std::span<const std::byte> bytes) {
   }
 }
 
-void output_file::seek(std::uint64_t place) {
-  if (::lseek(descriptor(), static_cast<off_t>(place), SEEK_SET) >= 0) return;
-  if (errno == ESPIPE) fail(path_, "an .npz archive cannot go to a pipe; CSV can: -");
-  fail_to_write(path_);
-}
-
 void output_file::finish() {
   const bool finished =
       temporary_ ? temporary_->finish() : stream_ < 0 || ::close(std::exchange(stream_, -1)) == 0;

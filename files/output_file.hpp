@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,10 +36,8 @@ class output_file {
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
 
-  // Appends, or overwrites from the place of the last `seek` on.
+  // Appends.
   void write(std::span<const std::byte> bytes);
-  // Goes to a place, in bytes from the beginning. Throws for a pipe.
-  void seek(std::uint64_t place);
 
   // Ends writing: everything is on the disk. If files belong together, all are finished before the
   // first is committed.

@@ -255,8 +255,6 @@ void run(const query_arguments& given) {
   check(given);
   // What would fail late is tried early: outputs and the backend.
   outputs files(given, given.inputs(), kind == result_kind::rows ? ".npz" : ".npy");
-  // An archive is not written from its begin to its end.
-  if (kind == result_kind::rows && !io::is_csv_output(given.out)) files.answers().seek(0);
   const session on(
       io::choose_backend(given.backend, io::key_offers(), given.structure, given.has_edits()));
   const io::auto_choice choose(on, given.structure == "auto");
