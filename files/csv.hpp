@@ -16,9 +16,8 @@ namespace raydex::io {
 
 // How the texts of a column are kept.
 enum class csv_texts : std::uint8_t {
-  short_only,  // as bytes of up to 8; a longer one is refused
-  times,       // the same, but texts that are times become their nanoseconds
-  any_length,  // as strings where one is longer than 8 bytes
+  times,  // as bytes of up to 8, and a longer one is refused; if they are times, as nanoseconds
+  any_length,  // the same, but as strings where one is longer than 8 bytes
   strings,     // as strings; numbers are texts, too
   verbatim     // the same, and none is missing: NA is a text
 };
@@ -27,7 +26,7 @@ enum class csv_texts : std::uint8_t {
 struct csv_column {
   std::string name;
   std::optional<key_format> type;  // none: found from its fields
-  csv_texts texts = csv_texts::short_only;
+  csv_texts texts = csv_texts::times;
 };
 
 // Reads columns in one pass over the file, on all cores. Spaces around unquoted fields are skipped,
@@ -36,8 +35,8 @@ struct csv_column {
 // memory for some 64 MB of the file is taken, more where a row is as long.
 //
 // Without a given type, a column is int64 if all its present fields are integers, double if they
-// are numbers, int64 that counts nanoseconds if they are times and are wanted so, and bytes, as
-// wide as its longest field, or strings, if none is a number. A column without any field is int64.
+// are numbers, int64 that counts nanoseconds if they are times, and bytes, as wide as its longest
+// field, or strings, if none is a number. A column without any field is int64.
 // Floats are rounded to the nearest, which may be infinity or 0; whole numbers beside them are not:
 // one that no double is is refused. Of a given type of integers 5.0 is
 // 5. Throws `invalid_argument` with one line that names the file and, if it can, the line.

@@ -166,10 +166,9 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
   if (!first) first = sighting{line, std::string(text)};
   check_one_kind();
   if (is_text) {
+    const auto time = time_cell(text, line);
     if (column_->texts == csv_texts::any_length) return string_cell(text);
-    if (column_->texts == csv_texts::times) {
-      if (const auto time = time_cell(text, line)) return *time;
-    }
+    if (time) return *time;
     if (text.ends_with('\0'))
       fail({line, std::string(text)}, "ends in a NUL byte, which is not told from padding");
     longest_ = std::max(longest_, text.size());
@@ -187,17 +186,27 @@ std::uint64_t csv_cells::guessed_cell(std::string_view text, std::uint64_t line)
 
 // The nanoseconds of a text that is a time.
 std::optional<std::uint64_t> csv_cells::time_cell(std::string_view text, std::uint64_t line) {
+  const bool may_be_strings = column_->texts == csv_texts::any_length;
+  if (may_be_strings && no_time_) return std::nullopt;
   const std::optional<iso_time> time = parse_iso_time(text);
-  std::optional<sighting>& first = !time ? no_time_ : time->has_zone ? zoned_ : local_;
+  const bool is_time = time && (time->nanoseconds || !may_be_strings);
+  std::optional<sighting>& first = !is_time ? no_time_ : time->has_zone ? zoned_ : local_;
   if (!first) first = sighting{line, std::string(text)};
   check_one_kind_of_texts();
-  if (!time) return std::nullopt;
+  if (!is_time) return std::nullopt;
   if (!time->nanoseconds)
     fail({line, std::string(text)}, "is a time out of the range of nanoseconds, 1678 to 2261");
   return to_cell(*time->nanoseconds);
 }
 
+// Whether they are times, by all that is known of the column.
+bool csv_cells::are_times() const {
+  return (local_ || zoned_) && !(local_ && zoned_) && !no_time_;
+}
+
+// Where they may be strings, those that are not all times of one kind are.
 void csv_cells::check_one_kind_of_texts() const {
+  if (column_->texts == csv_texts::any_length) return;
   const std::optional<sighting>& time = local_ ? local_ : zoned_;
   if (time && no_time_)
     fail(*no_time_,
@@ -217,7 +226,7 @@ std::uint64_t csv_cells::string_cell(std::string_view text) {
 // Whether they become strings, by all that is known of the column.
 bool csv_cells::are_strings() const {
   if (column_->texts >= csv_texts::strings) return true;
-  return column_->texts == csv_texts::any_length && text_ && longest_ > widest;
+  return column_->texts == csv_texts::any_length && text_ && longest_ > widest && !are_times();
 }
 
 void csv_cells::check_one_kind() const {
@@ -235,12 +244,17 @@ void csv_cells::turn_to_floats() {
   floats_ = true;
 }
 
-// Takes cells of up to 8 bytes out of `bytes_`.
-void csv_cells::turn_to_short_texts() {
+// Takes cells out of `bytes_`: texts of up to 8 bytes, or times.
+void csv_cells::turn_from_strings(bool are_times) {
   std::uint64_t begin = 0;
   for (std::uint64_t& cell : cells_) {
     const std::uint64_t end = std::exchange(cell, 0);
-    std::memcpy(&cell, bytes_.data() + begin, end - begin);
+    const std::string_view text = std::string_view(bytes_).substr(begin, end - begin);
+    if (!are_times) {
+      std::memcpy(&cell, text.data(), text.size());
+    } else if (const auto time = parse_iso_time(text)) {  // else it is missing
+      cell = to_cell(time->nanoseconds.value());
+    }
     begin = end;
   }
 }
@@ -262,7 +276,7 @@ void csv_cells::learn_from(const csv_cells& later) {
 key_format csv_cells::guessed_type() const {
   check_one_kind();
   check_one_kind_of_texts();
-  if (local_ || zoned_) return format_of<std::int64_t>;
+  if (are_times()) return format_of<std::int64_t>;
   if (text_) return key_format::bytes(static_cast<std::uint8_t>(longest_));
   if (too_large_ && !fractions_) {
     fail(*too_large_, fmt::format("is out of the range of int64; to read it as another type: "
@@ -314,7 +328,7 @@ host_column csv_cells::join_cells(std::vector<csv_cells>& parts,
   tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
     csv_cells& part = parts[i];
     if (floats_ && !part.floats_) part.turn_to_floats();
-    if (!part.bytes_.empty()) part.turn_to_short_texts();
+    if (!part.bytes_.empty()) part.turn_from_strings(are_times());
     std::byte* to = cells.get() + begins[i] * format.width;
     for (const std::uint64_t& cell : part.cells_) {
       std::memcpy(to, &cell, format.width);
@@ -327,9 +341,9 @@ host_column csv_cells::join_cells(std::vector<csv_cells>& parts,
           .stride = 0,
           .cells = {cells, cells.get()},
           .validity = std::move(validity),
-          .times = zoned_   ? time_kind::zoned
-                   : local_ ? time_kind::local
-                            : time_kind::none};
+          .times = !are_times() ? time_kind::none
+                   : zoned_     ? time_kind::zoned
+                                : time_kind::local};
 }
 
 // The same as strings.

@@ -42,12 +42,13 @@ class csv_cells {
   std::uint64_t text_cell(std::string_view text, std::uint64_t line, std::size_t width) const;
   std::uint64_t guessed_cell(std::string_view text, std::uint64_t line);
   std::uint64_t string_cell(std::string_view text);
+  bool are_times() const;
   bool are_strings() const;
   void check_one_kind() const;
   std::optional<std::uint64_t> time_cell(std::string_view text, std::uint64_t line);
   void check_one_kind_of_texts() const;
   void turn_to_floats();
-  void turn_to_short_texts();
+  void turn_from_strings(bool are_times);
   void learn_from(const csv_cells& later);
   host_column join_cells(std::vector<csv_cells>& parts, const std::vector<std::uint64_t>& begins,
                          std::vector<std::uint8_t> validity) const;

@@ -4,6 +4,18 @@
 
 namespace raydex::io {
 
+std::string type_name(key_format format, time_kind times) {
+  switch (times) {
+    case time_kind::local:
+      return "times without a zone";
+    case time_kind::zoned:
+      return "times with a zone";
+    case time_kind::none:
+      break;
+  }
+  return to_string(format);
+}
+
 column host_column::view() const {
   column cells_view(format, cells.get(), size, validity.empty() ? nullptr : validity.data());
   cells_view.stride = stride;

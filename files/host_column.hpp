@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -21,6 +22,9 @@ enum class time_kind : std::uint8_t {
   zoned   // the same of the world
 };
 
+// What cells are, in words.
+std::string type_name(key_format format, time_kind times = time_kind::none);
+
 // A column as a reader returns it.
 struct host_column {
   key_format format;
@@ -32,6 +36,10 @@ struct host_column {
 
   // The column as the library takes it, valid as long as this one.
   column view() const;
+  // Whether a row has a value.
+  bool has_value(std::uint64_t row) const {
+    return validity.empty() || (validity[row / 8] >> row % 8 & 1) != 0;
+  }
 };
 
 // Strings of any length as a reader returns them.

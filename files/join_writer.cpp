@@ -24,6 +24,7 @@ std::string_view text_of(std::span<const std::byte> cell) {
 }
 
 void add_cell(csv_lines& lines, const host_column& cells, std::uint64_t row) {
+  if (!cells.has_value(row)) return;
   const std::span<const std::byte> cell(cells.cells.get() + row * cells.view().step(),
                                         cells.format.width);
   if (cells.format.type == key_type::bytes) return lines.add_field(text_of(cell));

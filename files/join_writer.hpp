@@ -32,12 +32,12 @@ class row_number_writer {
 // A column of one table of a join, and its name in the output.
 struct output_column {
   std::string name;
-  bool of_build;        // of which table
-  host_key_part cells;  // none is missing
+  bool of_build;  // of which table
+  host_key_part cells;
 };
 
 // Writes what stands in the rows as CSV: texts as they are, numbers as `column_writer` does, and
-// nothing where there is no build row. The first line has the names.
+// nothing where there is no build row or no value. The first line has the names.
 class joined_row_writer {
  public:
   // The columns must outlive it.

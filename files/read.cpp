@@ -17,7 +17,9 @@
 #include "files/csv.hpp"
 #include "files/dtype.hpp"
 #include "files/npy_header.hpp"
+#include "files/pyarrow_table.hpp"
 #include "files/quoted.hpp"
+#include "files/table_format.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::io {
@@ -26,23 +28,24 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Where the path of a CSV file ends and its columns begin; `npos` where that is no such name.
-std::size_t end_of_csv_path(std::string_view name) {
-  constexpr std::string_view mark = ".csv:";
-  const auto found = std::search(name.begin(), name.end(), mark.begin(), mark.end(),
-                                 [](char a, char b) { return std::tolower(a) == b; });
-  if (found == name.end()) return std::string_view::npos;
-  return static_cast<std::size_t>(found - name.begin()) + mark.size() - 1;
+// Where the path of a table ends and its columns begin; `npos` where that is no such name.
+std::size_t end_of_table_path(std::string_view name) {
+  std::size_t colon = name.find(':');
+  for (; colon != name.npos; colon = name.find(':', colon + 1)) {
+    const std::string_view path = name.substr(0, colon);
+    if (table_format_of(path) != table_format::none) break;
+  }
+  return colon;
 }
 
-struct csv_name {
+struct column_name {
   std::string path;
   csv_column column;
 };
 
-csv_name split(const std::string& name) {
-  const std::size_t colon = end_of_csv_path(name);
-  csv_name parts{name.substr(0, colon), {name.substr(colon + 1), std::nullopt}};
+column_name split(const std::string& name) {
+  const std::size_t colon = end_of_table_path(name);
+  column_name parts{name.substr(0, colon), {name.substr(colon + 1), std::nullopt}};
   std::string& column = parts.column.name;
   const std::size_t last = column.rfind(':');
   if (last != std::string::npos) {
@@ -55,26 +58,26 @@ csv_name split(const std::string& name) {
 }
 
 // The same of a column without strings.
-csv_name split_short(const std::string& name) {
-  csv_name parts = split(name);
-  if (parts.column.texts == csv_texts::short_only) return parts;
+column_name split_short(const std::string& name) {
+  column_name parts = split(name);
+  if (parts.column.texts == csv_texts::times) return parts;
   throw invalid_argument(
       fmt::format("{}: strings of any length are keys of joins by equal keys only; here texts have "
                   "up to 8 bytes: {}:{}:bytes8",
                   name, parts.path, parts.column.name));
 }
 
-// Refuses a CSV file without a column name, and a column of another file.
+// Refuses a table without a column name, and a column of what is no table.
 void check_is_array(const std::string& name) {
-  if (is_csv(name + ":")) {
+  if (names_column(name + ":")) {
     throw invalid_argument(fmt::format("{0}: which column? name it: {0}:column", name));
   }
   std::error_code absent;
   const std::string path = name.substr(0, name.find(':'));
   if (path.size() < name.size() && !fs::exists(name, absent) && fs::exists(path, absent)) {
     throw invalid_argument(
-        fmt::format("{}: columns are named of CSV files, whose names end in .csv; of an .npy file, "
-                    "which is one array, give the path alone",
+        fmt::format("{}: columns are named of tables, whose names end in .csv, .csv.gz, .parquet, "
+                    ".arrow or .feather; of an .npy file, which is one array, give the path alone",
                     name));
   }
 }
@@ -119,17 +122,17 @@ host_column slice(const host_column& all, std::uint64_t begin, std::uint64_t cou
 
 }  // namespace
 
-bool is_csv(std::string_view name) {
-  return end_of_csv_path(name) != std::string_view::npos;
+bool names_column(std::string_view name) {
+  return end_of_table_path(name) != std::string_view::npos;
 }
 
 std::string with_type(const std::string& name, key_format type) {
-  const csv_name parts = split(name);
+  const column_name parts = split(name);
   return fmt::format("{}:{}:{}", parts.path, parts.column.name, to_string(type));
 }
 
 std::string path_of(const std::string& name) {
-  return is_csv(name) ? split(name).path : name;
+  return names_column(name) ? split(name).path : name;
 }
 
 std::string column_of(const std::string& name) {
@@ -137,9 +140,9 @@ std::string column_of(const std::string& name) {
 }
 
 bool finds_type(const std::string& name) {
-  if (!is_csv(name)) return false;
+  if (!names_column(name)) return false;
   const csv_column column = split(name).column;
-  return !column.type && column.texts == csv_texts::short_only;
+  return !column.type && column.texts == csv_texts::times;
 }
 
 std::vector<std::string> split_list(std::string_view option, const std::string& list) {
@@ -154,39 +157,32 @@ std::vector<std::string> split_list(std::string_view option, const std::string& 
           fmt::format("{} {}: a name in the list is empty; names are separated by single commas",
                       option, list));
     }
-    if (is_csv(item)) {
+    if (names_column(item)) {
       table = path_of(item);
     } else if (item.ends_with(".npy")) {
       table.clear();
     }
-    names.push_back(is_csv(item) || table.empty() ? item : fmt::format("{}:{}", table, item));
+    names.push_back(names_column(item) || table.empty() ? item : fmt::format("{}:{}", table, item));
   }
   return names;
 }
 
 void column_reading::add(const std::string& name, host_column& to) {
-  if (is_csv(name)) {
-    const csv_name parts = split_short(name);
+  if (names_column(name)) {
+    const column_name parts = split_short(name);
     tables_[parts.path].push_back({parts.column, &to});
   } else {
     to = read_array(name);
   }
 }
 
-void column_reading::add_times(const std::string& name, host_column& to) {
-  if (!finds_type(name)) return add(name, to);
-  csv_name parts = split_short(name);
-  parts.column.texts = csv_texts::times;
-  tables_[parts.path].push_back({parts.column, &to});
-}
-
 void column_reading::add(const std::string& name, host_ranges& to) {
-  if (!is_csv(name)) {
+  if (!names_column(name)) {
     range_reader reader(name);
     to = reader.next(reader.size());
     return;
   }
-  csv_name parts = split_short(name);
+  column_name parts = split_short(name);
   csv_column upper = parts.column;
   const std::size_t comma = upper.name.find(',');
   if (comma == std::string::npos) {
@@ -202,8 +198,8 @@ void column_reading::add(const std::string& name, host_ranges& to) {
 }
 
 void column_reading::add(const std::string& name, host_key_part& to) {
-  if (is_csv(name)) {
-    csv_name parts = split(name);
+  if (names_column(name)) {
+    column_name parts = split(name);
     if (finds_type(name)) parts.column.texts = csv_texts::any_length;
     tables_[parts.path].push_back({parts.column, &to});
   } else {
@@ -211,8 +207,8 @@ void column_reading::add(const std::string& name, host_key_part& to) {
   }
 }
 
-void column_reading::add_texts(const std::string& name, host_strings& to) {
-  const csv_name parts = split(name);
+void column_reading::add_texts(const std::string& name, host_key_part& to) {
+  const column_name parts = split(name);
   tables_[parts.path].push_back({{parts.column.name, std::nullopt, csv_texts::verbatim}, &to});
 }
 
@@ -221,18 +217,20 @@ void column_reading::read() {
     std::vector<csv_column> columns;
     for (const table_column& one : wanted)
       columns.push_back(one.column);
-    std::vector<host_key_part> read = read_csv(path, columns);
+    std::vector<host_key_part> read = table_format_of(path) == table_format::csv
+                                          ? read_csv(path, columns)
+                                          : read_by_pyarrow(path, columns);
     for (std::size_t i = 0; i < read.size(); ++i)
       std::visit([&](auto* to) { give(std::move(read[i]), *to); }, wanted[i].to);
   }
   for (const auto& [name, read] : ranges_) {
-    const key_format lower = read->lower.format;
-    const key_format upper = read->upper.format;
+    const std::string lower = type_name(read->lower.format, read->lower.times);
+    const std::string upper = type_name(read->upper.format, read->upper.times);
     if (lower == upper) continue;
     throw invalid_argument(
         fmt::format("{0}: the lower ends are {1} and the upper ends are {2}; name one type for "
                     "both: {0}:int64",
-                    name, to_string(lower), to_string(upper)));
+                    name, lower, upper));
   }
 }
 
@@ -245,7 +243,10 @@ host_column read_column(const std::string& name) {
 }
 
 range_reader::range_reader(host_ranges read)
-    : format_(read.lower.format), size_(read.lower.size), columns_(std::move(read)) {}
+    : format_(read.lower.format),
+      times_(read.lower.times),
+      size_(read.lower.size),
+      columns_(std::move(read)) {}
 
 range_reader::range_reader(const std::string& name) {
   check_is_array(name);

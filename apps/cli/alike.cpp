@@ -24,7 +24,7 @@ namespace {
 // Whether no row has a value.
 bool has_no_value(const io::host_column& cells) {
   for (std::uint64_t i = 0; i < cells.size; ++i)
-    if (cells.validity.empty() || (cells.validity[i / 8] >> i % 8 & 1) != 0) return false;
+    if (cells.has_value(i)) return false;
   return true;
 }
 
@@ -73,19 +73,6 @@ io::host_strings as_strings(const io::host_column& from) {
 
 bool are_texts(const io::host_column& cells) {
   return cells.format.type == key_type::bytes;
-}
-
-// What cells are, in words.
-std::string type_of(const io::host_column& cells) {
-  switch (cells.times) {
-    case io::time_kind::local:
-      return "times without a zone";
-    case io::time_kind::zoned:
-      return "times with a zone";
-    case io::time_kind::none:
-      break;
-  }
-  return to_string(cells.format);
 }
 
 // Whether doubles hold all of these 64-bit integers.
@@ -141,7 +128,8 @@ void check_times(const named_part& one, const named_part& other) {
       has_no_value(*cells) || has_no_value(*others))
     return;
   throw invalid_argument(fmt::format("{} {} are {}, but {} {} are {}", one.what, one.name,
-                                     type_of(*cells), other.what, other.name, type_of(*others)));
+                                     io::type_name(cells->format, cells->times), other.what,
+                                     other.name, io::type_name(others->format, others->times)));
 }
 
 }  // namespace
@@ -160,12 +148,14 @@ void make_alike(const named_part& one, const named_part& other) {
   const bool first_is_text = cells == nullptr;
   const named_part& text = first_is_text ? one : other;
   const named_part& number = first_is_text ? other : one;
-  throw invalid_argument(fmt::format(
-      "{} {} are {}, but {} {} are strings{}", number.what, number.name,
-      to_string(first_is_text ? others->format : cells->format), text.what, text.name,
-      io::is_csv(number.name) ? fmt::format("; name the type: {}:{}:string",
-                                            io::path_of(number.name), io::column_of(number.name))
-                              : ""));
+  const io::host_column& plain = first_is_text ? *others : *cells;
+  throw invalid_argument(
+      fmt::format("{} {} are {}, but {} {} are strings{}", number.what, number.name,
+                  io::type_name(plain.format, plain.times), text.what, text.name,
+                  io::names_column(number.name)
+                      ? fmt::format("; name the type: {}:{}:string", io::path_of(number.name),
+                                    io::column_of(number.name))
+                      : ""));
 }
 
 }  // namespace raydex::cli

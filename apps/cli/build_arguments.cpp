@@ -79,8 +79,19 @@ void add_build_options(CLI::App& command, build_arguments& given, const char* ou
       ->allow_extra_args(false);
 }
 
-void explain_outputs(CLI::App& command) {
-  command.footer(fmt::format("{}\n\n{}", command.get_footer(), io::output_rules));
+void explain(CLI::App& command, const char* text) {
+  constexpr const char* columns =
+      "Columns are .npy arrays of uint32, uint64, int32, int64, float, double or bytes1..bytes8,\n"
+      "or columns of tables: file.csv:column, file.parquet:column (also .arrow, .feather and "
+      ".ipc)\n"
+      "and file.csv.gz:column (also .bz2, .zst, .lz4 and .br). A type may follow:\n"
+      "file.csv:column:int64 (also i8 or <i8). Ranges are two columns, file.csv:lower,upper, or "
+      "an\n"
+      "n x 2 array. All tables but .csv are read by pyarrow, of the Python that RAYDEX_PYTHON\n"
+      "names, or of python3. Empty fields, NA, N/A, null and NULL of CSV are missing, and so are\n"
+      "nulls. Dates and times, as 2024-03-01 and 2024-03-01T12:30:05.25+01:00, become nanoseconds\n"
+      "since 1970, in int64.";
+  command.footer(fmt::format("{}\n\n{}\n\n{}", columns, text, io::output_rules));
 }
 
 option_map parse_options(const std::vector<std::string>& given) {
@@ -98,8 +109,9 @@ option_map parse_options(const std::vector<std::string>& given) {
 }
 
 std::string how_to_read_as(const typed_file& file, key_format type) {
+  if (file.times != io::time_kind::none) return {};
   const bool rounds = type.type == key_type::float32 || type.type == key_type::float64;
-  if (io::is_csv(file.path)) {
+  if (io::names_column(file.path)) {
     return fmt::format("; name the type{}: {}", rounds ? ", to which numbers are rounded" : "",
                        io::with_type(file.path, type));
   }
@@ -112,18 +124,19 @@ void check_row_ids(const typed_file& row_ids) {
   const key_type type = row_ids.format.type;
   if (type == key_type::uint32 || type == key_type::uint64) return;
   throw invalid_argument(fmt::format("{} {} are {}; they must be uint32 or uint64{}", row_ids.what,
-                                     row_ids.path, to_string(row_ids.format),
+                                     row_ids.path, row_ids.type(),
                                      how_to_read_as(row_ids, format_of<std::uint64_t>)));
 }
 
 void check_same_type(const typed_file& one, const typed_file& other) {
-  if (one.format == other.format) return;
-  std::string how = how_to_read_as(one, other.format);
-  if (how.empty() && !io::is_csv(other.path) && has_all_of(one.format, other.format))
+  if (one.format == other.format && one.times == other.times) return;
+  const bool are_times = one.times != io::time_kind::none || other.times != io::time_kind::none;
+  std::string how = are_times ? "" : how_to_read_as(one, other.format);
+  if (how.empty() && !are_times && !io::names_column(other.path) &&
+      has_all_of(one.format, other.format))
     how = fmt::format("{} of {}", how_to_read_as(other, one.format), other.path);
   throw invalid_argument(fmt::format("{} {} are {}, but {} {} are {}{}", one.what, one.path,
-                                     to_string(one.format), other.what, other.path,
-                                     to_string(other.format), how));
+                                     one.type(), other.what, other.path, other.type(), how));
 }
 
 outputs::outputs(const build_arguments& given, std::span<const io::file_argument> inputs,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "files/file_arguments.hpp"
+#include "files/host_column.hpp"
 #include "files/output_file.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
@@ -35,8 +36,8 @@ CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, co
 // Adds --out, --report, --structure, --backend and --option; `out` says what is written there.
 void add_build_options(CLI::App& command, build_arguments& given, const char* out);
 
-// Says at the end of the help what happens to outputs.
-void explain_outputs(CLI::App& command);
+// Says at the end of the help what columns are, then what `text` has, and what happens to outputs.
+void explain(CLI::App& command, const char* text);
 
 // The options by name. Throws `invalid_argument` where one is not of the form name=value, or given
 // twice.
@@ -47,16 +48,19 @@ struct typed_file {
   const char* what;  // as `keys`
   const std::string& path;
   key_format format;
+  io::time_kind times = io::time_kind::none;
+
+  std::string type() const { return io::type_name(format, times); }
 };
 
 // How a column is read as another type: `; name the type: file.csv:column:uint64`, or what to do in
-// NumPy; empty where that would change values.
+// NumPy; empty where that would change values, and of times.
 std::string how_to_read_as(const typed_file& file, key_format type);
 
 // Refuses what are no row ids.
 void check_row_ids(const typed_file& row_ids);
 
-// Refuses what is not of the type of `other`.
+// Refuses what is not of the type of `other`, and times beside what is none.
 void check_same_type(const typed_file& one, const typed_file& other);
 
 // The files that --out and --report name.

@@ -115,27 +115,24 @@ void add_join_command(CLI::App& app) {
       ->add_option("--direction", given->direction,
                    "For asof: where the closest time is looked for [backward]")
       ->type_name(direction_names);
-  command
-      ->add_option("--tolerance", given->tolerance,
-                   "For asof: the largest distance of times; of dates and times of a CSV file in "
-                   "nanoseconds")
-      ->type_name("NUMBER");
+  command->add_option("--tolerance", given->tolerance, "For asof: the largest distance of times")
+      ->type_name("DISTANCE");
   command->add_flag("--strict", given->strict, "For asof: leave equal times out");
   list("--build-by", given->build_by, "For asof: a key of the build table that must be equal");
   list("--probe-by", given->probe_by, "For asof: the columns that it equals");
   command->add_option("--distance", given->distance, "For band: the largest distance of keys")
-      ->type_name("NUMBER");
+      ->type_name("DISTANCE");
   add_file(*command, "--build-upper", given->build_upper,
            "For contains: upper ends of intervals, whose lower ends are --build");
-  command->footer(
-      "Columns are .npy arrays of uint32, uint64, int32, int64, float, double or bytes1..bytes8,\n"
-      "or columns of CSV files: file.csv:column, with a type file.csv:column:int64 (also i8 or\n"
-      "<i8). A key has up to 16 columns, separated by commas; of one CSV file the others follow "
-      "by\n"
-      "name: file.csv:origin,time:int64. Texts of any length are the type `string`, which longer\n"
-      "ones get without a type, in keys that must be equal. Empty fields, NA, N/A, null and NULL\n"
-      "are missing: they match nothing. NaN equals NaN and follows all other keys, -0.0 equals "
-      "0.0.\n"
+  explain(
+      *command,
+      "A key has up to 16 columns, separated by commas; of one table the others follow by name:\n"
+      "file.csv:origin,time:int64. Texts of any length are the type `string`, which longer ones "
+      "get\n"
+      "without a type, in keys that must be equal. What is missing matches nothing. NaN equals "
+      "NaN\n"
+      "and follows all other keys, -0.0 equals 0.0. A distance is a number, of times nanoseconds,\n"
+      "or one with a unit: 90s, 15min, 2h, 1d, also ms, us and ns.\n"
       "\n"
       "Kinds, and their rows:\n"
       "  inner     each pair of a probe row and a build row whose keys are equal\n"
@@ -157,8 +154,9 @@ void add_join_command(CLI::App& app) {
       "probe rows, except for inner: there the smaller table is indexed, unless --ordered or\n"
       "--side say otherwise.\n"
       "\n"
-      "--columns names columns of these files, likewise: file.csv:column. Texts are written as\n"
-      "they stand. Where both tables are of one file, build:file.csv:column says which.\n"
+      "--columns names columns of these files, likewise: file.csv:column. Fields of CSV are\n"
+      "written as they stand. Where both tables are of one file, build:file.csv:column says "
+      "which.\n"
       "\n"
       "Examples:\n"
       "  raydex join --build planes.csv:tailnum --probe flights.csv:tailnum --kind inner \\\n"
@@ -171,7 +169,6 @@ void add_join_command(CLI::App& app) {
       "      --out latest.csv\n"
       "  raydex join --build spans.csv:begin --build-upper spans.csv:end --probe events.npy \\\n"
       "      --kind contains --out pairs.npy --report report.json");
-  explain_outputs(*command);
   command->callback([given] { run(*given); });
 }
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -54,13 +56,46 @@ asof_direction parse_direction(const std::string& name) {
   return name == known[2] ? asof_direction::nearest : asof_direction::backward;
 }
 
-key_distance parse_distance(const char* option, const std::string& text) {
+// The nanoseconds of a text such as 90s or 15min; the largest number where they are more.
+std::optional<std::uint64_t> parse_duration(std::string_view text) {
+  struct unit {
+    std::string_view name;
+    std::uint64_t nanoseconds;
+  };
+  constexpr std::uint64_t second = 1'000'000'000;
+  constexpr unit units[] = {{"d", 86400 * second},
+                            {"h", 3600 * second},
+                            {"min", 60 * second},
+                            {"s", second},
+                            {"ms", 1'000'000},
+                            {"us", 1000},
+                            {"ns", 1}};
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::uint64_t count = 0;
+  if (!io::parse_number(text.substr(0, digits), count)) return std::nullopt;
+  for (const unit& one : units) {
+    std::uint64_t nanoseconds = 0;
+    if (text.substr(digits) != one.name) continue;
+    if (__builtin_mul_overflow(count, one.nanoseconds, &nanoseconds)) return UINT64_MAX;
+    return nanoseconds;
+  }
+  return std::nullopt;
+}
+
+// Reads a distance; where it is of time, `duration` gets the option and the text.
+key_distance parse_distance(const char* option, const std::string& text, std::string& duration) {
+  if (const auto nanoseconds = parse_duration(text)) {
+    duration = fmt::format("{} {}", option, text);
+    return *nanoseconds;
+  }
   std::uint64_t whole = 0;
   if (io::parse_number(text, whole)) return whole;
   double distance = 0;
   if (io::parse_number(text, distance) && distance >= 0) return distance;
   throw invalid_argument(
-      fmt::format("{}: {} is not a distance, a number of at least 0", option, io::in_quotes(text)));
+      fmt::format("{}: {} is not a distance, a number of at least 0, or of times one with a unit "
+                  "such as 90s, 15min, 2h or 1d",
+                  option, io::in_quotes(text)));
 }
 
 // Refuses an option that is given without the kinds that it goes with.
@@ -146,11 +181,12 @@ join_request parse_join(const join_arguments& given) {
                    .options = parse_options(given.options),
                    .missing_equal = given.missing_equal};
   asked.side = parse_side(given);
-  if (!given.distance.empty()) asked.distance = parse_distance("--distance", given.distance);
+  if (!given.distance.empty())
+    asked.distance = parse_distance("--distance", given.distance, asked.duration);
   if (!given.direction.empty()) asked.asof.direction = parse_direction(given.direction);
   if (given.strict) asked.asof.which = closeness::strict;
   if (!given.tolerance.empty())
-    asked.asof.tolerance = parse_distance("--tolerance", given.tolerance);
+    asked.asof.tolerance = parse_distance("--tolerance", given.tolerance, asked.duration);
   asked.build = io::split_list("--build", given.build);
   asked.probe = io::split_list("--probe", given.probe);
   asked.build_by = split_if_given("--build-by", given.build_by);

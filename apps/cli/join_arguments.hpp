@@ -48,6 +48,7 @@ struct join_request {
   comparison how = comparison::less;          // of `compared`
   key_distance distance = 0;                  // of `band`
   asof_options asof{};                        // of `asof`
+  std::string duration{};                     // of these two, as given, one with a unit of time
   join_options options{};                     // of the build side
   std::optional<join_side> side{};            // nothing: the smaller table is indexed
   std::vector<std::string> build{}, probe{};  // names of columns

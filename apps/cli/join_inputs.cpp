@@ -14,6 +14,7 @@
 #include "files/file_arguments.hpp"
 #include "files/quoted.hpp"
 #include "files/read.hpp"
+#include "files/table_format.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::cli {
@@ -30,7 +31,7 @@ struct wanted_column {
 // The file among those of a table that is the one of `name`; empty if there is none.
 std::string file_of_table(const join_request& asked, bool of_build, const std::string& name) {
   for (const std::string& own : asked.table(of_build)) {
-    const bool may_be = io::is_csv(own) == io::is_csv(name);
+    const bool may_be = io::names_column(own) == io::names_column(name);
     if (may_be && io::is_same_file(io::path_of(own), io::path_of(name))) return io::path_of(own);
   }
   return {};
@@ -62,17 +63,20 @@ wanted_column find_column(const join_request& asked, std::string name) {
                     to_string(asked.kind)));
   }
   // Under one path, so that the file is read once.
-  return {io::is_csv(name) ? fmt::format("{}:{}", file, io::column_of(name)) : file, of_build,
+  return {io::names_column(name) ? fmt::format("{}:{}", file, io::column_of(name)) : file, of_build,
           in_both};
 }
 
 // The name of a column in the output, with its file or table before it where `level` is not 0.
 std::string title_of(const wanted_column& column, int level) {
-  const std::string stem = std::filesystem::path(io::path_of(column.name)).stem().string();
-  std::string own = io::is_csv(column.name) ? io::column_of(column.name) : stem;
+  const std::string path = io::path_of(column.name);
+  std::filesystem::path stem_path = std::filesystem::path(path).stem();
+  if (io::table_format_of(path) == io::table_format::compressed_csv) stem_path = stem_path.stem();
+  const std::string stem = stem_path.string();
+  std::string own = io::names_column(column.name) ? io::column_of(column.name) : stem;
   const char* const table = column.of_build ? "build" : "probe";
   if (level == 0) return own;
-  const bool by_table = column.in_both || !io::is_csv(column.name);
+  const bool by_table = column.in_both || !io::names_column(column.name);
   if (level == 1) return fmt::format("{}.{}", by_table ? table : stem, own);
   return fmt::format("{}.{}.{}", table, stem, own);
 }
@@ -111,8 +115,8 @@ std::vector<io::output_column> add_columns(io::column_reading& reading, const jo
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     io::output_column& to = columns.emplace_back(
         io::output_column{.name = titles[i], .of_build = wanted[i].of_build, .cells = {}});
-    if (io::is_csv(wanted[i].name)) {
-      reading.add_texts(wanted[i].name, to.cells.emplace<io::host_strings>());
+    if (io::names_column(wanted[i].name)) {
+      reading.add_texts(wanted[i].name, to.cells);
     } else {
       reading.add(wanted[i].name, to.cells);
     }
@@ -128,6 +132,15 @@ void check_rows(const char* table, const std::vector<std::string>& names,
     throw invalid_argument(fmt::format("{} {}: it has {} rows, but {} has {}", table, names[i],
                                        rows[i], names[0], rows[0]));
   }
+}
+
+// Refuses a duration as the distance of what are no times.
+void check_duration(const join_request& asked, const io::host_key_part& build) {
+  const auto* const cells = std::get_if<io::host_column>(&build);
+  if (asked.duration.empty() || cells == nullptr || cells->times != io::time_kind::none) return;
+  throw invalid_argument(fmt::format("{}: build keys {} are {}, whose distances have no unit",
+                                     asked.duration, asked.build.front(),
+                                     io::type_name(cells->format, cells->times)));
 }
 
 void check_rows(const char* table, const std::vector<std::string>& names,
@@ -152,9 +165,9 @@ join_inputs read(const join_request& asked, const std::string& columns) {
     for (std::size_t i = 0; i < names.size(); ++i)
       reading.add(names[i], parts[i]);
   };
-  // What is not looked up by equal keys has no strings, but times.
+  // What is not looked up by equal keys has no strings.
   const auto add_column = [&](const std::string& name, std::vector<io::host_key_part>& parts) {
-    reading.add_times(name, std::get<io::host_column>(parts.emplace_back()));
+    reading.add(name, std::get<io::host_column>(parts.emplace_back()));
   };
   if (asked.method == join_method::equal) {
     add(asked.build, in.build);
@@ -169,6 +182,7 @@ join_inputs read(const join_request& asked, const std::string& columns) {
   if (!columns.empty()) in.columns = add_columns(reading, asked, columns);
   reading.read();
 
+  check_duration(asked, in.build.front());
   check_rows("build", asked.table(true), in.build, in.build_by, in.build_upper);
   check_rows("probe", asked.table(false), in.probe, in.probe_by, {});
   const auto alike = [&](const char* what, std::size_t i) {

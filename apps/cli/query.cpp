@@ -141,24 +141,32 @@ inputs read(const query_arguments& given) {
   add_if_given(given.erase, in.erase);
   add_if_given(given.erase_rows, in.erase_rows);
   reading.read();
-  const typed_file keys{"keys", given.keys, in.keys.format};
+  const typed_file keys{"keys", given.keys, in.keys.format, in.keys.times};
   const auto check_type = [&](const char* what, const std::string& file,
                               const io::host_column& read) {
-    check_same_type({what, file, read.format}, keys);
+    check_same_type({what, file, read.format, read.times}, keys);
   };
   if (given.ranges.empty()) {
     check_type("points", given.points, in.ends.lower);
   } else {
     check_type("ranges", given.ranges, in.ends.lower);
   }
-  if (in.row_ids) check_row_ids({"row ids", given.row_ids, in.row_ids->format});
-  if (in.insert_rows) check_row_ids({"row ids", given.insert_rows, in.insert_rows->format});
-  if (in.erase_rows) check_row_ids({"row ids", given.erase_rows, in.erase_rows->format});
+  if (in.row_ids) check_row_ids({"row ids", given.row_ids, in.row_ids->format, in.row_ids->times});
+  if (in.insert_rows)
+    check_row_ids({"row ids", given.insert_rows, in.insert_rows->format, in.insert_rows->times});
+  if (in.erase_rows)
+    check_row_ids({"row ids", given.erase_rows, in.erase_rows->format, in.erase_rows->times});
   if (in.insert) check_type("inserted keys", given.insert, *in.insert);
   if (in.erase) check_type("erased keys", given.erase, *in.erase);
   if (in.values && in.values->format.type == key_type::bytes) {
     throw invalid_argument(fmt::format("values {} are {}; sums and the like are of numbers",
                                        given.values, to_string(in.values->format)));
+  }
+  const result_kind kind = parse_result(given.result);
+  if (in.values && in.values->times != io::time_kind::none && kind != result_kind::min &&
+      kind != result_kind::max) {
+    throw invalid_argument(fmt::format("values {} are times; min and max are of times, {} is not",
+                                       given.values, given.result));
   }
   return in;
 }
@@ -348,11 +356,10 @@ void add_query_command(CLI::App& app) {
   file("--erase", given->erase, "Keys to erase after the build, likewise");
   file("--erase-rows", given->erase_rows,
        "Of the erased keys only these rows; without it, all of them");
-  command->footer(
-      "Columns are .npy arrays of uint32, uint64, int32, int64, float, double or bytes1..bytes8,\n"
-      "or columns of CSV files: file.csv:column, with a type file.csv:column:int64 (also i8 or\n"
-      "<i8), for ranges file.csv:lower,upper. Empty fields, NA, N/A, null and NULL are missing:\n"
-      "they are never matched. NaN equals NaN and follows all other keys, -0.0 equals 0.0.\n"
+  explain(
+      *command,
+      "What is missing is never matched. NaN equals NaN and follows all other keys, -0.0 equals\n"
+      "0.0. Texts have up to 8 bytes.\n"
       "\n"
       "Results, for each point or range:\n"
       "  first  the smallest id of a matching row: not the row of the smallest key. Where none\n"
@@ -375,8 +382,8 @@ void add_query_command(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  raydex query --keys keys.npy --points probes.npy --result first --out first.npy\n"
-      "  raydex query --keys flights.csv:tailnum --points planes.csv:tailnum --result count \\\n"
-      "      --out flights_per_plane.npy --report report.json\n"
+      "  raydex query --keys flights.parquet:tailnum --points planes.csv.gz:tailnum \\\n"
+      "      --result count --out flights_per_plane.npy --report report.json\n"
       "  raydex query --keys flights.csv:dep_time:f8 --ranges hours.npy --result sum \\\n"
       "      --values flights.csv:distance --out miles.npy\n"
       "  raydex query --keys flights.csv:dep_time:f8 --ranges hours.npy --result max \\\n"
@@ -385,7 +392,6 @@ void add_query_command(CLI::App& app) {
       "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz\n"
       "  raydex query --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"
       "      --erase gone.npy --points probes.npy --result count --out counts.npy");
-  explain_outputs(*command);
   command->callback([given] { run(*given); });
 }
 

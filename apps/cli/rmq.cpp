@@ -93,12 +93,12 @@ void check(const rmq_arguments& given) {
 
 void check_positions(const typed_file& positions) {
   const key_type type = positions.format.type;
-  if (type == key_type::uint32 || type == key_type::uint64 || type == key_type::int32 ||
-      type == key_type::int64) {
-    return;
-  }
+  const bool are_times = positions.times != io::time_kind::none;
+  const bool are_integers = type == key_type::uint32 || type == key_type::uint64 ||
+                            type == key_type::int32 || type == key_type::int64;
+  if (are_integers && !are_times) return;
   throw invalid_argument(fmt::format("{} {} are {}; positions are integers{}", positions.what,
-                                     positions.path, to_string(positions.format),
+                                     positions.path, positions.type(),
                                      how_to_read_as(positions, format_of<std::int64_t>)));
 }
 
@@ -111,13 +111,13 @@ rmq_inputs read(const rmq_arguments& given) {
   rmq_inputs in;
   io::column_reading reading;
   reading.add(given.values, in.values);
-  if (io::is_csv(given.ranges)) reading.add(given.ranges, in.ranges);
+  if (io::names_column(given.ranges)) reading.add(given.ranges, in.ranges);
   if (!given.set.empty()) {
     reading.add(given.set, in.set.emplace());
     reading.add(given.set_values, in.set_values.emplace());
   }
   reading.read();
-  const typed_file values{"values", given.values, in.values.format};
+  const typed_file values{"values", given.values, in.values.format, in.values.times};
   if (values.format.type == key_type::bytes) {
     throw invalid_argument(fmt::format("values {} are {}; minima are of numbers", given.values,
                                        to_string(values.format)));
@@ -125,8 +125,9 @@ rmq_inputs read(const rmq_arguments& given) {
   check_none_missing("values", given.values, in.values);
   if (given.set.empty()) return in;
 
-  check_positions({"set positions", given.set, in.set->format});
-  check_same_type({"set values", given.set_values, in.set_values->format}, values);
+  check_positions({"set positions", given.set, in.set->format, in.set->times});
+  check_same_type({"set values", given.set_values, in.set_values->format, in.set_values->times},
+                  values);
   check_none_missing("set positions", given.set, *in.set);
   check_none_missing("set values", given.set_values, *in.set_values);
   if (in.set->size != in.set_values->size) {
@@ -201,9 +202,10 @@ void run(const rmq_arguments& given) {
 
   bar.phase("read");
   rmq_inputs in = read(given);
-  io::range_reader all_ranges = io::is_csv(given.ranges) ? io::range_reader(std::move(in.ranges))
-                                                         : io::range_reader(given.ranges);
-  check_positions({"ranges", given.ranges, all_ranges.format()});
+  io::range_reader all_ranges = io::names_column(given.ranges)
+                                    ? io::range_reader(std::move(in.ranges))
+                                    : io::range_reader(given.ranges);
+  check_positions({"ranges", given.ranges, all_ranges.format(), all_ranges.times()});
   std::byte* writable = nullptr;
   if (in.set) {
     check_inside(given, in);
@@ -277,10 +279,10 @@ void add_rmq_command(CLI::App& app) {
                     "Refuse ranges that are empty or not wholly in the array");
   file("--set", given->set, "Positions whose values change after the build");
   file("--set-values", given->set_values, "Their new values; of equal positions the last counts");
-  command->footer(
-      "The array is an .npy file of uint32, uint64, int32, int64, float or double, ranges and\n"
-      "positions are of integers; or columns of CSV files: file.csv:column, with a type\n"
-      "file.csv:column:int64 (also i8 or <i8), for ranges file.csv:lower,upper. Positions count\n"
+  explain(
+      *command,
+      "The array is of numbers or times, none of which is missing. Positions are integers and "
+      "count\n"
       "from 0, both ends are included. NaN comes after all other values, -0.0 equals 0.0. With\n"
       "--option ties=rightmost equal values count from the right.\n"
       "\n"
@@ -298,7 +300,6 @@ void add_rmq_command(CLI::App& app) {
       "      --out lows.npy --report report.json\n"
       "  raydex rmq --structure rmq_scan --backend cpu --option ties=rightmost --values v.npy \\\n"
       "      --set changed.npy --set-values new.npy --ranges r.npy --result argmin --out last.npy");
-  explain_outputs(*command);
   command->callback([given] { run(*given); });
 }
 

@@ -182,7 +182,7 @@ def test_columns_of_other_files(program):
     for name, content in [("t.txt", "a\n1\n"), ("t.tsv", "a\n1\n"), ("other.npy", NUMBERS)]:
         program.file(name, content)
         line = program.refuse_query(keys=f"{name}:a", points=good, result="count")
-        assert line.startswith(f"raydex: {name}:a: columns are named of CSV files")
+        assert line.startswith(f"raydex: {name}:a: columns are named of tables")
     line = program.refuse_query(keys="t.txt", points=good, result="count")
     assert "not an .npy file" in line and "file.csv:column" in line
 
@@ -342,3 +342,28 @@ def test_exhausted_memory(program):
     program.file("K.npy", header)
     os.truncate(program.folder / "K.npy", len(header) + size)
     assert "memory" in program.refuse(*query, **limits)
+
+
+def test_tables_without_pyarrow(program, monkeypatch):
+    """Other tables than .csv need Python and pyarrow; which of them is missing is said in a line."""
+    program.file("t.parquet", b"PAR1")
+    program.file("alone", '#!/bin/sh\nexec /usr/bin/env python3 -I -S "$@"\n')
+    (program.folder / "alone").chmod(0o755)
+    program.file("broken", "#!/bin/sh\nexit 7\n")
+    (program.folder / "broken").chmod(0o755)
+    for python, status, part in [
+        ("/none/python3", 1, "it is read by pyarrow, and /none/python3 cannot be run: No such file or directory"),
+        ("./alone", 1, "it is read by pyarrow, which is not installed: "),
+        ("./broken", 1, "cannot be read: ./broken ended with status 7"),
+    ]:
+        monkeypatch.setenv("RAYDEX_PYTHON", python)
+        for name in ["t.parquet", program.file("t.csv.gz", b"")]:
+            done = program.run(*query_arguments(keys=f"{name}:a", points=f"{name}:a", result="count"))
+            assert (done.returncode, done.stdout) == (status, "")
+            assert done.stderr.startswith(f"raydex: {name}: {part}") and done.stderr.count("\n") == 1
+    assert "install pyarrow" in program.run(
+        *query_arguments(keys="t.parquet:a", points="t.parquet:a", result="count"),
+        env={**os.environ, "RAYDEX_PYTHON": "./alone"}).stderr
+    for name, part in [("none.parquet:a", "none.parquet: cannot be read: No such file or directory"),
+                       ("t.parquet", "t.parquet: which column? name it: t.parquet:column")]:
+        assert part in program.refuse_query(keys=name, points=name, result="count")

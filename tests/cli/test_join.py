@@ -549,6 +549,12 @@ def test_times_of_csv(program):
     assert program.join(**asof, tolerance="1000")[:, 1].tolist() == [0, NONE, NONE, NONE]  # nanoseconds
     found = program.join(build="q.csv:t", probe="p.csv:t", kind="greater")
     assert sorted(found.tolist()) == [[0, 1], [0, 3], [1, 0], [1, 1], [1, 3]]
+    assert program.join(**asof, tolerance="1us")[:, 1].tolist() == [0, NONE, NONE, NONE]
+    for unit in ["10d", "200h", "99999999999999d"]:
+        assert program.join(**asof, tolerance=unit)[:, 1].tolist() == [0, NONE, NONE, 3]
+    for distance, expected in [("750min", []), ("751min", [[1, 0], [1, 1]])]:
+        found = program.join(build="q.csv:t", probe="p.csv:t", kind="band", distance=distance)
+        assert sorted(found.tolist()) == [[0, 0], [0, 1], [0, 3], *expected]
     program.file("z.csv", "t\n2024-03-01T12:30:05Z\n")
     line = program.refuse_join(**{**asof, "probe": "z.csv:t"})
     assert "probe keys z.csv:t are times with a zone, but build keys q.csv:t are times without a zone" in line
@@ -556,3 +562,23 @@ def test_times_of_csv(program):
     assert "probe keys n.npy are int64, but build keys q.csv:t are times without a zone" in line
     program.file("n.csv", "t\n0.5\n")
     assert "are double, but build keys q.csv:t are times" in program.refuse_join(**{**asof, "probe": "n.csv:t"})
+    line = program.refuse_join(build="n.csv:t", probe="n.csv:t", kind="band", distance="5s")
+    assert "--distance 5s: build keys n.csv:t are double, whose distances have no unit" in line
+
+
+def test_times_as_equal_keys(program):
+    """However they are written; beside texts a type says that they are texts, too."""
+    program.file("b.csv", "t,g\n2024-03-01,1\n2024-03-01T12:30:05.25,1\n,1\n")
+    program.file("p.csv", "t,g\n2024-03-01 12:30:05.250,1\n2024-03-01 00:00,1\n2024-03-02,1\n")
+    for keys in ["t", "t,g"]:
+        found = program.join(build=f"b.csv:{keys}", probe=f"p.csv:{keys}", kind="left")
+        assert found.tolist() == [[0, 1], [1, 0], [2, NONE]]
+    program.file("z.csv", "t\n2024-03-01T13:30:05.25+01:00\n")
+    program.file("y.csv", "t\n2024-03-01 12:30:05.250000Z\n")
+    assert program.join(build="z.csv:t", probe="y.csv:t", kind="inner").tolist() == [[0, 0]]
+    line = program.refuse_join(build="b.csv:t", probe="y.csv:t", kind="inner")
+    assert "probe keys y.csv:t are times with a zone, but build keys b.csv:t are times without a zone" in line
+    program.file("x.csv", "t\n2024-03-01\nunknown\n")
+    line = program.refuse_join(build="b.csv:t", probe="x.csv:t", kind="inner")
+    assert "keys b.csv:t are times without a zone, but probe keys x.csv:t are strings; name the type: b.csv:t:string" in line
+    assert program.join(build="b.csv:t:string", probe="x.csv:t", kind="inner").tolist() == [[0, 0]]

@@ -272,3 +272,21 @@ def test_an_output_is_replaced(program):
     program.file("out.npy", "before")
     assert program.query(keys=column, points=column, result="first").tolist() == [0, 1, 2]
     assert sorted(p.name for p in program.folder.iterdir()) == ["K.npy", "out.npy"]
+
+
+def test_times_of_csv(program):
+    program.file("k.csv", "t,n\n2024-03-01,1\n2024-03-01 12:30:05.25,2\n,3\n2024-03-02T00:00,4\n")
+    program.file("p.csv", "a,b,z\n2024-03-01T00:00,2024-03-01T12:30:05.25,2024-03-01T00:00Z\n2024-03-02,2024-03-03,2024-03-01T00:00Z\n")
+    assert program.query(keys="k.csv:t", points="p.csv:a", result="first").tolist() == [0, 3]
+    assert program.query(keys="k.csv:t", ranges="p.csv:a,b", result="sum", values="k.csv:n").tolist() == [3, 4]
+    latest = program.query(keys="k.csv:n", ranges=program.file("r.npy", np.array([[1, 2]])), result="max", values="k.csv:t")
+    assert latest.view("M8[ns]").tolist() == np.array(["2024-03-01T12:30:05.25"], "M8[ns]").tolist()
+    for part, options in [
+        ("points p.csv:z are times with a zone, but keys k.csv:t are times without a zone", {"points": "p.csv:z"}),
+        ("points k.csv:n are int64, but keys k.csv:t are times without a zone", {"points": "k.csv:n"}),
+        ("the lower ends are times without a zone and the upper ends are times with a zone", {"ranges": "p.csv:a,z"}),
+        ("values k.csv:t are times; min and max are of times, sum is not",
+         {"points": "p.csv:a", "result": "sum", "values": "k.csv:t"}),
+        ("row ids k.csv:t are times without a zone; they must be", {"points": "p.csv:a", "row_ids": "k.csv:t"}),
+    ]:
+        assert part in program.refuse_query(**{"keys": "k.csv:t", "result": "count", **options})

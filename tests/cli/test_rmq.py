@@ -394,3 +394,14 @@ def test_a_failure_keeps_what_was_there(program):
     program.file("out.npy", "precious")
     program.refuse_rmq(values="V.npy", ranges="none.npy", result="min")
     assert (program.folder / "out.npy").read_text() == "precious"
+
+
+def test_times_of_csv(program):
+    program.file("v.csv", "t\n2024-03-02\n2024-03-01T12:30\n2024-03-05\n")
+    ranges = program.file("r.npy", np.array([[0, 2], [2, 2]]))
+    found = program.rmq(values="v.csv:t", ranges=ranges, result="min")
+    assert found.view("M8[ns]").tolist() == np.array(["2024-03-01T12:30", "2024-03-05"], "M8[ns]").tolist()
+    assert program.rmq(values="v.csv:t", ranges=ranges, result="argmax").tolist() == [2, 2]
+    program.file("t.csv", "a,b\n2024-03-01,2024-03-02\n")
+    line = program.refuse_rmq(values="v.csv:t", ranges="t.csv:a,b", result="min")
+    assert "ranges t.csv:a,b are times without a zone; positions are integers" in line

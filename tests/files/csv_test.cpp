@@ -106,6 +106,23 @@ TEST(Csv, Times) {
             std::vector<std::int64_t>{7});
 }
 
+// The same of keys that must be equal, where what is not all times of one kind may be strings.
+TEST(Csv, TimesAmongStrings) {
+  const auto read_key = [](const std::string& texts) {
+    return read_as(csv_texts::any_length, "a,b\n" + texts);
+  };
+  const host_key_part part = read_key("2024-02-29T12:30,\n,\n1970-01-01,\n");
+  const auto& found = std::get<host_column>(part);
+  EXPECT_EQ(found.times, time_kind::local);
+  EXPECT_EQ(cells<std::int64_t>(found), (std::vector<std::int64_t>{1709209800000000000, 0, 0}));
+  EXPECT_EQ(found.validity.front() & 7, 5);
+  for (const std::string other : {"2024-02-29T12:30Z", "1600-01-01", "later", "2024-02-30"}) {
+    for (const std::string& texts : {"2024-02-29,\n" + other + ",\n", other + ",\n2024-02-29,\n"})
+      EXPECT_EQ(std::get<host_strings>(read_key(texts)).size, 2U) << other;
+  }
+  EXPECT_EQ(strings_of(read_as(csv_texts::strings, "a\n2024-02-29\n")), strings{"2024-02-29"});
+}
+
 TEST(Csv, TextsThatEndInNul) {
   const std::string file("a,b\nx\0,y\nx,y\n", 13);
   const host_key_part part = read_as(csv_texts::any_length, file);

@@ -49,12 +49,12 @@ TEST(JoinWriter, WhatStandsInTheRows) {
   const std::string csv =
       folder.write("t.csv", "a,n\nplain,1\n\"a,\"\"b\",NA\n\" space\",\n\"x\ny\",4\n");
   std::vector<output_column> columns(3);
-  columns[0] = {"text", true, host_strings()};
-  columns[1] = {"n, read", false, host_strings()};
+  columns[0] = {"text", true, {}};
+  columns[1] = {"n, read", false, {}};
   columns[2] = {"short", false, host_column()};
   column_reading reading;
-  reading.add_texts(csv + ":a", std::get<host_strings>(columns[0].cells));
-  reading.add_texts(csv + ":n", std::get<host_strings>(columns[1].cells));
+  reading.add_texts(csv + ":a", columns[0].cells);
+  reading.add_texts(csv + ":n", columns[1].cells);
   reading.add(csv + ":n:double", std::get<host_column>(columns[2].cells));
   reading.read();
   const std::string path = folder.path("o.csv");

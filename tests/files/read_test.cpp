@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <variant>
@@ -67,7 +69,7 @@ TEST(Read, RangesInBatches) {
     table += i == 9 ? "18,\n" : std::to_string(2 * i) + "," + std::to_string(2 * i + 1) + "\n";
   const std::string columns = folder.write("t.csv", table) + ":lower,upper:u4";
   for (const std::string& name : {write_array(folder, {11, 2}), columns}) {
-    range_reader reader = is_csv(name) ? range_reader(read_ranges(name)) : range_reader(name);
+    range_reader reader = names_column(name) ? range_reader(read_ranges(name)) : range_reader(name);
     EXPECT_EQ(reader.format(), format_of<std::uint32_t>);
     ASSERT_EQ(reader.size(), 11U);
     EXPECT_EQ(reader.next(0).lower.size, 0U);
@@ -115,8 +117,8 @@ TEST(Read, RangesAreTheTwoColumnsOfAnArray) {
 TEST(Read, CsvColumns) {
   const temporary_folder folder;
   const std::string csv = folder.write("t.csv", "a,b:c,d\n1,2,0.5\n3,4,1.5\n");
-  EXPECT_TRUE(is_csv(csv + ":a"));
-  EXPECT_FALSE(is_csv(csv));
+  EXPECT_TRUE(names_column(csv + ":a"));
+  EXPECT_FALSE(names_column(csv));
   EXPECT_EQ(read_column(csv + ":a").format, format_of<std::int64_t>);
   EXPECT_EQ(read_column(csv + ":a:u4").format, format_of<std::uint32_t>);
   EXPECT_EQ(read_column(csv + ":b:c").size, 2U);
@@ -143,6 +145,10 @@ TEST(Read, ListsOfColumns) {
     expect_error([&] { split_list("--build", list); }, "--build", "is empty");
   EXPECT_EQ(column_of("t.csv:b:c:int64"), "b:c");
   EXPECT_EQ(column_of("t.csv:name:string"), "name");
+  EXPECT_EQ(split_list("--build", "t.parquet:a,b,U.CSV.GZ:c,d"),
+            (names{"t.parquet:a", "t.parquet:b", "U.CSV.GZ:c", "U.CSV.GZ:d"}));
+  EXPECT_EQ(path_of("a:b.feather:c:d"), "a:b.feather");
+  EXPECT_EQ(path_of("t.csv.gz.npy:a"), "t.csv.gz.npy:a");
   EXPECT_TRUE(finds_type("t.csv:a"));
   for (const char* const name : {"t.csv:a:int64", "t.csv:a:string", "k.npy"})
     EXPECT_FALSE(finds_type(name));
@@ -155,7 +161,7 @@ TEST(Read, KeysMayBeStrings) {
   host_key_part long_texts;
   host_key_part numbers;
   host_key_part named;
-  host_strings verbatim;
+  host_key_part verbatim;
   column_reading reading;
   reading.add(csv + ":short", short_texts);
   reading.add(csv + ":long", long_texts);
@@ -168,10 +174,67 @@ TEST(Read, KeysMayBeStrings) {
   EXPECT_EQ(std::get<host_strings>(long_texts).validity.front() & 3, 2);
   EXPECT_EQ(std::get<host_column>(numbers).format, format_of<std::int64_t>);
   EXPECT_EQ(std::get<host_strings>(named).at(0), "1");
-  EXPECT_EQ(verbatim.at(0), "NA");
+  EXPECT_EQ(std::get<host_strings>(verbatim).at(0), "NA");
   EXPECT_EQ(size_of(long_texts), 2U);
   EXPECT_TRUE(std::holds_alternative<string_column>(view_of(long_texts)));
   expect_error([&] { read_column(csv + ":n:string"); }, "joins by equal keys only", ":n:bytes8");
+}
+
+// A file as pyarrow_table.py hands it over, by a program that stands in for Python.
+class handed_over {
+ public:
+  handed_over(const temporary_folder& folder, const std::string& content, int status = 0) {
+    const std::string handed = folder.write("handed", content);
+    const std::string python = folder.write(
+        "python", "#!/bin/sh\ncat '" + handed + "'; exit " + std::to_string(status) + "\n");
+    std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+    ::setenv("RAYDEX_PYTHON", python.c_str(), 1);
+  }
+  handed_over(const handed_over&) = delete;
+  handed_over& operator=(const handed_over&) = delete;
+  ~handed_over() { ::unsetenv("RAYDEX_PYTHON"); }
+};
+
+std::string eight_bytes(std::initializer_list<std::uint64_t> numbers) {
+  return {reinterpret_cast<const char*>(std::data(numbers)), 8 * numbers.size()};
+}
+
+TEST(Read, ColumnsThatPythonHandsOver) {
+  const temporary_folder folder;
+  const std::string table = folder.write("t.parquet", "any");
+  const std::string present("\1\0\1", 3);
+  {
+    const handed_over times(folder, "zoned 3 1 0\n" + present + eight_bytes({5, 0, 7}));
+    const host_column column = read_column(table + ":a");
+    EXPECT_EQ(column.times, time_kind::zoned);
+    EXPECT_EQ(column.validity.front() & 7, 5);
+    EXPECT_EQ(cell(column.view(), 2), 7U);
+  }
+  const std::string texts = eight_bytes({2, 0, 9}) + "ab123456789";
+  const handed_over strings(folder, "strings 3 1 11\n" + present + texts);
+  host_key_part key;
+  column_reading reading;
+  reading.add(table + ":a", key);
+  reading.read();
+  EXPECT_EQ(std::get<host_strings>(key).at(2), "123456789");
+  EXPECT_EQ(std::get<host_strings>(key).validity.front() & 7, 5);
+  expect_error([&] { read_column(table + ":a"); },
+               "t.parquet: row 2: '123456789' in column a has 9");
+  expect_error([&] { read_column(folder.write("t.csv.gz", "any") + ":a"); },
+               "t.csv.gz: no column 'a'");
+}
+
+TEST(Read, WhatPythonRefuses) {
+  const temporary_folder folder;
+  const std::string column = folder.write("t.parquet", "any") + ":a";
+  const handed_over refused(folder, "t.parquet: it is wrong", 2);
+  expect_error([&] { read_column(column); }, "t.parquet: it is wrong");
+  {
+    const handed_over nothing(folder, "", 1);
+    EXPECT_THROW(read_column(column), error);
+  }
+  const handed_over few(folder, "int64 3 0 0\n" + eight_bytes({1, 2}));
+  EXPECT_THROW(read_column(column), error);
 }
 
 TEST(Read, ColumnsOfOneFileAreReadTogether) {
