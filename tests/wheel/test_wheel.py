@@ -5,6 +5,7 @@ once the wheel is installed."""
 
 import ctypes
 import importlib.metadata
+import os
 import pathlib
 import re
 import subprocess
@@ -16,6 +17,7 @@ import raydex
 from raydex import _cuda
 
 FILES = [pathlib.Path(path.locate()) for path in importlib.metadata.files("raydex")]
+PROGRAM = next(path for path in FILES if path.match("raydex/bin/raydex"))
 LIBRARIES = [path for path in FILES if path.parent.name == "raydex.libs"]
 ON_CPU = [one for one in raydex.structures() if one.backend == "cpu"]
 ON_GPU = [one for one in raydex.structures() if one.backend != "cpu"]
@@ -44,9 +46,19 @@ def test_functions():
     assert raydex.join(keys, points, how="left").build.tolist() == [1, 2, -1]
 
 
-def test_the_program():
-    done = subprocess.run([sys.executable, "-m", "raydex", "structures"], capture_output=True, text=True)
-    assert done.returncode == 0 and "pivot_tree" in done.stdout, done.stderr
+@pytest.mark.parametrize("how", ["module", "command"])
+def test_the_program(how, tmp_path):
+    python = pathlib.Path(sys.executable)
+    command = [python, "-m", "raydex"] if how == "module" else [python.with_name("raydex")]
+    np.save(tmp_path / "k.npy", np.array([2, 3, 3, 5]))
+    words = ["query", "--keys", "k.npy", "--points", "k.npy", "--result", "count", "--out", "-"]
+    done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "count\n1\n2\n2\n1\n"), done.stderr
+    words[2] = "k.parquet:a"
+    (tmp_path / "k.parquet").touch()
+    done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert re.search(rf"{python.parent}/python\S* -m pip install pyarrow\n", done.stderr)
 
 
 def test_without_a_gpu():
@@ -58,7 +70,10 @@ def test_without_a_gpu():
 def test_libraries_are_its_own():
     test_lookups("rx")
     mapped = set(re.findall(r"/\S*\.so\S*", pathlib.Path("/proc/self/maps").read_text()))
-    loaded = {path for path in map(pathlib.Path, mapped) if re.match("lib(raydex|tbb|embree|fmt|hwy)", path.name)}
+    traced = subprocess.run([PROGRAM], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True).stdout
+    mapped |= set(re.findall(r"/\S*\.so\S*", traced))
+    own = re.compile("lib(raydex|tbb|embree|fmt|hwy|csv)")
+    loaded = {path for path in (pathlib.Path(os.path.abspath(name)) for name in mapped) if own.match(path.name)}
     assert loaded >= set(LIBRARIES) and loaded <= set(FILES)
     assert not [name for name in mapped if "libcudart" in name]
     assert not [path for path in LIBRARIES if "cuda" in path.name]
@@ -68,7 +83,7 @@ def test_licences():
     licences = {path.name for path in FILES if path.parent.name == "licenses"}
     assert licences == set(importlib.metadata.metadata("raydex").get_all("License-File"))
     assert {"LICENSE", "nanobind.txt"} < licences
-    assert ("cuda.txt" in licences) == ("cuda" in {one.backend for one in raydex.structures()})
+    assert ("cuda.txt" in licences) != any("built without CUDA" in one.reason for one in ON_GPU)
     for library in LIBRARIES:
         name = library.name.split("-")[0]
         assert [one for one in licences if one.startswith(name)], name
