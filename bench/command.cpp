@@ -244,7 +244,6 @@ void run(const settings& s) {
   if (s.list_experiments) return list_experiments();
   std::vector<experiment> chosen = choose(s);
   const backend where = backend_of(s, chosen);
-  keep_those_on(where, chosen);
   std::set<std::string> left_out;
   if (!s.experiments.empty()) left_out = keep(chosen, structures_of(where), "--backend");
   std::vector<measured_workload<lookup_family>> lookups = plan<lookup_family>(chosen);

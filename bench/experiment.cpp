@@ -20,13 +20,6 @@ static std::vector<std::string_view> split(std::string_view text, char separator
   }
 }
 
-void keep_those_on(backend where, std::vector<experiment>& chosen) {
-  for (experiment& e : chosen) {
-    std::erase_if(e.trials,
-                  [&](const trial& part) { return part.only_on.value_or(where) != where; });
-  }
-}
-
 std::vector<io::structure_choice> parse_candidates(std::string_view text) {
   const std::vector<std::string_view> words = split(text, ' ');
   std::vector<io::structure_choice> all{{.structure = std::string(words.front()), .options = {}}};

@@ -26,7 +26,6 @@ struct trial {
   std::vector<std::string> candidates;
   axes workloads{};
   std::vector<std::string> results{};  ///< empty: `first`; of minima, `min`
-  std::optional<backend> only_on{};    ///< the backend that has these options, if others lack them
 };
 
 /// Trials that answer one question together.
@@ -37,9 +36,6 @@ struct experiment {
   std::vector<trial> trials{};
   int repetitions = 3;
 };
-
-/// Leaves out the trials of other backends.
-void keep_those_on(backend where, std::vector<experiment>& chosen);
 
 /// The candidates that a text stands for. Throws `invalid_argument`.
 std::vector<io::structure_choice> parse_candidates(std::string_view text);

@@ -54,11 +54,10 @@ const texts tuned_for_h100 =
                 {"schedule=dynamic threads=128 lookups=16 pin=none reorder=none"}));
 
 // And for ranges: the paper prefers rows; figure 19 says columns on an H100.
-const texts tuned_for_ranges = each(
-    {"sorted_array scan=multi", "eytzinger k=2 scan=multi", "eytzinger k=2 ranges=path scan=multi",
-     "pivot_tree search=groups k=2 levels=24 scan=multi", "eytzinger k=9",
-     "eytzinger k=9 ranges=path", "pivot_tree search=groups k=9"},
-    {"layout=row,column"});
+const texts tuned_for_ranges = each({"sorted_array scan=multi", "eytzinger k=2 scan=multi",
+                                     "pivot_tree search=groups k=2 levels=24 scan=multi",
+                                     "eytzinger k=9", "pivot_tree search=groups k=9"},
+                                    {"layout=row,column"});
 
 const texts ours{"pivot_tree"};
 
@@ -141,11 +140,10 @@ std::vector<experiment> lightweight() {
                    points}}},
       {.name = "lightweight/19",
        .title = "ranges: scans by one thread or several, layout",
-       .trials = {{joined(each({"sorted_array", "eytzinger k=2", "eytzinger k=2 ranges=path",
+       .trials = {{joined(each({"sorted_array", "eytzinger k=2",
                                 "pivot_tree search=groups k=2 levels=24"},
                                {"layout=column,row scan=single,multi"}),
-                          each({"eytzinger k=9", "eytzinger k=9 ranges=path",
-                                "pivot_tree search=groups k=9"},
+                          each({"eytzinger k=9", "pivot_tree search=groups k=9"},
                                {"layout=column,row scan=multi"})),
                    {.keys = {"2^28"}, .probes = {"2^16"}, .range_hits = {"2^6", "2^14"}},
                    {"sum"}}}},

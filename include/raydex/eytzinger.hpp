@@ -14,21 +14,11 @@
 
 namespace raydex {
 
-/// How the matches of a range are found, for results that take them in any order.
-enum class eytzinger_ranges : std::uint8_t {
-  ranks,  ///< by their ranks: two searches tell which those are, formulas which slots they have
-  path  ///< by one search, as the lightweight paper does (sections 3.2 and 5.7): on each level they
-        ///< begin where it passes, and end before the first key above the range. K - 1 threads
-        ///< scan; for K = 2 one thread, or with `scan=multi` a warp, once a level had more than 32
-};
-
 /// Options of `eytzinger`; by name as `options_of` and `raydex structures eytzinger` list them.
 struct eytzinger_options {
   raydex::layout layout = raydex::layout::row;  ///< a node's keys and row ids lie together
   unsigned k = 9;                               ///< children of a node, which has K - 1 keys
-  /// How ranges are scanned on `cuda`; by default, `ranks`.
-  std::optional<eytzinger_ranges> ranges = {};
-  batch_schedule batch = {};  ///< how batches run on `cuda`
+  batch_schedule batch = {};                    ///< how batches run on `cuda`
 };
 
 /// Keys in Eytzinger order, level by level of a complete K-ary search tree (lightweight paper,

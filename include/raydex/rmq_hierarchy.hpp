@@ -25,24 +25,14 @@ enum class hierarchy_load : std::uint8_t {
 /// How ranges are assigned to groups of threads (GPU-RMQ paper, section 4.3).
 enum class hierarchy_assign : std::uint8_t {
   queue,  ///< each thread reads a range, and its group answers those of its threads in turn
-  multi,  ///< all threads of a group read the range that they answer
-  atomic  ///< `queue` without warp intrinsics (section 5.4), as the paper must have it in OptiX:
-          ///< all threads of a group read each range of it, and atomics in memory put together what
-          ///< they find
+  multi   ///< all threads of a group read the range that they answer
 };
 
 /// What answers what a range leaves to the last level (GPU-RMQ paper, section 4.5).
 enum class hierarchy_top : std::uint8_t {
   automatic,  ///< `rays` on `optix`, otherwise `scan`
-  scan,       ///< all entries are read; on `cpu` and `cuda`, on `optix` with `kernel=tracing`
+  scan,       ///< all entries are read; on `cpu` and `cuda`
   rays        ///< rays find the minimum, as those of `rmq_rx` do; on `cpu` and `optix`
-};
-
-/// In which kernel levels are scanned (GPU-RMQ paper, section 5.4).
-enum class hierarchy_kernel : std::uint8_t {
-  own,     ///< in one that casts no rays; where there are any, another one casts them before
-  tracing  ///< in the one that casts rays, where a range has a thread; on `cpu` with `top=rays`,
-           ///< and on `optix`, where with `top=scan` the program of OptiX casts none
 };
 
 /// Options of `rmq_hierarchy`; by name as `options_of` and `raydex structures rmq_hierarchy` list
@@ -65,8 +55,6 @@ struct rmq_hierarchy_options {
   std::optional<unsigned> group = {};
   /// How groups of several threads come by ranges.
   hierarchy_assign assign = hierarchy_assign::queue;
-  /// Where levels are scanned.
-  hierarchy_kernel kernel = hierarchy_kernel::own;
   /// Of equal values, whose position counts.
   rmq_ties ties = rmq_ties::leftmost;
   /// What ranges are asked for.
@@ -82,7 +70,7 @@ struct rmq_hierarchy_options {
 /// *Cost*: build: a read of the array, a minimum and a position written for each c values, a pass a
 /// level. A range of m values: up to 2c entries of each of log_c m levels, and `cutoff` of the last
 /// one; or, with `top=rays`, the rays of an `rmq_rx` over that level, and then a thread a range,
-/// with 8 bytes of scratch a range, for up to 2^26 ranges, unless `kernel=tracing`. *Memory*: about
+/// with 8 bytes of scratch a range, for up to 2^26 ranges. *Memory*: about
 /// n / (c - 1) minima and as many positions, 4 bytes each, or 8 where n > 2^32 - 2^23; with
 /// `top=rays` an `rmq_rx` over the last level besides. *Updates*: `refresh` makes the chunks again
 /// that hold changed positions, or all of a level where that is faster, for no more than the build

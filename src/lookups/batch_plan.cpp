@@ -24,7 +24,6 @@ batch_plan plan_of(const batch_schedule& asked, const batch_plan& best) {
           .group = asked.group.value_or(best.group),
           .scan = asked.scan.value_or(best.scan),
           .share_buckets = best.share_buckets,
-          .along_path = best.along_path,
           .asked = asked != batch_schedule{}};
 }
 

@@ -16,7 +16,6 @@ struct batch_plan {
   grouping group = grouping::power;
   scanning scan = scanning::multi;
   bool share_buckets = true;  // whether neighbouring threads read buckets together
-  bool along_path = false;    // whether ranges are scanned along the path of one search
   bool asked = false;  // whether any of it was: then nothing is done otherwise, however few probes
 };
 

@@ -35,10 +35,7 @@ class built_eytzinger final
  public:
   built_eytzinger(const index_info& info, const context& on, const column& keys,
                   const std::optional<column>& row_ids, const eytzinger_options& options)
-      : built_eytzinger::answering_in_order(
-            info, on,
-            plan_of(options.batch,
-                    {.threads = 256, .along_path = options.ranges == eytzinger_ranges::path})) {
+      : built_eytzinger::answering_in_order(info, on, plan_of(options.batch, {.threads = 256})) {
     this->fan_out_ = options.k;
     this->fill(on.stream, keys, row_ids);
   }

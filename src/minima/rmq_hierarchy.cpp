@@ -19,15 +19,8 @@ rmq_hierarchy_options decided(backend where, rmq_hierarchy_options options) {
   const bool rays = options.top == hierarchy_top::rays;
   if (where == backend::cuda && rays)
     throw unsupported("option top: on cuda it is scan; take backend optix for rays");
-  const bool tracing = options.kernel == hierarchy_kernel::tracing;
-  if (where == backend::optix && !rays && !tracing) {
-    throw unsupported(
-        "option top: on optix it is rays, unless kernel is tracing; take backend cuda for scan");
-  }
-  if (where != backend::optix && !rays && tracing) {
-    throw unsupported(
-        "option kernel: tracing takes one that casts rays; take backend optix, or top=rays on cpu");
-  }
+  if (where == backend::optix && !rays)
+    throw unsupported("option top: on optix it is rays; take backend cuda for scan");
   if (options.load == hierarchy_load::automatic) {
     options.load =
         options.group.value_or(1) > 1 ? hierarchy_load::coalesced : hierarchy_load::vector;

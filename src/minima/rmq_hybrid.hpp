@@ -10,11 +10,36 @@
 
 #include "raydex/core/minima/rmq_hierarchy.hpp"
 #include "raydex/rmq_hierarchy.hpp"
+#include "src/minima/answer_range.hpp"
 #include "src/minima/built_rmq.hpp"
-#include "src/minima/hybrid_job.hpp"
 #include "src/minima/rmq_rx.hpp"
 
 namespace raydex {
+
+// Answers a range of a stretch of a batch once rays have been traced.
+template <class View, class Asked>
+struct answer_traced_range {
+  using place = typename View::place_type;
+
+  answer_range<View, Asked> answer;
+  std::uint64_t begin;          // the first range of the stretch
+  const std::uint64_t* traced;  // which entry of the last level rays found, or `none`
+  place first_entry;            // which rays number 0
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const View& view = answer.view;
+    place first = 0;
+    place last = 0;
+    typename Asked::found found{};
+    const bool is_any = answer.ranges.read(begin + i, view.array, first, last);
+    if (is_any) {
+      const bool is_traced = traced[i] != core::rmq_ray_scene::none;
+      found = Asked::search(view, first, last,
+                            is_traced ? static_cast<place>(first_entry + traced[i]) : View::none);
+    }
+    answer.put(begin + i, is_any, found);
+  }
+};
 
 // Makes the hierarchy itself.
 using build_levels = std::unique_ptr<rmq_hierarchy>(const rmq_info& info, const context& on,
@@ -46,7 +71,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   }
 
   // The last level as rays see it: the array itself, if it is the only one; else its minima, which
-  // have the order of the array. Nothing, if no rays are to be cast.
+  // have the order of the array.
   void place_top(stream_t stream) {
     rays_.reset();  // so that queries scan, if it cannot be placed
     const unsigned level = view().levels.count;
@@ -57,7 +82,6 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
              view().levels.size(level)};
       asked.extreme = rmq_extreme::minimum;
     }
-    if (options_.top == hierarchy_top::scan) top.size = 0;
     rays_.emplace(context{this->memory(), stream}, this->memory(), top, asked, repairs_.number());
   }
 
@@ -65,28 +89,23 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   template <class Asked>
   void answer(const context& on, const probes& ranges, typename Asked::result* out) const {
     const bool is_array = view().levels.count == 0;
-    const bool in_one = options_.kernel == hierarchy_kernel::tracing;
     const auto first_place = static_cast<Place>(view().array.first());
-    hybrid_job<view_type, Asked> job;
+    core::rmq_ray_job job;
     job.ranges = source_of(ranges);
     job.array_size = values_.size;
     job.first_place = is_array ? 0 : first_place;
     job.chunk_bits = view().levels.chunk_bits;
     job.levels_above = view().levels.count;
-    job.answer = {view(), job.ranges, out};
-    job.first_entry = is_array ? first_place : Place{0};
-    const std::uint64_t all = ranges.size();
-    const std::uint64_t most = std::min(rays::most_at_once, all);
-    buffer<std::uint64_t> traced(on, in_one ? 0 : most);
+    const answer_range<view_type, Asked> all{view(), job.ranges, out};
+    buffer<std::uint64_t> traced(on, std::min(rays::most_at_once, ranges.size()));
     job.out = traced.data();
-    for (; job.begin < all; job.begin += job.size) {
-      job.size = std::min(most, all - job.begin);
-      if (in_one) {
-        rays_->run(on, job);
-      } else {
-        rays_->template run<core::rmq_ray_job>(on, job);
-        executor::for_each_alone(on, job, job.size);
-      }
+    for (; job.begin < ranges.size(); job.begin += job.size) {
+      job.size = std::min(traced.size(), ranges.size() - job.begin);
+      rays_->run(on, job);
+      executor::for_each_alone(on,
+                               answer_traced_range<view_type, Asked>{
+                                   all, job.begin, job.out, is_array ? first_place : Place{0}},
+                               job.size);
     }
   }
 

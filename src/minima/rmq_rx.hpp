@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <memory>
 
@@ -105,8 +104,7 @@ class minima_by_rays {
   }
 
   // Runs a job of at most as many, which need not know the scene.
-  template <std::derived_from<core::rmq_ray_job> Job>
-  void run(const context& on, Job job) const {
+  void run(const context& on, core::rmq_ray_job job) const {
     job.scene = scene_;
     job.repairs = repairs_;
     rays_->trace(on, job);

@@ -52,14 +52,10 @@ inline constexpr auto rmq_hierarchy_table = table_of<rmq_hierarchy_options>(
                                              "how threads read"),
         of_a_paper(option<&rmq_hierarchy_options::group>(
             "group", {{"auto", not_given}}, {1, 32, true}, "threads that answer a range together")),
-        of_a_paper(choice<&rmq_hierarchy_options::assign>("assign",
-                                                          {{"queue", hierarchy_assign::queue},
-                                                           {"multi", hierarchy_assign::multi},
-                                                           {"atomic", hierarchy_assign::atomic}},
-                                                          "how groups come by ranges")),
-        of_a_paper(choice<&rmq_hierarchy_options::kernel>(
-            "kernel", {{"own", hierarchy_kernel::own}, {"tracing", hierarchy_kernel::tracing}},
-            "in which kernel levels are scanned"))},
+        of_a_paper(choice<&rmq_hierarchy_options::assign>(
+            "assign", {{"queue", hierarchy_assign::queue}, {"multi", hierarchy_assign::multi}},
+            "how groups come by ranges")),
+        former_option("kernel", "own")},
     asked_options<rmq_hierarchy_options>);
 
 inline constexpr auto rmq_lca_table =

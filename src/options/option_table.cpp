@@ -123,6 +123,7 @@ void read_options(std::string_view structure, option_entries entries, const opti
   const auto unknown = [&](std::string_view name) {
     std::vector<std::string> all;
     for (const option_entry& entry : entries) {
+      if (entry.is_former()) continue;
       const std::string_view other = entry.only_with.substr(entry.only_with.find('=') + 1);
       const std::string with = other.empty() ? "" : fmt::format(" (for {})", other);
       all.push_back(fmt::format("{}={}{}", entry.name, values_of(entry), with));
@@ -154,7 +155,7 @@ void check_options(option_entries entries, const void* options) {
 std::string describe_options(option_entries entries, const void* options) {
   std::vector<std::string> all;
   for (const option_entry& entry : entries) {
-    if (!applies(entries, entry, options)) continue;
+    if (entry.is_former() || !applies(entries, entry, options)) continue;
     if (const std::string text = text_of(entry, options); !text.empty())
       all.push_back(fmt::format("{}={}", entry.name, text));
   }
@@ -174,6 +175,7 @@ std::string values_of(const option_entry& entry) {
 std::vector<option_info> list_options(option_entries entries, const void* usual) {
   std::vector<option_info> all;
   for (const option_entry& entry : entries) {
+    if (entry.is_former()) continue;
     all.push_back({.name = std::string(entry.name),
                    .values = values_of(entry),
                    .usual = text_of(entry, usual),

@@ -65,6 +65,7 @@ struct option_entry {
   std::string_view worth_trying = {};  // a value that may be faster than the usual one
 
   constexpr std::span<const option_word> words() const { return {word_list.data(), word_count}; }
+  constexpr bool is_former() const { return get == nullptr && read == nullptr; }
 };
 
 // A structure and its options.
@@ -150,6 +151,14 @@ template <auto... Path>
 constexpr option_entry number(std::string_view name, option_numbers numbers,
                               std::string_view meaning) {
   return option<Path...>(name, {}, numbers, meaning);
+}
+
+// An option that is gone: the one word that says what is done now is still taken. Nobody is told.
+constexpr option_entry former_option(std::string_view name, std::string_view word) {
+  option_entry made{
+      .name = name, .meaning = {}, .word_count = 1, .set = [](void*, std::int64_t) {}};
+  made.word_list.front() = {word, 0};
+  return made;
 }
 
 constexpr option_entry only_with(std::string_view other, option_entry entry) {

@@ -11,7 +11,6 @@ from oracle import Oracle, assert_equal, random_keys, random_points
 ORDERED = {
     "eytzinger": [
         "layout=column", "k=2", "k=3 layout=column", "k=9", "k=17", "k=33",
-        "ranges=path", "k=2 ranges=path",
     ],
     "pivot_tree": [
         "layout=row", "nodes=exact", "nodes=quantised", "search=lines nodes=auto",

@@ -125,9 +125,7 @@ struct large_array {
 
 std::vector<large_array> structures() {
   if (tested_backend() == backend::optix) {
-    return {{"hierarchy_and_rays", "rmq_hierarchy", {{"top", "rays"}}, 1},
-            {"rays_and_scans_in_one", "rmq_hierarchy", {{"top", "rays"}, {"kernel", "tracing"}}, 1},
-            {"scans_by_optix", "rmq_hierarchy", {{"top", "scan"}, {"kernel", "tracing"}}, 1}};
+    return {{"hierarchy_and_rays", "rmq_hierarchy", {{"top", "rays"}}, 1}};
   }
   return {{"cover", "rmq_cover", {}, 1},
           {"small_cover", "rmq_cover", {{"memory", "small"}}, 1},

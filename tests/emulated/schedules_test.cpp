@@ -188,7 +188,6 @@ TEST_F(schedules, groups_need_not_divide_a_warp) {
     for (const char* group : {"exact", "power"}) {
       const option_map options{{"k", k}, {"group", group}, {"lookups", "3"}, {"threads", "128"}};
       check("eytzinger", options);
-      check("eytzinger", with(options, {{"ranges", "path"}}));
       check("pivot_tree", with(options, {{"search", "groups"}}));
       check("pivot_tree",
             with(options, {{"search", "groups"}, {"levels", "1"}, {"reorder", "single"}}));

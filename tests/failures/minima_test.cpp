@@ -35,9 +35,7 @@ std::vector<minima_subject> minima_subjects() {
   const std::multimap<std::string, option_map> more{
       {"rmq_cover", {{"memory", "small"}}},
       {"rmq_hierarchy", {{"load", "coalesced"}}},
-      {"rmq_hierarchy", {{"top", "rays"}, {"chunk", "4"}, {"cutoff", "100"}}},
-      {"rmq_hierarchy",
-       {{"top", "rays"}, {"kernel", "tracing"}, {"chunk", "4"}, {"cutoff", "100"}}}};
+      {"rmq_hierarchy", {{"top", "rays"}, {"chunk", "4"}, {"cutoff", "100"}}}};
   std::vector<minima_subject> all;
   for (const rmq_capability& one : rmq_capabilities()) {
     if (one.where != tested_backend()) continue;

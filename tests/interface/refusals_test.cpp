@@ -105,14 +105,6 @@ TEST_F(refusals, options_of_cgrx_that_exclude_each_other) {
       {"option scene: spans lie in one row; take mapping=fit"});
 }
 
-TEST_F(refusals, places_where_minima_cannot_trace) {
-  expect_error<unsupported>(
-      [&] {
-        build_rmq("rmq_hierarchy", backend::cpu, cpu, column(keys), {{"kernel", "tracing"}});
-      },
-      {"option"});
-}
-
 // what() ends at the first NUL byte.
 TEST_F(refusals, words_with_a_nul_byte_are_shown_to_their_end) {
   const std::string word("sorted\0array", 12);

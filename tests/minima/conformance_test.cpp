@@ -35,13 +35,8 @@ const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"load", "coalesced"}},
         {{"load", "coalesced"}, {"chunk", "8"}, {"group", "2"}, {"assign", "multi"}},
         {{"load", "coalesced"}, {"chunk", "1024"}, {"group", "1"}},
-        {{"load", "coalesced"}, {"assign", "atomic"}},
         {{"top", "rays"}, {"chunk", "4"}, {"cutoff", "100"}},
-        {{"top", "rays"}, {"chunk", "32"}},
-        {{"top", "rays"}, {"kernel", "tracing"}, {"chunk", "4"}, {"cutoff", "100"}},
-        {{"top", "rays"}, {"kernel", "tracing"}},
-        {{"top", "scan"}, {"kernel", "tracing"}},
-        {{"top", "scan"}, {"kernel", "tracing"}, {"chunk", "4"}, {"cutoff", "100"}}}},
+        {{"top", "rays"}, {"chunk", "32"}}}},
       {"rmq_rx", {{{"block", "32"}}, {{"block", "128"}, {"build", "trace"}}}},
   };
   return all;

@@ -41,18 +41,16 @@ class rmq_hierarchy_arguments : public testing::Test {
 
 TEST_F(rmq_hierarchy_arguments, defaults_are_told) {
   EXPECT_EQ(built({})->info().options,
-            "chunk=16 cutoff=32 top=scan load=vector group=1 assign=queue kernel=own ties=leftmost "
+            "chunk=16 cutoff=32 top=scan load=vector group=1 assign=queue ties=leftmost "
             "extreme=minimum");
-  EXPECT_EQ(
-      built({{"load", "coalesced"}})->info().options,
-      "chunk=32 cutoff=64 top=scan load=coalesced group=16 assign=queue kernel=own ties=leftmost "
-      "extreme=minimum");
-  EXPECT_EQ(
-      built({{"group", "8"}, {"chunk", "auto"}})->info().options,
-      "chunk=32 cutoff=64 top=scan load=coalesced group=8 assign=queue kernel=own ties=leftmost "
-      "extreme=minimum");
+  EXPECT_EQ(built({{"load", "coalesced"}})->info().options,
+            "chunk=32 cutoff=64 top=scan load=coalesced group=16 assign=queue ties=leftmost "
+            "extreme=minimum");
+  EXPECT_EQ(built({{"group", "8"}, {"chunk", "auto"}})->info().options,
+            "chunk=32 cutoff=64 top=scan load=coalesced group=8 assign=queue ties=leftmost "
+            "extreme=minimum");
   EXPECT_EQ(built({{"chunk", "8"}, {"group", "auto"}})->info().options,
-            "chunk=8 cutoff=16 top=scan load=vector group=1 assign=queue kernel=own ties=leftmost "
+            "chunk=8 cutoff=16 top=scan load=vector group=1 assign=queue ties=leftmost "
             "extreme=minimum");
 }
 
@@ -60,10 +58,9 @@ TEST_F(rmq_hierarchy_arguments, every_choice_is_told_again) {
   const option_map all{{"chunk", "64"},       {"cutoff", "1000"},  {"load", "coalesced"},
                        {"group", "4"},        {"assign", "multi"}, {"ties", "rightmost"},
                        {"extreme", "maximum"}};
-  EXPECT_EQ(
-      built(all)->info().options,
-      "chunk=64 cutoff=1000 top=scan load=coalesced group=4 assign=multi kernel=own ties=rightmost "
-      "extreme=maximum");
+  EXPECT_EQ(built(all)->info().options,
+            "chunk=64 cutoff=1000 top=scan load=coalesced group=4 assign=multi ties=rightmost "
+            "extreme=maximum");
 }
 
 TEST_F(rmq_hierarchy_arguments, chunks_and_groups_are_powers_of_2) {
@@ -88,20 +85,14 @@ TEST_F(rmq_hierarchy_arguments, vectors_are_loaded_by_one_thread) {
 
 TEST_F(rmq_hierarchy_arguments, words_and_unknown_options_are_answered_with_the_known_ones) {
   refused({{"load", "fast"}}, {"option load", "'fast'", "auto", "vector", "coalesced"});
-  refused({{"assign", "all"}}, {"option assign", "'all'", "queue", "multi", "atomic"});
+  refused({{"assign", "all"}}, {"option assign", "'all'", "queue", "multi"});
   refused({{"ties", "first"}}, {"option ties", "'first'", "leftmost", "rightmost"});
   refused({{"block", "8"}}, {"'block'", "rmq_hierarchy", "chunk=auto|2..1024", "group=auto|1..32"});
 }
 
-TEST_F(rmq_hierarchy_arguments, the_kernel_that_scans_and_traces_needs_rays) {
-  test::expect_error<unsupported>(
-      [&] {
-        built({{"kernel", "tracing"}});
-      },
-      {"option kernel", "backend optix", "top=rays"});
-  EXPECT_EQ(built({{"kernel", "tracing"}, {"top", "rays"}})->info().options,
-            "chunk=16 cutoff=65536 top=rays load=vector group=1 assign=queue kernel=tracing "
-            "ties=leftmost extreme=minimum");
+TEST_F(rmq_hierarchy_arguments, what_is_left_of_former_options_is_taken) {
+  EXPECT_EQ(built({{"kernel", "own"}})->info().options, built({})->info().options);
+  refused({{"kernel", "tracing"}}, {"option kernel", "'tracing'", "own"});
 }
 
 TEST_F(rmq_hierarchy_arguments, a_view_is_of_the_values_type) {

@@ -65,62 +65,47 @@ class rmq_hybrid : public test::backend_test {
   }
 };
 
-// What answers: rays and scans in a kernel each or in one, or scans in the kernel of rays.
-std::vector<option_map> ways() {
-  std::vector<option_map> all{{{"top", "rays"}}, {{"top", "rays"}, {"kernel", "tracing"}}};
-  if (test::tested_backend() == backend::optix)
-    all.push_back({{"top", "scan"}, {"kernel", "tracing"}});
-  return all;
-}
-
 TEST_F(rmq_hybrid, changed_values_are_taken_in) {
   auto random = test::generator();
   for (const char* cutoff : {"20", "100000"}) {
-    for (option_map options : ways()) {
-      std::vector<std::uint64_t> values(5000);
-      for (auto& value : values)
-        value = random() % 1000 + 100;
-      auto array = at().upload(values);
-      const std::string top = "top=" + options.at("top");
-      options.insert({{"chunk", "8"}, {"cutoff", cutoff}});
-      const auto built =
-          build_rmq("rmq_hierarchy", test::tested_backend(), at(), column(array), options);
-      EXPECT_NE(built->info().options.find(top), std::string::npos);
-      check(*built, values);
-      std::vector<std::uint32_t> changed;
-      for (int i = 0; i < 50; ++i) {
-        changed.push_back(static_cast<std::uint32_t>(random() % values.size()));
-        values[changed.back()] = random() % 2000;
-      }
-      at().copy_in(array.data(), values.data(), array.bytes());
-      const auto cells = at().upload(changed);
-      built->refresh(context(at()).stream, column(cells));
-      check(*built, values);
+    std::vector<std::uint64_t> values(5000);
+    for (auto& value : values)
+      value = random() % 1000 + 100;
+    auto array = at().upload(values);
+    const auto built = build_rmq("rmq_hierarchy", test::tested_backend(), at(), column(array),
+                                 {{"top", "rays"}, {"chunk", "8"}, {"cutoff", cutoff}});
+    EXPECT_NE(built->info().options.find("top=rays"), std::string::npos);
+    check(*built, values);
+    std::vector<std::uint32_t> changed;
+    for (int i = 0; i < 50; ++i) {
+      changed.push_back(static_cast<std::uint32_t>(random() % values.size()));
+      values[changed.back()] = random() % 2000;
     }
+    at().copy_in(array.data(), values.data(), array.bytes());
+    const auto cells = at().upload(changed);
+    built->refresh(context(at()).stream, column(cells));
+    check(*built, values);
   }
 }
 
 // If there is no memory for the scene of changed values, the levels answer without it.
 TEST_F(rmq_hybrid, lookups_without_a_scene_are_repairs) {
-  for (const char* kernel : {"own", "tracing"}) {
-    std::vector<std::int32_t> values(5000, 9);
-    auto array = at().upload(values);
-    const stream_t stream = context(at()).stream;
-    closable_resource memory(context(at()).memory);
-    const auto built =
-        build_rmq("rmq_hierarchy", test::tested_backend(), context{memory, stream}, column(array),
-                  {{"top", "rays"}, {"chunk", "4"}, {"kernel", kernel}});
-    check(*built, values);
-    values[4321] = 3;
-    at().copy_in(array.data(), values.data(), array.bytes());
-    const auto changed = at().upload(std::vector<std::uint32_t>{4321});
-    memory.is_open = false;
-    EXPECT_THROW(built->refresh(stream, column(changed)), out_of_memory);
-    check(*built, values, 2000);
-    memory.is_open = true;
-    built->refresh(stream, column(changed));
-    check(*built, values);
-  }
+  std::vector<std::int32_t> values(5000, 9);
+  auto array = at().upload(values);
+  const stream_t stream = context(at()).stream;
+  closable_resource memory(context(at()).memory);
+  const auto built = build_rmq("rmq_hierarchy", test::tested_backend(), context{memory, stream},
+                               column(array), {{"top", "rays"}, {"chunk", "4"}});
+  check(*built, values);
+  values[4321] = 3;
+  at().copy_in(array.data(), values.data(), array.bytes());
+  const auto changed = at().upload(std::vector<std::uint32_t>{4321});
+  memory.is_open = false;
+  EXPECT_THROW(built->refresh(stream, column(changed)), out_of_memory);
+  check(*built, values, 2000);
+  memory.is_open = true;
+  built->refresh(stream, column(changed));
+  check(*built, values);
 }
 
 TEST_F(rmq_hybrid, rays_that_a_backend_lacks_are_refused) {
@@ -136,11 +121,6 @@ TEST_F(rmq_hybrid, rays_that_a_backend_lacks_are_refused) {
           build_rmq("rmq_hierarchy", backend::cuda, at(), column(array), {{"top", "rays"}});
         },
         {"option top", "take backend optix"});
-    test::expect_error<unsupported>(
-        [&] {
-          build_rmq("rmq_hierarchy", backend::cuda, at(), column(array), {{"kernel", "tracing"}});
-        },
-        {"option kernel", "take backend optix"});
   } else {
     const auto built = build_rmq("rmq_hierarchy", backend::cpu, at(), column(array));
     EXPECT_NE(built->info().options.find("top=scan"), std::string::npos);

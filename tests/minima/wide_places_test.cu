@@ -103,9 +103,7 @@ TEST_F(rmq_wide_places, hierarchy) {
       .chunk = 4, .cutoff = 9, .load = hierarchy_load::vector, .group = 1};
   const rmq_hierarchy_options by_groups{
       .chunk = 32, .cutoff = 64, .load = hierarchy_load::coalesced, .group = 16};
-  rmq_hierarchy_options by_atomics = by_groups;
-  by_atomics.assign = hierarchy_assign::atomic;
-  for (rmq_hierarchy_options options : {by_threads, by_groups, by_atomics}) {
+  for (rmq_hierarchy_options options : {by_threads, by_groups}) {
     check_types([&]<class Value>(const rmq_info& info, const column& values, rmq_ties ties) {
       using built = built_rmq_hierarchy<Value, std::uint64_t, cuda::hierarchy_executor>;
       options.ties = ties;

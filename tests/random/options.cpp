@@ -108,9 +108,7 @@ bool is_legal_cgrx(const option_map& options) {
 bool is_legal_hierarchy(backend where, const option_map& options) {
   const std::string top = word(options, "top", "auto");
   const bool rays = top == "rays" || (top == "auto" && where == backend::optix);
-  const bool tracing = word(options, "kernel", "own") == "tracing";
-  if (where == backend::cuda && (rays || tracing)) return false;
-  if (where == backend::optix ? !rays && !tracing : !rays && tracing) return false;
+  if (where == backend::cuda ? rays : where == backend::optix && !rays) return false;
   // A thread that loads vectors answers by itself.
   const std::string group = word(options, "group", "auto");
   return word(options, "load", "auto") != "vector" || group == "auto" || group == "1";
@@ -121,9 +119,7 @@ bool is_legal_hierarchy(backend where, const option_map& options) {
 const std::vector<drawn_structure>& drawn_structures() {
   static const std::vector<drawn_structure> all{
       {"sorted_array", with_paper_schedule({{"layout", {"column", "row"}}})},
-      {"eytzinger",
-       with_paper_schedule(
-           {{"layout", {"row", "column"}}, {"k", numbers(2, 33)}, {"ranges", {"ranks", "path"}}})},
+      {"eytzinger", with_paper_schedule({{"layout", {"row", "column"}}, {"k", numbers(2, 33)}})},
       {"pivot_tree", with_paper_schedule({{"layout", {"row", "column"}},
                                           {"search", {"lines", "groups"}},
                                           {"nodes", {"auto", "exact", "quantised"}},
@@ -173,8 +169,7 @@ const std::vector<drawn_structure>& drawn_structures() {
         {"top", {"auto", "scan", "rays"}},
         {"load", {"auto", "vector", "coalesced"}},
         {"group", {"auto", "1", "2", "4", "8", "16", "32"}},
-        {"assign", {"queue", "multi", "atomic"}},
-        {"kernel", {"own", "tracing"}},
+        {"assign", {"queue", "multi"}},
         {"ties", {"leftmost", "rightmost"}},
         {"extreme", {"minimum", "maximum"}}}},
       {"rmq_lca", {{"ties", {"leftmost", "rightmost"}}, {"extreme", {"minimum", "maximum"}}}},

@@ -148,9 +148,7 @@ TEST(experiments, minima_are_right) {
   for (const rmq_capability& able : rmq_capabilities())
     if (able.where == backend::cpu) known.insert(able.structure);
   std::vector<io::structure_choice> measured;
-  std::vector<experiment> all = experiments();
-  keep_those_on(backend::cpu, all);
-  for (const auto& planned : plan<minima_family>(all)) {
+  for (const auto& planned : plan<minima_family>(experiments())) {
     for (const auto& [asked, who, wanted_by] : planned.tasks) {
       if (std::ranges::find(measured, who) != measured.end()) continue;
       SCOPED_TRACE(who.structure + " " + to_text(who.options));
@@ -164,26 +162,6 @@ TEST(experiments, minima_are_right) {
     }
   }
   EXPECT_FALSE(measured.empty());
-}
-
-TEST(experiments, options_that_one_backend_has_are_measured_there) {
-  const auto options_on = [](backend where) {
-    std::vector<experiment> chosen = find_experiments({"gpu-rmq/13"});
-    keep_those_on(where, chosen);
-    std::set<std::string> options;
-    for (const auto& here : plan<minima_family>(chosen)) {
-      for (const auto& next : here.tasks)
-        if (next.who.structure == "rmq_hierarchy") options.insert(to_text(next.who.options));
-    }
-    return options;
-  };
-  using texts = std::set<std::string>;
-  EXPECT_EQ(options_on(backend::cpu), texts{"assign=multi"});
-  EXPECT_EQ(options_on(backend::cuda),
-            (texts{"assign=multi", "assign=atomic chunk=32 group=16 load=coalesced",
-                   "assign=queue chunk=32 group=16 load=coalesced"}));
-  EXPECT_EQ(options_on(backend::optix),
-            (texts{"assign=multi", "kernel=tracing top=rays", "kernel=tracing top=scan"}));
 }
 
 TEST(experiments, are_found_by_name) {

@@ -2,8 +2,6 @@
 // What the host hands to the programs on the device.
 #pragma once
 
-#include <concepts>
-
 #include "raydex/core/minima/rmq_rx.hpp"
 #include "raydex/core/rays/rx_rows.hpp"
 #include "raydex/core/rays/traced.hpp"
@@ -31,10 +29,9 @@ struct row_launch_parameters {
 };
 
 // The same for range minima.
-template <class Job>
 struct rmq_launch_parameters {
   const unsigned long long* parts;
-  Job job;
+  core::rmq_ray_job job;
 };
 
 // What is handed over to run a job.
@@ -53,8 +50,8 @@ row_launch_parameters<Key, RowId> parameters_of(const core::row_job<Key, RowId>&
                                                 const unsigned long long* parts) {
   return {parts, job};
 }
-template <std::derived_from<core::rmq_ray_job> Job>
-rmq_launch_parameters<Job> parameters_of(const Job& job, const unsigned long long* parts) {
+inline rmq_launch_parameters parameters_of(const core::rmq_ray_job& job,
+                                           const unsigned long long* parts) {
   return {parts, job};
 }
 

@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "raydex/core/minima/rmq_hierarchy.hpp"
 #include "raydex/core/rays/cgrx.hpp"
 #include "raydex/core/rays/rx.hpp"
 #include "raydex/core/rays/rx_rows.hpp"
@@ -18,7 +17,6 @@
 #include "src/cuda/lookups/run.cuh"
 #include "src/lookups/double_buffer.hpp"
 #include "src/lookups/given_column.hpp"
-#include "src/minima/hybrid_job.hpp"
 #include "src/optix/engine/driver.hpp"
 #include "src/optix/engine/launch.hpp"
 #include "src/optix/engine/pipeline.hpp"
@@ -49,20 +47,6 @@ std::string_view programs_of() {
   }
 }
 
-// The same for a hierarchy.
-template <class Value, class Place>
-std::string_view programs_of(const core::rmq_hierarchy_view<Value, Place>& /*view*/) {
-  constexpr bool wide = sizeof(Place) == 8;
-  if constexpr (std::is_same_v<Value, float>)
-    return wide ? programs_hierarchy_float_64 : programs_hierarchy_float_32;
-  if constexpr (std::is_same_v<Value, double>)
-    return wide ? programs_hierarchy_double_64 : programs_hierarchy_double_32;
-  if constexpr (std::is_same_v<Value, std::int32_t>)
-    return wide ? programs_hierarchy_int32_64 : programs_hierarchy_int32_32;
-  if constexpr (std::is_same_v<Value, std::int64_t>)
-    return wide ? programs_hierarchy_int64_64 : programs_hierarchy_int64_32;
-}
-
 // Where the threads of a job begin.
 template <class Scene>
 entry_point entry_of(const core::trace_job<Scene>& /*job*/) {
@@ -78,13 +62,6 @@ entry_point entry_of(const core::row_job<Key, RowId>& /*job*/) {
 }
 inline entry_point entry_of(const core::rmq_ray_job& /*job*/) {
   return {programs_rmq, "__raygen__trace"};
-}
-template <class View, class Asked>
-entry_point entry_of(const hybrid_job<View, Asked>& job) {
-  const std::string_view text = programs_of(job.answer.view);
-  if (job.scene.level_count == 0)
-    return {text, Asked::placed ? "__raygen__scan_position" : "__raygen__scan_minimum"};
-  return {text, Asked::placed ? "__raygen__position" : "__raygen__minimum"};
 }
 
 // Writes the primitives of a part.

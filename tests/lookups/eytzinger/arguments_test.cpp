@@ -39,7 +39,6 @@ TEST_F(eytzinger_arguments, k_is_from_2_to_33) {
 
 TEST_F(eytzinger_arguments, words_are_listed) {
   refused({{"layout", "tree"}}, {"option layout", "'tree'", "column", "row"});
-  refused({{"ranges", "lines"}}, {"option ranges", "'lines'", "ranks", "path"});
   refused({{"schedule", "fixed"}}, {"option schedule", "'fixed'", "dynamic", "static"});
   refused({{"pin", "all"}}, {"option pin", "'all'", "none", "steps", "full"});
   refused({{"reorder", "twice"}}, {"option reorder", "'twice'", "none", "single", "double"});
@@ -65,11 +64,17 @@ TEST_F(eytzinger_arguments, unknown_options_are_answered_with_the_known_ones) {
   refused({{"k", "9"}, {"levels", "2"}}, {"'levels'", "k=2..33"});
 }
 
+TEST_F(eytzinger_arguments, what_is_left_of_former_options_is_taken) {
+  EXPECT_EQ(built({{"ranges", "ranks"}})->info().options, built({})->info().options);
+  refused({{"ranges", "path"}}, {"option ranges", "'path'", "ranks"});
+  for (const option_info& each : options_of("eytzinger"))
+    EXPECT_NE(each.name, "ranges");
+}
+
 TEST_F(eytzinger_arguments, every_choice_is_told_again) {
-  const option_map all{
-      {"layout", "column"}, {"k", "5"},        {"ranges", "path"}, {"schedule", "static"},
-      {"threads", "512"},   {"lookups", "16"}, {"pin", "steps"},   {"reorder", "double"},
-      {"group", "exact"},   {"scan", "single"}};
+  const option_map all{{"layout", "column"},  {"k", "5"},         {"schedule", "static"},
+                       {"threads", "512"},    {"lookups", "16"},  {"pin", "steps"},
+                       {"reorder", "double"}, {"group", "exact"}, {"scan", "single"}};
   const std::string told = built(all)->info().options;
   for (const auto& [name, value] : all) {
     EXPECT_NE((" " + told + " ").find(" " + name + "=" + value + " "), std::string::npos) << told;

@@ -155,15 +155,6 @@ class eytzinger_view : public ordered_view<eytzinger_view<Entries>, typename Ent
   /// Children of a node.
   RAYDEX_HD unsigned fan_out_of_nodes() const { return order_.fan_out(); }
 
-  /// The key in a slot, from pinned memory if it is there.
-  RAYDEX_HD key_type key_in(const pinned_memory& pinned, std::uint64_t slot) const {
-    return pinned_or<key_type>(pinned, slot, key_at_slot{entries_});
-  }
-  /// The row id in a slot.
-  RAYDEX_HD row_id_type row_id_in(std::uint64_t slot) const {
-    return entries_.row_id(static_cast<row_id_type>(slot));
-  }
-
   /// @name The parts of a search; see `ordered_view`
   /// @{
 

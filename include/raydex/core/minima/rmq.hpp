@@ -78,23 +78,10 @@ RAYDEX_HD constexpr bool is_nan(Value value) {
   return value != value;  // NOLINT(misc-redundant-expression)
 }
 
-/// Whether arithmetic takes the smallest numbers for zero, as programs of OptiX do with `float`, so
-/// that they are compared as integers.
-template <class Value>
-inline constexpr bool is_flushed =
-#if defined(RAYDEX_FLUSHES_FLOATS)
-    std::is_same_v<Value, float>;
-#else
-    false;
-#endif
-
 /// Whether `a` comes before `b`.
 template <class Value>
 RAYDEX_HD constexpr bool less(Value a, Value b) {
-  if constexpr (is_flushed<Value>) {
-    return static_cast<std::int32_t>(order_of_bits(std::bit_cast<std::uint32_t>(a))) <
-           static_cast<std::int32_t>(order_of_bits(std::bit_cast<std::uint32_t>(b)));
-  } else if constexpr (std::is_floating_point_v<Value>) {
+  if constexpr (std::is_floating_point_v<Value>) {
     return a < b || (is_nan(b) && !is_nan(a));
   } else {
     return a < b;
@@ -105,7 +92,7 @@ RAYDEX_HD constexpr bool less(Value a, Value b) {
 template <class Value>
 RAYDEX_HD inline Value smaller(Value a, Value b) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<Value, float> && !is_flushed<Value>) return fminf(a, b);
+  if constexpr (std::is_same_v<Value, float>) return fminf(a, b);
   if constexpr (std::is_same_v<Value, double>) return fmin(a, b);
 #endif
   return less(b, a) ? b : a;
@@ -228,8 +215,6 @@ class value_array {
     if constexpr (std::is_integral_v<Value>) {
       const word bits = static_cast<word>(value) ^ flip_;
       return static_cast<Value>(coded_ ? bits_of_order(bits) : bits);
-    } else if constexpr (is_flushed<Value>) {
-      return std::bit_cast<Value>(bits_of_order(order_of_bits(std::bit_cast<word>(value))));
     } else {
       return is_nan(value) ? last_value<Value>() : value + Value{0};
     }

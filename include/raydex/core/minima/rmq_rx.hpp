@@ -263,19 +263,14 @@ struct rmq_ray_job {
   /// Traces one range, counted from `begin`.
   template <class Tracer>
   RAYDEX_HD void run(const Tracer& tracer, std::uint64_t number) const {
-    out[number] = find(tracer, number);
-  }
-  /// What it is to write.
-  template <class Tracer>
-  RAYDEX_HD std::uint64_t find(const Tracer& tracer, std::uint64_t number) const {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
-    if (!ranges.within(begin + number, array_size, first, last) || !climb(first, last))
-      return rmq_ray_scene::none;
+    std::uint64_t found = rmq_ray_scene::none;
     bool searched = false;
-    const std::uint64_t found = scene.find(tracer, first, last, searched);
+    if (ranges.within(begin + number, array_size, first, last) && climb(first, last))
+      found = scene.find(tracer, first, last, searched);
+    out[number] = found;
     if (searched) add_atomically(repairs, 1);
-    return found;
   }
 
  private:
