@@ -38,9 +38,10 @@ TEXTS = {"experiment", "structure", "options", "backend", "device", "driver", "k
 FLAGS = """--structure --backend --result --keys --probes --array-file --array --values --period --ranges
 --position-bits --batches --key-bits --uniformity --distribution --stride --multiplicity --insert-order
 --probe-order --hit-rate --miss --zipf --value-bits --heavy-key --range-hits --range-lengths --giant-range
---aggregate --threads --updated-from --swapped-rows --swapped-keys --waves --growth --changes --seed --option --repetitions""".split()
+--aggregate --threads --waves --growth --changes --seed --option --repetitions""".split()
 
 BENCH = "raydex bench"
+FORMER_OPTIONS = {"rx": {"points=perpendicular", "update=rebuild"}, "rmq_hierarchy": {"kernel=own"}}  # all there is now
 PEERS = ["raydex_rmq_sdsl"]  # programs of bench/peers that print rows as well
 
 # What other fields say, to be left out where it holds for all rows of a table.
@@ -201,6 +202,8 @@ def read(path):
                 axes[name.removeprefix("axis ")] = value(cell)
             elif not name.startswith("--"):
                 row[name] = cell if name in TEXTS else value(cell)
+        former = FORMER_OPTIONS.get(row["structure"], set())
+        row["options"] = " ".join(word for word in row["options"].split() if word not in former)
         if row["structure"].startswith("rmq_") and "extreme=" not in row["options"]:
             row["options"] += " extreme=minimum"  # all there was before maxima
         for name in DERIVED:
@@ -263,11 +266,9 @@ def matches(row, where):
 # lack it.
 USUAL_POINTS = {"batches": 1, "uniformity": 100, "distribution": "uniform", "stride": 1,
                 "multiplicity": 1, "insert_order": "unsorted", "probe_order": "unsorted",
-                "hit_rate": 100, "zipf": 0, "range_hits": 0, "updated_from": "none", "waves": 0,
-                "heavy_key": 0, "range_lengths": "even", "giant_range": 0, "aggregate": 0, "threads": 0,
-                "swapped_rows": 0, "swapped_keys": 0}
-LATER_AXES = {"updated_from", "waves", "value_bits", "miss", "heavy_key", "range_lengths", "giant_range",
-              "aggregate", "threads", "swapped_rows", "swapped_keys"}
+                "hit_rate": 100, "zipf": 0, "range_hits": 0, "waves": 0,
+                "heavy_key": 0, "range_lengths": "even", "giant_range": 0, "aggregate": 0, "threads": 0}
+LATER_AXES = {"waves", "value_bits", "miss", "heavy_key", "range_lengths", "giant_range", "aggregate", "threads"}
 
 
 def usual(row, where):
@@ -295,9 +296,9 @@ DEFAULTS = {
     "direct": "limit=4",
     "hash_open": "load=80 bucket=64 placement=linear repeats=allowed reading=shared seed=random",
     "hash_bucket": "occupancy=100 repeats=allowed reading=shared seed=random",
-    "rx": "mode=3d bits=23/23/18 scale=auto primitive=auto primitives=sorted points=perpendicular "
+    "rx": "mode=3d bits=23/23/18 scale=auto primitive=auto primitives=sorted "
           "ranges=offset hits=closest duplicates=compress compact=auto build=fast parts=auto top=table order=auto "
-          "inverse=off update=rebuild",
+          "inverse=off",
     "cgrx": "bucket=16 node=off layout=column scene=auto mapping=fit search=auto scan=multi "
             "compact=auto build=fast parts=auto order=auto rebuild=32",
 }

@@ -39,9 +39,6 @@ std::vector<field> axes_of(const workload& what) {
           {"giant_range", what.giant_range},
           {"aggregate", what.aggregate},
           {"threads", what.threads},
-          {"updated_from", to_string(what.updated_from)},
-          {"swapped_rows", what.swapped_rows},
-          {"swapped_keys", what.swapped_keys},
           {"waves", what.waves},
           {"growth", what.waves == 0 ? 1 : what.growth}};
 }
@@ -58,20 +55,15 @@ void add_calls(const workload& what, report_row& row) {
 
 // Figures that some workloads have none of, and the same in words.
 void add_changes(const measurement& found, report_row& row) {
-  if (found.update_ms) {
-    row.more.emplace_back("update_ms", *found.update_ms);
-    row.changes_text += fmt::format("; update {:.3f} ms", *found.update_ms);
-  }
-  if (found.wave) {
-    const wave_times& wave = *found.wave;
-    row.more.insert(row.more.end(), {{"wave", wave.number},
-                                     {"edit_ms", wave.edit_ms},
-                                     {"rebuild_ms", wave.rebuild_ms},
-                                     {"rebuilt_lookup_ms", wave.rebuilt_lookup_ms}});
-    row.changes_text +=
-        fmt::format("; wave {}: edit {:.3f} ms, rebuild {:.3f} ms, lookups then {:.3f} ms",
-                    wave.number, wave.edit_ms, wave.rebuild_ms, wave.rebuilt_lookup_ms);
-  }
+  if (!found.wave) return;
+  const wave_times& wave = *found.wave;
+  row.more.insert(row.more.end(), {{"wave", wave.number},
+                                   {"edit_ms", wave.edit_ms},
+                                   {"rebuild_ms", wave.rebuild_ms},
+                                   {"rebuilt_lookup_ms", wave.rebuilt_lookup_ms}});
+  row.changes_text +=
+      fmt::format("; wave {}: edit {:.3f} ms, rebuild {:.3f} ms, lookups then {:.3f} ms",
+                  wave.number, wave.edit_ms, wave.rebuild_ms, wave.rebuilt_lookup_ms);
 }
 
 // Likewise.
@@ -114,10 +106,9 @@ void check_asked(result asked, const workload& what, bool is_dense) {
   if ((asked == result::rank || asked == result::pairs) && what.aggregate != 0) {
     throw invalid_argument(fmt::format("--result {}: aggregates have none", to_string(asked)));
   }
-  if (asked == result::pairs && (what.waves != 0 || is_updated(what))) {
+  if (asked == result::pairs && what.waves != 0) {
     throw invalid_argument(
-        "--result pairs: joins are of an index as it was built, without --waves, --updated-from, "
-        "--swapped-rows and --swapped-keys");
+        "--result pairs: joins are of an index as it was built, without --waves");
   }
 }
 
@@ -144,9 +135,6 @@ std::vector<workload> lookup_family::sweep(const axes& given) {
   multiply(all, &workload::hit_rate, given, &axes::hit_rate);
   multiply(all, &workload::misses, given, &axes::miss);
   multiply(all, &workload::zipf, given, &axes::zipf);
-  multiply(all, &workload::updated_from, given, &axes::updated_from);
-  multiply(all, &workload::swapped_rows, given, &axes::swapped_rows);
-  multiply(all, &workload::swapped_keys, given, &axes::swapped_keys);
   multiply(all, &workload::waves, given, &axes::waves);
   multiply(all, &workload::growth, given, &axes::growth);
   multiply(all, &workload::key_bits, given, &axes::key_bits);
@@ -169,11 +157,6 @@ std::vector<result> lookup_family::parse_results(const std::vector<std::string>&
 void lookup_family::check_able(const io::structure_choice& who, backend where,
                                const workload& what) {
   const std::string& structure = who.structure;
-  if (is_updated(what) && structure != "rx") {
-    throw unsupported(fmt::format("{}: {} takes no other column; rx does",
-                                  what.updated_from ? "--updated-from" : "swapped keys",
-                                  structure));
-  }
   const std::vector<capability> all = capabilities();
   const auto is_it = [&](const capability& able) { return able.structure == structure; };
   const auto is_here = [&](const capability& able) { return is_it(able) && able.where == where; };
@@ -279,9 +262,6 @@ std::string to_options(const workload& what) {
   if (what.giant_range != 0) text += fmt::format(" --giant-range {}", what.giant_range);
   if (what.aggregate != 0) text += " --aggregate 1";
   if (what.threads != 0) text += fmt::format(" --threads {}", what.threads);
-  if (what.updated_from) text += fmt::format(" --updated-from {}", to_string(what.updated_from));
-  if (what.swapped_rows != 0) text += fmt::format(" --swapped-rows {}", what.swapped_rows);
-  if (what.swapped_keys != 0) text += fmt::format(" --swapped-keys {}", what.swapped_keys);
   if (what.waves != 0) text += fmt::format(" --waves {} --growth {}", what.waves, what.growth);
   return text + fmt::format(" --seed {}", what.seed);
 }

@@ -18,7 +18,6 @@
 #include "files/wall_clock.hpp"
 #include "raydex/aggregate.hpp"
 #include "raydex/join.hpp"
-#include "raydex/rx.hpp"
 
 namespace raydex::bench {
 namespace {
@@ -348,29 +347,24 @@ double send(const session& on, const generated& data, std::uint64_t wave, index&
   });
 }
 
+// Builds an index over the data in place of another one, or of none; returns the milliseconds.
+double build_anew(const session& on, const generated& data, const std::string& structure,
+                  const option_map& options, std::unique_ptr<index>& built) {
+  built.reset();
+  return io::wall_milliseconds(on, [&] {
+    built = build(structure, on.where(), on, data.keys().as_column(), std::nullopt, options);
+  });
+}
+
 }  // namespace
 
 measurement measure(machine& here, const generated& data, result asked,
                     const std::string& structure, const option_map& options, int repetitions) {
   const session& on = here.on();
-  const key_span* const before = data.keys_before();
-  const column first = (before != nullptr ? *before : data.keys()).as_column();
   std::unique_ptr<index> built;
-  const auto build_anew = [&] {
-    built.reset();
-    return io::wall_milliseconds(
-        on, [&] { built = build(structure, on.where(), on, first, std::nullopt, options); });
-  };
   measurement found;
-  found.build_ms = median_of(repetitions, build_anew);
-  if (before != nullptr) {
-    found.update_ms = median_of(repetitions, [&] {
-      build_anew();
-      auto& updated = dynamic_cast<rx&>(*built);
-      return io::wall_milliseconds(
-          on, [&] { updated.update(context(on).stream, data.keys().as_column()); });
-    });
-  }
+  found.build_ms =
+      median_of(repetitions, [&] { return build_anew(on, data, structure, options, built); });
   found.info = built->info();
 
   const answered lookups = ask(here, data, asked, *built, repetitions);
@@ -390,19 +384,16 @@ std::vector<measurement> measure_waves(machine& here, generated& data, result as
                                        const std::string& structure, const option_map& options,
                                        int repetitions) {
   const session& on = here.on();
-  const auto build_anew = [&](std::unique_ptr<index>& built) {
-    built.reset();
-    return io::wall_milliseconds(on, [&] {
-      built = build(structure, on.where(), on, data.keys().as_column(), std::nullopt, options);
-    });
+  const auto put_anew = [&](std::unique_ptr<index>& built) {
+    return build_anew(on, data, structure, options, built);
   };
   std::unique_ptr<index> edited;
-  const double build_ms = median_of(repetitions, [&] { return build_anew(edited); });
+  const double build_ms = median_of(repetitions, [&] { return put_anew(edited); });
   // An edit is timed where it comes among the others, so that all of them are repeated.
   std::vector<std::vector<double>> edits_ms(2 * data.description().waves);
   std::vector<measurement> all;
   for (int run = 0; run <= repetitions; ++run) {
-    build_anew(edited);
+    put_anew(edited);
     for (std::uint64_t wave = 1; wave <= edits_ms.size(); ++wave) {
       const double ms = send(on, data, wave, *edited);
       if (run != 0) edits_ms[wave - 1].push_back(ms);
@@ -417,7 +408,7 @@ std::vector<measurement> measure_waves(machine& here, generated& data, result as
       found.matches = data.matches();
       found.repairs = lookups.repairs;
       std::unique_ptr<index> rebuilt;
-      const double rebuild_ms = median_of(repetitions, [&] { return build_anew(rebuilt); });
+      const double rebuild_ms = median_of(repetitions, [&] { return put_anew(rebuilt); });
       const answered others = ask(here, data, asked, *rebuilt, repetitions);
       found.wave = {wave, median(edits_ms[wave - 1]), rebuild_ms, others.ms};
       // Lookups that hit do not tell whether what was erased is gone.

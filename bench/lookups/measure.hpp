@@ -25,10 +25,9 @@ struct wave_times {
 
 /// What was measured of an index. Times are medians.
 struct measurement {
-  index_info info;                    ///< the index
-  double build_ms = 0;                ///< its build, allocations included, until the device is idle
-  std::optional<double> update_ms{};  ///< its update, likewise, where the workload has one
-  std::optional<wave_times> wave{};   ///< the wave that led to it, if any
+  index_info info;                   ///< the index
+  double build_ms = 0;               ///< its build, allocations included, until the device is idle
+  std::optional<wave_times> wave{};  ///< the wave that led to it, if any
   std::optional<double> aggregate_ms{};   ///< the build of an aggregate, where one answers
   std::uint64_t aggregate_bytes = 0;      ///< what it holds
   std::optional<double> join_build_ms{};  ///< the making of a join over the index, for `pairs`
@@ -40,10 +39,9 @@ struct measurement {
   std::uint64_t wrong = 0;  ///< answers of the last run that differ from the expected ones
 };
 
-/// Builds `structure` over the data, or over the keys before and updates it to the data, and asks
-/// it all batches, of `pairs` inner joins with what both tables are gathered by, each `repetitions`
-/// times after one more to warm up (short ones more often, see `median_call_of`), and checks every
-/// answer. A workload with an update is for `rx` alone.
+/// Builds `structure` over the data and asks it all batches, of `pairs` inner joins with what both
+/// tables are gathered by, each `repetitions` times after one more to warm up (short ones more
+/// often, see `median_call_of`), and checks every answer.
 measurement measure(machine& here, const generated& data, result asked,
                     const std::string& structure, const option_map& options, int repetitions);
 

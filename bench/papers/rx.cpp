@@ -28,9 +28,6 @@ const texts thesis_probe_counts{"2^17", "2^19", "2^21", "2^23", "2^25"};
 const texts decompositions = each(
     {paper_rx}, {"bits=23/3/0,20/6/0,16/10/0,13/13/0,10/16/0,6/20/0,3/23/0,23/0/3,13/0/13,3/0/23"});
 
-const texts swapping = each({described_rx}, {"update=rebuild,refit"});
-const texts swaps{"2^4", "2^8", "2^12", "2^16"};
-
 const char* const dense_note = "dense keys";
 const char* const counters_note = "the counters come from a profiler, see docs/results";
 // The thesis's points are those of joins; its figures measure the lookups alone.
@@ -63,28 +60,12 @@ std::vector<experiment> rx() {
                     .probes = {"2^20"},
                     .uniformity = {"0"},
                     .stride = {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512"}}}}},
-      {.name = "rx/6",
-       .title = "rays of points by the number of keys",
-       .note = "rays from zero meet most boxes of their row: fewer lookups",
-       .trials =
-           {{each({paper_rx}, {"points=perpendicular,offset,zero"}),
-             {.keys = {"2^16", "2^18", "2^20", "2^22"}, .probes = {"2^20"}, .uniformity = {"0"}}}}},
       {.name = "rx/t3",
        .title = "rays of ranges by the number of hits (table 3)",
        .note = "2^22 keys, a row",
        .trials = {{each({paper_rx}, {"ranges=offset,zero"}),
                    {.keys = {"2^22"}, .probes = {"2^20"}, .range_hits = hits_of_ranges},
                    {"sum"}}}},
-      {.name = "rx/t4",
-       .title = "updates: refit or rebuilt (table 4)",
-       .note =
-           "swaps of rows or keys, as in the paper, with primitives in the order of rows, and 2^18 "
-           "lookups, since rays meet nearly everything after some; they move nothing in a scene in "
-           "key order, where all keys are replaced, and looked up 2^24 times",
-       .trials = {{each({paper_rx_modes, "rx"}, {"update=rebuild,refit"}),
-                   {.probes = {"2^24"}, .updated_from = {"uniform", "skewed"}}},
-                  {swapping, {.probes = {"2^18"}, .uniformity = {"0"}, .swapped_rows = swaps}},
-                  {swapping, {.probes = {"2^18"}, .uniformity = {"0"}, .swapped_keys = swaps}}}},
       {.name = "rx/t5",
        .title = "points by their number, for active warps and memory bandwidth (table 5)",
        .note = counters_note,

@@ -28,8 +28,8 @@ struct axes {
   std::vector<std::string> keys{}, probes{}, batches{}, key_bits{}, uniformity{}, distribution{},
       stride{}, value_bits{}, multiplicity{}, heavy_key{}, insert_order{}, probe_order{},
       hit_rate{}, miss{}, zipf{}, range_hits{}, range_lengths{}, giant_range{}, aggregate{},
-      threads{}, updated_from{}, swapped_rows{}, swapped_keys{}, waves{}, growth{}, array{},
-      array_file{}, period{}, values{}, ranges{}, position_bits{}, changes{}, seed{};
+      threads{}, waves{}, growth{}, array{}, array_file{}, period{}, values{}, ranges{},
+      position_bits{}, changes{}, seed{};
 };
 
 /// One of the axes.
@@ -99,15 +99,6 @@ void read_name(std::string_view option, std::string_view text, Value& out,
 template <named Value>
 void read(std::string_view option, std::string_view text, Value& out) {
   read_name(option, text, out, all_values<Value>());
-}
-
-/// A value by its name, or `none`.
-template <named Value>
-void read(std::string_view option, std::string_view text, std::optional<Value>& out) {
-  std::vector<std::optional<Value>> values{std::nullopt};
-  for (const Value value : all_values<Value>())
-    values.push_back(value);
-  read_name(option, text, out, values);
 }
 
 /// A type of numbers.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace raydex::bench {
@@ -19,12 +18,6 @@ concept named = requires(Value value) {
 template <named Value>
 const char* to_string(Value value) {
   return names_of(value).at(static_cast<std::size_t>(value));
-}
-
-/// The name of a value, or `none`.
-template <named Value>
-const char* to_string(const std::optional<Value>& value) {
-  return value ? to_string(*value) : "none";
 }
 
 /// All values that have a name.

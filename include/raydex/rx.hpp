@@ -51,12 +51,6 @@ enum class rx_inverse : std::uint8_t {
   automatic  ///< over the smaller of the two, for each batch; by name `auto`
 };
 
-/// How `update` changes the scene (RX paper, section 3.6).
-enum class rx_update : std::uint8_t {
-  rebuild,  ///< built anew
-  refit     ///< its primitives are moved, where there are as many as before, else it is built anew
-};
-
 /// Steps of a grid along y and z: 2 to these powers (cgRX paper, section 5.2). Builders divide a
 /// scene along its longest side first, and by long steps that is first into planes, then into rows:
 /// the order of keys, in which sorted lookups come.
@@ -109,8 +103,7 @@ struct rx_options {
                                                      ///< `any`, equal keys are kept, and
                                                      ///< `top`, `order`, `inverse` and
                                                      ///< `ranges` do not apply
-  core::point_ray points = core::point_ray::perpendicular;  ///< rays of points (RX, section 3.3)
-  rx_ranges ranges = rx_ranges::offset;                     ///< rays of ranges
+  rx_ranges ranges = rx_ranges::offset;              ///< rays of ranges
   core::ray_hits hits = core::ray_hits::closest;  ///< what of a ray's hits is looked at: `closest`,
                                                   ///< then a scan (thesis, 4.1), or `any` (RX)
   rx_duplicates duplicates = rx_duplicates::compress;  ///< what stands for equal keys
@@ -120,10 +113,9 @@ struct rx_options {
   rx_build build = rx_build::fast;   ///< what the engine prefers
   unsigned parts = 0;  ///< structures that the scene is divided into (thesis, 4.2); 0: as many as
                        ///< serve the engine best. More where the device's limit asks for it
-  rx_top top = rx_top::table;             ///< what leads to parts
-  rx_order order = rx_order::automatic;   ///< in which order lookups are traced
-  rx_inverse inverse = rx_inverse::off;   ///< over what the scene is built
-  rx_update update = rx_update::rebuild;  ///< how `update` changes it
+  rx_top top = rx_top::table;            ///< what leads to parts
+  rx_order order = rx_order::automatic;  ///< in which order lookups are traced
+  rx_inverse inverse = rx_inverse::off;  ///< over what the scene is built
 };
 
 /// Keys as primitives in a scene, found by rays ("RTIndeX: Exploiting Hardware-Accelerated GPU
@@ -133,8 +125,8 @@ struct rx_options {
 /// Primitives stand in the order of the sorted column, which the index keeps: so the first hit of a
 /// range leads to all of its matches, and every hit is checked against the keys before it counts.
 /// Lookups whose rays met what they should not are searched for, and counted in `repairs`. So are
-/// ranges whose rays met nothing where something is, and points with `mode=extended` or
-/// `points=zero`; otherwise a point that its ray does not meet is taken for missing.
+/// ranges whose rays met nothing where something is, and points with `mode=extended`; otherwise a
+/// point that its ray does not meet is taken for missing.
 ///
 /// *Cost*: build: the sort of `sorted_array`, a primitive a key, and the engine's build. A point: a
 /// ray. A range: a ray a row of 2^`bits.x` keys, or for 2^20 keys of one, until one hits or, with
@@ -151,15 +143,15 @@ struct rx_options {
 /// keeps no keys but in its scene, and `first`, `contains`, `count` and `sum` are gathered from all
 /// that a ray meets, which nothing can check. It answers batches in their order. The rest takes a
 /// sorted column and is refused: `rows`, places among the keys, joins, aggregates, and `edit`;
-/// `update` replaces the column. So are boxes, `mode=extended` and `points=zero`, whose hits must
-/// be checked, and ranges of more than 2^16 rays (2^20 keys each); where keys lie that far apart, a
-/// batch of ranges synchronises. *Cost*: build: no sort. A point: a ray a part. A range: all of its
-/// rays, and a visit for each match. *Memory*: resident: what the engine builds, per row, and row
-/// ids where they are explicit or rows have no key. After a refit in which the driver failed it
-/// throws `unavailable` until it is updated again.
+/// `update` replaces the column. So are boxes and `mode=extended`, whose hits must be checked, and
+/// ranges of more than 2^16 rays (2^20 keys each); where keys lie that far apart, a batch of ranges
+/// synchronises. *Cost*: build: no sort. A point: a ray a part. A range: all of its rays, and a
+/// visit for each match. *Memory*: resident: what the engine builds, per row, and row ids where
+/// they are explicit or rows have no key.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
-/// them, one before that if it erases any, and then what `update` does; it fails as that does.
+/// them, one before that if it erases any, and then a build of the scene; it fails as `update`
+/// does.
 class RAYDEX_EXPORT rx : public index {
  public:
   ~rx() override;
@@ -169,14 +161,11 @@ class RAYDEX_EXPORT rx : public index {
   /// before must still exist. Synchronises as the build does. Queries must not run at the same
   /// time.
   ///
-  /// *Cost*: the sort; then a build, or, with `update=refit`, as many distinct keys and the same
-  /// stream as before, about half of it. Primitives stand in ascending order, so that a refit scene
-  /// stays good as long as keys of the same rank stay near to where they were. *Memory*: from the
-  /// resource of the build: the new column beside the old one, and, if it is built anew, the new
-  /// scene beside the old one.
+  /// *Cost*: that of a build. *Memory*: from the resource of the build: the new column and scene
+  /// beside the old ones.
   ///
   /// Errors as for the build, and `invalid_argument` where formats differ. A failed update leaves
-  /// the index as it was; if the driver fails within a refit, with the same answers, but slower.
+  /// the index as it was.
   void update(stream_t stream, const column& keys,
               const std::optional<column>& row_ids = std::nullopt);
 

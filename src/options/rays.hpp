@@ -100,11 +100,7 @@ inline constexpr auto rx_table = table_of<rx_options>(
         of_a_paper(choice<&rx_options::primitives>(
             "primitives", {{"sorted", rx_primitives::sorted}, {"rows", rx_primitives::rows}},
             "in which order primitives stand: of a sorted column, or of the rows")),
-        of_a_paper(choice<&rx_options::points>("points",
-                                               {{"perpendicular", core::point_ray::perpendicular},
-                                                {"offset", core::point_ray::offset},
-                                                {"zero", core::point_ray::zero}},
-                                               "rays of points")),
+        former_option("points", "perpendicular"),
         of_sorted(choice<&rx_options::ranges>(
             "ranges", {{"offset", rx_ranges::offset}, {"zero", rx_ranges::zero}},
             "where rays of ranges start")),
@@ -125,9 +121,7 @@ inline constexpr auto rx_table = table_of<rx_options>(
             "inverse",
             {{"off", rx_inverse::off}, {"on", rx_inverse::on}, {"auto", rx_inverse::automatic}},
             "over what the scene is built: the keys, or the points of a batch")),
-        choice<&rx_options::update>("update",
-                                    {{"rebuild", rx_update::rebuild}, {"refit", rx_update::refit}},
-                                    "how an update changes the scene")});
+        former_option("update", "rebuild")});
 
 inline constexpr auto cgrx_table = table_of<cgrx_options>(
     {"cgrx", tracing_backends, true},

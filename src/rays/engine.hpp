@@ -20,13 +20,9 @@ namespace raydex {
 template <class T, class Scene>
 concept scene_tracer = std::constructible_from < T,
         const context&, memory_resource&, const scene_plan<Scene>
-& > &&requires(T& tracer, const context& on, const core::trace_job<Scene>& job,
-               const scene_plan<Scene>& plan, void (*begin)()) {
+& > &&requires(T& tracer, const context& on, const core::trace_job<Scene>& job) {
   // Runs the lookups of a job.
   tracer.trace(on, job);
-  // Moves the primitives to where they are in another plan, which has as many of them in the
-  // same parts; calls `begin` when it has all it needs.
-  tracer.refit(on, plan, begin);
 };
 
 // All functions are static.

@@ -44,8 +44,6 @@ void check_trusted(const rx_options& options) {
   }
   if (options.mode == rx_mode::extended)
     throw unsupported("option mode: extended needs its hits checked; take primitives=sorted");
-  if (options.points == core::point_ray::zero)
-    throw unsupported("option points: zero needs its hits checked; take primitives=sorted");
 }
 
 void check_options(const rx_options& options) {

@@ -103,11 +103,7 @@ class built_rx final
     std::optional<scene> made;
     if (options_.inverse == rx_inverse::off) {
       made.emplace(own, column, options_, this->repairs());
-      if (scene_ && made->can_take_over(own, *scene_)) {
-        made->take_over(own, *scene_);
-      } else {
-        made->build(own, this->memory());
-      }
+      made->build(own, this->memory());
     }
     scene_ = std::move(made);
     sorted_bits_ = bits;

@@ -91,15 +91,7 @@ class built_row_rx final : public rx {
     const context own{memory(), stream};
     auto entries = Engine::template take_column<Key, RowId>(own, keys, row_ids);
     const scene_plan<scene> plan = plan_of(own, entries.keys);
-    if (tracer_ && options_.update == rx_update::refit && !half_moved_ && stream_ == stream &&
-        scene_.primitives == plan.scene.primitives) {
-      // If the engine fails in between, nobody knows where primitives are.
-      tracer_->refit(own, plan, [&] { half_moved_ = true; });
-    } else {
-      tracer_ = std::make_unique<tracer>(own, memory(), plan);
-    }
-    half_moved_ = false;
-    stream_ = stream;
+    tracer_ = std::make_unique<tracer>(own, memory(), plan);
     scene_ = plan.scene;
     scene_.keys = nullptr;
     row_ids_ = std::move(entries.row_ids);
@@ -116,11 +108,9 @@ class built_row_rx final : public rx {
                                                                 : core::primitive_kind::triangle;
     plan.compact = options_.compact.value_or(options_.build == rx_build::trace);
     plan.fast_build = options_.build == rx_build::fast;
-    plan.refittable = options_.update == rx_update::refit;
     const std::uint64_t size = keys.size();
     if (size != 0) find_ends(own, keys, plan.scene);
     plan.scene.grid = rx_grid<Engine>(options_, plan.scene.largest);
-    plan.scene.points = options_.points;
     plan.scene.keys = keys.data();
     plan.scene.primitives = static_cast<RowId>(size);
 
@@ -186,10 +176,6 @@ class built_row_rx final : public rx {
 
   void trace(const context& on, const probes& batch, core::row_question asked,
              const core::value_column& values, void* out) const {
-    if (half_moved_) {
-      throw unavailable(
-          "rx: the engine failed while an update moved primitives; update or build it again");
-    }
     job all{scene_, probes_of<Key>(batch), asked, row_ids_.data(), values, out};
     check_rays(on, all.probes);
     for (; all.begin < all.probes.size; all.begin += all.size) {
@@ -214,8 +200,6 @@ class built_row_rx final : public rx {
   scene scene_;
   buffer<RowId> row_ids_;  // of each primitive; none where these are their numbers
   std::unique_ptr<tracer> tracer_;
-  stream_t stream_ = nullptr;  // on which the engine's memory is freed
-  bool half_moved_ = false;    // whether the engine failed in a refit
 };
 
 }  // namespace raydex

@@ -79,20 +79,19 @@ class built_scene {
   using tracer = typename Engine::template tracer<core::rx_scene<Key, RowId>>;
 
  public:
-  // Lays the scene out; `build` or `take_over` comes next. The column must stay as long as it is
-  // traced, as must `repairs`, which counts lookups that rays did not answer rightly.
+  // Lays the scene out; `build` comes next. The column must stay as long as it is traced, as must
+  // `repairs`, which counts lookups that rays did not answer rightly.
   built_scene(const context& on, const key_column<Key>& column, const rx_options& options,
               std::uint64_t* repairs) {
     plan_.primitive = Engine::primitive_of(options.primitive);
     plan_.compact = options.compact.value_or(options.build == rx_build::trace);
     plan_.fast_build = options.build == rx_build::fast;
-    // A scene of one batch is never refit.
-    plan_.refittable = options.update == rx_update::refit && options.inverse == rx_inverse::off;
     core::rx_scene<Key, RowId>& scene = plan_.scene;
-    scene.points = options.points;
     scene.ranges_from_zero = options.ranges == rx_ranges::zero;
     scene.hits = options.hits;
-    scene.trusts_misses = trusts_misses(options);
+    // Engines compute with floats, and may miss a primitive as wide as the gap between two of them.
+    // The column is asked then.
+    scene.trusts_misses = options.mode != rx_mode::extended;
     scene.joined = options.top == rx_top::instances;
     scene.repairs = repairs;
     scene.keys = column.keys;
@@ -108,25 +107,6 @@ class built_scene {
   // Has the engine build it. What the engine itself allocates is counted in `memory`.
   void build(const context& on, memory_resource& memory) {
     tracer_ = std::make_unique<tracer>(on, memory, plan_);
-    stream_ = on.stream;
-  }
-
-  // Whether it has as many primitives as another one, which was built to be refit, on this stream:
-  // memory is freed on the stream that it was allocated on.
-  bool can_take_over(const context& on, const built_scene& other) const {
-    return other.plan_.refittable && other.stream_ == on.stream &&
-           plan_.scene.primitives == other.plan_.scene.primitives;
-  }
-  // Has what the engine built for another one moved to where primitives are in this one.
-  void take_over(const context& on, built_scene& other) {
-    // Once some have been moved, hits are checked as always, and from then on misses are, too. If
-    // the engine fails in between, nobody relies on what it holds: the next update builds.
-    other.tracer_->refit(on, plan_, [&] {
-      other.plan_.scene.trusts_misses = false;
-      other.plan_.refittable = false;
-    });
-    tracer_ = std::move(other.tracer_);
-    stream_ = on.stream;
   }
 
   const core::rx_scene<Key, RowId>& scene() const { return plan_.scene; }
@@ -138,12 +118,6 @@ class built_scene {
   }
 
  private:
-  // Engines compute with floats: along a ray from far away they may miss what is there, and so they
-  // may with a primitive as wide as the gap between two floats. The column is asked then.
-  static bool trusts_misses(const rx_options& options) {
-    return options.mode != rx_mode::extended && options.points != core::point_ray::zero;
-  }
-
   // One primitive for equal keys. Returns how many keys differ; where all do, no table is kept.
   std::uint64_t compress(const context& on, const key_column<Key>& column) {
     const std::uint64_t size = column.size;
@@ -187,7 +161,6 @@ class built_scene {
   buffer<RowId> part_begins_;
   buffer<Key> part_keys_;
   std::unique_ptr<tracer> tracer_;
-  stream_t stream_ = nullptr;  // on which the engine's memory is freed
 };
 
 }  // namespace raydex

@@ -18,7 +18,6 @@ struct scene_plan {
   core::primitive_kind primitive = core::primitive_kind::triangle;
   bool compact = false;
   bool fast_build = true;
-  bool refittable = false;
 };
 
 // Where a part begins, of parts as equal as they can be.

@@ -159,18 +159,6 @@ def test_joins(program, arguments):
         assert row["output_rows_per_s"] == pytest.approx(row["matches"] / row["lookup_ms"] * 1e3)
 
 
-@pytest.mark.skipif(BACKEND == "cuda", reason="rx is on cpu and optix")
-def test_updates(program):
-    rows = bench(
-        program, "--structure", "rx", "--keys", "10007", "--probes", "5003", "--key-bits", "32,64",
-        "--option", "update=rebuild,refit", "--updated-from", "none,uniform,clumped",
-    )
-    assert len(rows) == 2 * 2 * 3
-    assert {row["workload_axes"]["updated_from"] for row in rows if "update_ms" in row} == {
-        "uniform", "clumped"
-    }
-
-
 @pytest.mark.skipif(BACKEND == "cuda", reason="cgrx is on cpu and optix")
 def test_waves(program):
     rows = bench(
@@ -242,9 +230,6 @@ def test_waves_on_auto(program, backend):
         ["--distribution", "steps", "--uniformity", "50"],
         ["--distribution", "steps", "--keys", "2^31"],
         ["--distribution", "skewed", "--range-hits", "16"],
-        ["--updated-from", "uniform"],
-        ["--updated-from", "uniform", "--structure", "sorted_array"],
-        ["--updated-from", "normal", "--structure", "rx"],
         ["--structure", "cgrx", "--keys", "100", "--probes", "10", "--result", "pairs", "--option",
          "bucket=4", "--option", "node=8"],
         ["--structure", "hash_open", "--result", "pairs", "--range-hits", "2"],

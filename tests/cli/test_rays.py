@@ -11,9 +11,9 @@ from oracle import Oracle, assert_equal, random_keys, random_points
 pytestmark = pytest.mark.skipif(BACKEND == "cuda", reason="rays are traced on cpu and optix")
 
 CASES = [
-    "", "primitive=triangle points=offset ranges=zero parts=3", "primitive=sphere hits=any",
+    "", "primitive=triangle ranges=zero parts=3", "primitive=sphere hits=any",
     "primitive=box top=instances parts=5 duplicates=keep", "bits=20/22/22 scale=3/9 order=tiles",
-    "inverse=on compact=on", "inverse=auto order=sorted build=trace", "update=refit order=batch",
+    "inverse=on compact=on", "inverse=auto order=sorted build=trace",
 ]
 
 
@@ -59,7 +59,7 @@ def test_answers(program, rng, structure, option):
     assert report["repairs"] == 0 or BACKEND == "optix"
 
 
-@pytest.mark.parametrize("option", ["", "primitive=sphere parts=3", "points=offset update=refit"])
+@pytest.mark.parametrize("option", ["", "primitive=sphere parts=3"])
 def test_primitives_in_the_order_of_rows(program, rng, option):
     dtype = rng.choice(["<u4", "<f4", "|S3"])
     keys = random_keys(rng, dtype, int(rng.integers(1, 700)))

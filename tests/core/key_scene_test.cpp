@@ -264,20 +264,17 @@ TEST_F(key_rays, rays_to_points_have_plenty_of_floats_to_spare) {
     for (int i = 0; i < 500; ++i) {
       const std::uint64_t key = pick_key(grid);
       const cell at = grid.cell_of(key);
-      for (const point_ray how : {point_ray::perpendicular, point_ray::offset, point_ray::zero}) {
-        const long double floats = how == point_ray::zero ? 1 : plenty;
-        const axis_ray ray = grid.ray_to(key, how);
-        expect(true, grid, ray, key, floats);
-        for (const unsigned axis : {0U, 1U, 2U}) {
-          for (const int by : {-1, 1}) {
-            cell beside = at;
-            along(beside, axis) += by;
-            cell last = grid.last_cell();
-            if (along(beside, axis) < 0 || along(beside, axis) > along(last, axis)) continue;
-            const std::uint64_t bits[] = {0, grid.x_bits, std::uint64_t{grid.x_bits} + grid.y_bits};
-            const std::uint64_t step = std::uint64_t{1} << bits[axis];
-            expect(false, grid, ray, by < 0 ? key - step : key + step, floats);
-          }
+      const axis_ray ray = grid.ray_to(key);
+      expect(true, grid, ray, key, plenty);
+      for (const unsigned axis : {0U, 1U, 2U}) {
+        for (const int by : {-1, 1}) {
+          cell beside = at;
+          along(beside, axis) += by;
+          cell last = grid.last_cell();
+          if (along(beside, axis) < 0 || along(beside, axis) > along(last, axis)) continue;
+          const std::uint64_t bits[] = {0, grid.x_bits, std::uint64_t{grid.x_bits} + grid.y_bits};
+          const std::uint64_t step = std::uint64_t{1} << bits[axis];
+          expect(false, grid, ray, by < 0 ? key - step : key + step, plenty);
         }
       }
       if (HasFailure()) FAIL() << "to " << key;
@@ -306,9 +303,9 @@ TEST_F(key_rays, rays_along_stretched_keys_have_a_float_to_spare) {
         const meeting at = meet(ray, met);
         ASSERT_TRUE(at.inside && at.clearness >= clear);
         ASSERT_TRUE(at.along > ray.begin && at.along < ray.end);
-        const meeting across = meet(grid.ray_to(key, point_ray::perpendicular), met);
+        const meeting across = meet(grid.ray_to(key), met);
         ASSERT_TRUE(across.inside);
-        expect_met(grid.ray_to(key, point_ray::perpendicular), across.along, plenty);
+        expect_met(grid.ray_to(key), across.along, plenty);
       }
     }
   }

@@ -206,7 +206,6 @@ class drawer {
     } else if (made.what == action::edit) {
       draw_edit(made, size);
     } else if (made.what == action::update) {
-      // An equal number of keys may be refit.
       made.put = draw_column(one_in(2) ? size : draw_size(false));
     }
     return made;

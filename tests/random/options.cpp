@@ -71,14 +71,11 @@ bool fits(const std::string& bits, const std::string& scale) {
   return steps[0] + y <= most && steps[1] + z <= most;
 }
 
-// Without a sorted column hits cannot be checked, and what asks for its order does not apply. After
-// a failed refit it refuses to answer, which the tests of `rx` know.
+// Without a sorted column hits cannot be checked, and what asks for its order does not apply.
 bool is_legal_by_rows(const option_map& options) {
   for (const char* option : {"ranges", "hits", "duplicates", "top", "order", "inverse"})
     if (options.contains(option)) return false;
-  return word(options, "primitive", "auto") != "box" && word(options, "mode", "3d") != "extended" &&
-         word(options, "points", "perpendicular") != "zero" &&
-         word(options, "update", "rebuild") != "refit";
+  return word(options, "primitive", "auto") != "box" && word(options, "mode", "3d") != "extended";
 }
 
 bool is_legal_rx(const option_map& options) {
@@ -143,13 +140,11 @@ const std::vector<drawn_structure>& drawn_structures() {
                          {"scale", {"auto", "0/0", "15/20", "15/21", "9/18", "16/1", "39/16"}},
                          {"primitive", {"auto", "triangle", "sphere", "box"}},
                          {"primitives", {"sorted", "rows"}},
-                         {"points", {"perpendicular", "offset", "zero"}},
                          {"ranges", {"offset", "zero"}},
                          {"hits", {"closest", "any"}},
                          {"duplicates", {"compress", "keep"}},
                          {"top", {"table", "instances"}},
-                         {"inverse", {"off", "on", "auto"}},
-                         {"update", {"rebuild", "refit"}}})},
+                         {"inverse", {"off", "on", "auto"}}})},
       {"cgrx", with_build({{"bucket", {"2", "3", "4", "5", "8", "13", "16", "32", "100", "65536"}},
                            {"node", {"off", "2", "4", "6", "8", "16", "32", "100", "256"}},
                            {"layout", {"column", "aligned", "packed"}},

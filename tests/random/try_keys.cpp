@@ -171,14 +171,7 @@ class key_trial {
         index_->edit(stream(), {put.view(), put_rows.view(), erase.view(), rows});
       }
     };
-    const auto way = case_.options.find("update");
-    const bool moves =
-        one.what != action::rebuild && way != case_.options.end() && way->second == "refit";
-    const auto before_again = [&] {
-      half_moved_ |= moves;
-      compare_all(touched);
-    };
-    if (make(one.fails, expected, call, before_again)) {
+    if (make(one.fails, expected, call, [&] { compare_all(touched); })) {
       held_ = std::move(after);
       if (one.what == action::update) require_info(one.put);
     }
@@ -197,11 +190,9 @@ class key_trial {
             largest);
   }
 
-  // Rays traced by Embree are right except where floats have no room, and in a scene that a failed
-  // refit left half moved. RT cores may round anywhere.
+  // Rays traced by Embree are right except where floats have no room. RT cores may round anywhere.
   void require_no_repairs() const {
     if (where_.tested().where != backend::cpu || most_repairs(*index_, 2) != 0) return;
-    if (half_moved_) return;
     const std::uint64_t repairs = index_->repairs(stream());
     require(repairs == 0, "{} lookups were repaired", repairs);
   }
@@ -468,7 +459,6 @@ class key_trial {
   failing_resource memory_;
   key_format rows_format_;
   held_keys held_;
-  bool half_moved_ = false;  // whether a refit has failed
   std::unique_ptr<index> index_;
 };
 

@@ -32,7 +32,7 @@ inline std::uint64_t most_repairs(const index& of, std::uint64_t lookups) {
     return of.info().options.find(option) != std::string::npos;
   };
   const bool by_embree = of.info().where != backend::optix;
-  const bool from_zero = has("points=zero") || has("ranges=zero");
+  const bool from_zero = has("ranges=zero");
   const bool spheres_from_zero = from_zero && has("primitive=sphere");
   const bool exact = keeps_all_bits(of.info().where);
   if (spheres_from_zero && !exact) return std::numeric_limits<std::uint64_t>::max();

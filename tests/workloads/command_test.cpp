@@ -112,42 +112,6 @@ TEST(bench_command, sweeps_options) {
   EXPECT_EQ(rows[2]["workload_axes"]["distribution"], "steps");
 }
 
-TEST(bench_command, updates) {
-  const folder here;
-  const auto path = here / "out.json";
-  const std::string table =
-      run("--structure rx --keys 1000 --probes 100 --updated-from none,skewed "
-          "--option update=rebuild,refit --multiplicity 1,10 --repetitions 1 --json " +
-          path.string());
-  const auto rows = nlohmann::json::parse(std::ifstream(path));
-  ASSERT_EQ(rows.size(), 8u);
-  for (const auto& row : rows) {
-    EXPECT_EQ(row["correct"], true);
-    const bool updated = row["workload_axes"]["updated_from"] != "none";
-    EXPECT_EQ(row.contains("update_ms"), updated);
-    const std::string command = row["command"];
-    EXPECT_EQ(command.find("--updated-from skewed") != std::string::npos, updated);
-    EXPECT_GT(row.value("update_ms", 1.0), 0);
-  }
-  EXPECT_NE(table.find("; update "), std::string::npos);
-}
-
-TEST(bench_command, swaps) {
-  const folder here;
-  const auto path = here / "out.json";
-  run("--structure rx --keys 1000 --probes 100 --uniformity 0 --swapped-rows 0,64 --swapped-keys "
-      "0,8 "
-      "--option primitives=rows --option update=rebuild,refit --repetitions 1 --json " +
-      path.string());
-  const auto rows = nlohmann::json::parse(std::ifstream(path));
-  ASSERT_EQ(rows.size(), 8u);
-  for (const auto& row : rows) {
-    EXPECT_EQ(row["correct"], true);
-    const auto& axes = row["workload_axes"];
-    EXPECT_EQ(row.contains("update_ms"), axes["swapped_rows"] != 0 || axes["swapped_keys"] != 0);
-  }
-}
-
 TEST(bench_command, waves) {
   const folder here;
   const auto path = here / "out.json";
@@ -376,10 +340,8 @@ TEST(bench_command, joins_that_are_none) {
   const std::string some = "--keys 10 --probes 10 --result pairs ";
   EXPECT_THROW(run(some + "--structure cgrx --option bucket=4 --option node=8"), unsupported);
   EXPECT_THROW(run(some + "--structure hash_open --range-hits 2"), unsupported);
-  for (const char* other : {"--structure pivot_tree --aggregate 1", "--structure cgrx --waves 1",
-                            "--structure rx --updated-from uniform"}) {
+  for (const char* other : {"--structure pivot_tree --aggregate 1", "--structure cgrx --waves 1"})
     EXPECT_THROW(run(some + other), invalid_argument) << other;
-  }
   EXPECT_THROW(run("--structure rmq_scan --keys 10 --probes 10 --result pairs"), invalid_argument);
 }
 
@@ -395,12 +357,6 @@ TEST(bench_command, bad_arguments_leave_no_file) {
   EXPECT_THROW(run("--experiment lightweight/1a --option layout=row" + out), invalid_argument);
   EXPECT_THROW(run("--experiment lightweight/1a --structure trie" + out), invalid_argument);
   EXPECT_THROW(run("--keys many" + out), invalid_argument);
-  for (const char* structure : {"", "--structure sorted_array", "--structure rx,pivot_tree"}) {
-    EXPECT_THROW(
-        run(structure + std::string(" --keys 10 --probes 10 --updated-from uniform") + out),
-        unsupported)
-        << structure;
-  }
   EXPECT_THROW(run("--structure hash_open --keys 10 --probes 10 --range-hits 2" + out),
                unsupported);
   EXPECT_THROW(run("--structure rmq_nothing --keys 10 --probes 10" + out), invalid_argument);

@@ -48,8 +48,8 @@ TEST(experiments, names_are_unique_and_every_figure_is_there) {
                              "18b", "19", "20", "21", "22"}) {
     EXPECT_TRUE(names.contains("lightweight/" + std::string(figure))) << figure;
   }
-  for (const char* figure : {"3a",  "3b",  "6",  "t3", "t4", "t5", "t7", "7",  "8",  "9", "10a",
-                             "10b", "10c", "11", "12", "13", "14", "15", "16", "17", "18"}) {
+  for (const char* figure : {"3a", "3b", "t3", "t5", "t7", "7", "8", "9", "10a", "10b", "10c", "11",
+                             "12", "13", "14", "15", "16", "17", "18"}) {
     EXPECT_TRUE(names.contains("rx/" + std::string(figure))) << figure;
   }
   for (const char* figure : {"8a", "8b", "t1", "10", "11", "12", "13", "14", "15"}) {

@@ -54,15 +54,12 @@ TEST(sweep, all_axes) {
   given.probe_order = {"sorted"};
   given.hit_rate = {"90"};
   given.miss = {"outside"};
-  given.updated_from = {"steps"};
   given.seed = {"99"};
   const auto all = lookup_family::sweep(given);
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(
-      describe(all[0]),
-      "2^27 points on 2^26 32-bit keys, uniformity 12.5 %, stride 8, value bits 31, each 2 "
-      "times, inserts sorted, probes sorted, hits 90 %, misses outside, 4 batches, updated from "
-      "steps ones");
+  EXPECT_EQ(describe(all[0]),
+            "2^27 points on 2^26 32-bit keys, uniformity 12.5 %, stride 8, value bits 31, each 2 "
+            "times, inserts sorted, probes sorted, hits 90 %, misses outside, 4 batches");
   EXPECT_EQ(all[0].seed, 99u);
 }
 
@@ -94,43 +91,6 @@ TEST(sweep, distributions) {
   EXPECT_EQ(describe(all[0]), describe(workload{}));
   EXPECT_EQ(describe(all[4]), "2^27 points on 2^26 32-bit keys, steps");
   EXPECT_FALSE(all[0] == all[1]);
-}
-
-TEST(sweep, updates) {
-  axes given;
-  given.updated_from = {"none", "uniform", "lognormal"};
-  const auto all = lookup_family::sweep(given);
-  ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0], workload{});
-  EXPECT_EQ(all[2].updated_from, distribution::lognormal);
-  given.keys = {"2^31"};  // too many for the shape of the keys before
-  EXPECT_THROW(lookup_family::sweep(given), invalid_argument);
-}
-
-TEST(sweep, swaps) {
-  axes given;
-  given.keys = {"1000"};
-  given.uniformity = {"0"};
-  given.swapped_rows = {"0", "500"};
-  given.swapped_keys = {"0", "16"};
-  const auto all = lookup_family::sweep(given);
-  ASSERT_EQ(all.size(), 4u);
-  EXPECT_FALSE(is_updated(all[0]));
-  EXPECT_TRUE(is_updated(all[1]));
-  EXPECT_EQ(describe(all[3]),
-            "2^27 points on 1000 32-bit keys, dense, 500 pairs of rows swapped, 16 pairs of keys "
-            "swapped");
-  EXPECT_TRUE(to_options(all[3]).ends_with(" --swapped-rows 500 --swapped-keys 16 --seed 1"));
-  const auto refused = [&](std::vector<std::string> axes::*axis, const char* value) {
-    axes bad = given;
-    bad.*axis = {value};
-    EXPECT_THROW(lookup_family::sweep(bad), invalid_argument) << value;
-  };
-  refused(&axes::uniformity, "100");
-  refused(&axes::insert_order, "sorted");
-  refused(&axes::multiplicity, "2");
-  refused(&axes::updated_from, "uniform");
-  refused(&axes::waves, "1");
 }
 
 TEST(sweep, waves) {
@@ -165,7 +125,6 @@ TEST(sweep, waves) {
   refused(&axes::heavy_key, "50");
   refused(&axes::uniformity, "50");
   refused(&axes::distribution, "skewed");
-  refused(&axes::updated_from, "uniform");
   refused(&axes::value_bits, "10");  // room for the first keys alone
 }
 
@@ -206,7 +165,6 @@ TEST(sweep, names_the_bad_value) {
   refused(&axes::range_lengths, "odd", "even, zipf");
   refused(&axes::miss, "above", "inside, outside");
   refused(&axes::distribution, "normal", "uniform, clumped, skewed, lognormal, steps");
-  refused(&axes::updated_from, "normal", "none, uniform, clumped, skewed, lognormal, steps");
   EXPECT_THROW(lookup_family::parse_results({"sum", "max"}), invalid_argument);
   EXPECT_EQ(lookup_family::parse_results({"rows", "first"}),
             (std::vector{result::rows, result::first}));

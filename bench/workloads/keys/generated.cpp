@@ -28,10 +28,7 @@ const workload& checked(const workload& what) {
 
 }  // namespace
 
-generated_keys::generated_keys(const workload& what, machine& here, const swapped_pairs& swaps)
-    : set_(make_key_set(what)) {
-  set_.swapped_rows = swaps.rows;
-  set_.swapped_keys = swaps.keys;
+generated_keys::generated_keys(const workload& what, machine& here) : set_(make_key_set(what)) {
   const std::vector<key_part> parts = make_key_parts(what);
   const context memory = here.on();
   parts_ = here.on().upload(std::span(parts));
@@ -56,9 +53,6 @@ void generated_keys::hold(std::uint64_t keys) {
 
 generated::generated(const workload& what, machine& here)
     : workload_(checked(what)), keys_(what, here) {
-  if (is_updated(what)) {
-    before_.emplace(before_update(what), here, swapped_pairs{what.swapped_rows, what.swapped_keys});
-  }
   const context memory = here.on();
   lower_ = allocate(lower_memory_, memory, what.probes, what.key_bits);
   upper_ = lower_;

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "bench/machine/machine.hpp"
 #include "bench/workloads/keys/key_span.hpp"
@@ -15,17 +14,11 @@
 
 namespace raydex::bench {
 
-/// Pairs of neighbours that are swapped: those of the first rows, and of the first keys.
-struct swapped_pairs {
-  std::uint64_t rows = 0;
-  std::uint64_t keys = 0;
-};
-
 /// Keys in the memory of a backend, and the key set that knows the answers.
 class generated_keys {
  public:
   /// Generates; waits.
-  generated_keys(const workload& what, machine& here, const swapped_pairs& swaps = {});
+  generated_keys(const workload& what, machine& here);
 
   const key_set& set() const noexcept { return set_; }
   /// The column to build over.
@@ -51,10 +44,8 @@ class generated {
   const key_set& set() const noexcept { return keys_.set(); }
   /// Goes on to the keys that are held after a wave, and to probes among these; waits.
   void advance(machine& here, std::uint64_t wave);
-  /// The column to build over, or to update an index to.
+  /// The column to build over.
   const key_span& keys() const noexcept { return keys_.column(); }
-  /// The column to build over before an update, or null.
-  const key_span* keys_before() const noexcept { return before_ ? &before_->column() : nullptr; }
   /// The keys of rows [begin, begin + count), whether held or not.
   column rows(std::uint64_t begin, std::uint64_t count) const;
   /// All points, or all lower keys.
@@ -73,7 +64,6 @@ class generated {
 
   workload workload_;
   generated_keys keys_;
-  std::optional<generated_keys> before_;
   buffer<std::uint64_t> cumulative_;
   buffer<std::uint64_t> first_rank_;
   buffer<std::byte> lower_memory_;

@@ -60,8 +60,6 @@ struct key_set {
   std::uint64_t built = none;               ///< slots from this one on are inserted later
   bijection shuffle;                        ///< unsorted inserts: slot to row
   const std::uint64_t* position = nullptr;  ///< sorted inserts: slot to row, else null
-  std::uint64_t swapped_rows = 0;  ///< pairs of neighbouring rows, the first ones, that are swapped
-  std::uint64_t swapped_keys = 0;  ///< pairs of neighbouring slots, the first ones, likewise
 
   /// Whether the values have no gaps.
   RAYDEX_HD bool is_dense() const { return dense == distinct; }
@@ -79,13 +77,13 @@ struct key_set {
 
   /// The key in a slot.
   RAYDEX_HD std::uint64_t key_in(std::uint64_t slot) const {
-    return key(slot < n - heavy ? swapped(slot, swapped_keys) % distinct : heavy_index);
+    return key(slot < n - heavy ? slot % distinct : heavy_index);
   }
 
   /// The row of a slot.
   RAYDEX_HD std::uint64_t row(std::uint64_t slot) const {
     if (slot >= built) return slot;
-    return swapped(position != nullptr ? position[slot] : shuffle(slot), swapped_rows);
+    return position != nullptr ? position[slot] : shuffle(slot);
   }
 
   /// The set with more or fewer keys, which begins as this one. Precondition: every key comes once,
@@ -176,10 +174,6 @@ struct key_set {
   }
 
  private:
-  // The other one of a pair of neighbours, in the first so many pairs of all.
-  RAYDEX_HD std::uint64_t swapped(std::uint64_t i, std::uint64_t pairs) const {
-    return i / 2 < pairs && (i ^ 1) < n ? i ^ 1 : i;
-  }
   RAYDEX_HD std::uint64_t in_clump(std::uint64_t drawn) const {
     return drawn & ((std::uint64_t{1} << clump_bits) - 1);
   }

@@ -68,20 +68,11 @@ std::uint64_t find_longest(const probe_set& set, std::uint64_t probes) {
   return begin;
 }
 
-void check_swaps(const workload& what) {
-  require(!what.updated_from, "swaps in keys that were updated from others: one of the two");
-  require(what.insert_order == order::unsorted, "swaps in sorted rows: must be unsorted");
-  require(what.swapped_keys == 0 ||
-              (what.uniformity == 0 && what.multiplicity == 1 && what.heavy_key == 0),
-          "swapped neighbouring keys: they must be dense, once each (--uniformity 0)");
-}
-
 // Of such keys the first so many are a set as if drawn by themselves.
 void check_waves(const workload& what) {
   require(what.waves <= 1024, "{} waves: must be at most 1024", what.waves);
   require(what.growth > 1 && what.growth <= 1024, "growth {}: must be above 1 and at most 1024",
           what.growth);
-  require(!is_updated(what), "waves on keys that were updated from others: one of the two");
   require(what.multiplicity == 1, "waves of keys that come {} times each: must be once",
           what.multiplicity);
   require(what.heavy_key == 0, "waves of keys of which one has {} % of the rows: must be 0",
@@ -112,20 +103,6 @@ std::uint64_t keys_after(const workload& what, std::uint64_t wave) {
       static_cast<std::uint64_t>(std::llround(static_cast<double>(what.keys) * (what.growth - 1)));
   const std::uint64_t there = wave <= what.waves ? wave : 2 * what.waves - wave;
   return what.keys + more / what.waves * there + more % what.waves * there / what.waves;
-}
-
-bool is_updated(const workload& what) {
-  return what.updated_from || what.swapped_rows != 0 || what.swapped_keys != 0;
-}
-
-workload before_update(const workload& what) {
-  workload before = what;
-  if (!what.updated_from) return before;  // the same keys, in other rows
-  before.shape = what.updated_from.value();
-  before.uniformity = 100;  // dense keys are the same whatever the seed
-  before.updated_from.reset();
-  ++before.seed;
-  return before;
 }
 
 key_set make_key_set(const workload& what) {
@@ -285,8 +262,6 @@ void check(const workload& what) {
   require(what.keys <= most_cells, "{} keys: must be at most 2^48", what.keys);
   require(what.probes <= most_cells, "{} probes: must be at most 2^48", what.probes);
   make_probe_set(what, make_key_set(what), {});
-  if (is_updated(what)) make_key_set(before_update(what));
-  if (what.swapped_rows != 0 || what.swapped_keys != 0) check_swaps(what);
   if (what.waves != 0) check_waves(what);
 }
 
@@ -320,12 +295,6 @@ std::string describe(const workload& what) {
   add(what.aggregate != usual.aggregate, "by an aggregate");
   add(what.threads != usual.threads,
       fmt::format("{} thread{}", what.threads, what.threads == 1 ? "" : "s"));
-  add(what.updated_from != usual.updated_from,
-      fmt::format("updated from {} ones", to_string(what.updated_from)));
-  add(what.swapped_rows != usual.swapped_rows,
-      fmt::format("{} pairs of rows swapped", size_text(what.swapped_rows)));
-  add(what.swapped_keys != usual.swapped_keys,
-      fmt::format("{} pairs of keys swapped", size_text(what.swapped_keys)));
   add(what.waves != usual.waves,
       fmt::format("{} waves to {} times as many and back", what.waves, what.growth));
   return text;

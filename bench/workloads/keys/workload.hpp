@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,11 +69,7 @@ struct workload {
   std::uint64_t range_hits = 0;           ///< rows in a range on average; 0: probes are points
   lengths range_lengths = lengths::even;  ///< how they differ from that
   double giant_range = 0;                 ///< share of the rows that one range has besides
-  /// How other keys lie that an index is built over before it is updated to these.
-  std::optional<distribution> updated_from{};
-  std::uint64_t swapped_rows = 0;  ///< pairs of neighbouring rows that swap keys in an update
-  std::uint64_t swapped_keys = 0;  ///< pairs of neighbouring keys that swap rows in one
-  std::uint64_t aggregate = 0;     ///< 1: an aggregate over the index answers; 0: the index
+  std::uint64_t aggregate = 0;            ///< 1: an aggregate over the index answers; 0: the index
   std::uint64_t threads = 0;  ///< that ask, each with a stream of its own; 0: one stream for all
   std::uint64_t waves = 0;    ///< of insertions, and then as many of deletions; 0: none
   double growth = 2.2;        ///< how many times as many keys the insertions lead to
@@ -89,13 +84,6 @@ inline constexpr std::uint64_t most_cells = std::uint64_t{1} << 48;
 
 /// Throws `invalid_argument` where no such workload can be made; says why and what would be legal.
 void check(const workload& what);
-
-/// Whether an index is built over other keys first.
-bool is_updated(const workload& what);
-
-/// The workload of the keys that an index is updated from: as many, as wide and as often.
-/// Precondition: `is_updated`.
-workload before_update(const workload& what);
 
 /// How many keys are held after so many waves of `2 * waves`: insertions come first, equally many
 /// keys each; deletions take them back.

@@ -67,14 +67,8 @@ struct ray_engine {
 
    public:
     tracer(const context& on, memory_resource& memory, const scene_plan<Scene>& plan)
-        : scene_(on, memory, {plan.primitive, plan.part_begins, plan.scene.joined, plan.refittable},
+        : scene_(on, memory, {plan.primitive, plan.part_begins, plan.scene.joined},
                  shapes_of(plan)) {}
-
-    template <class Begin>
-    void refit(const context& /*on*/, const scene_plan<Scene>& plan, const Begin& begin) {
-      begin();
-      scene_.refit(shapes_of(plan));
-    }
 
     template <class Job>
     void trace(const context& /*on*/, const Job& job) const {

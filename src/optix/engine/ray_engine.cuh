@@ -189,20 +189,6 @@ struct ray_engine {
       list(on, plan);
     }
 
-    template <class Begin>
-    void refit(const context& on, const scene_plan<Scene>& plan, const Begin& begin) {
-      if (structures_.empty()) return;
-      std::size_t bytes = 0;
-      for (const structure& part : structures_)
-        bytes = std::max(bytes, part.refit_scratch());
-      buffer<std::byte> scratch(on, bytes);
-      part_builder builder(on, plan);
-      begin();
-      for (std::size_t part = 0; part < structures_.size(); ++part)
-        structures_[part].refit(on.stream, builder.put(part), flags_, scratch.data());
-      list(on, plan);
-    }
-
     template <class Job>
     void trace(const context& on, const Job& job) const {
       const auto parameters = parameters_of(job, handles_.data());
@@ -215,7 +201,6 @@ struct ray_engine {
    private:
     static unsigned flags_of(const scene_plan<Scene>& plan) {
       return (plan.compact ? abi::allow_compaction : 0U) |
-             (plan.refittable ? abi::allow_update : 0U) |
              (plan.fast_build ? abi::prefer_fast_build : abi::prefer_fast_trace);
     }
 

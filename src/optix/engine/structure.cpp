@@ -59,13 +59,6 @@ struct described {
   abi::build_input input{};
 };
 
-abi::build_options options_for(abi::build_operation operation, unsigned flags) {
-  abi::build_options options{};
-  options.flags = flags;
-  options.operation = operation;
-  return options;
-}
-
 }  // namespace
 
 static_assert(abi::structure_alignment <= 256, "memory resources align to 256");
@@ -99,10 +92,11 @@ structure::structure(const context& on, const std::vector<abi::traversable>& chi
 void structure::build(const context& on, const abi::build_input& input, unsigned flags) {
   const abi::functions& call = driver();
   const abi::context_handle context = current_device().context;
-  const abi::build_options options = options_for(abi::build_operation::build, flags);
+  abi::build_options options{};
+  options.flags = flags;
+  options.operation = abi::build_operation::build;
   abi::build_sizes sizes{};
   check(call.get_build_sizes(context, &options, &input, 1, &sizes), "optixAccelComputeMemoryUsage");
-  if ((flags & abi::allow_update) != 0) refit_scratch_ = sizes.update_scratch;
   const bool compact = (flags & abi::allow_compaction) != 0;
   memory_ = {on, sizes.structure};
   buffer<std::uint64_t> compacted(on, compact ? 1 : 0);
@@ -125,15 +119,6 @@ void structure::build(const context& on, const abi::build_input& input, unsigned
   check(call.compact(context, on.stream, handle_, address_of(smaller.data()), bytes, &handle_),
         "optixAccelCompact");
   memory_ = std::move(smaller);
-}
-
-void structure::refit(stream_t stream, const primitives& what, unsigned flags, void* scratch) {
-  const abi::build_options options = options_for(abi::build_operation::update, flags);
-  const described now(what);
-  check(driver().build(current_device().context, stream, &options, &now.input, 1,
-                       address_of(scratch), refit_scratch_, address_of(memory_.data()),
-                       memory_.bytes(), &handle_, nullptr, 0),
-        "optixAccelBuild");
 }
 
 }  // namespace raydex::optix

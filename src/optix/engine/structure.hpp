@@ -30,12 +30,6 @@ class RAYDEX_INTERNAL structure {
   // Builds over instances of other structures, which it refers to; their ids count from 0.
   structure(const context& on, const std::vector<abi::traversable>& children, unsigned flags);
 
-  // Moves the primitives, which must be as many as those that it was built over, with the same
-  // flags, among them `allow_update`. `scratch` holds `refit_scratch()` bytes.
-  void refit(stream_t stream, const primitives& what, unsigned flags, void* scratch);
-  // Bytes that `refit` needs; 0 without `allow_update`.
-  std::size_t refit_scratch() const { return refit_scratch_; }
-
   // What rays are traced against; 0, which they never meet, for no primitives.
   abi::traversable handle() const { return handle_; }
 
@@ -44,7 +38,6 @@ class RAYDEX_INTERNAL structure {
 
   buffer<std::byte> memory_;
   abi::traversable handle_ = 0;
-  std::size_t refit_scratch_ = 0;
 };
 
 }  // namespace raydex::optix

@@ -27,7 +27,6 @@ class rx_arguments : public testing::Test {
 TEST_F(rx_arguments, words_are_listed) {
   refused({{"mode", "2d"}}, {"option mode", "'2d'", "3d", "naive", "extended"});
   refused({{"primitive", "cube"}}, {"option primitive", "'cube'", "auto", "triangle", "sphere"});
-  refused({{"points", "side"}}, {"option points", "'side'", "perpendicular", "offset", "zero"});
   refused({{"ranges", "all"}}, {"option ranges", "'all'", "offset", "zero"});
   refused({{"hits", "first"}}, {"option hits", "'first'", "closest", "any"});
   refused({{"duplicates", "drop"}}, {"option duplicates", "'drop'", "compress", "keep"});
@@ -37,7 +36,13 @@ TEST_F(rx_arguments, words_are_listed) {
   refused({{"order", "random"}}, {"option order", "'random'", "auto", "batch", "tiles", "sorted"});
   refused({{"top", "tree"}}, {"option top", "'tree'", "table", "instances"});
   refused({{"inverse", "yes"}}, {"option inverse", "'yes'", "off", "on", "auto"});
-  refused({{"update", "never"}}, {"option update", "'never'", "rebuild", "refit"});
+}
+
+TEST_F(rx_arguments, what_is_left_of_former_options_is_taken) {
+  EXPECT_EQ(built({{"points", "perpendicular"}, {"update", "rebuild"}})->info().options,
+            built({})->info().options);
+  refused({{"points", "zero"}}, {"option points", "'zero'", "perpendicular"});
+  refused({{"update", "refit"}}, {"option update", "'refit'", "rebuild"});
 }
 
 TEST_F(rx_arguments, a_coordinate_has_23_bits_at_most) {

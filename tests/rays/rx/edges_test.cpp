@@ -77,11 +77,10 @@ class rx_edges : public test::backend_test {
                  std::uint64_t most_probe = static_cast<Key>(-1)) const {
     for (const char* primitive : {"triangle", "box", "sphere"}) {
       if (!with_spheres && std::string_view(primitive) == "sphere") continue;
-      for (const char* rays : {"perpendicular", "offset", "zero"}) {
+      for (const char* rays : {"offset", "zero"}) {
         option_map options = mode;
         options["primitive"] = primitive;
-        options["points"] = rays;
-        options["ranges"] = std::string_view(rays) == "zero" ? "zero" : "offset";
+        options["ranges"] = rays;
         check(keys, options, most_probe);
         options["hits"] = "any";
         options["duplicates"] = "keep";

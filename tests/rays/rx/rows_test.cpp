@@ -88,10 +88,7 @@ class rx_rows : public test::backend_test {
 
 std::vector<rx_options> tested_options() {
   return {{.primitive = rx_primitive::triangle},
-          {.primitive = rx_primitive::triangle,
-           .points = core::point_ray::offset,
-           .compact = true,
-           .build = rx_build::trace},
+          {.primitive = rx_primitive::triangle, .compact = true, .build = rx_build::trace},
           {.primitive = rx_primitive::triangle, .parts = 7},
           {.primitive = rx_primitive::sphere, .parts = 3},
           {.bits = {.x = 18, .y = 23, .z = 23}, .scale = rx_scale{.y = 3, .z = 9}}};
@@ -189,23 +186,21 @@ TEST_F(rx_rows, holds_nothing_but_the_scene) {
 }
 
 TEST_F(rx_rows, swapped_keys_move_primitives) {
-  for (const rx_update update : {rx_update::rebuild, rx_update::refit}) {
-    list64 keys(3000);
-    std::iota(keys.begin(), keys.end(), 0);
-    auto random = test::generator();
-    std::shuffle(keys.begin(), keys.end(), random);
-    const auto built = build(keys, {.parts = 2, .update = update});
-    for (std::size_t i = 0; i < keys.size(); i += 2)
-      std::swap(keys[i], keys[i + 1]);
+  list64 keys(3000);
+  std::iota(keys.begin(), keys.end(), 0);
+  auto random = test::generator();
+  std::shuffle(keys.begin(), keys.end(), random);
+  const auto built = build(keys, {.parts = 2});
+  for (std::size_t i = 0; i < keys.size(); i += 2)
+    std::swap(keys[i], keys[i + 1]);
+  built->update(stream(), column(at().upload(keys)));
+  expect_holds(*built, keys, keys, 5);
+  // More keys, fewer, and none.
+  for (const std::size_t size : {4000U, 10U, 0U, 1U}) {
+    keys.resize(size, 77);
     built->update(stream(), column(at().upload(keys)));
-    expect_holds(*built, keys, keys, 5);
-    // More keys, fewer, and none.
-    for (const std::size_t size : {4000U, 10U, 0U, 1U}) {
-      keys.resize(size, 77);
-      built->update(stream(), column(at().upload(keys)));
-      EXPECT_EQ(built->info().entries, size);
-      expect_holds(*built, keys, list64{0, 77, 5000}, 4000);
-    }
+    EXPECT_EQ(built->info().entries, size);
+    expect_holds(*built, keys, list64{0, 77, 5000}, 4000);
   }
 }
 
@@ -299,7 +294,6 @@ TEST_F(rx_rows, what_needs_hits_checked_is_refused) {
   };
   refused({.primitive = rx_primitive::box}, "option primitive");
   refused({.mode = rx_mode::extended}, "option mode");
-  refused({.points = core::point_ray::zero}, "option points");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An index that was given another column, by refit or rebuild, answers like one built over it.
+// An index that was given another column answers like one built over it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,19 +68,16 @@ class rx_update_test : public test::backend_test {
 std::vector<rx_options> tested_options() {
   std::vector<rx_options> all;
   for (const rx_primitive primitive : {rx_primitive::triangle, rx_primitive::box}) {
-    for (const rx_update update : {rx_update::refit, rx_update::rebuild}) {
-      all.push_back({.primitive = primitive, .update = update});
-      all.push_back({.primitive = primitive,
-                     .hits = core::ray_hits::any,
-                     .duplicates = rx_duplicates::keep,
-                     .compact = true,
-                     .parts = 3,
-                     .top = rx_top::instances,
-                     .update = update});
-    }
+    all.push_back({.primitive = primitive});
+    all.push_back({.primitive = primitive,
+                   .hits = core::ray_hits::any,
+                   .duplicates = rx_duplicates::keep,
+                   .compact = true,
+                   .parts = 3,
+                   .top = rx_top::instances});
   }
-  all.push_back({.primitive = rx_primitive::sphere, .parts = 2, .update = rx_update::refit});
-  all.push_back({.inverse = rx_inverse::on, .update = rx_update::refit});
+  all.push_back({.primitive = rx_primitive::sphere, .parts = 2});
+  all.push_back({.inverse = rx_inverse::on});
   all.push_back({.inverse = rx_inverse::automatic});
   return all;
 }
@@ -121,7 +118,7 @@ TEST_F(rx_update_test, more_and_fewer_keys) {
 
 TEST_F(rx_update_test, row_ids_are_replaced_too) {
   const auto keys = at().upload(key_list{5, 3, 5});
-  const auto built = build(at(), keys, {.update = rx_update::refit});
+  const auto built = build(at(), keys, {});
   built->update(stream(), column(keys), column(at().upload(std::vector{9U, 70U, 8U})));
   EXPECT_EQ(built->info().max_row_id, 70U);
   buffer<std::uint64_t> sums(at(), 3);
@@ -156,31 +153,29 @@ TEST_F(rx_update_test, an_update_that_runs_out_leaves_the_index_as_it_was) {
   const context plain = at();
   const key_list before = random_keys(3000);
   const auto after = at().upload(random_keys(3000));
-  for (const rx_update update : {rx_update::refit, rx_update::rebuild}) {
-    const rx_options options = {.parts = 2, .update = update};
-    test::limited_resource plenty(plain.memory, std::numeric_limits<std::size_t>::max());
-    {
-      const auto built = build({plenty, plain.stream}, at().upload(before), options);
-      built->update(plain.stream, column(after));
-    }
-    const std::size_t peak = plenty.peak();
-    std::size_t failures = 0;
-    for (std::size_t limit = peak / 4; limit < peak; limit += peak / 13 + 1) {
-      test::limited_resource scarce(plain.memory, limit);
-      try {
-        const auto built = build({scarce, plain.stream}, at().upload(before), options);
-        const std::size_t held = scarce.held();
-        EXPECT_THROW(built->update(plain.stream, column(after)), out_of_memory);
-        ++failures;
-        EXPECT_EQ(scarce.held(), held);
-        expect_holds(*built, before, {});
-      } catch (const out_of_memory&) {
-        // There was not even enough for the build.
-      }
-      EXPECT_EQ(scarce.held(), 0);
-    }
-    EXPECT_GT(failures, 0);
+  const rx_options options = {.parts = 2};
+  test::limited_resource plenty(plain.memory, std::numeric_limits<std::size_t>::max());
+  {
+    const auto built = build({plenty, plain.stream}, at().upload(before), options);
+    built->update(plain.stream, column(after));
   }
+  const std::size_t peak = plenty.peak();
+  std::size_t failures = 0;
+  for (std::size_t limit = peak / 4; limit < peak; limit += peak / 13 + 1) {
+    test::limited_resource scarce(plain.memory, limit);
+    try {
+      const auto built = build({scarce, plain.stream}, at().upload(before), options);
+      const std::size_t held = scarce.held();
+      EXPECT_THROW(built->update(plain.stream, column(after)), out_of_memory);
+      ++failures;
+      EXPECT_EQ(scarce.held(), held);
+      expect_holds(*built, before, {});
+    } catch (const out_of_memory&) {
+      // There was not even enough for the build.
+    }
+    EXPECT_EQ(scarce.held(), 0);
+  }
+  EXPECT_GT(failures, 0);
 }
 
 }  // namespace

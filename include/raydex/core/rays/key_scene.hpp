@@ -43,13 +43,6 @@ struct axis_ray {
 /// What stands for a key in a scene.
 enum class primitive_kind : std::uint8_t { triangle, sphere, box };
 
-/// How a ray looks for a point.
-enum class point_ray : std::uint8_t {
-  perpendicular,  ///< along z, through the point only
-  offset,         ///< along x, from the gap before the point to the gap after it
-  zero            ///< the same, but it starts before the row and passes what lies before the gap
-};
-
 /// Where keys lie. In a grid the lowest bits of a key are x, the next ones y, the highest ones z,
 /// each moved so that 0 is in the middle of all: then coordinates, which are halves, and what lies
 /// a quarter beside them are exact floats. Steps along y and z may be longer than 1, powers of 2
@@ -189,11 +182,8 @@ struct key_grid {
     return along >= ray.begin && along <= ray.end ? along : -1;
   }
 
-  /// The ray that looks for a point.
-  RAYDEX_HD axis_ray ray_to(std::uint64_t key, point_ray how) const {
-    if (how != point_ray::perpendicular) return ray_along(key, key, how == point_ray::zero);
-    return across(place(key));
-  }
+  /// The ray that looks for a point, along z.
+  RAYDEX_HD axis_ray ray_to(std::uint64_t key) const { return across(place(key)); }
   /// The ray that looks for the keys from `lower` to `upper` of a segment.
   RAYDEX_HD axis_ray ray_along(std::uint64_t lower, std::uint64_t upper, bool from_zero) const {
     const point3 at = place(lower);

@@ -29,12 +29,11 @@ struct rx_scene {
   /// key.
   RAYDEX_HD static constexpr bool any_will_do(bool is_point) { return is_point; }
 
-  key_grid grid;                                ///< where keys lie
-  point_ray points = point_ray::perpendicular;  ///< rays for points
-  bool ranges_from_zero = false;                ///< whether rays for ranges start before the row
-  ray_hits hits = ray_hits::closest;            ///< which hits count
-  const Key* keys = nullptr;                    ///< the sorted column
-  Position entries = 0;                         ///< its size
+  key_grid grid;                            ///< where keys lie
+  bool ranges_from_zero = false;            ///< whether rays for ranges start before the row
+  ray_hits hits = ray_hits::closest;        ///< which hits count
+  const Key* keys = nullptr;                ///< the sorted column
+  Position entries = 0;                     ///< its size
   const Position* first_entries = nullptr;  ///< the first entry of each primitive; null: its number
   Position primitives = 0;                  ///< how many
   const Position* part_begins = nullptr;    ///< the first primitive of each part
@@ -115,7 +114,7 @@ struct rx_scene {
         const bool ends = segment == grid.segment(last);
         const auto end = static_cast<Key>(ends ? last : grid.last_of_segment(segment));
         const axis_ray ray =
-            is_point ? grid.ray_to(first, points) : grid.ray_along(first, end, ranges_from_zero);
+            is_point ? grid.ray_to(first) : grid.ray_along(first, end, ranges_from_zero);
         if (hits == ray_hits::any) {
           tracer.visit(part, ray, part_begin(part), met);
         } else if (Position primitive; tracer.closest(part, ray, primitive)) {

@@ -28,14 +28,13 @@ struct rx_row_scene {
   /// Rays that one lookup may need: 2^36 keys, or as many rows of a grid with short ones.
   static constexpr std::uint64_t most_rays = std::uint64_t{1} << 16;
 
-  key_grid grid;                                ///< where keys lie
-  point_ray points = point_ray::perpendicular;  ///< rays for points
-  Key smallest = 0;                             ///< the smallest key
-  Key largest = 0;                              ///< the largest key
-  Position primitives = 0;                      ///< how many
-  Position part_size = 1;                       ///< how many a part has, but for the last one
-  unsigned parts = 1;                           ///< how many parts
-  const Key* keys = nullptr;                    ///< of primitives, while they are built or moved
+  key_grid grid;              ///< where keys lie
+  Key smallest = 0;           ///< the smallest key
+  Key largest = 0;            ///< the largest key
+  Position primitives = 0;    ///< how many
+  Position part_size = 1;     ///< how many a part has, but for the last one
+  unsigned parts = 1;         ///< how many parts
+  const Key* keys = nullptr;  ///< of primitives, while they are built
 
   /// The first primitive of a part.
   RAYDEX_HD Position part_begin(unsigned part) const {
@@ -75,8 +74,7 @@ struct rx_row_scene {
         const std::uint64_t segment = grid.segment(first);
         const bool ends = segment == grid.segment(wanted.upper);
         const auto last = ends ? wanted.upper : static_cast<Key>(grid.last_of_segment(segment));
-        tracer.visit(part,
-                     is_point ? grid.ray_to(first, points) : grid.ray_along(first, last, false),
+        tracer.visit(part, is_point ? grid.ray_to(first) : grid.ray_along(first, last, false),
                      part_begin(part), met);
         if (ends) break;
         first = static_cast<Key>(last + 1);

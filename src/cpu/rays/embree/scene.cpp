@@ -271,9 +271,8 @@ struct scene::state {
 
   RTCScene new_scene() const {
     RTCScene made = rtcNewScene(device);
-    // Robust: no ray slips through between boxes or edges. Only dynamic scenes are refit.
-    rtcSetSceneFlags(made, RTC_SCENE_FLAG_ROBUST | filters_by_query |
-                               (made_of.refittable ? RTC_SCENE_FLAG_DYNAMIC : RTC_SCENE_FLAG_NONE));
+    // Robust: no ray slips through between boxes or edges.
+    rtcSetSceneFlags(made, RTC_SCENE_FLAG_ROBUST | filters_by_query);
     rtcSetSceneBuildQuality(made, RTC_BUILD_QUALITY_MEDIUM);
     return made;
   }
@@ -286,7 +285,6 @@ struct scene::state {
       RTCGeometry geometry = held.get();
       allocate(geometry, on, part);
       place(part);
-      if (made_of.refittable) rtcSetGeometryBuildQuality(geometry, RTC_BUILD_QUALITY_REFIT);
       rtcCommitGeometry(geometry);
       rtcAttachGeometry(made, geometry);
     }
@@ -334,16 +332,6 @@ struct scene::state {
     top = made.get();
   }
 
-  void move_part(std::size_t part) {
-    if (size_of(part) == 0) return;
-    place(part);
-    RTCGeometry geometry = rtcGetGeometry(parts[part], 0);
-    if (made_of.primitive != core::primitive_kind::box)
-      rtcUpdateGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0);
-    rtcCommitGeometry(geometry);
-    commit(parts[part]);
-  }
-
   query ask(const core::axis_ray& ray) const {
     return {{},
             &ray,
@@ -355,12 +343,12 @@ struct scene::state {
   RTCScene traced(unsigned part) const { return top != nullptr ? top : parts[part]; }
 };
 
-scene::scene(const context& on, memory_resource& memory, const scene_parts& parts, shapes before)
+scene::scene(const context& on, memory_resource& memory, const scene_parts& parts, shapes places)
     : state_(std::make_unique<state>()) {
   const cpu::default_floats floats;
   state& s = *state_;
   s.made_of = parts;
-  s.places = std::move(before);
+  s.places = std::move(places);
   s.device = rtcNewDevice(nullptr);
   if (s.device == nullptr) fail("rtcNewDevice", rtcGetDeviceError(nullptr));
   const auto count = [](void* counted, ssize_t bytes, bool /*post*/) {
@@ -379,23 +367,6 @@ scene::scene(const context& on, memory_resource& memory, const scene_parts& part
 }
 
 scene::~scene() = default;
-
-void scene::refit(shapes after) {
-  const cpu::default_floats floats;
-  state& s = *state_;
-  std::swap(s.places, after);
-  try {
-    for (std::size_t part = 0; part < s.parts.size(); ++part)
-      s.move_part(part);
-    if (!s.made_of.joined) return;
-    // There is none yet where it could not be made the last time.
-    if (s.top != nullptr) rtcReleaseScene(std::exchange(s.top, nullptr));
-    s.join();
-  } catch (...) {
-    std::swap(s.places, after);  // the others may not live on
-    throw;
-  }
-}
 
 bool scene::closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive,
                     bool& from_behind) const {

@@ -26,8 +26,7 @@ struct shapes {
 struct scene_parts {
   core::primitive_kind primitive;
   std::vector<std::uint64_t> begins;
-  bool joined;      // rays meet the primitives of all parts, which are instances of one scene
-  bool refittable;  // `refit` may be called
+  bool joined;  // rays meet the primitives of all parts, which are instances of one scene
 };
 
 // Scenes of primitives that stand for keys, a scene a part.
@@ -35,13 +34,10 @@ class RAYDEX_INTERNAL scene {
  public:
   // Shapes are asked for as long as the scene lives. What Embree allocates is counted in `memory`.
   // Throws `unavailable` where Embree cannot be used, and `out_of_memory`.
-  scene(const context& on, memory_resource& memory, const scene_parts& parts, shapes before);
+  scene(const context& on, memory_resource& memory, const scene_parts& parts, shapes places);
   ~scene();
   scene(const scene&) = delete;
   scene& operator=(const scene&) = delete;
-
-  // Moves the primitives. Throws as the constructor does.
-  void refit(shapes after);
 
   // The first primitive of a part that a ray meets, counted within the part, or, where parts are
   // joined, within the scene, and whether a triangle is met from behind, where its corners turn
