@@ -31,6 +31,7 @@
 #include "raydex/core/keys/column.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
+#include "raydex/repairs.hpp"
 #include "raydex/session.hpp"
 
 namespace raydex::cli {
@@ -315,7 +316,7 @@ void run(const query_arguments& given) {
   });
   costs.lookup_ms = found.lookup_ms();
   costs.lookup_peak_bytes = found.lookup_peak_bytes();
-  costs.repairs = built->repairs(context(on).stream);
+  costs.repairs = repairs(*built, context(on).stream);
 
   bar.phase("write");
   write(files.answers(), found, given.result);

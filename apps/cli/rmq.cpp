@@ -28,6 +28,7 @@
 #include "files/read.hpp"
 #include "files/wall_clock.hpp"
 #include "raydex/error.hpp"
+#include "raydex/repairs.hpp"
 #include "raydex/rmq.hpp"
 #include "raydex/session.hpp"
 
@@ -247,7 +248,7 @@ void run(const rmq_arguments& given) {
     writer.write(on.download(answers));
   });
 
-  costs.repairs = built->repairs(context(on).stream);
+  costs.repairs = repairs(*built, context(on).stream);
 
   bar.phase("write");
   query_asked query{given.result, all_ranges.size()};

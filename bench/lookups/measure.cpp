@@ -18,6 +18,7 @@
 #include "files/wall_clock.hpp"
 #include "raydex/aggregate.hpp"
 #include "raydex/join.hpp"
+#include "raydex/repairs.hpp"
 
 namespace raydex::bench {
 namespace {
@@ -314,7 +315,7 @@ struct answered {
 answered ask(machine& here, const generated& data, result asked, const index& who,
              int repetitions) {
   stream_t stream = context(here.on()).stream;
-  const std::uint64_t repaired = who.repairs(stream);
+  const std::uint64_t repaired = repairs(who, stream);
   interview talk(here, data, asked, who);
   const double ms = median_call_of(repetitions, [&] { return talk.milliseconds(); });
   return {.aggregate_ms = talk.aggregate_ms(),
@@ -323,7 +324,7 @@ answered ask(machine& here, const generated& data, result asked, const index& wh
           .join_bytes = talk.join_bytes(),
           .ms = ms,
           .peak_bytes = talk.peak_bytes(),
-          .repairs = who.repairs(stream) - repaired,
+          .repairs = repairs(who, stream) - repaired,
           .wrong = talk.count_wrong()};
 }
 

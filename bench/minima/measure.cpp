@@ -6,6 +6,7 @@
 
 #include "bench/machine/median.hpp"
 #include "files/wall_clock.hpp"
+#include "raydex/repairs.hpp"
 
 namespace raydex::bench {
 
@@ -43,7 +44,7 @@ rmq_measurement measure(machine& here, const rmq_generated& data, rmq_result ask
       }
     });
   });
-  found.repairs = built->repairs(context(on).stream);
+  found.repairs = repairs(*built, context(on).stream);
   found.wrong = here.count_wrong(data.reference(), {.asked = asked,
                                                     .position_bits = what.position_bits,
                                                     .size = what.probes,

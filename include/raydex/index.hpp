@@ -186,13 +186,6 @@ class RAYDEX_EXPORT index {
                  closeness which = closeness::or_equal) const;
   /// @}
 
-  /// How many lookups rays did not answer rightly, so that a search had to, since the build; 0 for
-  /// structures without rays. Answers are right in any case; a number that grows tells of rays that
-  /// pass beside what they should meet. Lookups that are left to a search by design do not count,
-  /// such as ranges of too many rays, nor, of `rx`, those without matches. Synchronises. Queries
-  /// must not run at the same time.
-  std::uint64_t repairs(stream_t stream) const;
-
   /// Inserts and erases entries; cost and memory: see the structure. Only where
   /// `capability::updates` says so; otherwise throws `unsupported`.
   ///
@@ -231,8 +224,6 @@ class RAYDEX_EXPORT index {
                        void* out) const = 0;
   /// Answers `rows` where no offsets are given. By default by those above.
   virtual matches do_matches(const context& on, const probes& batch) const;
-  /// Answers `repairs`. By default 0.
-  virtual std::uint64_t do_repairs(stream_t stream) const;
   /// Throws `unsupported` for probes of a kind that the structure does not answer. By default, none
   /// are.
   virtual void check_kind(const probes& batch) const;

@@ -24,6 +24,7 @@
 #include "raydex/partition.hpp"                // IWYU pragma: export
 #include "raydex/pivot_tree.hpp"               // IWYU pragma: export
 #include "raydex/pmr_resource.hpp"             // IWYU pragma: export
+#include "raydex/repairs.hpp"                  // IWYU pragma: export
 #include "raydex/rmq.hpp"                      // IWYU pragma: export
 #include "raydex/rmq_cover.hpp"                // IWYU pragma: export
 #include "raydex/rmq_hierarchy.hpp"            // IWYU pragma: export

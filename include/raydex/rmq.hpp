@@ -129,10 +129,6 @@ class RAYDEX_EXPORT rmq {
   /// there.
   void refresh(stream_t stream, const column& positions);
 
-  /// How many lookups since the build rays did not answer rightly, so that a search had to; 0 for
-  /// structures without rays. Synchronises. Queries must not run at the same time.
-  std::uint64_t repairs(stream_t stream) const;
-
  protected:
   /// For implementations: a structure over memory that is counted on its way to `upstream`.
   explicit rmq(memory_resource& upstream);
@@ -150,8 +146,6 @@ class RAYDEX_EXPORT rmq {
   virtual void do_read(const context& on, void* to, const void* from, std::size_t bytes) const = 0;
   /// Does `refresh`. By default, throws `unsupported`.
   virtual void do_refresh(stream_t stream, const column& positions);
-  /// Does `repairs`. By default, there are none.
-  virtual std::uint64_t do_repairs(stream_t stream) const;
   /// @}
 
   /// Checks the types of values and places that a view is asked for, and that it is of minima.

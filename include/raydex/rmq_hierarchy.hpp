@@ -75,8 +75,8 @@ struct rmq_hierarchy_options {
 /// `top=rays` an `rmq_rx` over the last level besides. *Updates*: `refresh` makes the chunks again
 /// that hold changed positions, or all of a level where that is faster, for no more than the build
 /// costs; the scene of rays is built anew. If there is no memory for it, `refresh` throws, and
-/// levels alone answer until another one succeeds; such lookups count as repairs. *Stream*: neither
-/// build nor refresh synchronises.
+/// levels alone answer until another one succeeds; such lookups count as `repairs`. *Stream*:
+/// neither build nor refresh synchronises.
 class RAYDEX_EXPORT rmq_hierarchy : public rmq {
  public:
   ~rmq_hierarchy() override;

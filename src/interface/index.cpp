@@ -225,14 +225,6 @@ void index::successor(const context& on, const probes& batch, const row_id_span&
   closest(on, batch, false, which, out);
 }
 
-std::uint64_t index::repairs(stream_t stream) const try { return do_repairs(stream); } catch (...) {
-  rethrow_as_error();
-}
-
-std::uint64_t index::do_repairs(stream_t /*stream*/) const {
-  return 0;
-}
-
 void index::edit(stream_t stream, const edits& batch) try {
   const unwatched from_here;
   const auto check_keys = [&](const char* argument, const column& keys) {

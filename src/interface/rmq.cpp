@@ -152,12 +152,4 @@ void rmq::do_refresh(stream_t /*stream*/, const column& /*positions*/) {
       fmt::format("{} takes no changed values; rmq_cover and rmq_hierarchy do", info_.structure));
 }
 
-std::uint64_t rmq::repairs(stream_t stream) const try { return do_repairs(stream); } catch (...) {
-  rethrow_as_error();
-}
-
-std::uint64_t rmq::do_repairs(stream_t /*stream*/) const {
-  return 0;
-}
-
 }  // namespace raydex

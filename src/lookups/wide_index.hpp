@@ -18,6 +18,7 @@
 #include "raydex/core/rays/traced.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
+#include "raydex/repairs.hpp"
 #include "src/interface/cells.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/interface/located_index.hpp"
@@ -26,7 +27,7 @@
 namespace raydex {
 
 template <executor Executor>
-class wide_index final : public index {
+class wide_index final : public index, public counts_repairs {
  public:
   // `info` is what follows from the arguments; `make` builds a structure over ascending keys, which
   // stay where they are.
@@ -249,7 +250,7 @@ class wide_index final : public index {
   std::uint64_t do_repairs(stream_t stream) const override {
     std::uint64_t all = 0;
     for (const slice& each : held_.slices)
-      all += each.found_by->repairs(stream);
+      all += repairs(*each.found_by, stream);
     return all;
   }
   std::uint64_t do_read(const context& on, const std::uint64_t* number) const override {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "raydex/core/minima/rmq_hierarchy.hpp"
+#include "raydex/repairs.hpp"
 #include "raydex/rmq_hierarchy.hpp"
 #include "src/minima/answer_range.hpp"
 #include "src/minima/built_rmq.hpp"
@@ -47,7 +48,8 @@ using build_levels = std::unique_ptr<rmq_hierarchy>(const rmq_info& info, const 
                                                     const rmq_hierarchy_options& options);
 
 template <class Value, class Place, engine Engine>
-class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rmq_hierarchy> {
+class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rmq_hierarchy>,
+                               public counts_repairs {
   using executor = typename Engine::executor;
   using rays = minima_by_rays<Engine>;
   using view_type = core::rmq_hierarchy_view<Value, Place>;

@@ -9,6 +9,7 @@
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/bits.hpp"
 #include "raydex/core/minima/rmq_rx.hpp"
+#include "raydex/repairs.hpp"
 #include "raydex/rmq_rx.hpp"
 #include "src/minima/built_rmq.hpp"
 #include "src/rays/engine.hpp"
@@ -167,7 +168,7 @@ class minima_by_rays {
 };
 
 template <engine Engine>
-class built_rmq_rx final : public executed_rmq<typename Engine::executor> {
+class built_rmq_rx final : public executed_rmq<typename Engine::executor>, public counts_repairs {
   using executor = typename Engine::executor;
   using rays = minima_by_rays<Engine>;
 

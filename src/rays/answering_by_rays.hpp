@@ -6,14 +6,14 @@
 #include <cstdint>
 
 #include "raydex/core/rays/traced.hpp"
-#include "raydex/index.hpp"
+#include "raydex/repairs.hpp"
 #include "src/lookups/answering.hpp"
 #include "src/lookups/batch_plan.hpp"
 
 namespace raydex {
 
 template <class Self, class Base, class View, executor Executor>
-class answering_by_rays : public answering_as<Self, Base, View, Executor> {
+class answering_by_rays : public answering_as<Self, Base, View, Executor>, public counts_repairs {
  protected:
   using typename answering_as<Self, Base, View, Executor>::key;
   using typename answering_as<Self, Base, View, Executor>::row_id;

@@ -250,7 +250,7 @@ struct repair_tally {
 
   // Counts those of an index that had so many probes, each asked in five ways at least.
   void add(const session& at, const index& of, std::uint64_t probes) {
-    repaired += of.repairs(context(at).stream);
+    repaired += repairs(of, context(at).stream);
     const std::uint64_t more = most_repairs(of, 5 * probes);
     most = std::max(more, most + more);  // the largest number stays what it is
   }

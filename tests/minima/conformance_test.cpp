@@ -186,7 +186,7 @@ class rmq_conformance : public backend_test {
     largest ? built.maximum(at(), pairs(ends), value_span(minima))
             : built.minimum(at(), pairs(ends), value_span(minima));
     built.position(at(), pairs(ends), std::span(positions.data(), positions.size()));
-    ASSERT_EQ(built.repairs(context(at()).stream), 0);
+    ASSERT_EQ(repairs(built, context(at()).stream), 0);
     const auto found_values = at().download(minima);
     const auto found_positions = at().download(positions);
     for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -38,7 +38,7 @@ class rmq_hybrid : public test::backend_test {
   // `by_search`: how many of 2000 lookups a search answers.
   template <class T>
   void check(const rmq& built, const std::vector<T>& values, std::uint64_t by_search = 0) const {
-    const std::uint64_t before = built.repairs(context(at()).stream);
+    const std::uint64_t before = repairs(built, context(at()).stream);
     const test::rmq_oracle<T> oracle(values, rmq_ties::leftmost);
     auto random = test::generator(values.size());
     std::vector<std::uint32_t> lower;
@@ -55,7 +55,7 @@ class rmq_hybrid : public test::backend_test {
     buffer<T> minima(at(), lower.size());
     built.position(at(), batch, std::span(positions.data(), positions.size()));
     built.minimum(at(), batch, value_span(minima));
-    EXPECT_EQ(built.repairs(context(at()).stream) - before, by_search);
+    EXPECT_EQ(repairs(built, context(at()).stream) - before, by_search);
     const auto found = at().download(positions);
     const auto least = at().download(minima);
     for (std::size_t i = 0; i < lower.size(); ++i) {

@@ -106,7 +106,7 @@ class rmq_long_array : public backend_test {
       ASSERT_EQ(positions.data()[i], expected) << lower[i] << " to " << upper[i];
       ASSERT_EQ(minima.data()[i], values[expected]) << lower[i] << " to " << upper[i];
     }
-    EXPECT_EQ(built.repairs(nullptr), 0);
+    EXPECT_EQ(repairs(built, nullptr), 0);
   }
 };
 

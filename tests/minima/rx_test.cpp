@@ -205,7 +205,7 @@ TEST_F(rmq_rx_parts, ranges_across_parts_are_answered) {
   buffer<std::uint64_t> out(at(), lower.size());
   built->position(at(), ranges(column(lower_cells), column(upper_cells)),
                   std::span(out.data(), out.size()));
-  EXPECT_EQ(built->repairs(context(at()).stream), 0);
+  EXPECT_EQ(repairs(*built, context(at()).stream), 0);
   const auto found = at().download(out);
   for (std::size_t i = 0; i < lower.size(); ++i) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(lower[i]);

@@ -193,8 +193,8 @@ class key_trial {
   // Rays traced by Embree are right except where floats have no room. RT cores may round anywhere.
   void require_no_repairs() const {
     if (where_.tested().where != backend::cpu || most_repairs(*index_, 2) != 0) return;
-    const std::uint64_t repairs = index_->repairs(stream());
-    require(repairs == 0, "{} lookups were repaired", repairs);
+    const std::uint64_t repaired = repairs(*index_, stream());
+    require(repaired == 0, "{} lookups were repaired", repaired);
   }
 
   // ---- questions

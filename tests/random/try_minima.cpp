@@ -46,8 +46,8 @@ class minima_trial {
               [&] { one.what == action::refresh ? refresh(one) : ask(one); });
     }
     if (where_.tested().where == backend::cpu) {
-      const std::uint64_t repairs = built_->repairs(own().stream);
-      require(repairs == 0, "{} lookups were repaired", repairs);
+      const std::uint64_t repaired = repairs(*built_, own().stream);
+      require(repaired == 0, "{} lookups were repaired", repaired);
     }
     built_.reset();
     require(memory_.held() == 0, "{} bytes leak", memory_.held());

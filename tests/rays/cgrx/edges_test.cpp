@@ -70,7 +70,7 @@ class cgrx_edges : public test::backend_test {
             << lower[i] << " to " << upper[i];
       }
     }
-    ASSERT_LE(built->repairs(context(at()).stream), test::most_repairs(*built, 4 * lower.size()));
+    ASSERT_LE(repairs(*built, context(at()).stream), test::most_repairs(*built, 4 * lower.size()));
   }
 
   template <class Key>

@@ -69,7 +69,7 @@ class rx_edges : public test::backend_test {
                                << (as_points ? lower[i] : upper[i]);
       }
     }
-    ASSERT_LE(built->repairs(context(at()).stream), test::most_repairs(*built, 2 * lower.size()));
+    ASSERT_LE(repairs(*built, context(at()).stream), test::most_repairs(*built, 2 * lower.size()));
   }
 
   template <class Key>
