@@ -3,7 +3,6 @@
 /// An experiment: which structures are asked what on which workloads, as texts.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

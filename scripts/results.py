@@ -41,7 +41,9 @@ FLAGS = """--structure --backend --result --keys --probes --array-file --array -
 --aggregate --threads --waves --growth --changes --seed --option --repetitions""".split()
 
 BENCH = "raydex bench"
-FORMER_OPTIONS = {"rx": {"points=perpendicular", "update=rebuild"}, "rmq_hierarchy": {"kernel=own"}}  # all there is now
+# Of older rows: what structures do now without being asked.
+FORMER_OPTIONS = {"rx": {"points=perpendicular", "top=table", "top=instances", "update=rebuild"},
+                  "rmq_hierarchy": {"kernel=own"}}
 PEERS = ["raydex_rmq_sdsl"]  # programs of bench/peers that print rows as well
 
 # What other fields say, to be left out where it holds for all rows of a table.
@@ -297,7 +299,7 @@ DEFAULTS = {
     "hash_open": "load=80 bucket=64 placement=linear repeats=allowed reading=shared seed=random",
     "hash_bucket": "occupancy=100 repeats=allowed reading=shared seed=random",
     "rx": "mode=3d bits=23/23/18 scale=auto primitive=auto primitives=sorted "
-          "ranges=offset hits=closest duplicates=compress compact=auto build=fast parts=auto top=table order=auto "
+          "ranges=offset hits=closest duplicates=compress compact=auto build=fast parts=auto order=auto "
           "inverse=off",
     "cgrx": "bucket=16 node=off layout=column scene=auto mapping=fit search=auto scan=multi "
             "compact=auto build=fast parts=auto order=auto rebuild=32",

@@ -10,7 +10,7 @@ const texts ours{"rx"};
 const texts all_methods = joined({paper_rx, described_rx}, ours, baselines);
 const texts range_methods = joined({paper_rx, described_rx}, ours, ordered_baselines);
 // The thesis gives its RX and cgRX, of which it names two sizes of buckets, sorted lookups.
-const std::string thesis = "rx primitive=triangle parts=16 top=instances scale=0/0";
+const std::string thesis = "rx primitive=triangle parts=16 scale=0/0";
 const texts thesis_rays = joined({thesis + " order=batch"}, ours,
                                  texts{"cgrx mapping=bits bucket=32,256 order=batch", "cgrx"});
 const texts thesis_methods = joined(thesis_rays, baselines);
@@ -139,8 +139,7 @@ std::vector<experiment> rx() {
                    {"sum"}}}},
       {.name = "thesis/5.7",
        .title = "parts of the scene: lookups, build and bytes (with 5.8 and 5.9)",
-       .trials = {{each({"rx primitive=triangle top=instances order=batch scale=0/0",
-                         "rx primitive=triangle top=table order=batch,sorted scale=0/0"},
+       .trials = {{each({"rx primitive=triangle order=batch,sorted scale=0/0"},
                         {"parts=1,4,16,64,256"})}}},
       {.name = "thesis/5.12",
        .title = "lookups sorted first, points",

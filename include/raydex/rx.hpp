@@ -79,12 +79,6 @@ enum class rx_duplicates : std::uint8_t {
   keep       ///< one for each
 };
 
-/// What leads to the parts of a scene.
-enum class rx_top : std::uint8_t {
-  table,     ///< a table of their first keys
-  instances  ///< an instance structure above them
-};
-
 /// Bits of a key for each coordinate, from the lowest ones on; at most 23 each.
 struct rx_bits {
   unsigned x = 23;  ///< the lowest ones
@@ -101,8 +95,8 @@ struct rx_options {
   rx_primitive primitive = rx_primitive::automatic;  ///< what stands for a key
   rx_primitives primitives = rx_primitives::sorted;  ///< in which order; with `rows`, hits are
                                                      ///< `any`, equal keys are kept, and
-                                                     ///< `top`, `order`, `inverse` and
-                                                     ///< `ranges` do not apply
+                                                     ///< `order`, `inverse` and `ranges` do
+                                                     ///< not apply
   rx_ranges ranges = rx_ranges::offset;              ///< rays of ranges
   core::ray_hits hits = core::ray_hits::closest;  ///< what of a ray's hits is looked at: `closest`,
                                                   ///< then a scan (thesis, 4.1), or `any` (RX)
@@ -113,7 +107,6 @@ struct rx_options {
   rx_build build = rx_build::fast;   ///< what the engine prefers
   unsigned parts = 0;  ///< structures that the scene is divided into (thesis, 4.2); 0: as many as
                        ///< serve the engine best. More where the device's limit asks for it
-  rx_top top = rx_top::table;            ///< what leads to parts
   rx_order order = rx_order::automatic;  ///< in which order lookups are traced
   rx_inverse inverse = rx_inverse::off;  ///< over what the scene is built
 };

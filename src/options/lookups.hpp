@@ -62,7 +62,7 @@ inline constexpr auto sorted_array_table =
 inline constexpr auto eytzinger_table = table_of<eytzinger_options>(
     {"eytzinger", searching_backends, true},
     std::array{worth_trying("column", layout_option<eytzinger_options>),
-               worth_trying("17", k_option<eytzinger_options>), former_option("ranges", "ranks")},
+               worth_trying("17", k_option<eytzinger_options>), former_option("ranges", {"ranks"})},
     schedule_options<&eytzinger_options::batch>, paper_schedule_options<&eytzinger_options::batch>);
 
 inline constexpr auto pivot_tree_table = table_of<pivot_tree_options>(

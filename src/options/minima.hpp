@@ -55,7 +55,7 @@ inline constexpr auto rmq_hierarchy_table = table_of<rmq_hierarchy_options>(
         of_a_paper(choice<&rmq_hierarchy_options::assign>(
             "assign", {{"queue", hierarchy_assign::queue}, {"multi", hierarchy_assign::multi}},
             "how groups come by ranges")),
-        former_option("kernel", "own")},
+        former_option("kernel", {"own"})},
     asked_options<rmq_hierarchy_options>);
 
 inline constexpr auto rmq_lca_table =

@@ -153,11 +153,13 @@ constexpr option_entry number(std::string_view name, option_numbers numbers,
   return option<Path...>(name, {}, numbers, meaning);
 }
 
-// An option that is gone: the one word that says what is done now is still taken. Nobody is told.
-constexpr option_entry former_option(std::string_view name, std::string_view word) {
-  option_entry made{
-      .name = name, .meaning = {}, .word_count = 1, .set = [](void*, std::int64_t) {}};
-  made.word_list.front() = {word, 0};
+// An option that is gone: words that scripts may have and that lose nothing are taken, and change
+// nothing. Nobody is told of it.
+constexpr option_entry former_option(std::string_view name,
+                                     std::initializer_list<std::string_view> words) {
+  option_entry made{.name = name, .meaning = {}, .set = [](void*, std::int64_t) {}};
+  for (const std::string_view word : words)
+    made.word_list.at(made.word_count++) = {word, 0};
   return made;
 }
 

@@ -100,7 +100,7 @@ inline constexpr auto rx_table = table_of<rx_options>(
         of_a_paper(choice<&rx_options::primitives>(
             "primitives", {{"sorted", rx_primitives::sorted}, {"rows", rx_primitives::rows}},
             "in which order primitives stand: of a sorted column, or of the rows")),
-        former_option("points", "perpendicular"),
+        former_option("points", {"perpendicular"}),
         of_sorted(choice<&rx_options::ranges>(
             "ranges", {{"offset", rx_ranges::offset}, {"zero", rx_ranges::zero}},
             "where rays of ranges start")),
@@ -112,16 +112,13 @@ inline constexpr auto rx_table = table_of<rx_options>(
             "one primitive for equal keys, or one for each"))},
     scene_build_options<rx_options>,
     std::array{
-        parts_option<rx_options>,
-        of_sorted(choice<&rx_options::top>(
-            "top", {{"table", rx_top::table}, {"instances", rx_top::instances}},
-            "what leads to the parts of a scene")),
+        parts_option<rx_options>, former_option("top", {"table", "instances"}),
         with_sorted(order_option<rx_options>),
         with_sorted(choice<&rx_options::inverse>(
             "inverse",
             {{"off", rx_inverse::off}, {"on", rx_inverse::on}, {"auto", rx_inverse::automatic}},
             "over what the scene is built: the keys, or the points of a batch")),
-        former_option("update", "rebuild")});
+        former_option("update", {"rebuild"})});
 
 inline constexpr auto cgrx_table = table_of<cgrx_options>(
     {"cgrx", tracing_backends, true},

@@ -92,7 +92,6 @@ class built_scene {
     // Engines compute with floats, and may miss a primitive as wide as the gap between two of them.
     // The column is asked then.
     scene.trusts_misses = options.mode != rx_mode::extended;
-    scene.joined = options.top == rx_top::instances;
     scene.repairs = repairs;
     scene.keys = column.keys;
     scene.entries = static_cast<RowId>(column.size);

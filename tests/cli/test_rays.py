@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(BACKEND == "cuda", reason="rays are traced on cp
 
 CASES = [
     "", "primitive=triangle ranges=zero parts=3", "primitive=sphere hits=any",
-    "primitive=box top=instances parts=5 duplicates=keep", "bits=20/22/22 scale=3/9 order=tiles",
+    "primitive=box parts=5 duplicates=keep", "bits=20/22/22 scale=3/9 order=tiles",
     "inverse=on compact=on", "inverse=auto order=sorted build=trace",
 ]
 

@@ -47,7 +47,7 @@ std::vector<subject> subjects() {
       {"hash_open", {{"placement", "choices"}, {"reading", "single"}}},
       {"hash_bucket", {{"occupancy", "300"}, {"reading", "single"}}},
       {"rx", {{"hits", "any"}, {"order", "sorted"}}},
-      {"rx", {{"top", "instances"}, {"parts", "3"}}},
+      {"rx", {{"parts", "3"}}},
       {"rx", {{"primitive", "sphere"}, {"order", "tiles"}}},
       {"rx", {{"primitive", "box"}, {"inverse", "on"}}},
       {"cgrx", {{"bucket", "4"}, {"order", "sorted"}, {"layout", "packed"}}},

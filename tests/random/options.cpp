@@ -73,7 +73,7 @@ bool fits(const std::string& bits, const std::string& scale) {
 
 // Without a sorted column hits cannot be checked, and what asks for its order does not apply.
 bool is_legal_by_rows(const option_map& options) {
-  for (const char* option : {"ranges", "hits", "duplicates", "top", "order", "inverse"})
+  for (const char* option : {"ranges", "hits", "duplicates", "order", "inverse"})
     if (options.contains(option)) return false;
   return word(options, "primitive", "auto") != "box" && word(options, "mode", "3d") != "extended";
 }
@@ -143,7 +143,6 @@ const std::vector<drawn_structure>& drawn_structures() {
                          {"ranges", {"offset", "zero"}},
                          {"hits", {"closest", "any"}},
                          {"duplicates", {"compress", "keep"}},
-                         {"top", {"table", "instances"}},
                          {"inverse", {"off", "on", "auto"}}})},
       {"cgrx", with_build({{"bucket", {"2", "3", "4", "5", "8", "13", "16", "32", "100", "65536"}},
                            {"node", {"off", "2", "4", "6", "8", "16", "32", "100", "256"}},

@@ -67,8 +67,7 @@ struct ray_engine {
 
    public:
     tracer(const context& on, memory_resource& memory, const scene_plan<Scene>& plan)
-        : scene_(on, memory, {plan.primitive, plan.part_begins, plan.scene.joined},
-                 shapes_of(plan)) {}
+        : scene_(on, memory, {plan.primitive, plan.part_begins}, shapes_of(plan)) {}
 
     template <class Job>
     void trace(const context& /*on*/, const Job& job) const {

@@ -21,12 +21,6 @@ __device__ inline unsigned primitive_index() {
   asm("call (%0), _optix_read_primitive_idx, ();" : "=r"(index));
   return index;
 }
-// Of the instance that the primitive is in.
-__device__ inline unsigned instance_id() {
-  unsigned id;
-  asm("call (%0), _optix_read_instance_id, ();" : "=r"(id));
-  return id;
-}
 // Whether the ray meets a triangle from where its corners turn clockwise.
 __device__ inline bool met_from_behind() {
   constexpr unsigned triangle_from_behind = 0xFF;

@@ -46,7 +46,7 @@ pipeline make(const program_choice& choice) {
   const abi::context_handle context = current_device().context;
   const abi::module_options module_options{};
   abi::pipeline_options options{};
-  options.graph = choice.instances ? abi::one_level_of_instances : abi::single_structure;
+  options.graph = abi::single_structure;
   options.payload_words = payload_words;
   options.attribute_words = 2;
   options.parameters = "parameters";
@@ -102,8 +102,7 @@ pipeline make(const program_choice& choice) {
         std::max({from_ray, sizes.miss, sizes.closest_hit, sizes.any_hit + sizes.intersection});
     check(call.pack_record(groups[i], &made.records[i]), "optixSbtRecordPackHeader");
   }
-  const unsigned levels = choice.instances ? 2 : 1;
-  check(call.set_stack_sizes(made.handle, 0, 0, from_generation + from_ray, levels),
+  check(call.set_stack_sizes(made.handle, 0, 0, from_generation + from_ray, 1),
         "optixPipelineSetStackSize");
   return made;
 }
@@ -132,7 +131,7 @@ const pipeline& pipeline_for(const program_choice& choice) {
   static std::mutex lock;
   const auto what = std::tuple(current_device().context, choice.entry.text.data(),
                                std::string_view(choice.entry.generation), choice.primitive,
-                               choice.hits, choice.build_flags, choice.instances);
+                               choice.hits, choice.build_flags);
   static std::map<std::remove_const_t<decltype(what)>, pipeline> made;
   const std::lock_guard guard(lock);
   auto found = made.find(what);

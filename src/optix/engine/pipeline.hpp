@@ -26,7 +26,6 @@ struct program_choice {
   core::primitive_kind primitive;
   core::ray_hits hits;
   unsigned build_flags;  // of the structures
-  bool instances;        // rays are traced against instances of them
 };
 
 // Linked programs, and the records by which the driver finds them.

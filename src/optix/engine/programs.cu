@@ -33,18 +33,8 @@ __device__ const parameters_type& launched() {
   return *reinterpret_cast<const parameters_type*>(parameters);
 }
 
-// The first primitive of a part of a scene whose parts are joined; 0 if they are not.
-template <class Scene>
-__device__ row_id joined_begin(const Scene& of, unsigned part) {
-  if constexpr (requires { of.part_begin(part); }) {
-    return of.joined ? of.part_begin(part) : 0;
-  } else {
-    return 0;
-  }
-}
-
 // Payload: the primitive (closest) or the smallest one (any); whether it was met from behind, or
-// how many were met; and the part of the primitive: it is known beforehand unless parts are joined.
+// how many were met; and the part. A template, since not all scenes visit.
 template <class Scene>
 struct tracer {
   __device__ bool closest(unsigned part, const core::axis_ray& ray, row_id& primitive,
@@ -53,7 +43,7 @@ struct tracer {
     const unsigned stop = launched().any_will_do ? stop_at_first_hit : 0U;
     trace(launched().parts[part], ray, skip_any_hit | stop, words);
     if (words[0] == none) return false;
-    primitive = words[0] + joined_begin(launched().scene, words[2]);
+    primitive = words[0];
     from_behind = words[1] != 0;
     return true;
   }
@@ -63,23 +53,16 @@ struct tracer {
   }
   __device__ void visit(unsigned part, const core::axis_ray& ray, row_id part_begin,
                         core::met_primitives<row_id>& met) const {
-    const bool joined = launched().scene.joined;
-    unsigned words[payload_words] = {none, 0, joined ? none : part};
+    unsigned words[payload_words] = {none, 0, part};
     trace(launched().parts[part], ray, force_any_hit | skip_closest_hit, words);
     if (words[1] == 0) return;
-    const row_id first =
-        (joined ? joined_begin(launched().scene, words[2]) : part_begin) + words[0];
+    const row_id first = part_begin + words[0];
     met.first = first < met.first ? first : met.first;
     met.count += words[1];
   }
 };
 
 static_assert(core::tracer<tracer<scene>, row_id>, "programs must trace what scenes ask for");
-
-// The part of the primitive that a program is called for.
-__device__ unsigned part_of_hit() {
-  return launched().scene.joined ? instance_id() : payload<2>();
-}
 
 }  // namespace
 
@@ -96,17 +79,11 @@ extern "C" __global__ void __miss__nothing() {}
 extern "C" __global__ void __closesthit__take() {
   set_payload<0>(primitive_index());
   set_payload<1>(met_from_behind() ? 1 : 0);
-  set_payload<2>(part_of_hit());
 }
 
 extern "C" __global__ void __anyhit__count() {
   const unsigned primitive = primitive_index();
-  const unsigned part = part_of_hit();
-  const unsigned first_part = payload<2>();
-  if (part < first_part || (part == first_part && primitive < payload<0>())) {
-    set_payload<0>(primitive);
-    set_payload<2>(part);
-  }
+  if (primitive < payload<0>()) set_payload<0>(primitive);
   set_payload<1>(payload<1>() + 1);
   ignore_hit();
 }
@@ -118,7 +95,7 @@ __device__ void meet_box(const Scene& in) {
     const float3 from = ray_origin();
     const core::axis_ray ray = {
         {from.x, from.y, from.z}, ray_direction_x() != 0 ? 0U : 2U, ray_begin(), ray_end()};
-    const float distance = in.grid.distance(ray, in.key_in(part_of_hit(), primitive_index()));
+    const float distance = in.grid.distance(ray, in.key_in(payload<2>(), primitive_index()));
     if (distance >= 0) report_hit(distance);
   }
 }

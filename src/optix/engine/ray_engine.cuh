@@ -192,7 +192,7 @@ struct ray_engine {
     template <class Job>
     void trace(const context& on, const Job& job) const {
       const auto parameters = parameters_of(job, handles_.data());
-      const pipeline& programs = pipeline_for({entry_of(job), primitive_, hits_, flags_, joined_});
+      const pipeline& programs = pipeline_for({entry_of(job), primitive_, hits_, flags_});
       const auto records = upload(on, programs.records, 3);
       const auto on_device = upload(on, &parameters, 1);
       programs.launch(on.stream, records.data(), on_device.data(), sizeof parameters, job.size);
@@ -245,23 +245,16 @@ struct ray_engine {
     void list(const context& on, const scene_plan<Scene>& plan) {
       primitive_ = plan.primitive;
       hits_ = plan.scene.hits;
-      joined_ = plan.scene.joined;
       std::vector<abi::traversable> handles;
       for (const structure& part : structures_)
         handles.push_back(part.handle());
-      if (plan.scene.joined && !handles.empty()) {
-        top_ = structure(on, handles, flags_ & (abi::prefer_fast_build | abi::prefer_fast_trace));
-        handles = {top_.handle()};
-      }
       handles_ = upload(on, handles.data(), handles.size());
     }
 
     unsigned flags_;
     core::primitive_kind primitive_{};
     core::ray_hits hits_{};
-    bool joined_ = false;
     std::vector<structure> structures_;
-    structure top_;  // has them as instances, where they are joined
     buffer<abi::traversable> handles_;
   };
 

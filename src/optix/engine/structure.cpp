@@ -64,46 +64,22 @@ struct described {
 static_assert(abi::structure_alignment <= 256, "memory resources align to 256");
 
 structure::structure(const context& on, const primitives& what, unsigned flags) {
-  build(on, described(what).input, flags);
-}
-
-structure::structure(const context& on, const std::vector<abi::traversable>& children,
-                     unsigned flags) {
-  std::vector<abi::instance> on_host;
-  for (const abi::traversable child : children) {
-    abi::instance& made = on_host.emplace_back();
-    for (const int diagonal : {0, 5, 10})
-      made.transform[diagonal] = 1;
-    made.id = static_cast<unsigned>(on_host.size() - 1);
-    made.visibility = 255;
-    made.child = child;
-  }
-  buffer<abi::instance> instances(on, on_host.size());
-  cuda::check(cudaMemcpyAsync(instances.data(), on_host.data(), instances.bytes(),
-                              cudaMemcpyHostToDevice, on.stream),
-              "cudaMemcpyAsync");
-  abi::build_input input{};
-  input.type = abi::input_type::instances;
-  input.instances.instances = address_of(instances.data());
-  input.instances.count = static_cast<unsigned>(on_host.size());
-  build(on, input, flags);
-}
-
-void structure::build(const context& on, const abi::build_input& input, unsigned flags) {
+  const described over(what);
   const abi::functions& call = driver();
   const abi::context_handle context = current_device().context;
   abi::build_options options{};
   options.flags = flags;
   options.operation = abi::build_operation::build;
   abi::build_sizes sizes{};
-  check(call.get_build_sizes(context, &options, &input, 1, &sizes), "optixAccelComputeMemoryUsage");
+  check(call.get_build_sizes(context, &options, &over.input, 1, &sizes),
+        "optixAccelComputeMemoryUsage");
   const bool compact = (flags & abi::allow_compaction) != 0;
   memory_ = {on, sizes.structure};
   buffer<std::uint64_t> compacted(on, compact ? 1 : 0);
   {
     const buffer<std::byte> scratch(on, sizes.scratch);
     const abi::emission emission{address_of(compacted.data()), abi::emitted::compacted_size};
-    check(call.build(context, on.stream, &options, &input, 1, address_of(scratch.data()),
+    check(call.build(context, on.stream, &options, &over.input, 1, address_of(scratch.data()),
                      sizes.scratch, address_of(memory_.data()), sizes.structure, &handle_,
                      compact ? &emission : nullptr, compact ? 1 : 0),
           "optixAccelBuild");

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "raydex/core/rays/key_scene.hpp"
 #include "raydex/memory.hpp"
@@ -27,15 +26,11 @@ class RAYDEX_INTERNAL structure {
   structure() = default;
   // Builds over primitives, with `build_flags`. Synchronises if it is to be compacted.
   structure(const context& on, const primitives& what, unsigned flags);
-  // Builds over instances of other structures, which it refers to; their ids count from 0.
-  structure(const context& on, const std::vector<abi::traversable>& children, unsigned flags);
 
   // What rays are traced against; 0, which they never meet, for no primitives.
   abi::traversable handle() const { return handle_; }
 
  private:
-  void build(const context& on, const abi::build_input& input, unsigned flags);
-
   buffer<std::byte> memory_;
   abi::traversable handle_ = 0;
 };

@@ -34,13 +34,14 @@ TEST_F(rx_arguments, words_are_listed) {
   EXPECT_NE(built({{"compact", "auto"}})->info().options.find("compact=auto"), std::string::npos);
   refused({{"build", "slow"}}, {"option build", "'slow'", "fast", "trace"});
   refused({{"order", "random"}}, {"option order", "'random'", "auto", "batch", "tiles", "sorted"});
-  refused({{"top", "tree"}}, {"option top", "'tree'", "table", "instances"});
   refused({{"inverse", "yes"}}, {"option inverse", "'yes'", "off", "on", "auto"});
 }
 
 TEST_F(rx_arguments, what_is_left_of_former_options_is_taken) {
-  EXPECT_EQ(built({{"points", "perpendicular"}, {"update", "rebuild"}})->info().options,
-            built({})->info().options);
+  for (const char* top : {"table", "instances"}) {
+    const option_map former{{"points", "perpendicular"}, {"top", top}, {"update", "rebuild"}};
+    EXPECT_EQ(built(former)->info().options, built({})->info().options);
+  }
   refused({{"points", "zero"}}, {"option points", "'zero'", "perpendicular"});
   refused({{"update", "refit"}}, {"option update", "'refit'", "rebuild"});
 }

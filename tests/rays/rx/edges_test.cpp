@@ -86,8 +86,6 @@ class rx_edges : public test::backend_test {
         options["duplicates"] = "keep";
         options["parts"] = "3";
         check(keys, options, most_probe);
-        options["top"] = "instances";
-        check(keys, options, most_probe);
         options["hits"] = "closest";
         options["inverse"] = "on";
         check(keys, options, most_probe);

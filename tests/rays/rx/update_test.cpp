@@ -73,8 +73,7 @@ std::vector<rx_options> tested_options() {
                    .hits = core::ray_hits::any,
                    .duplicates = rx_duplicates::keep,
                    .compact = true,
-                   .parts = 3,
-                   .top = rx_top::instances});
+                   .parts = 3});
   }
   all.push_back({.primitive = rx_primitive::sphere, .parts = 2});
   all.push_back({.inverse = rx_inverse::on});

@@ -4,7 +4,6 @@
 /// ranges.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

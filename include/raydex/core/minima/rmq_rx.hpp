@@ -43,7 +43,6 @@ struct rmq_ray_scene {
   using position_type = std::uint64_t;  ///< of a value
 
   static constexpr ray_hits hits = ray_hits::closest;  ///< the first triangle that a ray meets
-  static constexpr bool joined = false;                ///< each part is a scene of its own
   static constexpr unsigned most_levels = 13;          ///< with the smallest blocks
   static constexpr unsigned chunk_bits = 5;  ///< 2 to this power elements are a chunk of a block
   static constexpr unsigned least_block_bits = 5;           ///< blocks have 32 elements

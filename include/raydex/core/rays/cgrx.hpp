@@ -72,7 +72,6 @@ struct cgrx_scene {
   std::uint64_t* repairs = nullptr;      ///< how many lookups were led to wrong buckets
 
   static constexpr ray_hits hits = ray_hits::closest;  ///< the first triangle that a ray meets
-  static constexpr bool joined = false;                ///< each part is a scene of its own
   static constexpr bool settles_apart = true;          ///< a bucket has to be searched, too
 
   /// Whether a lookup's ray may stop at whatever it meets: a ray across a row meets one triangle.

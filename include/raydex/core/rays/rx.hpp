@@ -3,7 +3,6 @@
 /// RX: lookups as rays. A scene has a primitive for each distinct key, or for each entry, in
 /// ascending order, so that the number of a primitive says where its entries are: matches are found
 /// as a first primitive, and then read from the sorted column.
-/// Where parts are joined, the scene is one part to rays.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +38,6 @@ struct rx_scene {
   const Position* part_begins = nullptr;    ///< the first primitive of each part
   const Key* part_keys = nullptr;           ///< the key of each of these
   unsigned parts = 1;                       ///< how many parts
-  bool joined = false;        ///< whether one ray meets the primitives of all parts (by instances)
   bool trusts_misses = true;  ///< whether a ray that meets nothing means that nothing is there
   std::uint64_t* repairs = nullptr;  ///< how many lookups rays did not answer rightly
 
@@ -84,15 +82,14 @@ struct rx_scene {
 
     met_primitives<Position> met;
     unsigned rays = 0;
-    const unsigned traced_parts = joined ? 1 : parts;
-    const unsigned first_part = part_of(wanted.lower, traced_parts);
+    const unsigned first_part = part_of(wanted.lower);
     if (hits == ray_hits::any && !is_point) {
       // All rays will be cast: if they are too many, none need be. A new part begins a new ray.
       const std::uint64_t all = grid.segment(wanted.upper) - grid.segment(wanted.lower) + 1 +
-                                (part_of(wanted.upper, traced_parts) - first_part);
+                                (part_of(wanted.upper) - first_part);
       if (all > most_rays) return {traced<Position>::gave_up, 0};
     }
-    for (unsigned part = first_part; part < traced_parts; ++part) {
+    for (unsigned part = first_part; part < parts; ++part) {
       // What a part holds begins with the key of its first primitive.
       const Key begin = load(part_keys + part);
       Key first = wanted.lower;
@@ -103,7 +100,7 @@ struct rx_scene {
       }
       Key last = wanted.upper;
       bool goes_on = false;
-      if (part + 1 < traced_parts) {
+      if (part + 1 < parts) {
         const Key next = load(part_keys + part + 1);
         goes_on = next <= wanted.upper;
         // Where keys are kept as often as they are there, this part may end with copies of it.
@@ -170,8 +167,9 @@ struct rx_scene {
   }
 
  private:
-  RAYDEX_HD unsigned part_of(Key key, unsigned high) const {
+  RAYDEX_HD unsigned part_of(Key key) const {
     unsigned low = 0;
+    unsigned high = parts;
     while (high - low > 1) {
       const unsigned middle = low + (high - low) / 2;
       if (key < load(part_keys + middle)) {

@@ -24,7 +24,6 @@ struct rx_row_scene {
   using position_type = Position;  ///< a primitive
 
   static constexpr ray_hits hits = ray_hits::any;  ///< all hits count
-  static constexpr bool joined = false;            ///< each part is a scene of its own
   /// Rays that one lookup may need: 2^36 keys, or as many rows of a grid with short ones.
   static constexpr std::uint64_t most_rays = std::uint64_t{1} << 16;
 

@@ -79,7 +79,7 @@ struct archetype_tracer {
 };
 
 /// A scene of keys. Engines also look for other primitives than triangles: `centre`, `box` and
-/// `key_in(part, i)`, and, where parts may be joined, for `part_begin(part)`.
+/// `key_in(part, i)`.
 template <class S>
 concept traceable = requires(const S& scene,
                              const archetype_tracer<typename S::position_type>& tracer,
@@ -97,7 +97,6 @@ concept traceable = requires(const S& scene,
   // Whether a lookup's ray may stop at whatever it meets.
   { scene.any_will_do(is_point) } -> std::same_as<bool>;
   { scene.hits } -> std::convertible_to<ray_hits>;
-  { scene.joined } -> std::convertible_to<bool>;  // whether one ray meets all parts
   { scene.grid } -> std::convertible_to<key_grid>;
   scene.triangle(part, i, corners);
 };

@@ -36,21 +36,14 @@ constexpr auto filters_by_query = RTC_SCENE_FLAG_CONTEXT_FILTER_FUNCTION;
 struct query {
   query_context context;
   const core::axis_ray* ray;
-  bool of_spheres;                       // which a ray that goes on meets twice
-  const std::uint64_t* instance_begins;  // the first primitive of each instance; null: none
-  void (*visit)(void*, std::uint64_t);   // null: only the closest hit counts
+  bool of_spheres;                      // which a ray that goes on meets twice
+  void (*visit)(void*, std::uint64_t);  // null: only the closest hit counts
   void* visitor;
 };
 static_assert(std::is_standard_layout_v<query>);
 
 const query& query_of(const query_context* context) {
   return *reinterpret_cast<const query*>(context);
-}
-
-// The number of a primitive in what a ray is traced against.
-std::uint64_t number_of(const query& asked, unsigned primitive, unsigned instance) {
-  if (asked.instance_begins == nullptr) return primitive;
-  return asked.instance_begins[instance] + primitive;
 }
 
 // Tells the visitor of a hit and has the ray go on.
@@ -62,8 +55,7 @@ void pass_by(const RTCFilterFunctionNArguments* arguments) {
                           RTCHitN_Ng_z(arguments->hit, arguments->N, 0)};
   const bool leaves = normal[asked.ray->axis] > 0;
   if (asked.of_spheres && leaves) return;
-  asked.visit(asked.visitor, number_of(asked, RTCHitN_primID(arguments->hit, arguments->N, 0),
-                                       RTCHitN_instID(arguments->hit, arguments->N, 0, 0)));
+  asked.visit(asked.visitor, RTCHitN_primID(arguments->hit, arguments->N, 0));
 }
 
 void trace(RTCScene scene, query& asked, RTCRayHit& hit) {
@@ -113,10 +105,6 @@ struct release_geometry {
                     std::to_string(static_cast<int>(code)));
 }
 
-struct release_scene {
-  void operator()(RTCScene scene) const { rtcReleaseScene(scene); }
-};
-
 // Keys of a part as boxes, for Embree's callbacks.
 struct boxes {
   const shapes* all;
@@ -142,17 +130,12 @@ struct boxes {
     const query& asked = query_of(arguments->context);
     const float along = self.all->grid.distance(*asked.ray, self.key_of(arguments->primID));
     if (along < 0) return;
-    const unsigned instance = arguments->context->instID[0];
-    if (asked.visit != nullptr) {
-      asked.visit(asked.visitor, number_of(asked, arguments->primID, instance));
-      return;
-    }
+    if (asked.visit != nullptr) return asked.visit(asked.visitor, arguments->primID);
     auto& hit = *reinterpret_cast<RTCRayHit*>(arguments->rayhit);
     if (along > hit.ray.tfar) return;
     hit.ray.tfar = along;
     hit.hit.primID = arguments->primID;
     hit.hit.geomID = arguments->geomID;
-    hit.hit.instID[0] = instance;
   }
 };
 
@@ -163,7 +146,6 @@ struct scene::state {
   scene_parts made_of;
   shapes places;
   std::vector<RTCScene> parts;
-  RTCScene top = nullptr;  // has the parts as instances, where they are joined
   std::vector<boxes> part_boxes;
   // What scenes of triangles and spheres read as long as they live; a part has the same places in
   // both, of which it may leave the second empty.
@@ -172,7 +154,6 @@ struct scene::state {
 
   ~state() {
     const cpu::default_floats floats;
-    if (top != nullptr) rtcReleaseScene(top);
     for (RTCScene part : parts)
       rtcReleaseScene(part);
     if (device != nullptr) rtcReleaseDevice(device);
@@ -269,17 +250,12 @@ struct scene::state {
     }
   }
 
-  RTCScene new_scene() const {
+  void add_part(const context& on, std::size_t part) {
     RTCScene made = rtcNewScene(device);
+    parts.push_back(made);
     // Robust: no ray slips through between boxes or edges.
     rtcSetSceneFlags(made, RTC_SCENE_FLAG_ROBUST | filters_by_query);
     rtcSetSceneBuildQuality(made, RTC_BUILD_QUALITY_MEDIUM);
-    return made;
-  }
-
-  void add_part(const context& on, std::size_t part) {
-    RTCScene made = new_scene();
-    parts.push_back(made);
     if (size_of(part) != 0) {
       const std::unique_ptr<RTCGeometryTy, release_geometry> held(rtcNewGeometry(device, type()));
       RTCGeometry geometry = held.get();
@@ -317,30 +293,9 @@ struct scene::state {
     if (code != RTC_ERROR_NONE) fail("rtcCommitScene", code);
   }
 
-  // Makes a scene of the parts. There is none before it is complete.
-  void join() {
-    const std::unique_ptr<RTCSceneTy, release_scene> made(new_scene());
-    for (RTCScene part : parts) {
-      const std::unique_ptr<RTCGeometryTy, release_geometry> held(
-          rtcNewGeometry(device, RTC_GEOMETRY_TYPE_INSTANCE));
-      rtcSetGeometryInstancedScene(held.get(), part);
-      rtcCommitGeometry(held.get());
-      rtcAttachGeometry(made.get(), held.get());
-    }
-    commit(made.get());
-    rtcRetainScene(made.get());
-    top = made.get();
-  }
-
   query ask(const core::axis_ray& ray) const {
-    return {{},
-            &ray,
-            made_of.primitive == core::primitive_kind::sphere,
-            top != nullptr ? made_of.begins.data() : nullptr,
-            nullptr,
-            nullptr};
+    return {{}, &ray, made_of.primitive == core::primitive_kind::sphere, nullptr, nullptr};
   }
-  RTCScene traced(unsigned part) const { return top != nullptr ? top : parts[part]; }
 };
 
 scene::scene(const context& on, memory_resource& memory, const scene_parts& parts, shapes places)
@@ -363,7 +318,6 @@ scene::scene(const context& on, memory_resource& memory, const scene_parts& part
   s.part_boxes.reserve(all);  // callbacks keep addresses
   for (std::size_t part = 0; part < all; ++part)
     s.add_part(on, part);
-  if (parts.joined) s.join();
 }
 
 scene::~scene() = default;
@@ -372,9 +326,9 @@ bool scene::closest(unsigned part, const core::axis_ray& ray, std::uint64_t& pri
                     bool& from_behind) const {
   query asked = state_->ask(ray);
   RTCRayHit hit = start(ray);
-  trace(state_->traced(part), asked, hit);
+  trace(state_->parts[part], asked, hit);
   if (hit.hit.geomID == RTC_INVALID_GEOMETRY_ID) return false;
-  primitive = number_of(asked, hit.hit.primID, hit.hit.instID[0]);
+  primitive = hit.hit.primID;
   // The normal points to where corners turn counter-clockwise.
   const float normal[] = {hit.hit.Ng_x, hit.hit.Ng_y, hit.hit.Ng_z};
   from_behind = normal[ray.axis] > 0;
@@ -387,7 +341,7 @@ void scene::visit(unsigned part, const core::axis_ray& ray, void (*tell)(void*, 
   asked.visit = tell;
   asked.visitor = visitor;
   RTCRayHit hit = start(ray);
-  trace(state_->traced(part), asked, hit);
+  trace(state_->parts[part], asked, hit);
 }
 
 }  // namespace raydex::embree

@@ -26,7 +26,6 @@ struct shapes {
 struct scene_parts {
   core::primitive_kind primitive;
   std::vector<std::uint64_t> begins;
-  bool joined;  // rays meet the primitives of all parts, which are instances of one scene
 };
 
 // Scenes of primitives that stand for keys, a scene a part.
@@ -39,9 +38,8 @@ class RAYDEX_INTERNAL scene {
   scene(const scene&) = delete;
   scene& operator=(const scene&) = delete;
 
-  // The first primitive of a part that a ray meets, counted within the part, or, where parts are
-  // joined, within the scene, and whether a triangle is met from behind, where its corners turn
-  // clockwise; false if there is none.
+  // The first primitive of a part that a ray meets, counted within the part, and whether a triangle
+  // is met from behind, where its corners turn clockwise; false if there is none.
   bool closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive,
                bool& from_behind) const;
   // Calls tell(visitor, primitive) for each primitive of a part that a ray meets, in any order.
