@@ -6,7 +6,7 @@
     torchrun --nproc-per-node 2 bench/sharded.py --keys 2^28 --probes 2^27  # a GPU a process
 
 Each process has random keys and random probes, half of which are keys of some process. The steps of `first` are
-timed one by one, with all processes waiting for each other before each: `route` divides probes among the stretches of
+timed one by one, with all processes waiting for each other before each: `route` divides probes among the subranges of
 all shards, `exchange` sends keys, `lookup` asks the local shard, `back` sends rows, `undo` puts them in the order of
 the probes; `exchange` and `back` are by NCCL or gloo. `first` is the whole call, in which what is sent and what is
 looked up overlap, with the agreements between the steps and several rounds where a batch is larger than
@@ -111,15 +111,15 @@ def measure(arguments, engine, device):
         keys, arguments.structure, engine=engine, most_probes=arguments.most_probes))
     say("build", milliseconds, arguments.keys)
 
-    milliseconds, routes = clock(lambda: route(probes, None, index._stretch_splitters, None, engine.unit))
+    milliseconds, routes = clock(lambda: route(probes, None, index._shards.subrange_splitters, None, engine.unit))
     say("route", milliseconds, arguments.probes)
     table = by_process(np.stack(engine.gather(routes.counts)))
     sent, received = table[engine.process].tolist(), table[:, engine.process].tolist()
     away = sum(sent) - sent[engine.process]
     milliseconds, arrived = clock(lambda: engine.exchange(routes.lower, sent, received))
     say("exchange", milliseconds, arguments.probes, away * dtype.itemsize)
-    narrow = index._narrow("first")
-    milliseconds, found = clock(lambda: index._local("first", [arrived], np.array([len(arrived)]), {}))
+    narrow = index._shards.narrow("first")
+    milliseconds, found = clock(lambda: index._shards.local("first", [arrived], np.array([len(arrived)]), {}))
     say("lookup", milliseconds, arguments.probes)
     milliseconds, answers = clock(lambda: engine.exchange(found, received, sent))
     say("back", milliseconds, arguments.probes, (sum(received) - received[engine.process]) * np.dtype(narrow).itemsize)

@@ -24,6 +24,7 @@ and DuckDB. Results are arrays of NumPy, PyTorch or CuPy, on the same device.
 
 from raydex import _raydex
 from raydex._aggregates import Aggregate, AggregateInfo, aggregate
+from raydex._array_libraries import DeviceArray
 from raydex._errors import (
     CudaError,
     Error,
@@ -42,7 +43,6 @@ from raydex._joins import JoinRows, join, join_asof, join_range
 from raydex._minima import Rmq, RmqInfo, rmq
 from raydex._searching import isin, searchsorted
 from raydex._structures import Option, Structure, structures
-from raydex._worlds import DeviceArray
 
 __version__: str = _raydex.version()
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from raydex import _raydex
-from raydex._columns import Key, column, format_of, look, refuse_strings, stream_of
+from raydex._array_libraries import as_times, bare_library
+from raydex._columns import column_of, look, refuse_strings
 from raydex._errors import InvalidType, Unsupported, flag
+from raydex._held import Held
 from raydex._index import Batch, Index, bytes_as_text
-from raydex._places import Held, stream_for
+from raydex._keys import Key, format_of
 from raydex._progress import shown
-from raydex._worlds import HOST, BareWorld, as_times
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Aggregate(Held):
     def __init__(
         self, native: _raydex.Aggregate, index: Index, value: Key | None, kept: Any, stream: int
     ) -> None:
-        super().__init__(native, index._place, kept, stream)
+        super().__init__(native, index._device, kept, stream)
         self._index = index
         self._value = value
 
@@ -68,7 +69,7 @@ class Aggregate(Held):
         """Structure, backend, types, and bytes as measured."""
         structure, backend, key, entries, resident, peak = self._native.info()
         value = None if self._value is None else format_of(self._value)
-        return AggregateInfo(structure, backend, str(self._place), key, value, entries, resident, peak)
+        return AggregateInfo(structure, backend, str(self._device), key, value, entries, resident, peak)
 
     def __len__(self) -> int:
         """Entries of the index when it was built."""
@@ -153,8 +154,8 @@ class Aggregate(Held):
         if value.time is None:
             return batch.numbers(plain, self._native.extreme, *arguments, 0)
         dtype = value.time.dtype
-        counts = batch.world.empty(batch.size, "int64", batch.stream)
-        found = batch.numbers(plain, self._native.extreme, *arguments, batch.world.address(counts))
+        counts = batch.library.empty(batch.size, "int64", batch.stream)
+        found = batch.numbers(plain, self._native.extreme, *arguments, batch.library.address(counts))
         times = as_times(found, dtype)
         return np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()]
 
@@ -209,13 +210,13 @@ def aggregate(
         flag(name, is_asked)
     index._check_open()
     index._check_ordered("index")
-    place = index._place
+    device = index._device
     cells, key = None, None
     if values is not None:
         source = look("values", values)
-        index._check_place(source.argument, source.world)
-        number, kept = stream_of(source, stream)
-        of = refuse_strings(column(source, number))
+        index._check_device(source.argument, source.library)
+        number, kept = source.library.stream_for(stream)
+        of = refuse_strings(column_of(source, number))
         if of.key.dtype is None or of.key.dtype.kind == "S":
             raise InvalidType(f"values: they are {of.key}; aggregates are of numbers and times")
         cells, key = of.native, of.key
@@ -223,10 +224,10 @@ def aggregate(
         number = index._stream
         kept = index._streams[number]
     else:
-        number, kept = stream_for(HOST if place.device is None else BareWorld(place.device), stream)
+        number, kept = bare_library(device.number).stream_for(stream)
     with shown("aggregate", len(index), progress):
-        native = place.run(
-            _raydex.Aggregate, index._native, place.session(), number, cells, *map(bool, parts.values())
+        native = device.run(
+            _raydex.Aggregate, index._native, device.session(), number, cells, *map(bool, parts.values())
         )
     index._streams[number] = kept
     return Aggregate(native, index, key, kept, number)

@@ -211,10 +211,10 @@ def _bytes_of(chunk: _raydex.ArrowChunk, width: int) -> npt.NDArray[np.uint8]:
 def _decoded_bytes(
     field: _raydex.ArrowField, chunk: _raydex.ArrowChunk, width: int
 ) -> npt.NDArray[np.uint8]:
-    values, places = _bytes_of(chunk.dictionary, width).reshape(-1, width), _places(field, chunk)
+    values, indices = _bytes_of(chunk.dictionary, width).reshape(-1, width), _indices(field, chunk)
     if len(values) == 0:  # all cells are missing
         return np.zeros(chunk.length * width, np.uint8)
-    found: npt.NDArray[np.uint8] = values[places].reshape(-1)
+    found: npt.NDArray[np.uint8] = values[indices].reshape(-1)
     return found
 
 
@@ -240,32 +240,32 @@ def _joined_validity(
     return np.packbits(np.concatenate(there), bitorder="little")
 
 
-def _places(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray[Any]:
-    """The places of cells in the dictionary; 0 for missing ones."""
+def _indices(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray[Any]:
+    """Where cells are in the dictionary; 0 for missing ones."""
     dtype = np.dtype(_NUMBERS[field.format])
-    places = _view(chunk.buffers[1] + chunk.offset * dtype.itemsize, chunk.length, dtype, chunk)
+    indices = _view(chunk.buffers[1] + chunk.offset * dtype.itemsize, chunk.length, dtype, chunk)
     validity = _validity(chunk)
-    there = places if validity is None else places[_unpacked(validity, chunk.length).view(np.bool_)]
+    there = indices if validity is None else indices[_unpacked(validity, chunk.length).view(np.bool_)]
     if validity is not None:
-        places = places * _unpacked(validity, chunk.length).view(np.bool_)
+        indices = indices * _unpacked(validity, chunk.length).view(np.bool_)
     if len(there) and (int(there.min()) < 0 or int(there.max()) >= chunk.dictionary.length):
         raise InvalidArgument(
             f"column: its Arrow dictionary has {chunk.dictionary.length} values, and some of its cells are of others; "
             "it is damaged"
         )
-    return places
+    return indices
 
 
 def _validity_by_dictionary(
     field: _raydex.ArrowField, chunk: _raydex.ArrowChunk
 ) -> npt.NDArray[np.uint8] | None:
-    """Missing are cells without a place, and those with the place of a missing value."""
+    """Missing are cells without an index, and those with that of a missing value."""
     validity, of_values = _validity(chunk), _validity(chunk.dictionary)
     if of_values is None:
         return validity
     if chunk.dictionary.length == 0:
         return np.zeros((chunk.length + 7) // 8, np.uint8)
-    there = _unpacked(of_values, chunk.dictionary.length)[_places(field, chunk)]
+    there = _unpacked(of_values, chunk.dictionary.length)[_indices(field, chunk)]
     if validity is not None:
         there &= _unpacked(validity, chunk.length)
     return np.packbits(there, bitorder="little")
@@ -274,14 +274,14 @@ def _validity_by_dictionary(
 def _decoded(
     argument: str, field: _raydex.ArrowField, chunk: _raydex.ArrowChunk
 ) -> npt.NDArray[Any]:
-    """The cells of places in a dictionary of what is not strings."""
+    """The cells of a dictionary of what is not strings."""
     assert field.dictionary is not None
     values = _cells(argument, field.dictionary, [chunk.dictionary])
     assert isinstance(values, HostCells)
-    places = _places(field, chunk)
+    indices = _indices(field, chunk)
     if len(values.array) == 0:  # all cells are missing
         return np.zeros(chunk.length, values.array.dtype)
-    found: npt.NDArray[Any] = values.array[places]
+    found: npt.NDArray[Any] = values.array[indices]
     return found
 
 

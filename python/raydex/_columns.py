@@ -17,84 +17,30 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _cuda, _lists, _raydex, _times
+from raydex._array_libraries import (
+    HOST,
+    ArrayLibrary,
+    BareLibrary,
+    bare_library,
+    cupy_library,
+    is_of,
+    library_of,
+    numpy_dtype,
+    torch_library,
+)
 from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._places import stream_for
-from raydex._worlds import (
-    HOST,
-    BareWorld,
-    Plain,
-    World,
-    cupy_world,
-    is_of,
-    plain_world,
-    torch_world,
-    world_of,
-)
+from raydex._keys import VOID, Key, converts, native_format, natural
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
 _BFLOAT16 = 4
-_WIDENED = {
-    "b1": "u4", "i1": "i4", "i2": "i4", "u1": "u4", "u2": "u4", "f2": "f4",
-}  # fmt: skip
-_FORMATS = {
-    "u4": "uint32", "u8": "uint64", "i4": "int32", "i8": "int64", "f4": "float", "f8": "double",
-}  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class Key:
-    """What cells are: a dtype, and for some of Arrow's types what their integers or strings mean."""
-
-    dtype: np.dtype[Any] | None  # None: strings of any length
-    unit: str = ""
-    is_void: bool = False  # of no cells that could say what they are
-
-    def __eq__(self, other: object) -> bool:
-        # NumPy takes None for float64 where it compares it with a dtype.
-        return (
-            isinstance(other, Key)
-            and (self.dtype is None) == (other.dtype is None)
-            and (self.dtype, self.unit, self.is_void) == (other.dtype, other.unit, other.is_void)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.dtype, self.unit, self.is_void))
-
-    @functools.cached_property
-    def native(self) -> _raydex.Format:
-        return _raydex.Format(format_of(self))
-
-    @functools.cached_property
-    def time(self) -> _times.Time | None:
-        """What the integers of times count."""
-        return _times.time_of(self.dtype, self.unit)
-
-    @property
-    def is_number(self) -> bool:
-        return not self.unit and self.dtype is not None and self.dtype.kind in "iuf"
-
-    @property
-    def is_integer(self) -> bool:
-        return self.is_number and self.dtype is not None and self.dtype.kind != "f"
-
-    def __str__(self) -> str:
-        if self.dtype is None:
-            return self.unit or "strings"
-        return self.unit or (f"S{self.dtype.itemsize}" if self.dtype.kind == "S" else str(self.dtype))
-
-
-VOID = Key(np.dtype("float64"), is_void=True)
-"""Of an empty list, of nothing but missing cells, of Arrow's null: what equals no cell of any type."""
-
-
 @dataclass(slots=True)
 class Source:
     """An argument, looked at: where it is, and what its cells are before any conversion."""
 
     argument: str
     given: Any
-    world: World
+    library: ArrayLibrary
     cells: Cells | None = None  # None: a DLPack object, still to be asked
     scalar: bool = False
     loose: bool = False  # Python's own numbers, which take the type that is asked for
@@ -110,24 +56,7 @@ class Column:
     key: Key
     source: Source
     kept: Any = field(repr=False, default=None)
-    before: npt.NDArray[np.bool_] | None = None  # which cells are before all keys, see `column`
-
-
-def code_of(dtype: np.dtype[Any]) -> str:
-    return f"{dtype.kind}{dtype.itemsize}"
-
-
-def format_of(key: Key) -> str:
-    """The library's name of the format."""
-    assert key.dtype is not None
-    if key.dtype.kind == "S":
-        return f"bytes{key.dtype.itemsize}"
-    return "int64" if key.dtype.kind in "mM" else _FORMATS[code_of(key.dtype)]
-
-
-@functools.lru_cache(maxsize=256)
-def native_format(dtype: np.dtype[Any]) -> _raydex.Format:
-    return Key(dtype).native
+    before: npt.NDArray[np.bool_] | None = None  # which cells are before all keys, see `column_of`
 
 
 def _shape_error(argument: str, shape: tuple[int, ...]) -> InvalidArgument:
@@ -135,42 +64,6 @@ def _shape_error(argument: str, shape: tuple[int, ...]) -> InvalidArgument:
         f"{argument}: it has {len(shape)} dimensions, {shape}; a column has one: "
         "give one column, as x[:, 0], or all cells, as x.ravel()"
     )
-
-
-@functools.lru_cache(maxsize=256)
-def _natural(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    code = code_of(dtype)
-    if code in _WIDENED:
-        return np.dtype(_WIDENED[code])
-    if code in _FORMATS or dtype.kind in "mM":
-        return dtype.newbyteorder("=")
-    return dtype if dtype.kind == "S" and 1 <= dtype.itemsize <= 8 else None
-
-
-def natural(argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype that cells are keys in: their own, or a wider one."""
-    found = _natural(dtype)
-    if found is not None:
-        return found
-    hints = {
-        "S": "here byte strings of 1 to 8 bytes are",
-        "U": "give a list of them, x.tolist()",
-        "O": "give a list of them, x.tolist(), if all are of one kind",
-        "T": "give a list of them, x.tolist()",
-        "c": "complex numbers have no order",
-        "f": "floating numbers of up to 64 bits are",
-        "V": "give one field of it, as x['name']",
-    }
-    raise InvalidType(f"{argument}: cells of {dtype} are no keys; {hints.get(dtype.kind, 'numbers and times are')}")
-
-
-def converts(of: np.dtype[Any], to: np.dtype[Any]) -> bool:
-    """Whether each value of one dtype is one of the other, too, without a look at times: see `_times`."""
-    if of.kind in "iu" and of.itemsize == 8 and to.kind == "f":
-        return False
-    if of.kind in "mM" or to.kind in "mM":
-        return of == to
-    return bool(np.can_cast(of, to, "safe")) and not (of.kind in "biuf" and to.kind not in "biuf")
 
 
 def _is_plain(x: Any) -> bool:
@@ -205,7 +98,7 @@ def on_gpu(x: Any) -> Any:
 
 
 def look(argument: str, x: Any) -> Source:
-    """What an argument is, without a copy, and which world it belongs to."""
+    """What an argument is, without a copy, and which library it belongs to."""
     if type(x) is np.ndarray:
         return Source(argument, x, HOST, HostCells(x), x.ndim == 0, False, x.shape)
     torch = sys.modules.get("torch")
@@ -239,9 +132,9 @@ def look(argument: str, x: Any) -> Source:
                     "give one of them"
                 )
             taken = taken.columns[0]
-        return Source(argument, x, HOST if device is None else BareWorld(device), taken)
+        return Source(argument, x, bare_library(device), taken)
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
-        return Source(argument, x, world_of(x, _dlpack_device(argument, x)))
+        return Source(argument, x, library_of(x, _dlpack_device(argument, x)))
     if hasattr(x, "__cuda_array_interface__"):
         return _look_at_cuda_array(argument, x)
     if hasattr(x, "__array_interface__"):
@@ -258,60 +151,33 @@ def look(argument: str, x: Any) -> Source:
     return Source(argument, x, HOST, HostCells(array), shape=array.shape)
 
 
-@functools.lru_cache(maxsize=64)
-def _dtype_of_torch(dtype: Any) -> np.dtype[Any] | None:
-    """The dtype of NumPy with the name of PyTorch's, if there is one of numbers."""
-    try:
-        found = np.dtype(str(dtype).rpartition(".")[2])
-    except TypeError:
-        return None
-    return found if found.kind in "biuf" else None
-
-
-@functools.lru_cache(maxsize=64)
-def plain_key(dtype: Any) -> Key | None:
-    """The key that cells of a dtype of PyTorch or CuPy are without a conversion, if they are numbers."""
-    own = dtype if isinstance(dtype, np.dtype) else _dtype_of_torch(dtype)
-    return Key(own) if own is not None and _natural(own) == own and Key(own).is_number else None
-
-
-def plain_pair(one: Any, other: Any) -> tuple[World, Key, Plain, Plain] | None:
-    """Two arrays of one type that are plain, see `World.plain`; None of any others."""
-    world = plain_world(one)
-    key = None if world is None else plain_key(one.dtype)
-    if world is None or key is None:
-        return None
-    first, second = world.plain(one, key), world.plain(other, key)
-    return None if first is None or second is None else (world, key, first, second)
-
-
 def _look_at_tensor(argument: str, x: Any, torch: Any) -> Source:
     """A tensor, which PyTorch describes in less time than it makes a DLPack capsule. What is not plain
     memory is left to DLPack, and refused there."""
-    dtype = _dtype_of_torch(x.dtype)
+    dtype = numpy_dtype(x.dtype)
     if dtype is None or x.layout is not torch.strided or x.requires_grad or not (x.is_cpu or x.is_cuda):
-        return Source(argument, x, world_of(x, _dlpack_device(argument, x)))
+        return Source(argument, x, library_of(x, _dlpack_device(argument, x)))
     if x.is_neg():
         raise InvalidArgument(f"{argument}: a tensor that is negated when it is read; give x.resolve_neg()")
     try:
         shape = tuple(x.shape)
         if x.is_cpu:
-            return Source(argument, x, torch_world(None), HostCells(x.numpy()), not shape, False, shape)
+            return Source(argument, x, torch_library(None), HostCells(x.numpy()), not shape, False, shape)
         address = x.data_ptr()
     except RuntimeError as error:  # within torch.func.vmap and the like
         raise InvalidArgument(f"{argument}: a tensor does not give its memory: {error}") from error
     steps = [step * dtype.itemsize for step in x.stride()]
-    return _on_device(argument, x, torch_world(x.get_device()), address, shape, steps, dtype)
+    return _on_device(argument, x, torch_library(x.get_device()), address, shape, steps, dtype)
 
 
 def _look_at_cupy(argument: str, x: Any) -> Source:
-    return _on_device(argument, x, cupy_world(x.data.device_id), x.data.ptr, x.shape, x.strides, x.dtype)
+    return _on_device(argument, x, cupy_library(x.data.device_id), x.data.ptr, x.shape, x.strides, x.dtype)
 
 
 def _on_device(
     argument: str,
     x: Any,
-    world: World,
+    library: ArrayLibrary,
     address: int,
     shape: tuple[int, ...],
     strides: Sequence[int],
@@ -323,8 +189,8 @@ def _on_device(
         raise _shape_error(argument, shape)
     size = shape[0] if shape else 1
     stride = strides[0] if size > 1 else dtype.itemsize
-    cells = DeviceCells(x, address, size, stride, dtype, x, world.current_stream()[0])
-    return Source(argument, x, world, cells, not shape, False, shape)
+    cells = DeviceCells(x, address, size, stride, dtype, x, library.current_stream()[0])
+    return Source(argument, x, library, cells, not shape, False, shape)
 
 
 def _dlpack_device(argument: str, x: Any) -> int | None:
@@ -348,7 +214,7 @@ def _dlpack_dtype(code: int, bits: int) -> np.dtype[Any]:
 
 def _ask_dlpack(source: Source, stream: int) -> HostCells | DeviceCells:
     """The cells of an object with DLPack, ready for work on the stream."""
-    x, argument, device = source.given, source.argument, source.world.device
+    x, argument, device = source.given, source.argument, source.library.device
     # 1 is DLPack's number of the legacy default stream; on the CPU there are none.
     ready_for = None if device is None else (stream or 1)
     if getattr(x, "requires_grad", False):
@@ -428,7 +294,7 @@ def _look_at_cuda_array(argument: str, x: Any) -> Source:
     if written_on == 1:  # the legacy default stream
         written_on = 0
     cells = DeviceCells(x, address, size, stride, dtype, (x, mask), written_on, validity=validity)
-    return Source(argument, x, BareWorld(device), cells, scalar=not shape, shape=shape)
+    return Source(argument, x, BareLibrary(device), cells, scalar=not shape, shape=shape)
 
 
 def _ready(source: Source, stream: int) -> Cells:
@@ -436,12 +302,12 @@ def _ready(source: Source, stream: int) -> Cells:
     cells = source.cells
     if cells is None:
         cells = source.cells = _ask_dlpack(source, stream)
-    elif source.world.device is not None and not isinstance(cells, HostCells):
+    elif source.library.device is not None and not isinstance(cells, HostCells):
         if cells.event != 0:
-            _cuda.wait_for(stream, cells.event, source.world.device)
+            _cuda.wait_for(stream, cells.event, source.library.device)
             cells.event = 0
         if isinstance(cells, DeviceCells) and cells.written_on is not None:
-            _cuda.wait(stream, cells.written_on, source.world.device)
+            _cuda.wait(stream, cells.written_on, source.library.device)
             cells.written_on = None
     return cells
 
@@ -562,7 +428,7 @@ def _void_column(source: Source, cells: HostCells, want: Key | None) -> Column:
 
 def _column_of_nothing(source: Source, cells: Cells, stream: int) -> Column:
     """Cells that are asked of keys of no type, which equal none of them: any values, as many of them missing."""
-    own = column(source, stream, copies=True)
+    own = column_of(source, stream, copies=True)
     if isinstance(cells, HostCells) and own.key.dtype is None:
         cells = _as_strings(source.argument, cells)
     validity = cells.bits if isinstance(cells, StringCells) else own.kept[1]
@@ -669,7 +535,7 @@ def _unpacked(validity: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.bool
 
 
 def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream: int) -> Column:
-    argument, world = source.argument, source.world
+    argument, library = source.argument, source.library
     own = Key(cells.dtype, cells.unit)
     key = want or Key(natural(argument, cells.dtype), cells.unit)
     fits = key.dtype is not None and (cells.dtype == key.dtype or converts(cells.dtype, key.dtype))
@@ -677,12 +543,12 @@ def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream:
         raise _refuse(argument, str(own), key)
     address, stride, kept = cells.address, cells.stride, cells.kept
     if cells.dtype != key.dtype:
-        copy = world.cast(cells.array, key.dtype, stream)
+        copy = library.cast(cells.array, key.dtype, stream)
         if copy.ndim == 0:
             copy = copy.reshape(1)
-        address, kept = world.address(copy), copy
-        steps = copy.stride() if world.name == "torch" else copy.strides
-        stride = steps[0] * (key.dtype.itemsize if world.name == "torch" else 1)
+        address, kept = library.address(copy), copy
+        steps = copy.stride() if library.name == "torch" else copy.strides
+        stride = steps[0] * (key.dtype.itemsize if library.name == "torch" else 1)
     if cells.size > 1 and stride <= 0:
         how = "run backwards" if stride < 0 else "are one cell, repeated"
         raise InvalidArgument(f"{argument}: its cells {how}; give a copy, as x.contiguous() or x.copy()")
@@ -732,7 +598,7 @@ def dtype_of(source: Source, stream: int = 0) -> np.dtype[Any]:
     return cells.dtype if isinstance(cells, DeviceCells) else cells.array.dtype
 
 
-def column(
+def column_of(
     source: Source, stream: int, want: Key | None = None, copies: bool = False, role: str = ""
 ) -> Column:
     """The column of a source, of the key type that is asked for.
@@ -762,7 +628,7 @@ def role_of(source: Source, key: Key, role: str, stream: int = 0) -> str:
 def takes(source: Source, key: Key) -> bool:
     """Whether each cell of a list of numbers is one of another type."""
     try:
-        column(source, 0, key)
+        column_of(source, 0, key)
     except InvalidArgument:
         return False
     return True
@@ -775,15 +641,11 @@ def refuse_strings(of: Column) -> Column:
     return of
 
 
-def same_place(first: Source, *others: Source) -> None:
+def same_device(first: Source, *others: Source) -> None:
     """Refuses arguments of one call on different devices."""
     for other in others:
-        if other.world.device != first.world.device:
+        if other.library.device != first.library.device:
             raise InvalidArgument(
-                f"{other.argument}: it is in {other.world.where()}, but {first.argument} in "
-                f"{first.world.where()}; {other.world.copy_hint(first.world.device)}"
+                f"{other.argument}: it is in {other.library.memory}, but {first.argument} in "
+                f"{first.library.memory}; {other.library.copy_hint(first.library.device)}"
             )
-
-
-def stream_of(source: Source, stream: Any) -> tuple[int, Any]:
-    return stream_for(source.world, stream)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from raydex._array_libraries import is_of
 from raydex._arrow import HostCells, is_arrow
 from raydex._columns import look, on_gpu
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._worlds import is_of
 
 
 def _pyarrow() -> Any:
@@ -23,10 +23,10 @@ def _pyarrow() -> Any:
 def _rows_of(name: str, rows: Any, what: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Rows in host memory, and which are none: those that are -1, or missing."""
     source = look(name, rows)
-    if source.world.device is not None or not isinstance(source.cells, HostCells):
+    if source.library.device is not None or not isinstance(source.cells, HostCells):
         raise InvalidArgument(
-            f"{name}: in {source.world.where()}, and {what} are in host memory; "
-            f"{source.world.copy_hint(None)}"
+            f"{name}: in {source.library.memory}, and {what} are in host memory; "
+            f"{source.library.copy_hint(None)}"
         )
     cells = source.cells
     array = np.atleast_1d(np.ma.getdata(cells.array))

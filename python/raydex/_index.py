@@ -13,25 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _cuda, _raydex
+from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import HostCells
-from raydex._columns import (
-    Column,
-    Key,
-    Source,
-    column,
-    dtype_of,
-    look,
-    refuse_strings,
-    role_of,
-    same_place,
-    stream_of,
-)
+from raydex._columns import Column, Source, column_of, dtype_of, look, refuse_strings, role_of, same_device
+from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported, flag
 from raydex._exports import lists_to_arrow
-from raydex._places import Held, Place, place_for
+from raydex._held import Held
+from raydex._keys import Key
+from raydex._plain import NONE, plain_columns
 from raydex._progress import shown
 from raydex._structures import known
-from raydex._worlds import HOST, World, plain_world
 
 not_found = -1
 """What stands for no row in results, which are int64.
@@ -131,25 +123,25 @@ def row_ids_in(source: Source, stream: int, bits: int) -> Column:
     dtype = dtype_of(source, stream)
     want = Key(np.dtype(f"u{bits // 8}"))
     if dtype == want.dtype:
-        return column(source, stream, copies=True)
+        return column_of(source, stream, copies=True)
     if dtype.kind not in "iu" and not (source.loose and source.cells is not None and source.shape == (0,)):
         raise InvalidType(f"{source.argument}: row ids are integers, and these are {dtype}")
     if isinstance(source.cells, HostCells):
         if source.cells.validity is not None or np.ma.is_masked(source.cells.array):
             raise InvalidArgument(f"{source.argument}: some are missing; give all of them")
         array = np.asarray(source.cells.array)
-        if array.size and source.world.any_outside(array, end, stream):
+        if array.size and source.library.any_outside(array, end, stream):
             raise InvalidArgument(
                 f"{source.argument}: they go from {array.min()} to {array.max()}; row ids are 0 to {end - 1}"
             )
         cast = HostCells(array.astype(want.dtype), source.cells.validity, kept=source.cells.kept)
-        plain = Source(source.argument, source.given, source.world, cast, source.scalar)
-        return column(plain, stream, copies=True)
+        plain = Source(source.argument, source.given, source.library, cast, source.scalar)
+        return column_of(plain, stream, copies=True)
     array = source.given
-    if source.world.any_outside(array, end, stream):
+    if source.library.any_outside(array, end, stream):
         raise InvalidArgument(f"{source.argument}: some are not within 0 to {end - 1}")
-    copy = source.world.cast(array, f"int{bits}", stream)
-    address = source.world.address(copy)
+    copy = source.library.cast(array, f"int{bits}", stream)
+    address = source.library.address(copy)
     native = _raydex.Column(_raydex.Format(f"uint{bits}"), address, len(copy))
     return Column(native, len(copy), want, source, copy)
 
@@ -192,13 +184,13 @@ class Index(Held):
     _called = "index"
 
     def __init__(
-        self, native: Any, place: Place, key: Key, kept: Any, stream: int, strings: Column | None = None
+        self, native: Any, device: Device, key: Key, kept: Any, stream: int, strings: Column | None = None
     ) -> None:
-        super().__init__(native, place, kept, stream)
+        super().__init__(native, device, kept, stream)
         self._key = key
         self._strings = strings  # which are read by queries
-        self._session = place.session()
-        self._plain_worlds: dict[type, World] = {}
+        self._session = device.session()
+        self._plain_device = device.number if key.is_number else None  # of probes on the fast path
         self._bits = self.info.row_id_bits
 
     # What it is
@@ -208,7 +200,7 @@ class Index(Held):
         """Structure, backend, options, rows, and bytes as measured."""
         (structure, backend, key, bits, n, entries, most, options, resident, peak) = self._native.info()
         return IndexInfo(
-            structure, backend, str(self._place), key if not self._key.unit else self._key.unit, bits, n,
+            structure, backend, str(self._device), key if not self._key.unit else self._key.unit, bits, n,
             entries, most, options_of(options), resident, peak,
         )  # fmt: skip
 
@@ -243,33 +235,15 @@ class Index(Held):
                 "first, count, rows, contains and isin of points, or build over strings of up to 8 bytes"
             )
 
-    def _batch(self, lower: Any, upper: Any, stream: Any) -> Batch:
+    def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> Batch:
         """The probes of a call, checked and where the index is."""
-        plain = None if self._place.device is None else self._plain_batch(lower, upper, stream)
-        return plain or AnyBatch(self, lower, upper, stream)
-
-    def _plain_batch(self, lower: Any, upper: Any, stream: Any) -> Batch | None:
-        """The same in little time, of arrays that are plain, see `World.plain`, on their current stream."""
-        if self._place.device is None or stream is not None:
-            return None
-        world = self._plain_worlds.get(type(lower))
-        if world is None:
-            world = plain_world(lower)
-            if world is None or world.device != self._place.device or not self._key.is_number:
-                return None
-            self._plain_worlds[type(lower)] = world
-        begin = world.plain(lower, self._key)
-        if begin is None:
-            return None
-        end = None
-        if upper is not None:
-            also = world.plain(upper, self._key)
-            if also is None:
-                return None
-            end = also[0]
-        native, size, number, kept = begin
+        second = NONE if upper is None else upper
+        plain = plain_columns(lower, second, stream, self._plain_device, self._key)
+        if plain is None:
+            return AnyBatch(self, lower, upper, stream, role, flat)
+        library, _, (native, size, number, kept), end = plain
         self._streams[number] = kept
-        return Batch(world, size, number, (self._session, number, native, end))
+        return Batch(library, size, number, (self._session, number, native, end and end[0]), lower)
 
     # Queries
 
@@ -299,13 +273,12 @@ class Index(Held):
         unsigned ones and for rows, both modulo 2^64, float64 for floating ones, and 0 where nothing
         matches. A missing value adds nothing. Cost: a search, and a read for each matching row."""
         self._check_ordered("sum")
+        batch = self._batch(lower, upper, stream)
         if values is None:
-            batch = self._batch(lower, upper, stream)
             return batch.numbers("uint64", self._native.sum, *batch.arguments, None, "u")
-        batch = AnyBatch(self, lower, upper, stream)
         source = look("values", values)
-        same_place(batch.source, source)
-        of = refuse_strings(column(source, batch.stream))
+        self._check_device(source.argument, source.library)
+        of = refuse_strings(column_of(source, batch.stream))
         if of.key.dtype is None or not of.key.is_number:
             raise InvalidType(f"values: they are {of.key}; sums are of numbers")
         kind = of.key.dtype.kind
@@ -318,19 +291,19 @@ class Index(Held):
         Those of a probe are ordered by key, then by row, on ordered structures. Waits for the stream
         once, to learn how many there are. Cost: two searches, and a write for each matching row."""
         batch = self._batch(lower, upper, stream)
-        world, number = batch.world, batch.stream
-        offsets = world.empty(batch.size + 1, "int64", number)
-        begins = world.address(offsets)
+        library, number = batch.library, batch.stream
+        offsets = library.empty(batch.size + 1, "int64", number)
+        begins = library.address(offsets)
         found = None
 
         def room() -> tuple[int, int]:
             nonlocal found
-            if world.device is None:
+            if library.device is None:
                 total = int(offsets[-1])
             else:
-                total = _cuda.read_number(begins + 8 * batch.size, number, world.device)
-            found = world.empty(total, "int64", number)
-            return (world.address(found), total)
+                total = _cuda.read_number(begins + 8 * batch.size, number, library.device)
+            found = library.empty(total, "int64", number)
+            return (library.address(found), total)
 
         self._run(self._native.rows, *batch.arguments, begins, batch.size + 1, room)
         return Matches(offsets, found)
@@ -343,25 +316,11 @@ class Index(Held):
     def isin(self, points: Any, invert: bool = False, *, stream: Any = None) -> Any:
         """`numpy.isin(points, column, invert=invert)`, of the column of the index: as `contains`, but
         NaN is in nothing, and with `invert` the opposite. Points may have any number of dimensions."""
-        batch = self._plain_batch(points, None, stream)
-        if batch is not None:
-            found = batch.numbers("bool", self._native.contains, *batch.points)
-            return batch.world.membership(found, points if self._is_floating else None, invert, batch.stream)
-        source = look("points", points)
-        world, shape = source.world, source.shape
-        if isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
-            source.cells.array = source.cells.array.reshape(-1)
-            source.scalar = False
-        found = self.contains(source, stream=stream)
-        array = None
-        if self._is_floating:
-            if world is HOST and isinstance(source.cells, HostCells):
-                array = np.asarray(source.cells.array)  # of a masked one, too
-            else:
-                array = points if shape is None or len(shape) == 1 else points.reshape(-1)
-        found = world.membership(found, array, invert, stream_of(source, stream)[0])
+        batch = self._batch(points, None, stream, flat=True)
+        found = batch.numbers("bool", self._native.contains, *batch.points)
+        found = batch.library.membership(found, batch.cells() if self._is_floating else None, invert, batch.stream)
         # A `DeviceArray` and strangers' arrays, which have one dimension, have no `reshape`.
-        return found if shape is None or len(shape) == 1 else found.reshape(shape)
+        return found if batch.shape is None or len(batch.shape) == 1 else found.reshape(batch.shape)
 
     def rank(self, points: Any, side: str = "left", *, stream: Any = None) -> Any:
         """How many keys are less than each point, or with `side="right"` not greater; int64.
@@ -372,7 +331,7 @@ class Index(Held):
             raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
         self._check_ordered("rank")
         behind = side == "right"
-        batch = self._points(points, "at_most" if behind else "below", stream)
+        batch = self._batch(points, None, stream, "at_most" if behind else "below")
         found = batch.numbers("int64", self._native.rank, *batch.points, behind or batch.before is not None)
         return found if batch.before is None else with_zeros(found, batch.before)
 
@@ -389,12 +348,9 @@ class Index(Held):
         self._check_ordered("predecessor" if before else "successor")
         flag("strict", strict)
         side = ("below" if strict else "at_most") if before else ("above" if strict else "at_least")
-        batch = self._points(points, side, stream)
+        batch = self._batch(points, None, stream, side)
         strict = bool(strict) and not batch.is_aside
         return batch.numbers("int64", self._native.closest, *batch.points, before, strict)
-
-    def _points(self, points: Any, role: str, stream: Any) -> Batch:
-        return self._plain_batch(points, None, stream) or AnyBatch(self, points, None, stream, role)
 
     # Edits
 
@@ -418,15 +374,15 @@ class Index(Held):
                 "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"
             )
         source = look("keys", erase if insert is None else insert)
-        self._check_place(source.argument, source.world)
-        number, kept = stream_of(source, stream)
+        self._check_device(source.argument, source.library)
+        number, kept = source.library.stream_for(stream)
         role = "" if insert is None else role_of(source, self._key, "kept", number)
-        keys = column(source, number, self._key, role=role)
+        keys = column_of(source, number, self._key, role=role)
         given = erase_rows if insert is None else insert_rows
         rows = None
         if given is not None:
             row_source = look("rows", given)
-            same_place(source, row_source)
+            same_device(source, row_source)
             rows = self._run(row_ids_in, row_source, number, self._bits)
         nothing = _raydex.Column(_raydex.Format(str(self._native.info()[2])), 0, 0)
         no_rows = _raydex.Column(_raydex.Format(f"uint{self._bits}"), 0, 0)
@@ -442,7 +398,7 @@ class Index(Held):
             self._streams[number] = kept
 
     def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        return self._place.run(call, *arguments)
+        return self._device.run(call, *arguments)
 
 
 Arguments = tuple[_raydex.Session, int, Any, Any]
@@ -453,64 +409,82 @@ class Batch:
     """The probes of one call, and where its answers go. What is called takes, after the arguments that are
     given, the address and the number of what it writes."""
 
-    __slots__ = ("arguments", "before", "is_aside", "size", "stream", "world")
+    __slots__ = ("_probes", "arguments", "before", "is_aside", "library", "shape", "size", "stream")
 
-    def __init__(self, world: World, size: int, stream: int, arguments: Arguments) -> None:
-        self.world = world
+    def __init__(
+        self, library: ArrayLibrary, size: int, stream: int, arguments: Arguments, probes: Any
+    ) -> None:
+        self.library = library
         self.size = size
         self.stream = stream
         self.arguments = arguments
-        self.is_aside = False  # whether points are the keys beside what was given, see `column`
+        self.is_aside = False  # whether points are the keys beside what was given, see `column_of`
         self.before: Any = None  # which are before all keys
+        self.shape: tuple[int, ...] | None = None  # of points; None: they have one dimension
+        self._probes = probes
 
     @property
     def points(self) -> tuple[_raydex.Session, int, Any]:
         return self.arguments[:3]
 
+    def cells(self) -> Any:
+        """Points as an array of one dimension, which their library computes with."""
+        return self._probes
+
     def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
-        world = self.world
-        out = world.new(self.size, dtype)
-        call(*arguments, world.address(out), self.size)
+        library = self.library
+        out = library.empty(self.size, dtype)
+        call(*arguments, library.address(out), self.size)
         return out
 
 
 class AnyBatch(Batch):
     """One whose probes may be anything."""
 
-    __slots__ = ("_columns", "_index", "_scalar", "source")
+    __slots__ = ("_columns", "_index", "_scalar", "_source")
 
-    def __init__(self, index: Index, lower: Any, upper: Any, stream: Any, role: str = "") -> None:
+    def __init__(self, index: Index, lower: Any, upper: Any, stream: Any, role: str, flat: bool) -> None:
         name = "points" if upper is None else "lower"
         source = lower if isinstance(lower, Source) else look(name, lower)
-        index._check_place(source.argument, source.world)
+        index._check_device(source.argument, source.library)
         if upper is not None:
             index._check_ordered("upper")
+        self.shape = source.shape
+        self._probes = source.given
+        if flat and isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
+            source.cells.array = source.cells.array.reshape(-1)
+            source.scalar = False
         self._index = index
-        self.source = source
+        self._source = source
         self._scalar = source.scalar
-        number, kept = stream_of(source, stream)
+        number, kept = source.library.stream_for(stream)
         index._streams[number] = kept
         end: Column | None = None
         if upper is not None:
             other = look("upper", upper)
-            index._check_place(other.argument, other.world)
-            source, other = _as_long(source, other)
+            index._check_device(other.argument, other.library)
+            source, other = broadcast_ends(source, other)
             self._scalar = source.scalar
-            end = column(other, number, index._key, role=role_of(other, index._key, "at_most", number))
+            end = column_of(other, number, index._key, role=role_of(other, index._key, "at_most", number))
             role = "at_least"
         role = role and role_of(source, index._key, role, number)
-        begin = column(source, number, index._key, role=role)
+        begin = column_of(source, number, index._key, role=role)
         self._columns = (begin, end)  # keep what is read
-        self.world = source.world
+        self.library = source.library
         self.size = begin.size
         self.stream = number
-        self.is_aside, self.before = role != "", begin.before
         self.arguments = (index._session, number, begin.native, end and end.native)
+        self.is_aside, self.before = role != "", begin.before
+
+    def cells(self) -> Any:
+        if self.library is HOST and isinstance(self._source.cells, HostCells):
+            return np.asarray(self._source.cells.array)  # of a masked one, too
+        return self._probes if self.shape is None or len(self.shape) == 1 else self._probes.reshape(-1)
 
     def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
-        world = self.world
-        out = world.empty(self.size, dtype, self.stream)
-        self._index._place.run(call, *arguments, world.address(out), self.size)
+        library = self.library
+        out = library.empty(self.size, dtype, self.stream)
+        self._index._device.run(call, *arguments, library.address(out), self.size)
         return out[0] if self._scalar else out
 
 
@@ -519,7 +493,7 @@ def with_zeros(ranks: Any, before: npt.NDArray[np.bool_]) -> Any:
     return np.where(before.reshape(np.shape(ranks)), 0, ranks)[()]
 
 
-def _as_long(lower: Source, upper: Source) -> tuple[Source, Source]:
+def broadcast_ends(lower: Source, upper: Source) -> tuple[Source, Source]:
     """Ends of ranges: where one is a single number, it is the end of each range."""
     if lower.scalar == upper.scalar:
         return (lower, upper)
@@ -536,13 +510,13 @@ def _as_long(lower: Source, upper: Source) -> tuple[Source, Source]:
             cells = HostCells(array, np.zeros((array.size + 7) // 8, np.uint8), own.unit)
         else:
             cells = HostCells(array, None, own.unit)
-        return Source(one.argument, one.given, one.world, cells, loose=one.loose, shape=shape)
+        return Source(one.argument, one.given, one.library, cells, loose=one.loose, shape=shape)
 
     return (repeated(lower, upper), repeated(upper, lower))
 
 
 def build(
-    column_of: Any,
+    column: Any,
     structure: str = "auto",
     device: Any = None,
     stream: Any = None,
@@ -555,7 +529,7 @@ def build(
 
     Parameters
     ----------
-    column_of
+    column
         One-dimensional: a NumPy array, strided or masked; what has `__dlpack__` (PyTorch, CuPy, JAX),
         `__cuda_array_interface__` (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or
         `__arrow_c_device_array__` (pyarrow, Polars, pandas, DuckDB, cuDF); or a list. Cells are
@@ -604,41 +578,41 @@ def build(
     Missing cells are never matched. Ctrl-C ends a build, as it ends queries and joins. Raises
     `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `Unavailable`, `OutOfMemory`, `CudaError`.
     """
-    source = look("column", column_of)
+    source = look("column", column)
     if source.scalar:
-        raise InvalidArgument(f"column: {column_of!r} is a single number; give a column, as [x]")
-    place = place_for(source.world, device, structure, known)
-    number, kept = stream_of(source, stream)
-    keys = column(source, number)
+        raise InvalidArgument(f"column: {column!r} is a single number; give a column, as [x]")
+    target = source.library.device_for(device, structure)
+    number, kept = source.library.stream_for(stream)
+    keys = column_of(source, number)
     if keys.key.dtype is None:
         with shown("build", keys.size, progress):
-            return _build_over_strings(keys, place, structure, options, rows)
+            return _build_over_strings(keys, target, structure, options, rows)
     row_ids = None
     if rows is not None:
         row_source = look("rows", rows)
-        same_place(source, row_source)
+        same_device(source, row_source)
         bits = 32 if keys.size < 2**32 - 1 and _fit_32_bits(row_source, number) else 64
-        row_ids = place.run(row_ids_in, row_source, number, bits)
+        row_ids = target.run(row_ids_in, row_source, number, bits)
     ids = None if row_ids is None else row_ids.native
     with shown("build", keys.size, progress):
-        native = place.run(
-            _raydex.Index, structure, place.backend, place.session(), number, keys.native, ids,
+        native = target.run(
+            _raydex.Index, structure, target.backend, target.session(), number, keys.native, ids,
             option_texts(options, structure, build),
         )  # fmt: skip
-    return Index(native, place, keys.key, kept, number)
+    return Index(native, target, keys.key, kept, number)
 
 
 def _build_over_strings(
-    keys: Column, place: Place, structure: str, options: dict[str, Any], rows: Any
+    keys: Column, target: Device, structure: str, options: dict[str, Any], rows: Any
 ) -> Index:
-    if place.device is not None:
+    if target.number is not None:
         raise Unsupported(
             "column: strings of any length in the memory of a GPU are keys of raydex.join only"
         )
     if rows is not None:
         raise Unsupported("rows: of strings of any length they are the positions; leave rows out")
-    native = _raydex.StringIndex(place.session(), 0, keys.native, structure, option_texts(options, structure, build))
-    return Index(native, place, keys.key, None, 0, keys)
+    native = _raydex.StringIndex(target.session(), 0, keys.native, structure, option_texts(options, structure, build))
+    return Index(native, target, keys.key, None, 0, keys)
 
 
 def _fit_32_bits(rows: Source, stream: int) -> bool:

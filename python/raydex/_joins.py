@@ -9,29 +9,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from raydex import _lists, _raydex
+from raydex._array_libraries import HOST, ArrayLibrary, bare_library, is_of
 from raydex._arrow import HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._columns import (
     Column,
-    Key,
     Source,
-    column,
-    converts,
+    column_of,
     dtype_of,
     key_of,
     look,
     on_gpu,
     refuse_strings,
-    same_place,
-    stream_of,
+    same_device,
     takes,
 )
+from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, flag
 from raydex._exports import pairs_to_arrow, take
 from raydex._index import Index, check_words, option_texts
-from raydex._places import Place, place_for
-from raydex._structures import known
+from raydex._keys import Key, converts
 from raydex._times import Order, Time, are_compared, common, distance_in, in_one_unit, whole
-from raydex._worlds import HOST, BareWorld, World, is_of
 
 _KINDS = ("inner", "left", "semi", "anti")
 _DIRECTIONS = ("backward", "forward", "nearest")
@@ -86,14 +83,14 @@ def _parts(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
     is_column = any(is_of(*one) for one in (("pandas", x, "Series"), ("pandas", x, "Index"), ("polars", x, "Series")))
     if is_arrow(x) and not is_column:
         taken, device = take_arrow(argument, x)
-        world = HOST if device is None else BareWorld(device)
+        library = bare_library(device)
         if isinstance(taken, Table):
             sources = [
-                Source(f"{argument}[{name!r}]", x, world, cells)
+                Source(f"{argument}[{name!r}]", x, library, cells)
                 for name, cells in zip(taken.names, taken.columns)
             ]
             return (_distinct(argument, taken.names), sources)
-        return (None, [Source(argument, x, world, taken)])
+        return (None, [Source(argument, x, library, taken)])
     return (None, [look(argument, x)])
 
 
@@ -128,7 +125,7 @@ def _pair(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
             )
         by_name = dict(zip(other_names, probed))
         probed = [by_name[name] for name in names]
-    same_place(*built, *probed)
+    same_device(*built, *probed)
     return (built, probed)
 
 
@@ -191,7 +188,7 @@ def _together(sources: list[Source], stream: int) -> _Together:
     found = [key_of(one, stream) for one in sources]
     own = [key if of.is_void else of for of in found]  # which match nothing
     if key.time is None or all(one == key for one in own):
-        return _Together([column(one, stream, key) for one in sources], key, None)
+        return _Together([column_of(one, stream, key) for one in sources], key, None)
     for one, of in zip(sources, own):
         if of.time is None or not are_compared(of.time, key.time):
             raise InvalidType(f"{one.argument}: it is of {of}, but {sources[0].argument} of {own[0]}")
@@ -200,7 +197,7 @@ def _together(sources: list[Source], stream: int) -> _Together:
         raise InvalidType(f"{sources[1].argument}: times of several units, {units}, on a GPU; convert them")
     parts, missing, validities = [], [], []
     for one, of in zip(sources, own):
-        of_one = column(one, stream, of, copies=True)
+        of_one = column_of(one, stream, of, copies=True)
         array, validity, _ = of_one.kept
         assert of.time is not None
         parts.append((array.astype("i8") if array.itemsize < 8 else array.view("i8"), of.time))
@@ -211,8 +208,8 @@ def _together(sources: list[Source], stream: int) -> _Together:
     columns = []
     for one, cells, validity in zip(sources, counts, validities):
         whole = HostCells(cells, validity)
-        plain = Source(one.argument, one.given, one.world, whole, one.scalar)
-        columns.append(column(plain, stream))
+        plain = Source(one.argument, one.given, one.library, whole, one.scalar)
+        columns.append(column_of(plain, stream))
     return _Together(columns, key, order)
 
 
@@ -238,21 +235,21 @@ class _Call:
     """Where a join runs, and on which stream."""
 
     def __init__(self, source: Source, device: Any, stream: Any, structure: str = "auto") -> None:
-        self.world: World = source.world
-        self.place: Place = place_for(source.world, device, structure, known)
-        self.stream, self._kept = stream_of(source, stream)
+        self.library: ArrayLibrary = source.library
+        self.device: Device = source.library.device_for(device, structure)
+        self.stream, self._kept = source.library.stream_for(stream)
 
     @property
     def on(self) -> tuple[Any, int]:
-        return (self.place.session(), self.stream)
+        return (self.device.session(), self.stream)
 
     def rows(self, found: _raydex.Joined, how: str, first: int = 0, most: int | None = None) -> JoinRows:
         """The rows from `first` on, `most` of them or all."""
         size = found.size - first if most is None else min(most, found.size - first)
-        probe = self.world.empty(size, "int64", self.stream)
-        build = self.world.empty(size, "int64", self.stream) if how in ("inner", "left") else None
-        at = 0 if build is None else self.world.address(build)
-        self.place.run(found.rows, *self.on, first, self.world.address(probe), at, size)
+        probe = self.library.empty(size, "int64", self.stream)
+        build = self.library.empty(size, "int64", self.stream) if how in ("inner", "left") else None
+        at = 0 if build is None else self.library.address(build)
+        self.device.run(found.rows, *self.on, first, self.library.address(probe), at, size)
         return JoinRows(probe, build)
 
 
@@ -317,10 +314,10 @@ def _matched(
     built, probed = _pair(build, probe)
     call = _Call(built[0], device, stream, structure)
     build_key, probe_key = _both(built, probed, call.stream)
-    side = call.place.run(
-        _raydex.Join, call.place.backend, *call.on, _natives(build_key), structure, texts, missing_equal,
+    side = call.device.run(
+        _raydex.Join, call.device.backend, *call.on, _natives(build_key), structure, texts, missing_equal,
     )  # fmt: skip
-    return (call, call.place.run(side.match, *call.on, _natives(probe_key), how), (build_key, probe_key))
+    return (call, call.device.run(side.match, *call.on, _natives(probe_key), how), (build_key, probe_key))
 
 
 def _check_words_for(
@@ -331,7 +328,7 @@ def _check_words_for(
     check_words(options, structure, join)
     said = {
         **options, "structure": structure != "auto" and structure != index.info.structure and structure,
-        "device": device is not None and str(device) not in (str(index._place), index._place.backend) and device,
+        "device": device is not None and str(device) not in (str(index._device), index._device.backend) and device,
         "missing_equal": missing_equal,
     }  # fmt: skip
     for name, value in said.items():
@@ -345,15 +342,15 @@ def _check_words_for(
 def _join_index(index: Index, probe: Any, how: str, stream: Any) -> JoinRows:
     source = look("probe", probe)
     index._check_open()
-    index._check_place(source.argument, source.world)
-    call = _Call(source, str(index._place), stream)
-    key = column(source, call.stream, index._key)
+    index._check_device(source.argument, source.library)
+    call = _Call(source, str(index._device), stream)
+    key = column_of(source, call.stream, index._key)
     with index._changes:
         index._check_open()
         if index._key.dtype is None:
             return call.rows(index._native.match(*call.on, key.native, how), how)
-        side = call.place.run(_raydex.Join.over, *call.on, index._native)
-        return call.rows(call.place.run(side.match, *call.on, [key.native], how), how)
+        side = call.device.run(_raydex.Join.over, *call.on, index._native)
+        return call.rows(call.device.run(side.match, *call.on, [key.native], how), how)
 
 
 def _reach(argument: str, given: Any, key: Key) -> int | float | None:
@@ -387,9 +384,9 @@ def _band(of: Column, order: Order, reach: int | float, stream: int) -> list[Col
     """The ends of the numbers that are near each probe."""
     _check_reach("distance", reach)
     probes = order.counts(1)
-    ends = [order.place(probes - reach, "left"), order.place(probes + reach, "right") - 1]
+    ends = [order.positions(probes - reach, "left"), order.positions(probes + reach, "right") - 1]
     sources = [Source("probe", end, HOST, HostCells(end, of.kept[1])) for end in ends]
-    return [column(one, stream) for one in sources]
+    return [column_of(one, stream) for one in sources]
 
 
 def join_asof(
@@ -442,7 +439,7 @@ def join_asof(
     if direction not in list(_DIRECTIONS):
         raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(_DIRECTIONS)}")
     times, probe_times = look("build", build), look("probe", probe)
-    same_place(times, probe_times)
+    same_device(times, probe_times)
     call = _Call(times, device, stream)
     pair = _together([times, probe_times], call.stream)
     build_time, probe_time = pair.columns
@@ -451,19 +448,19 @@ def join_asof(
     probe_key: list[Column] = []
     if build_by is not None:
         built, probed = _pair(build_by, probe_by)
-        same_place(times, *built)
+        same_device(times, *built)
         build_key, probe_key = _both(built, probed, call.stream)
     reach = _reach("tolerance", tolerance, pair.key)
-    side = call.place.run(
-        _raydex.AsofJoin, call.place.backend, *call.on, build_time.native, _natives(build_key)
+    side = call.device.run(
+        _raydex.AsofJoin, call.device.backend, *call.on, build_time.native, _natives(build_key)
     )
     size = probe_time.size
 
     def closest(towards: str, within: int | float | None) -> Any:
-        out = call.world.empty(size, "int64", call.stream)
-        call.place.run(
+        out = call.library.empty(size, "int64", call.stream)
+        call.device.run(
             side.match, *call.on, probe_time.native, _natives(probe_key), towards, not allow_exact_matches,
-            _within_64_bits(within), call.world.address(out), size,
+            _within_64_bits(within), call.library.address(out), size,
         )  # fmt: skip
         return out
 
@@ -550,9 +547,9 @@ def join_range(
         sources.append(look("build_upper", build_upper))
     if probe_upper is not None:
         sources.append(look("probe_upper", probe_upper))
-    same_place(*sources)
+    same_device(*sources)
     call = _Call(sources[0], device, stream, structure)
-    on, run = call.on, call.place.run
+    on, run = call.on, call.device.run
     if any(isinstance(one.cells, StringCells) for one in sources):
         raise InvalidType("build: strings of any length have no order here; give ones of up to 8 bytes")
     pair = _together(sources, call.stream)
@@ -561,9 +558,9 @@ def join_range(
     if build_upper is not None:
         if structure != "auto" or options:
             raise InvalidArgument("structure: intervals have one of their own; leave it and options out")
-        intervals = run(_raydex.IntervalJoin, call.place.backend, *on, natives[0], natives[2])
+        intervals = run(_raydex.IntervalJoin, call.device.backend, *on, natives[0], natives[2])
         return call.rows(run(intervals.match, *on, natives[1], how), how)
-    side = run(_raydex.Join, call.place.backend, *on, natives[:1], structure, texts, False)
+    side = run(_raydex.Join, call.device.backend, *on, natives[:1], structure, texts, False)
     if probe_upper is not None:
         found = run(side.match_ranges, *on, natives[1], natives[2], how)
     elif distance is not None:

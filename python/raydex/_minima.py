@@ -9,25 +9,16 @@ from typing import Any, Callable
 import numpy as np
 
 from raydex import _raydex
+from raydex._array_libraries import as_times
 from raydex._arrow import HostCells
-from raydex._columns import (
-    Column,
-    Key,
-    Source,
-    column,
-    dtype_of,
-    format_of,
-    look,
-    plain_pair,
-    same_place,
-    stream_of,
-)
+from raydex._columns import Column, Source, column_of, dtype_of, look, same_device
+from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
+from raydex._held import Held
 from raydex._index import bytes_as_text, option_texts, options_of
-from raydex._places import Held, Place, place_for
+from raydex._keys import Key, format_of
+from raydex._plain import plain_columns
 from raydex._progress import shown
-from raydex._structures import known
-from raydex._worlds import as_times
 
 
 @dataclass(frozen=True)
@@ -69,9 +60,9 @@ class Rmq(Held):
     _called = "rmq"
 
     def __init__(
-        self, native: _raydex.Rmq, extremes: tuple[str, ...], place: Place, values: Column, kept: Any, stream: int
+        self, native: _raydex.Rmq, extremes: tuple[str, ...], device: Device, values: Column, kept: Any, stream: int
     ) -> None:
-        super().__init__(native, place, kept, stream)
+        super().__init__(native, device, kept, stream)
         self._extremes = extremes  # "min" and "max", or one of them
         self._values: Column | None = values
         self._key = values.key
@@ -90,7 +81,7 @@ class Rmq(Held):
             resident += of[5]
         extremes = "both" if len(all_infos) == 2 else self._extremes[0]
         return RmqInfo(
-            structure, backend, str(self._place), value, n, extremes, named, resident, peak
+            structure, backend, str(self._device), value, n, extremes, named, resident, peak
         )
 
     def __len__(self) -> int:
@@ -113,27 +104,25 @@ class Rmq(Held):
     def _ask(
         self, lower: Any, upper: Any, stream: Any, dtype: str, call: Callable[..., None], *more: Any
     ) -> Any:
-        both = None
-        if self._place.device is not None and stream is None:
-            both = plain_pair(lower, upper)
-        if both is not None and both[0].device == self._place.device and both[1].is_integer:
+        plain = plain_columns(lower, upper, stream, self._device.number)
+        if plain is not None and plain[1].is_integer:
             self._check_open()
-            plain_in, _, (begin, size, number, kept), (end, *_) = both
+            library, _, (begin, size, number, kept), (end, *_) = plain
             self._streams[number] = kept
-            out = plain_in.new(size, dtype)
-            call(self._place.session(), number, begin, end, *more, plain_in.address(out), size)
+            out = library.empty(size, dtype)
+            call(self._device.session(), number, begin, end, *more, library.address(out), size)
             return out
         sources = [look("lower", lower), look("upper", upper)]
         self._check_open()
         for one in sources:
-            self._check_place(one.argument, one.world)
-        number, kept = stream_of(sources[0], stream)
+            self._check_device(one.argument, one.library)
+        number, kept = sources[0].library.stream_for(stream)
         self._streams[number] = kept
         ends = _positions(sources, number)
-        world, size = sources[0].world, ends[0].size
-        out = world.empty(size, dtype, number)
-        self._place.run(
-            call, self._place.session(), number, ends[0].native, ends[1].native, *more, world.address(out),
+        library, size = sources[0].library, ends[0].size
+        out = library.empty(size, dtype, number)
+        self._device.run(
+            call, self._device.session(), number, ends[0].native, ends[1].native, *more, library.address(out),
             size,
         )  # fmt: skip
         return out[0] if sources[0].scalar and sources[1].scalar else out
@@ -186,14 +175,14 @@ class Rmq(Held):
             raise InvalidArgument(
                 "rmq: it is over a widened copy of the array; build another one"
             )
-        number, kept = stream_of(source, stream)
+        number, kept = source.library.stream_for(stream)
         [cells] = _positions([source], number)
         self._streams[number] = kept
-        self._place.run(self._native.refresh, number, cells.native, self._before(number))
+        self._device.run(self._native.refresh, number, cells.native, self._before(number))
 
 
 def _positions(sources: list[Source], stream: int) -> list[Column]:
-    same_place(*sources)
+    same_device(*sources)
     columns = [_column_of_positions(one, stream) for one in sources]
     for one in columns:
         if not one.key.is_integer:
@@ -205,12 +194,12 @@ def _positions(sources: list[Source], stream: int) -> list[Column]:
 
 def _column_of_positions(source: Source, stream: int) -> Column:
     if source.loose and isinstance(source.cells, HostCells) and source.cells.array.size == 0:
-        return column(source, stream, Key(np.dtype("int64")))  # of a list without elements
-    return column(source, stream)
+        return column_of(source, stream, Key(np.dtype("int64")))  # of a list without elements
+    return column_of(source, stream)
 
 
 def _as_int64(of: Column, stream: int) -> Column:
-    return column(of.source, stream, Key(np.dtype("int64")))
+    return column_of(of.source, stream, Key(np.dtype("int64")))
 
 
 def rmq(
@@ -250,14 +239,14 @@ def rmq(
     if "extreme" in options:
         raise InvalidArgument("extreme: say extremes='min', 'max' or 'both'")
     source = look("array", array)
-    place = place_for(source.world, device, structure, known)
-    number, kept = stream_of(source, stream)
-    values = column(source, number)
+    target = source.library.device_for(device, structure)
+    number, kept = source.library.stream_for(stream)
+    values = column_of(source, number)
     if values.key.dtype is None or values.key.dtype.kind == "S":
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers and times")
     with shown("rmq", values.size, progress):
-        native = place.run(
-            _raydex.Rmq, structure, place.backend, place.session(), number, values.native,
+        native = target.run(
+            _raydex.Rmq, structure, target.backend, target.session(), number, values.native,
             option_texts(options, structure, rmq), "min" in wanted, "max" in wanted,
         )  # fmt: skip
-    return Rmq(native, wanted, place, values, kept, number)
+    return Rmq(native, wanted, target, values, kept, number)

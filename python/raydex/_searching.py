@@ -9,27 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _lists, _raydex
+from raydex._array_libraries import HOST, ArrayLibrary, BareLibrary
 from raydex._arrow import HostCells
-from raydex._columns import (
-    Column,
-    Key,
-    Source,
-    column,
-    converts,
-    dtype_of,
-    look,
-    natural,
-    natural_of,
-    plain_pair,
-    same_place,
-    stream_of,
-)
+from raydex._columns import Column, Source, column_of, dtype_of, look, natural_of, same_device
+from raydex._devices import gpu
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Index
-from raydex._places import gpu, place_for
-from raydex._structures import known
+from raydex._keys import Key, converts, natural
+from raydex._plain import OWN, PlainColumns, plain_columns
 from raydex._times import Time, are_compared, in_one_unit, time_of
-from raydex._worlds import HOST, BareWorld, Plain, World
 
 # Where no call of the library pays: to search for fewer values, and to look up fewer cells in all. Measured on
 # two cores of an AMD EPYC.
@@ -39,7 +27,7 @@ _least_cells = 1 << 12
 
 def _host_array(source: Source) -> npt.NDArray[Any] | None:
     """The array of an argument in host memory without missing cells; None of a device's."""
-    if source.world.device is not None:
+    if source.library.device is not None:
         return None
     dtype_of(source)  # asks DLPack
     if not isinstance(source.cells, HostCells):
@@ -117,15 +105,15 @@ def _in_one_unit(
     return (times[0], times[1])
 
 
-def _index_over(world: World, key: Key, native: Any, size: int, stream: int) -> Index:
+def _index_over(library: ArrayLibrary, key: Key, native: Any, size: int, stream: int) -> Index:
     """One that answers points alone the fastest."""
-    backend = place_for(world, None, "auto", known).backend
+    backend = library.device_for(None, "auto").backend
     structure, options = _raydex.advise_points(size, key.native, backend)
-    place = place_for(world, None, structure, known)
-    made = place.run(
-        _raydex.Index, structure, place.backend, place.session(), stream, native, None, options
+    target = library.device_for(None, structure)
+    made = target.run(
+        _raydex.Index, structure, target.backend, target.session(), stream, native, None, options
     )
-    return Index(made, place, key, None, stream)
+    return Index(made, target, key, None, stream)
 
 
 def searchsorted(
@@ -159,18 +147,17 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
-    if sorter is None and stream is None:
-        found = _search_plain(a, v, side)
-        if found is not None:
-            return found
+    plain = plain_columns(a, v, stream, OWN) if sorter is None else None
+    if plain is not None:
+        return _search_plain(plain, side)
     first, probes = look("a", a), look("v", v)
-    same_place(first, probes)
+    same_device(first, probes)
     rows, values = _host_array(first), _host_array(probes)
     _check_times(first, probes)
     if rows is None or values is None:
         return _search_on_device(first, probes, side, sorter, stream)
     if stream is not None:
-        stream_of(first, stream)
+        first.library.stream_for(stream)
     if rows.ndim != 1:
         raise InvalidArgument(f"a: it has {rows.ndim} dimensions, {rows.shape}; it must have one")
     if sorter is not None:
@@ -179,7 +166,7 @@ def searchsorted(
         found = _search_signed_and_unsigned(rows, values, side)
     else:
         found = _search(*_in_one_type(first, rows, probes, values), side)
-    return _as_given(probes, found)
+    return probes.library.from_host(found)
 
 
 def _search(rows: npt.NDArray[Any], values: npt.NDArray[Any], side: str) -> Any:
@@ -200,13 +187,6 @@ def _search_signed_and_unsigned(
     negative = int(np.searchsorted(rows, 0))
     found = negative + _search(rows[negative:].astype("u8"), values.astype("u8"), side)
     return np.where(values < 0, 0, found)[()]
-
-
-def _as_given(source: Source, found: Any) -> Any:
-    """A result of NumPy in the library of the argument."""
-    if source.world.name == "torch":
-        return source.world._torch.as_tensor(found)  # type: ignore[attr-defined]
-    return found
 
 
 def _check_sorter(dtype: np.dtype[Any], shape: tuple[int, ...] | None, size: int) -> None:
@@ -235,25 +215,22 @@ def _promoted(source: Source, stream: int, key: Key) -> Column:
     assert key.dtype is not None
     own = dtype_of(source, stream)
     if own.kind in "iu" and not converts(own, key.dtype):
-        changed = source.world.cast(source.given, key.dtype, stream)
-        return column(look(source.argument, changed), stream, key)
-    return column(source, stream, key, copies=True)
+        changed = source.library.cast(source.given, key.dtype, stream)
+        return column_of(look(source.argument, changed), stream, key)
+    return column_of(source, stream, key, copies=True)
 
 
-def _search_plain(a: Any, v: Any, side: str) -> Any:
-    both = plain_pair(a, v)
-    if both is None:
-        return None
-    world, _, rows, (points, size, stream, _) = both
-    out = world.new(size, "int64")
+def _search_plain(plain: PlainColumns, side: str) -> Any:
+    library, _, rows, (points, size, stream, _) = plain
+    out = library.empty(size, "int64")
     _raydex.search_sorted(
-        "cuda", gpu(world.device).session(), stream, rows[0], points, side == "right", world.address(out), size
+        "cuda", gpu(library.device).session(), stream, rows[0], points, side == "right", library.address(out), size
     )
     return out
 
 
 def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any) -> Any:
-    number, _ = stream_of(v, stream)
+    number, _ = v.library.stream_for(stream)
     if sorter is not None:
         a = _sorted_on_device(a, sorter, number)
     out = _search_sorted(a, v, side, number)
@@ -261,28 +238,28 @@ def _search_on_device(a: Source, v: Source, side: str, sorter: Any, stream: Any)
 
 
 def _sorted_on_device(a: Source, sorter: Any, stream: int) -> Source:
-    order, world = look("sorter", sorter), a.world
-    if a.shape is None or order.shape is None or order.world is not world or isinstance(world, BareWorld):
+    order, library = look("sorter", sorter), a.library
+    if a.shape is None or order.shape is None or order.library is not library or isinstance(library, BareLibrary):
         raise InvalidType(
             "sorter: on a GPU it and the elements must be arrays of PyTorch both, or of CuPy; or give elements "
             "in their order"
         )
     dtype_of(a, stream)  # waits for what writes it
     _check_sorter(dtype_of(order, stream), order.shape, a.shape[0])
-    positions = world.cast(order.given, "int64", stream)
-    if world.any_outside(positions, a.shape[0], stream):
+    positions = library.cast(order.given, "int64", stream)
+    if library.any_outside(positions, a.shape[0], stream):
         raise InvalidArgument(f"sorter: some are not within 0 to {a.shape[0] - 1}; there are {a.shape[0]} elements")
-    return look("a", world.take(a.given, positions, stream))
+    return look("a", library.take(a.given, positions, stream))
 
 
 def _search_sorted(a: Source, v: Source, side: str, stream: int) -> Any:
     key = _common(a, v, stream)
     rows, points = _promoted(a, stream, key), _promoted(v, stream, key)
-    place = place_for(v.world, None, "auto", known)
-    out = v.world.empty(points.size, "int64", stream)
-    place.run(
-        _raydex.search_sorted, place.backend, place.session(), stream, rows.native, points.native,
-        side == "right", v.world.address(out), points.size,
+    target = v.library.device_for(None, "auto")
+    out = v.library.empty(points.size, "int64", stream)
+    target.run(
+        _raydex.search_sorted, target.backend, target.session(), stream, rows.native, points.native,
+        side == "right", v.library.address(out), points.size,
     )  # fmt: skip
     return out
 
@@ -320,17 +297,17 @@ def isin(
     """
     if kind not in (None, "sort", "table"):
         raise InvalidArgument(f"kind: {kind!r} is none of None, 'sort' and 'table'")
-    both = None if stream is not None else plain_pair(test_elements, element)
-    if both is not None:
-        return _found_on_device(*both, element, invert)
+    plain = plain_columns(test_elements, element, stream, OWN)
+    if plain is not None:
+        return _found_on_device(plain, element, invert)
     elements, tests = look("element", element), look("test_elements", test_elements)
-    same_place(elements, tests)
+    same_device(elements, tests)
     values, rows = _host_array(elements), _host_array(tests)
     _check_times(elements, tests)
     if values is None or rows is None:
         return _isin_on_device(elements, tests, invert, stream)
     if stream is not None:
-        stream_of(elements, stream)
+        elements.library.stream_for(stream)
     shape = values.shape
     values, rows = values.reshape(-1), rows.reshape(-1)
     if len(rows) == 0:  # an empty list is of no type that could be compared
@@ -341,13 +318,13 @@ def isin(
         values, rows = _in_one_type(elements, values, tests, rows)
         found = _found(values, rows)
     found = found.reshape(shape)
-    return _as_given(elements, ~found if invert else found)
+    return elements.library.from_host(~found if invert else found)
 
 
 def _found(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if len(rows) + len(values) < _least_cells:
         return np.isin(values, rows)
-    of = column(_source("test_elements", rows), 0, copies=True)
+    of = column_of(_source("test_elements", rows), 0, copies=True)
     with _index_over(HOST, of.key, of.native, of.size, 0) as index:
         found: npt.NDArray[np.bool_] = index.contains(np.require(values, requirements=["C", "A"]))
     if values.dtype.kind == "f" and np.isnan(rows).any():
@@ -368,37 +345,34 @@ def _isin_signed_and_unsigned(
 
 
 def _isin_on_device(element: Source, tests: Source, invert: bool, stream: Any) -> Any:
-    number, _ = stream_of(element, stream)
+    number, _ = element.library.stream_for(stream)
     own, other = dtype_of(element, number), dtype_of(tests, number)
     exact = _are_signed_and_uint64(own, other)
     if exact and other.kind == "i":
         tests = _not_negative(tests, number)
     key = Key(np.dtype("u8")) if exact else _common(tests, element, number)
-    of, points = _promoted(tests, number, key), _promoted(element, number, key)
-    rows: Plain = (of.native, of.size, number, None)
-    wanted: Plain = (points.native, points.size, number, None)
-    world = element.world
-    found = _found_on_device(world, key, rows, wanted, element.given, invert)
+    rows, points = _promoted(tests, number, key), _promoted(element, number, key)
+    library = element.library
+    columns = [(one.native, one.size, number, None) for one in (rows, points)]
+    found = _found_on_device((library, key, columns[0], columns[1]), element.given, invert)
     if exact and own.kind == "i":  # a negative one is in nothing
-        with world.on(number):
+        with library.on(number):
             found = found | (element.given < 0) if invert else found & (element.given >= 0)
     return found[0] if element.scalar else found
 
 
 def _not_negative(source: Source, stream: int) -> Source:
     """The cells of a column on a device that are not less than 0."""
-    cells = source.world.cast(source.given, "int64", stream)
-    with source.world.on(stream):
+    cells = source.library.cast(source.given, "int64", stream)
+    with source.library.on(stream):
         return look(source.argument, cells[cells >= 0])
 
 
-def _found_on_device(
-    world: World, key: Key, rows: Plain, points: Plain, element: Any, invert: bool
-) -> Any:
-    native, size, stream, _ = points
-    with _index_over(world, key, *rows[:3]) as index:
-        found = world.empty(size, "bool", stream)
+def _found_on_device(columns: PlainColumns, element: Any, invert: bool) -> Any:
+    library, key, rows, (native, size, stream, _) = columns
+    with _index_over(library, key, *rows[:3]) as index:
+        found = library.empty(size, "bool", stream)
         index._run(
-            index._native.contains, index._session, stream, native, world.address(found), size
+            index._native.contains, index._session, stream, native, library.address(found), size
         )
-    return world.membership(found, element if index._is_floating else None, invert, stream)
+    return library.membership(found, element if index._is_floating else None, invert, stream)

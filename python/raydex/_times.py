@@ -198,7 +198,7 @@ class Order:
         cells, of = self.parts[part]
         return as_objects(cells, of, self.unit)
 
-    def place(self, counts: npt.NDArray[Any], side: Any) -> Integers:
+    def positions(self, counts: npt.NDArray[Any], side: Any) -> Integers:
         """The numbers that counts have among the values, as `numpy.searchsorted` says."""
         found = np.empty(len(counts), np.int64)
         few, many = counts < self.low, counts > _MOST

@@ -43,7 +43,7 @@ def check(of, keys, values, lower, upper, missing=None):
     exact = [sum(map(Fraction, one.tolist()), Fraction()) / len(one) if len(one) else np.nan for one in each]
     np.testing.assert_allclose(means, np.array(exact, "float64"), rtol=1e-15)
     low, high = of.min(*batch), of.max(*batch)
-    assert low.dtype == high.dtype == raydex._columns.natural("values", values.dtype)
+    assert low.dtype == high.dtype == raydex._keys.natural("values", values.dtype)
     np.testing.assert_array_equal(
         low, [one.min() if len(one) else extreme_of_none(low.dtype, False) for one in each])
     np.testing.assert_array_equal(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import raydex
 from arrow_device import OnDevice
-from raydex import _columns, _cuda
+from raydex import _columns, _cuda, _keys
 from raydex._columns import look
 
 pa = pytest.importorskip("pyarrow")
@@ -158,7 +158,7 @@ def test_cells_on_a_gpu(kind, dtype, unit):
     width = np.dtype(dtype).itemsize
     source = look("column", OnDevice(array.slice(8)))
     cells = source.cells
-    assert source.world.device == 3 and source.world.name == "raydex"
+    assert source.library.device == 3 and source.library.name == "raydex"
     assert (cells.dtype, cells.unit, cells.size, cells.stride) == (dtype, unit, 16, width)
     assert cells.address == array.buffers()[1].address + 8 * width
     assert cells.validity == array.buffers()[0].address + 1
@@ -168,7 +168,7 @@ def test_cells_on_a_gpu(kind, dtype, unit):
     assert str(_columns.key_of(source)) == (unit or dtype if kind != pa.int8() else "int32")
     if unit:
         with pytest.raises(TypeError, match="but int32 are asked for|but int64 are asked for"):
-            _columns.column(source, 0, _columns.Key(np.dtype(dtype)))
+            _columns.column_of(source, 0, _keys.Key(np.dtype(dtype)))
 
 
 def test_strings_and_tables_on_a_gpu():
@@ -176,7 +176,7 @@ def test_strings_and_tables_on_a_gpu():
         words = pa.array(["ab", None, "c"] * 6).cast(text)
         source = look("column", OnDevice(words.slice(8)))
         cells = source.cells
-        assert source.world.device == 3 and cells.size == 10 and cells.wide == (text == pa.large_string())
+        assert source.library.device == 3 and cells.size == 10 and cells.wide == (text == pa.large_string())
         bits, offsets, letters = words.buffers()
         assert cells.bytes == letters.address and cells.validity == bits.address + 1
         assert cells.offsets == offsets.address + 8 * (8 if cells.wide else 4)
@@ -199,10 +199,10 @@ def test_events_are_waited_for(monkeypatch):
         source = look("column", OnDevice(column, event=77))
         assert source.cells.event == 77 and waits == []
         for _ in range(2):
-            _columns.column(source, 5)
+            _columns.column_of(source, 5)
         assert waits == [(5, 77, 3)]  # once
         waits.clear()
-    _columns.column(look("column", OnDevice(pa.array([1, 2]))), 5)
+    _columns.column_of(look("column", OnDevice(pa.array([1, 2]))), 5)
     assert waits == []
 
 
@@ -224,7 +224,7 @@ def test_columns_of_cudf(monkeypatch):
 
     cudf = types.SimpleNamespace(Series=Series, DataFrame=DataFrame, Index=Series)
     monkeypatch.setitem(sys.modules, "cudf", cudf)
-    assert look("column", Series(pa.array([1, None]))).world.device == 3
+    assert look("column", Series(pa.array([1, None]))).library.device == 3
     with pytest.raises(ValueError, match=r"build\['a'\] in cuda:3"):
         raydex.join(DataFrame(pa.record_batch({"a": [1]})), {"a": [1]})
 
@@ -243,7 +243,7 @@ def test_masks_of_cuda_arrays(monkeypatch):
     bitmap = CudaArray(bits)
     bitmap.__cuda_array_interface__.update(typestr="<t1", shape=(3,))
     source = look("column", CudaArray(np.arange(3), mask=bitmap))
-    assert source.world.device == 3 and source.cells.validity == bits.__array_interface__["data"][0]
+    assert source.library.device == 3 and source.cells.validity == bits.__array_interface__["data"][0]
     short = CudaArray(bits)
     short.__cuda_array_interface__.update(typestr="<t1", shape=(2,))
     for mask in (CudaArray(bools), CudaArray(np.zeros(64, "u1")), short):

@@ -154,7 +154,7 @@ def test_nothing_is_copied(random):
     reads the array itself."""
     keys = random.integers(0, 1 << 40, 1 << 16)
     source = raydex._columns.look("keys", keys[::2])
-    native = raydex._columns.column(source, 0)
+    native = raydex._columns.column_of(source, 0)
     assert native.kept[0].base is keys
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import raydex
 from in_threads import run
-from raydex import _places
+from raydex import _devices, _held
 
 
 class Counted(np.ndarray):
@@ -62,7 +62,7 @@ def test_a_stream_outlives_an_index_in_garbage():
 
     for older in (False, True):
         stream = Stream() if older else None
-        index = _places.Held(Native(), _places.Place("cpu", None), None, 0)
+        index = _held.Held(Native(), _devices.Device("cpu", None), None, 0)
         stream = stream or Stream()
         index._streams[7] = stream
         cycle = [index, stream]

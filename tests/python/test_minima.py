@@ -25,7 +25,7 @@ def test_minima(world, structure, dtype, random):
     expected = np.array([values[a:b + 1].min() for a, b in zip(low, high)])
     found = of.min(low, high)
     np.testing.assert_array_equal(found, expected.astype(found.dtype))
-    assert found.dtype == raydex._columns.natural("array", values.dtype)
+    assert found.dtype == raydex._keys.natural("array", values.dtype)
     where = np.array([a + values[a:b + 1].argmin() for a, b in zip(low, high)])
     np.testing.assert_array_equal(of.argmin(low, high), where)
     np.testing.assert_array_equal(of.argmin(low.astype("uint16"), high.astype("int32")), where)

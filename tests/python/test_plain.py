@@ -10,12 +10,12 @@ import in_threads
 import numpy as np
 import pytest
 import raydex
-from raydex import _columns, _cuda, _places, _raydex, _searching, _worlds
+from raydex import _array_libraries, _columns, _cuda, _devices, _keys, _plain, _raydex, _searching
 
 torch = pytest.importorskip("torch")
 
 NUMBERS = ["int32", "int64", "uint32", "uint64", "float32", "float64"]
-KEY = _columns.Key(np.dtype("int64"))
+KEY = _keys.Key(np.dtype("int64"))
 
 
 class Table(ctypes.Structure):
@@ -77,11 +77,12 @@ def device(monkeypatch):
     monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream", lambda _: of.stream, raising=False)
     driver = types.SimpleNamespace(devices={}, device=lambda _: types.SimpleNamespace(check=of.check, handle=5))
     monkeypatch.setattr(_cuda, "_driver", driver)
-    of.world = _worlds.TorchWorld(0)
-    of.world._place = torch.device("cpu")
-    for module in (_worlds, _columns):
-        monkeypatch.setattr(module, "torch_world", lambda number: of.world)
-    monkeypatch.setitem(_places._sessions, 0, _raydex.Session("cpu"))
+    of.library = _array_libraries.TorchLibrary(0)
+    of.library.torch_device = torch.device("cpu")
+    for module in (_array_libraries, _columns, _plain):
+        monkeypatch.setattr(module, "torch_library", lambda number: of.library)
+    _plain._library.cache_clear()
+    monkeypatch.setitem(_devices._sessions, 0, _raydex.Session("cpu"))
     search, build, advise = _raydex.search_sorted, _raydex.Index, _raydex.advise_points
     monkeypatch.setattr(_raydex, "search_sorted", lambda where, *rest: search("cpu", *rest))
     monkeypatch.setattr(_raydex, "Index", lambda structure, where, *rest: build(structure, "cpu", *rest))
@@ -96,17 +97,22 @@ def device(monkeypatch):
 
     for module in (sys.modules["raydex._index"], sys.modules["raydex._minima"], _searching):
         monkeypatch.setattr(module, "look", counted)
-    return of
+    yield of
+    _plain._library.cache_clear()
 
 
 def on_device(keys):
     """An index that says to be on the GPU."""
-    key = _columns.plain_key(keys.dtype)
-    source = _columns.column(_columns.look("keys", keys), 0)
+    key = _keys.Key(keys.dtype)
+    source = _columns.column_of(_columns.look("keys", keys), 0)
     native = _raydex.Index("sorted_array", "cpu", _raydex.Session("cpu"), 0, source.native, None, {})
-    index = raydex.Index(native, _places.Place("cuda", 0), key, None, 0)
+    index = raydex.Index(native, _devices.Device("cuda", 0), key, None, 0)
     index._closed = True  # it goes with the last reference, and asks no driver
     return index
+
+
+def is_plain(index, first, second=_plain.NONE, stream=None):
+    return _plain.plain_columns(first, second, stream, index._plain_device, index._key) is not None
 
 
 def put(array):
@@ -158,13 +164,11 @@ def test_what_is_not_plain(device):
     """Each goes the general way, with its answer or its error."""
     index, points = on_device(np.arange(9)), put([3, 10])
     floats = on_device(np.arange(9.0))
-    plain = index._plain_batch
-    assert plain(points, None, None) is not None
-    assert plain(points, None, 0) is None
+    assert is_plain(index, points)
+    assert not is_plain(index, points, stream=0)
     for other in (points.int(), points.double(), points[0], points.reshape(1, 2), points[:1].expand(2), [3, 10],
                   points.numpy(), torch.nn.Parameter(points, requires_grad=False), None, 3):  # fmt: skip
-        assert plain(other, None, None) is None
-        assert other is None or plain(points, other, None) is None
+        assert not is_plain(index, other) and not is_plain(index, points, other)
     same(index.count(points.int()), put([1, 0]))
     assert index.count(points[0]).ndim == 0
     with pytest.raises(raydex.InvalidArgument, match="2 dimensions"):
@@ -176,38 +180,38 @@ def test_what_is_not_plain(device):
     with pytest.raises(raydex.InvalidArgument, match="in host memory, but the index is on cuda:0"):
         index.count(points.numpy())
 
-    assert floats._plain_batch(torch.ones(2, dtype=torch.float64), None, None) is not None
+    assert is_plain(floats, torch.ones(2, dtype=torch.float64))
     gradient = torch.ones(2, dtype=torch.float64, requires_grad=True)
     negative = torch._neg_view(torch.ones(2, dtype=torch.float64))
     imaginary = torch.ones(2, dtype=torch.complex128).conj().imag
     for other in (gradient, negative, imaginary, torch.ones(2, dtype=torch.float64).to_sparse()):
-        assert floats._plain_batch(other, None, None) is None
+        assert not is_plain(floats, other)
     for other in (negative, imaginary):
         with pytest.raises(raydex.InvalidArgument, match="give x.resolve_neg"):
             floats.count(other)
     seen = []
-    torch.func.vmap(lambda x: (seen.append(plain(x, None, None)), x)[1])(points.reshape(1, 2))
-    torch.func.functionalize(lambda x: (seen.append(plain(x, None, None)), x)[1])(points)
-    assert seen == [None, None]
+    torch.func.vmap(lambda x: (seen.append(is_plain(index, x)), x)[1])(points.reshape(1, 2))
+    torch.func.functionalize(lambda x: (seen.append(is_plain(index, x)), x)[1])(points)
+    assert seen == [False, False]
 
 
 def test_the_device(device):
     index, points = on_device(np.arange(9)), put([3, 10])
     device.current = 6
-    assert index._plain_batch(points, None, None) is None
+    assert not is_plain(index, points)
     device.current = 5
     device.number = 1
-    assert index._plain_batch(points, None, None) is None
+    assert not is_plain(index, points)
     device.number = 0
-    assert index._plain_batch(points, None, None) is not None
+    assert is_plain(index, points)
     device.check.forget()  # as in a forked process
-    assert index._plain_batch(points, None, None) is None
+    assert not is_plain(index, points)
 
 
 def test_the_stream(device):
     index, points = on_device(np.arange(9)), put([3, 10])
     device.stream = 96
-    assert index._plain_batch(points, None, None).stream == 96
+    assert index._batch(points, None, None).stream == 96
     assert set(index._streams) == {0, 96}  # for whose work a close waits
 
 
@@ -235,7 +239,7 @@ def test_a_library_without_the_functions(device, monkeypatch):
     newer = Table(2, 0, None)
     for table in (None, 7, capsule_of(newer)):
         monkeypatch.setattr(torch.Tensor, "__dlpack_c_exchange_api__", table)
-        assert _worlds.TorchWorld(0).plain(put([3]), KEY) is None
+        assert _array_libraries.TorchLibrary(0).plain(put([3]), KEY) is None
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
@@ -282,7 +286,7 @@ def test_isin(device, dtype, invert, random):
 def test_minima(device, random):
     values = random.integers(-100, 100, 1000)
     on_host = raydex.rmq(values)
-    of = raydex.Rmq(on_host._native, ("min",), _places.Place("cuda", 0), on_host._values, None, 0)
+    of = raydex.Rmq(on_host._native, ("min",), _devices.Device("cuda", 0), on_host._values, None, 0)
     lower = random.integers(0, 1000, 300)
     device.looked = 0
     for dtype in ("int64", "int32"):
@@ -316,7 +320,7 @@ def test_cupy(device, monkeypatch, random):
     cuda = types.SimpleNamespace(get_current_stream=lambda _: stream)
     made = lambda size, dtype: Array(np.empty(size, dtype))  # noqa: E731
     monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(ndarray=Array, cuda=cuda, empty=made))
-    monkeypatch.setattr(_worlds, "cupy_world", _worlds.CupyWorld)
+    monkeypatch.setattr(_plain, "cupy_library", _array_libraries.CupyLibrary)
     keys, points = random.integers(0, 500, 2000), random.integers(0, 600, 300)
     index = on_device(keys)
     for one in (points, points[::2], points[5:6], points[:0]):
@@ -327,6 +331,6 @@ def test_cupy(device, monkeypatch, random):
     np.testing.assert_array_equal(found.array, np.searchsorted(np.sort(keys), points))
     for other in (Array(points.astype("int32")), Array(points[::-1]), Array(points.reshape(3, 100)), Array(points[0]),
                   Array(np.broadcast_to(points[:1], 5)), Array(points, 1), points):  # fmt: skip
-        assert index._plain_batch(other, None, None) is None
+        assert not is_plain(index, other)
     device.current = 6
-    assert index._plain_batch(Array(points), None, None) is None
+    assert not is_plain(index, Array(points))

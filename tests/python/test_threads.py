@@ -44,14 +44,14 @@ def test_rows_of_an_array_that_cannot_be_made():
     index = raydex.build(np.arange(10))
     lower = np.zeros(3, "int64")
 
-    class World(type(raydex._worlds.HOST)):
-        def empty(self, size, dtype, stream):
+    class Short(type(raydex._array_libraries.HOST)):
+        def empty(self, size, dtype, stream=None):
             if size > 4:
                 raise MemoryError("none")
             return super().empty(size, dtype, stream)
 
     source = raydex._columns.look("lower", lower)
-    source.world = World()
+    source.library = Short()
     with pytest.raises(MemoryError, match="none"):
         index.rows(source, lower + 9)
     index.insert([3], [10])

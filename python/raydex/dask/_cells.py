@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex._arrow import StringCells
-from raydex._columns import Key, Source, column, look
+from raydex._columns import Source, column_of, look
 from raydex._errors import InvalidArgument, Unsupported
+from raydex._keys import Key
 from raydex.dask._libraries import compute, pd, pyarrow
 
 most_bytes = 8
@@ -23,7 +24,7 @@ class Cells(NamedTuple):
     array: npt.NDArray[Any]
     there: npt.NDArray[np.bool_] | None  # None: all of them are
     key: Key
-    before: npt.NDArray[np.bool_] | None = None  # which are before all keys, see `column`
+    before: npt.NDArray[np.bool_] | None = None  # which are before all keys, see `column_of`
 
     def present(self) -> npt.NDArray[Any]:
         """The keys that are not missing."""
@@ -37,10 +38,10 @@ def aligned(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def key_column(frame: Any, name: Any) -> Any:
     """A column of a data frame that the library can read, in memory of its own where that is not known."""
-    column_of = frame[name]
-    if isinstance(column_of.dtype, np.dtype) and column_of.dtype.kind != "O":
-        return aligned(column_of.to_numpy(copy=False))
-    return pd.Series(column_of.array.take(np.arange(len(column_of))))
+    column = frame[name]
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
+        return aligned(column.to_numpy(copy=False))
+    return pd.Series(column.array.take(np.arange(len(column))))
 
 
 def _letters(part: Any) -> Any:
@@ -59,16 +60,16 @@ def _fixed(letters: Any) -> npt.NDArray[Any]:
     return np.asarray(cells, dtype=f"S{most_bytes}")
 
 
-def _there(column_of: Any) -> npt.NDArray[np.bool_] | None:
-    _, validity, _ = column_of.kept
+def _there(column: Any) -> npt.NDArray[np.bool_] | None:
+    _, validity, _ = column.kept
     if validity is None:
         return None
-    return np.unpackbits(validity, count=column_of.size, bitorder="little").astype(bool)
+    return np.unpackbits(validity, count=column.size, bitorder="little").astype(bool)
 
 
 def _looked_at(argument: str, part: Any) -> Source:
     source = look(argument, part)
-    if source.world.device is not None:
+    if source.library.device is not None:
         raise Unsupported(
             f"{argument}: a partition in the memory of a GPU; raydex.dask takes those in host memory, "
             "raydex.sharded those on GPUs"
@@ -82,7 +83,7 @@ def _is_untyped(part: Any) -> bool:
 
 
 def cells_of(argument: str, part: Any, want: Key | None = None, role: str = "") -> Cells:
-    """The keys of a partition, in the type that is asked for, or in their own; `role` is as of `column`.
+    """The keys of a partition, in the type that is asked for, or in their own; `role` is as of `column_of`.
 
     Strings become bytes of up to 8 a cell, which have the order of the strings; longer ones are refused."""
     if _is_untyped(part):
@@ -90,7 +91,7 @@ def cells_of(argument: str, part: Any, want: Key | None = None, role: str = "") 
         return Cells(np.empty(0, key.dtype), None, key)
     source = _looked_at(argument, part)
     if not isinstance(source.cells, StringCells):
-        of = column(source, 0, want, copies=True, role=role)
+        of = column_of(source, 0, want, copies=True, role=role)
         return Cells(np.ascontiguousarray(of.kept[0]), _there(of), of.key, of.before)
     letters = _letters(part)
     longest = compute.max(compute.binary_length(letters)).as_py() or 0
@@ -101,7 +102,7 @@ def cells_of(argument: str, part: Any, want: Key | None = None, role: str = "") 
         )
     if compute.any(compute.ends_with(letters, b"\0")).as_py():
         raise InvalidArgument(f"{argument}: strings that end in a NUL byte are not told from shorter ones")
-    fixed = column(look(argument, _fixed(letters)), 0, want, copies=True)
+    fixed = column_of(look(argument, _fixed(letters)), 0, want, copies=True)
     there = None if letters.null_count == 0 else np.asarray(letters.is_valid())
     return Cells(fixed.kept[0], there, fixed.key)
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex._columns import Key
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import bytes_as_text, check_words
+from raydex._keys import Key
 from raydex.dask import _shards
 from raydex.dask._graphs import Engine, Graph, Held, Partitions, check_column, is_lazy, merged, take_apart
 from raydex.dask._libraries import DataNode, HighLevelGraph, List, Task, TaskRef, arrays, frames, pd, tokenize
@@ -219,7 +219,7 @@ class Index:
         role: str = "",
         **arguments: Any,
     ) -> Any:
-        """`role` is of points, see `column`."""
+        """`role` is of points, see `column_of`."""
         of = self._open()
         if not of.ordered and (upper is not None or operation in ("rank", "predecessor", "successor")):
             raise Unsupported(

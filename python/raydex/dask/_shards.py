@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from raydex._columns import Key
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Matches, with_zeros
+from raydex._keys import Key
 from raydex.dask._cells import aligned, cells_of
 from raydex.dask._libraries import pd, sizeof
 from raydex.sharded._arrays import HOST_ARRAYS, arrays_of
-from raydex.sharded._devices import at_place, place_of
+from raydex.sharded._devices import device_of, to_device
 from raydex.sharded._routing import Routes, route, sample, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
 
@@ -43,7 +43,7 @@ class Part(Shard):
         device: str | None,
         options: dict[str, Any],
     ) -> None:
-        self._place = None if device is None else place_of(device)
+        self._device = None if device is None else device_of(device)
         there, rows_there = self._there(keys, rows)
         super().__init__(there, rows_there, bits, structure, **options)
         self._made_by = (bits, structure, device, options)
@@ -51,11 +51,11 @@ class Part(Shard):
 
     @property
     def on_gpu(self) -> bool:
-        return self._place is not None
+        return self._device is not None
 
     def _there(self, *arrays: Any) -> list[Any]:
         """Arrays, or None, where the index is."""
-        return [None if one is None else at_place(one, self._place) for one in arrays]
+        return [None if one is None else to_device(one, self._device) for one in arrays]
 
     def answer(self, operation: str, lower: Any, upper: Any = None, **arguments: Any) -> Any:
         found = super().answer(operation, *self._there(lower, upper), **arguments)
@@ -83,7 +83,7 @@ class Part(Shard):
 
 
 def _on_host(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(arrays_of(one).host(one) for one in arrays)
+    return tuple(arrays_of(one).to_host(one) for one in arrays)
 
 
 def _built_again(keys: npt.NDArray[Any], rows: npt.NDArray[np.int64], *made_by: Any) -> Part:
@@ -256,7 +256,7 @@ def is_single(x: Any) -> bool:
 def routes_of(
     lower: Any, upper: Any, splitters: npt.NDArray[Any], key: Key, role: str = ""
 ) -> tuple[Routes, npt.NDArray[np.bool_] | None]:
-    """The pieces of a partition of probes, and which of these are before all keys; see `column`."""
+    """The pieces of a partition of probes, and which of these are before all keys; see `column_of`."""
     if upper is None:
         begins, there, _, before = cells_of("points", lower, key, role)
         return (route(begins, None, splitters, there), before)

@@ -15,9 +15,9 @@ from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import Dense, dense, of_all, row_ids
 from raydex.sharded._devices import DeviceExchange
 from raydex.sharded._exchange import Company, Exchange, by_process
-from raydex.sharded._index import SAMPLE, ShardedIndex, build_shards, packed
-from raydex.sharded._routing import Routes, route, sample, splitters_from
-from raydex.sharded._turns import stretches_for
+from raydex.sharded._index import SAMPLE, ShardedIndex
+from raydex.sharded._routing import Routes, route, sample
+from raydex.sharded._shard_set import ShardSet, build_shards, packed, shard_splitters, subrange_splitters
 
 
 def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float, device: Any) -> Exchange:
@@ -42,7 +42,7 @@ def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float
 
 
 def build(
-    column_of: Any,
+    column: Any,
     structure: str = "auto",
     device: Any = None,
     *,
@@ -58,7 +58,7 @@ def build(
 
     Parameters
     ----------
-    column_of
+    column
         The part of this process, as of `raydex.build`; it may be empty. All parts have one dtype. On GPUs
         they are PyTorch's tensors. Strings of any length are refused.
     structure, device, options
@@ -99,9 +99,9 @@ def build(
         if most < 1:
             raise InvalidArgument(f"most_probes: {most} is less than 1")
         check_words(options, structure, build)
-        source = look("column", column_of)
+        source = look("column", column)
         if source.scalar:
-            raise InvalidArgument(f"column: {column_of!r} is a single number; give a column, as [x]")
+            raise InvalidArgument(f"column: {column!r} is a single number; give a column, as [x]")
         cells = dense(source, moves)
         ids = None if rows is None else row_ids(rows, moves, cells, 2**63 - 1)
         told["key"], told["size"] = cells.key, len(cells)
@@ -120,17 +120,15 @@ def build(
             key = of_all("column", [one["key"] for one in told_all], sizes)
             largest = sum(sizes) - 1 if rows is None else max(one["largest"] for one in told_all)
             bits = 32 if largest < 2**32 - 1 else 64
-            shards = moves.processes * len(moves.places)
             samples = [one["sample"] for one in told_all if one["size"]] or [np.empty(0, key.dtype)]
             weights = [float(one["entries"]) for one in told_all if one["size"]] or [0.0]
-            stretches = stretches_for(moves, sum(weights), key, bits)
-            finer = splitters_from(samples, shards * stretches, weights)
-            splitters = finer[stretches - 1 :: stretches]
+            finer = subrange_splitters(moves, samples, weights, key, bits)
+            splitters = shard_splitters(finer, moves.processes * len(moves.places))
 
             def divide(told: dict[str, Any]) -> tuple[Routes, Any]:
-                on = arrays_of(cells.array)
-                array = cells.array if len(cells) else on.empty(0, cast(Any, key.dtype))
-                numbers = on.arange(len(cells)) + sum(sizes[: moves.process]) if ids is None else ids
+                library = arrays_of(cells.array)
+                array = cells.array if len(cells) else library.empty(0, cast(Any, key.dtype))
+                numbers = library.arange(len(cells)) + sum(sizes[: moves.process]) if ids is None else ids
                 routes = route(array, None, splitters, cells.there)
                 told["counts"] = routes.counts
                 return (routes, packed(numbers, routes.sources, bits))
@@ -139,11 +137,10 @@ def build(
             table = np.stack([one["counts"] for one in told_all])
             come = int(by_process(table)[:, moves.process].sum())
             company.agree(("build", "room"), lambda told: moves.reserve(routes.lower, 2 * come))
-            built, summaries = build_shards(company, [routes], [[routes.lower, sent]], table, bits, made)
+            own, summaries = build_shards(company, [routes], [[routes.lower, sent]], table, bits, made)
     except BaseException:
         if engine is None:
             company.close()
         raise
-    return ShardedIndex(
-        company, key, finer, built, summaries, bits, made, most, owned=engine is None
-    )
+    shards = ShardSet(company, key, finer, own, summaries, bits)
+    return ShardedIndex(shards, made, most, owned=engine is None)

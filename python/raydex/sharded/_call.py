@@ -6,22 +6,23 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from raydex._columns import Key
+from raydex._columns import look, same_device
+from raydex._errors import InvalidArgument
+from raydex._index import broadcast_ends
 from raydex.sharded._arrays import arrays_of
-from raydex.sharded._cells import Dense
+from raydex.sharded._cells import Dense, dense
+from raydex.sharded._devices import beside
 from raydex.sharded._exchange import Full
-from raydex.sharded._few import ask_all, in_one, most_for
-from raydex.sharded._hot import Merged, merge
+from raydex.sharded._hot_keys import Merged, merge
+from raydex.sharded._overlap import Own, ask_in_turns
 from raydex.sharded._routing import Routes, route, undo, undo_rows
-from raydex.sharded._turns import Own, ask_in_turns
-
-if TYPE_CHECKING:
-    from raydex.sharded._index import ShardedIndex
+from raydex.sharded._shard_set import ShardSet, Values, values_of
+from raydex.sharded._small_batches import ask_all, in_one, most_for
 
 LEAST_PROBES = 1024
 """Batches of so few probes are not split again for want of memory."""
@@ -44,13 +45,22 @@ class Probes:
         )
 
 
-@dataclass
-class Values:
-    """The values of a sum: of each process a part."""
-
-    part: Any
-    key: Key
-    begins: npt.NDArray[np.int64] | None = None  # the rows that the parts of all but process 0 begin at
+def probes_of(lower: Any, upper: Any, shards: ShardSet, role: str) -> Probes:
+    """The probes of a call, checked. `role`: of points, see `column_of`."""
+    engine, key = shards.company.engine, shards.key
+    if upper is None:
+        source = lower() if callable(lower) else look("points", lower)
+        points = dense(source, engine, key, role)
+        return Probes(points, None, points.there)
+    sources = broadcast_ends(look("lower", lower), look("upper", upper))
+    same_device(*sources)
+    begins, ends = dense(sources[0], engine, key, "at_least"), dense(sources[1], engine, key, "at_most")
+    if len(begins) != len(ends):
+        raise InvalidArgument(f"upper: {len(ends)} cells, but lower has {len(begins)}; they must agree")
+    there = begins.there if ends.there is None else ends.there
+    if begins.there is not None and ends.there is not None:
+        there = begins.there & ends.there
+    return Probes(begins, beside(ends.array, begins.array), there)
 
 
 @dataclass
@@ -69,7 +79,8 @@ class Call:
 
     def __init__(
         self,
-        index: ShardedIndex,
+        shards: ShardSet,
+        most_probes: int,
         operation: str,
         lower: Any,
         upper: Any,
@@ -77,8 +88,8 @@ class Call:
         values: Any,
         role: str,
     ) -> None:
-        self._index = index
-        self._company = index._company
+        self._shards = shards
+        self._company = shards.company
         self._operation = operation
         self._given = (lower, upper, values)
         self._role = role
@@ -86,15 +97,15 @@ class Call:
         kind = "points" if upper is None else "ranges"
         self._name = (operation, "of", kind, *arguments.items(), *(() if values is None else ("with values",)))
         self._is_a_number = operation != "rows" and values is None
-        self._by_stretch = self._is_a_number and upper is None
-        self._most = index._most_probes
+        self._by_subrange = self._is_a_number and upper is None
+        self._most = most_probes
         self._done = 0
         self._last: Callable[[], Any] | None = None
         """Puts the answers of the last round in order."""
         self._parts: list[Any] = []
         self.probes: Probes | None = None
         self.summed: Values | None = None
-        self.pieces = np.zeros(len(index._summaries), "int64")
+        self.pieces = np.zeros(len(shards.summaries), "int64")
         """Probes that each shard was asked."""
         self.merged = 0
 
@@ -116,11 +127,11 @@ class Call:
     def _round(self, sizes: list[int]) -> list[dict[str, Any]]:
         """Asks for the next part of the probes. Returns what all have told, and adds to `sizes` the most that
         a process asks for."""
-        index, company, step = self._index, self._company, (self._operation, "answers")
+        shards, company, step = self._shards, self._company, (self._operation, "answers")
         now, told = company.agree(self._name, self._begin, retry=True)
         sizes.append(max(one["size"] for one in told))
         if self.summed is not None and self.summed.begins is None:
-            index._place_values(self.summed, told)
+            shards.place_values(self.summed, told)
         asked = np.array([one["size"] for one in told])
         if all(one["few"] for one in told):
             self._last = self._of_all(step, asked)
@@ -135,7 +146,7 @@ class Call:
             table = np.stack([one["counts"] for one in divided])
             columns = _columns(now.routes)
             if now.own is None:
-                now.answers = index._rows(self._operation, columns, table, self.summed)
+                now.answers = shards.rows(self._operation, columns, table, self.summed)
             else:
                 now.answers = ask_in_turns(company, step, columns, table, now.own, self._local)
             self._last = functools.partial(self._in_order, now)
@@ -149,10 +160,10 @@ class Call:
         self._finish()  # here, so that the others hear of an error in it
         lower, upper, values = self._given
         if self.probes is None:
-            asked = self._index._probes(lower, upper, self._role)
+            probes = probes_of(lower, upper, self._shards, self._role)
             if values is not None:
-                self.summed = self._index._values(values)
-            self.probes = asked
+                self.summed = values_of(values, self._company.engine)
+            self.probes = probes
         if self.summed is not None:
             told["values"] = (self.summed.key, len(self.summed.part))
         left = len(self.probes.lower) - self._done
@@ -171,43 +182,42 @@ class Call:
 
     def _divide(self, size: int) -> Round:
         assert self.probes is not None
-        index, by_stretch = self._index, self._by_stretch
+        shards, by_subrange = self._shards, self._by_subrange
         points, ends, there = self.probes.part(self._done, size)
         merged = merge(points, there) if ends is None and self._operation != "rows" else None
         if merged is not None:
             points, there = merged.points, merged.there
-        unit = self._company.engine.unit if by_stretch else 1
-        splitters = index._stretch_splitters if by_stretch else index._splitters
+        unit = self._company.engine.unit if by_subrange else 1
+        splitters = shards.subrange_splitters if by_subrange else shards.splitters
         routes = route(points, ends, splitters, there, unit)
         own = None
         if self._is_a_number:
-            shards = len(index._summaries)
-            own = Own(self._company.engine, _columns(routes), routes.counts, shards, self._local)
+            own = Own(self._company.engine, _columns(routes), routes.counts, len(shards.summaries), self._local)
         return Round(routes, merged, own)
 
     def _local(self, columns: list[Any], counts: npt.NDArray[np.int64]) -> Any:
-        return self._index._local(self._operation, columns, counts, self._arguments)
+        return self._shards.local(self._operation, columns, counts, self._arguments)
 
     def _of_all(self, step: tuple[Any, ...], sizes: npt.NDArray[np.int64]) -> Callable[[], Any]:
         """Asks all shards for few probes. Returns what puts their answers in order."""
         assert self.probes is not None
-        index, operation = self._index, self._operation
+        shards, operation = self._shards, self._operation
         lower, upper, there = self.probes.part(self._done, int(sizes[self._company.process]))
         columns = [lower] if upper is None else [lower, upper]
-        on = arrays_of(lower)
-        dtype = {"contains": "bool", "sum": "int64"}.get(operation) or index._narrow(operation)
+        library = arrays_of(lower)
+        dtype = {"contains": "bool", "sum": "int64"}.get(operation) or shards.narrow(operation)
 
         def local(columns: list[Any]) -> Any:
-            return index._answered(index._shards[0], operation, columns, self._arguments)
+            return shards.answered(shards.own[0], operation, columns, self._arguments)
 
-        parts = ask_all(self._company, step, columns, sizes, on.empty(0, dtype), local)
+        parts = ask_all(self._company, step, columns, sizes, library.empty(0, dtype), local)
 
         def in_order() -> Any:
             found = in_one(operation, parts)
             if there is not None:
                 nothing = {"contains": False, "sum": 0, "count": 0}.get(operation, -1)
-                found = on.where(there, found, on.full(len(found), nothing, dtype))
-            return on.cast(found, "int64") if dtype == "int32" else found
+                found = library.where(there, found, library.full(len(found), nothing, dtype))
+            return library.cast(found, "int64") if dtype == "int32" else found
 
         return in_order
 
@@ -239,9 +249,9 @@ def _joined(parts: list[Any]) -> Any:
     """The answers of several rounds."""
     if not isinstance(parts[0], tuple):
         return arrays_of(parts[0]).concatenate(parts)
-    on = arrays_of(parts[0][0])
+    library = arrays_of(parts[0][0])
     offsets, before = [parts[0][0][:1]], 0
     for begins, rows in parts:
         offsets.append(begins[1:] + before)
         before += len(rows)
-    return (on.concatenate(offsets), on.concatenate([rows for _, rows in parts]))
+    return (library.concatenate(offsets), library.concatenate([rows for _, rows in parts]))

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from raydex._array_libraries import HOST
 from raydex._arrow import HostCells
-from raydex._columns import Key, Source, column, key_of, look, stream_of
+from raydex._columns import Source, column_of, key_of, look
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._worlds import HOST
+from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._exchange import Exchange
 
@@ -26,39 +27,39 @@ class Dense:
     there: Any  # an array of bool; None: no cell is missing
     key: Key
     source: Source
-    before: Any = None  # which are before all keys, see `column`
+    before: Any = None  # which are before all keys, see `column_of`
 
     def __len__(self) -> int:
         return len(self.array)
 
     def given(self, answers: Any) -> Any:
         """Answers in the library of the column; of a single number a single one."""
-        on = arrays_of(answers)
-        if on.name == "torch" and self.source.world.name == "numpy":
-            answers = on.host(answers)
+        library = arrays_of(answers)
+        if library.name == "torch" and self.source.library.name == "numpy":
+            answers = library.to_host(answers)
         return answers[0] if self.source.scalar else answers
 
 
 def dense(source: Source, engine: Exchange, want: Key | None = None, role: str = "") -> Dense:
     """The cells of an argument where the engine takes them, as keys of a type; a copy only of what is not
-    dense. `role` is as of `column`."""
-    stream, _ = stream_of(source, None)
+    dense. `role` is as of `column_of`."""
+    stream, _ = source.library.stream_for(None)
     if key_of(source, stream).dtype is None:
         raise Unsupported(
             f"{source.argument}: strings of any length have no order, by which shards are made; give a list of "
             "ones of up to 8 bytes, or codes of them"
         )
-    of = column(source, stream, want, copies=True, role=role)
+    of = column_of(source, stream, want, copies=True, role=role)
     there = None
-    if source.world.device is None:
+    if source.library.device is None:
         array, validity, _ = of.kept
         array = np.ascontiguousarray(array)
         if validity is not None:
             there = np.unpackbits(validity, count=len(array), bitorder="little").astype(bool)
             there = None if there.all() else there
-        if source.world.name == "torch":
+        if source.library.name == "torch":
             array = sys.modules["torch"].from_numpy(array)
-    elif source.world.name == "torch":
+    elif source.library.name == "torch":
         array = of.kept[0].reshape(-1).contiguous()
     else:
         raise Unsupported(
@@ -71,17 +72,17 @@ def dense(source: Source, engine: Exchange, want: Key | None = None, role: str =
 def row_ids(x: Any, engine: Exchange, like: Dense, end: int) -> Any:
     """Explicit rows as int64, as many as there are keys."""
     cells = dense(look("rows", x), engine)
-    on = arrays_of(cells.array)
+    library = arrays_of(cells.array)
     if len(cells) != len(like):
         raise InvalidArgument(f"rows: {len(cells)} of them, but {len(like)} keys")
     if len(cells) == 0:
-        return on.empty(0, "int64")
-    kind = on.dtype(cells.array)
+        return library.empty(0, "int64")
+    kind = library.dtype(cells.array)
     if kind.kind not in "iu":
         raise InvalidType(f"rows: row ids are integers, and these are {kind}")
     if cells.there is not None:
         raise InvalidArgument("rows: some are missing; give all of them")
-    rows = on.view(cells.array, "int64") if kind == "uint64" else on.cast(cells.array, "int64")
+    rows = library.view(cells.array, "int64") if kind == "uint64" else library.cast(cells.array, "int64")
     low, high = int(rows.min()), int(rows.max())
     if low < 0 or high >= end:
         raise InvalidArgument(f"rows: they go from {low} to {high}; row ids are 0 to {end - 1}")

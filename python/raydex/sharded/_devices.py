@@ -31,7 +31,7 @@ class DeviceExchange:
     def __init__(self, devices: Sequence[Any]) -> None:
         if isinstance(devices, str) or len(devices) == 0:
             raise InvalidArgument(f"devices: {devices!r} is no list of devices; give ['cuda:0', 'cuda:1']")
-        self.places: Sequence[Any] = [place_of(device) for device in devices]
+        self.places: Sequence[Any] = [device_of(device) for device in devices]
 
     def accept(self, argument: str, cells: Any) -> Any:
         return cells
@@ -76,7 +76,7 @@ class DeviceExchange:
         pass
 
 
-def place_of(device: Any) -> Any:
+def device_of(device: Any) -> Any:
     """A `torch.device`, or None for host memory, of what a user calls it."""
     if str(device) == "cpu":
         return None
@@ -85,31 +85,36 @@ def place_of(device: Any) -> Any:
     except ImportError:
         raise InvalidArgument(f"devices: {device!r} is for PyTorch, which is not installed") from None
     try:
-        place = torch.device("cuda", device) if isinstance(device, int) else torch.device(str(device))
+        found = torch.device("cuda", device) if isinstance(device, int) else torch.device(str(device))
     except RuntimeError as error:
         raise InvalidArgument(f"devices: {device!r} is none, {error}") from None
-    if place.type != "cuda":
+    if found.type != "cuda":
         raise InvalidArgument(f"devices: {device!r} is neither 'cpu' nor one of CUDA")
-    return torch.device("cuda", torch.cuda.current_device()) if place.index is None else place
+    return torch.device("cuda", torch.cuda.current_device()) if found.index is None else found
 
 
-def at_place(cells: Any, place: Any) -> Any:
-    """An array in the memory of a place."""
-    here = arrays_of(cells).device
-    if place == here:
+def ordinal_of(device: Any) -> int | None:
+    """The number of such a device's GPU."""
+    return None if device is None else device.index
+
+
+def to_device(cells: Any, device: Any) -> Any:
+    """An array in the memory of such a device."""
+    library = arrays_of(cells)
+    if library.device == ordinal_of(device):
         return cells
-    if place is None:
+    if device is None:
         return cells.cpu()
-    if arrays_of(cells).name == "numpy" and cells.dtype.kind in "SmM":
-        raise InvalidType(f"column: PyTorch has no {cells.dtype}, and what is on {place} is copied by it")
-    return importlib.import_module("torch").as_tensor(cells, device=place)
+    if library.name == "numpy" and cells.dtype.kind in "SmM":
+        raise InvalidType(f"column: PyTorch has no {cells.dtype}, and what is on {device} is copied by it")
+    return importlib.import_module("torch").as_tensor(cells, device=device)
 
 
 def beside(cells: Any, like: Any) -> Any:
     """An array in the library and memory of another one."""
-    on, other = arrays_of(cells), arrays_of(like)
-    if on is other:
+    library, other = arrays_of(cells), arrays_of(like)
+    if library is other:
         return cells
     if other.name == "torch":
-        return cells.to(like.device) if on.name == "torch" else other.here(cells)
-    return on.host(cells)
+        return cells.to(like.device) if library.name == "torch" else other.from_host(cells)
+    return library.to_host(cells)

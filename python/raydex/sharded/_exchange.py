@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from raydex._array_libraries import is_of
 from raydex._errors import ExchangeError, InvalidArgument, InvalidType, OutOfMemory, ShardError
-from raydex._worlds import is_of
 from raydex.sharded._arrays import arrays_of
-from raydex.sharded._devices import at_place
+from raydex.sharded._devices import to_device
 from raydex.sharded._routing import Routes
 
 _Result = TypeVar("_Result")
@@ -299,7 +299,7 @@ def distribute(
     parts = [[one.split(cells) for cells in of] for one, of in zip(routes, columns)]
     return [
         [
-            in_one([at_place(part[column][shard], place) for part in parts])
+            in_one([to_device(part[column][shard], place) for part in parts])
             for column in range(len(columns[0]))
         ]
         for shard, place in enumerate(engine.places)

@@ -3,25 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from raydex._arrow import HostCells
-from raydex._columns import Key, Source, look, same_place
+from raydex._columns import Source, look
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._index import Matches, _as_long, bytes_as_text, with_zeros
+from raydex._index import Matches, bytes_as_text, with_zeros
 from raydex.sharded._arrays import arrays_of
-from raydex.sharded._call import Call, Probes, Values
-from raydex.sharded._cells import dense, of_all, row_ids
-from raydex.sharded._devices import at_place, beside
-from raydex.sharded._exchange import Company, by_process, collective, distribute, in_one
+from raydex.sharded._call import Call, Probes
+from raydex.sharded._cells import dense, row_ids
+from raydex.sharded._exchange import collective, distribute
 from raydex.sharded._info import Balance, ShardedInfo
-from raydex.sharded._routing import Routes, route, sample, splitters_from, undo
-from raydex.sharded._shard import Shard, Summary, complete
-from raydex.sharded._turns import stretches_for
+from raydex.sharded._routing import Routes, route, sample
+from raydex.sharded._shard_set import ShardSet, build_shards, packed, shard_splitters, subrange_splitters
 
 SAMPLE = 4096  # keys of a part, from which splitters are made
 
@@ -56,36 +52,21 @@ class ShardedIndex:
 
     def __init__(
         self,
-        company: Company,
-        key: Key,
-        splitters: npt.NDArray[Any],
-        shards: list[Shard],
-        summaries: list[Summary],
-        bits: int,
+        shards: ShardSet,
         made: tuple[str, Any, dict[str, Any]],
         most_probes: int,
         owned: bool,
     ) -> None:
-        self._company = company
-        self._key = key
         self._shards = shards
-        self._summaries = summaries
-        self._divide(splitters)
-        self._bits = bits
+        self._company = shards.company
+        self._key = shards.key
         self._made = made
         self._most_probes = most_probes
         self._owned = owned
         self._closed = False
-        self._room_of_rows = 0  # cells that a process was to receive before
-        self._last = np.zeros(len(summaries), "int64")
-        self._total = np.zeros(len(summaries), "int64")
+        self._last = np.zeros(len(shards.summaries), "int64")
+        self._total = np.zeros(len(shards.summaries), "int64")
         self._merged = 0
-
-    def _divide(self, splitters: npt.NDArray[Any]) -> None:
-        """`splitters`: of the stretches of all shards, which have as many each."""
-        stretches = (len(splitters) + 1) // len(self._summaries)
-        self._stretch_splitters = splitters
-        self._splitters = splitters[stretches - 1 :: stretches]
 
     # What it is
 
@@ -93,40 +74,36 @@ class ShardedIndex:
     def info(self) -> ShardedInfo:
         """Structure, entries, bytes, and how even shards are. Known without asking other processes."""
         self._check_open()
-        of = self._shards[0].index.info
+        shards, first = self._shards, self._shards.own[0].index.info
         return ShardedInfo(
-            of.structure, of.backend, of.device, of.key if not self._key.unit else self._key.unit,
-            len(self._summaries), self._company.processes, self._bits, len(self),
-            self._max_row(), of.options, sum(one.resident_bytes for one in self._summaries), self.balance,
+            first.structure, first.backend, first.device, self._key.unit or first.key,
+            len(shards.summaries), self._company.processes, shards.bits, shards.entries,
+            shards.max_row, first.options, shards.resident_bytes, self.balance,
         )  # fmt: skip
 
     @property
     def balance(self) -> Balance:
         """How even shards are. Known without asking other processes."""
         return Balance(
-            tuple(one.entries for one in self._summaries),
+            tuple(one.entries for one in self._shards.summaries),
             tuple(self._last.tolist()),
             tuple(self._total.tolist()),
             self._merged,
         )
 
-    def _max_row(self) -> int:
-        return max(one.max_row for one in self._summaries)
-
     def __len__(self) -> int:
         """Entries of all shards."""
-        return sum(one.entries for one in self._summaries)
+        return self._shards.entries
 
     def __repr__(self) -> str:
         if self._closed:
             return "raydex.sharded.ShardedIndex(closed)"
-        of = self._shards[0].index.info
+        shards, first = self._shards, self._shards.own[0].index.info
         processes = self._company.processes
-        where = f"process {self._company.process} of {processes}" if processes > 1 else "one process"
-        held = sum(one.resident_bytes for one in self._summaries)
+        own = f"process {self._company.process} of {processes}" if processes > 1 else "one process"
         return (
-            f"raydex.sharded.ShardedIndex({of.structure} on {of.device}, {where}: {len(self)} rows of "
-            f"{self._key} on {len(self._summaries)} shards, {bytes_as_text(held)})"
+            f"raydex.sharded.ShardedIndex({first.structure} on {first.device}, {own}: {len(self)} rows of "
+            f"{self._key} on {len(shards.summaries)} shards, {bytes_as_text(shards.resident_bytes)})"
         )
 
     def close(self) -> None:
@@ -135,8 +112,7 @@ class ShardedIndex:
         if self._closed:
             return
         self._closed = True
-        for shard in self._shards:
-            shard.close()
+        self._shards.close()
         if self._owned:
             self._company.close()
 
@@ -184,9 +160,9 @@ class ShardedIndex:
         """All matching rows of each probe, as offsets and rows; those of a probe by key, then by row, where
         the structure is ordered."""
         (offsets, found), probes = self._ask("rows", lower, upper, {})
-        on = arrays_of(offsets)
-        if on.name == "torch" and probes.lower.source.world.name == "numpy":
-            offsets, found = on.host(offsets), on.host(found)
+        library = arrays_of(offsets)
+        if library.name == "torch" and probes.lower.source.library.name == "numpy":
+            offsets, found = library.to_host(offsets), library.to_host(found)
         return Matches(offsets, found)
 
     def contains(self, points: Any) -> Any:
@@ -241,20 +217,6 @@ class ShardedIndex:
         found, probes = self._ask(operation, lower, upper, arguments)
         return probes.lower.given(found)
 
-    def _probes(self, lower: Any, upper: Any, role: str = "") -> Probes:
-        engine = self._company.engine
-        if upper is None:
-            source = lower() if callable(lower) else look("points", lower)
-            of = dense(source, engine, self._key, role)
-            return Probes(of, None, of.there)
-        begin, end = _as_long(look("lower", lower), look("upper", upper))
-        same_place(begin, end)
-        of, to = dense(begin, engine, self._key, "at_least"), dense(end, engine, self._key, "at_most")
-        if len(of) != len(to):
-            raise InvalidArgument(f"upper: {len(to)} cells, but lower has {len(of)}; they must agree")
-        there = of.there if to.there is None else to.there if of.there is None else of.there & to.there
-        return Probes(of, beside(to.array, of.array), there)
-
     @collective(changes=False)
     def _ask(
         self,
@@ -265,9 +227,9 @@ class ShardedIndex:
         values: Any = None,
         role: str = "",
     ) -> tuple[Any, Probes]:
-        """The answers of this process's probes. `role`: of points, see `column`."""
+        """The answers of this process's probes. `role`: of points, see `column_of`."""
         self._check_open()
-        call = Call(self, operation, lower, upper, arguments, values, role)
+        call = Call(self._shards, self._most_probes, operation, lower, upper, arguments, values, role)
         try:
             found = call.answers()
         except Exception:
@@ -280,155 +242,6 @@ class ShardedIndex:
         if operation == "sum" and (summed is None or cast(Any, summed.key.dtype).kind == "u"):
             found = arrays_of(found).view(found, "uint64")
         return (found, cast(Probes, call.probes))
-
-    def _make_room(self, like: Any, between: npt.NDArray[np.int64], columns: int) -> None:
-        """Agrees that there is memory for what comes, where more comes than ever before."""
-        most = int(between.sum(axis=0).max())
-        if self._company.processes > 1 and most > self._room_of_rows:
-            mine = int(between[:, self._company.process].sum())
-            engine = self._company.engine
-            self._company.agree(
-                ("make", "room"), lambda told: engine.reserve(like, columns * mine), retry=True
-            )
-            self._room_of_rows = most
-
-    def _rows(
-        self, operation: str, columns: list[Any], table: npt.NDArray[np.int64], summed: Values | None
-    ) -> Any:
-        """The rows of a batch's pieces, or the sums of their values."""
-        company = self._company
-        between = by_process(table)
-        self._make_room(columns[0], between, 1 + len(columns))
-        sent, received = between[company.process].tolist(), between[:, company.process].tolist()
-        ends = [company.exchange(one, sent, received) for one in columns]
-        pieces = table[company.process] if company.processes == 1 else np.array([len(ends[0])])
-        (counts, rows, sizes), _ = company.agree(
-            (operation, "answers"), lambda told: self._matches(ends, pieces, received), retry=True
-        )
-        if summed is None:
-            return self._rows_back(counts, rows, sizes, sent, received)
-        return company.exchange(self._sums(counts, rows, summed), received, sent)
-
-    def _on_shards(self, ends: list[Any], pieces: npt.NDArray[np.int64]) -> list[tuple[Any, Any]]:
-        """The pieces of each shard of this process, where it is: points, or the lower and upper ends of
-        ranges."""
-        lower, upper = (*ends, None)[:2]
-        parts = []
-        end = 0
-        for place, count in zip(self._company.engine.places, pieces.tolist()):
-            begin, end = end, end + count
-            above = None if upper is None else at_place(upper[begin:end], place)
-            parts.append((at_place(lower[begin:end], place), above))
-        return parts
-
-    def _local(
-        self, operation: str, ends: list[Any], pieces: npt.NDArray[np.int64], arguments: dict[str, Any]
-    ) -> Any:
-        """What the shards of this process answer."""
-        number = self._company.process * len(self._shards)
-        answers = []
-        for shard, (begin, end) in zip(self._shards, self._on_shards(ends, pieces)):
-            columns = [begin] if end is None else [begin, end]
-            own = self._answered(shard, operation, columns, arguments)
-            answers.append(beside(complete(operation, own, number, self._summaries), ends[0]))
-            number += 1
-        return arrays_of(ends[0]).concatenate(answers) if len(answers) > 1 else answers[0]
-
-    def _answered(
-        self, shard: Shard, operation: str, columns: list[Any], arguments: dict[str, Any]
-    ) -> Any:
-        """What a shard answers by itself, in the type that answers are sent in."""
-        narrow = self._narrow(operation)
-        fits = narrow == "int32" and self._bits == 32
-        own = shard.answer(operation, *columns, narrow=fits, **arguments)
-        return own if operation in ("contains", "sum") else arrays_of(own).cast(own, narrow)
-
-    def _narrow(self, operation: str) -> str:
-        """The type that answers are sent in."""
-        most = len(self) if operation in ("count", "rank") else self._max_row()
-        return "int32" if most < 2**31 else "int64"
-
-    def _matches(
-        self, ends: list[Any], pieces: npt.NDArray[np.int64], received: list[int]
-    ) -> tuple[Any, Any, list[int]]:
-        """The rows of pieces: how many each has, all of them, and how many are of each process's pieces."""
-        on = arrays_of(ends[0])
-        each = [
-            shard.answer("rows", begin, end)
-            for shard, (begin, end) in zip(self._shards, self._on_shards(ends, pieces))
-        ]
-        counts = on.cast(in_one([beside(one[0], ends[0]) for one in each]), self._narrow("count"))
-        rows = in_one([beside(one[1], ends[0]) for one in each])
-        del each
-        rows = on.cast(rows, self._narrow("rows"))
-        return (counts, rows, _sizes(counts, received))
-
-    def _rows_back(
-        self, counts: Any, rows: Any, sizes: list[int], sent: list[int], received: list[int]
-    ) -> tuple[Any, Any]:
-        company = self._company
-        counts = company.exchange(counts, received, sent)
-
-        def room(told: dict[str, Any]) -> list[int]:
-            come = _sizes(counts, sent)
-            company.engine.reserve(rows, sum(come))
-            return come
-
-        come, _ = company.agree(("rows", "room"), room, retry=True)
-        return (counts, company.exchange(rows, sizes, come))
-
-    def _values(self, values: Any) -> Values:
-        of = dense(look("values", values), self._company.engine)
-        dtype = of.key.dtype
-        if of.key.unit or dtype is None or dtype.kind not in "iuf":
-            raise InvalidType(f"values: they are {of.key}; sums are of numbers")
-        part = of.array
-        if of.there is not None:
-            part = arrays_of(part).where(of.there, part, np.zeros(1, dtype))
-        return Values(part, of.key)
-
-    def _place_values(self, values: Values, told: list[dict[str, Any]]) -> None:
-        """Learns which rows have their values where, and of which type all are."""
-        sizes = [one["values"][1] for one in told]
-        values.key = of_all("values", [one["values"][0] for one in told], sizes)
-        if len(self) and sum(sizes) <= self._max_row():
-            raise InvalidArgument(
-                f"values: {sum(sizes)} cells in all, but the largest row id is {self._max_row()}"
-            )
-        if len(values.part) == 0:
-            values.part = arrays_of(values.part).empty(0, cast(Any, values.key.dtype))
-        values.begins = np.cumsum(sizes[:-1], dtype="int64")
-
-    def _sums(self, counts: Any, rows: Any, values: Values) -> Any:
-        """The sum of the values of each piece's rows, which are asked for where they are."""
-        company = self._company
-        on = arrays_of(rows)
-        begins, kind = cast(Any, values.begins), cast(Any, values.key.dtype)
-
-        def ask(told: dict[str, Any]) -> Routes:
-            routes = route(on.cast(rows, "int64"), None, begins)
-            told["counts"] = routes.counts
-            return routes
-
-        routes, told_all = company.agree(("values", "rows"), ask, retry=True)
-        table = np.stack([one["counts"] for one in told_all])
-        sent, received = table[company.process].tolist(), table[:, company.process].tolist()
-        self._make_room(routes.lower, table, 2)
-        asked = company.exchange(routes.lower, sent, received)
-        own = int(begins[company.process - 1]) if company.process else 0
-        found, _ = company.agree(
-            ("values", "found"), lambda told: on.take(beside(values.part, rows), asked - own), retry=True
-        )
-        back = company.exchange(found, received, sent)
-
-        def add(told: dict[str, Any]) -> Any:
-            cells = undo(routes, back, "place", fill=0)
-            if kind == "uint64":
-                cells = on.view(cells, "int64")
-            wide = on.cast(cells, "float64" if kind.kind == "f" else "int64")
-            return on.segment_sums(wide, on.running(counts))
-
-        return company.agree(("values", "added"), add, retry=True)[0]
 
     # Edits
 
@@ -452,10 +265,10 @@ class ShardedIndex:
 
         def prepare(told: dict[str, Any]) -> tuple[Routes, Any]:
             cells = dense(look("keys", keys), company.engine, self._key, "kept" if operation == "insert" else "")
-            ids = None if rows is None else row_ids(rows, company.engine, cells, 2**self._bits - 1)
-            routes = route(cells.array, None, self._splitters, cells.there)
+            ids = None if rows is None else row_ids(rows, company.engine, cells, 2**self._shards.bits - 1)
+            routes = route(cells.array, None, self._shards.splitters, cells.there)
             told["counts"] = routes.counts
-            return (routes, None if ids is None else packed(ids, routes.sources, self._bits))
+            return (routes, None if ids is None else packed(ids, routes.sources, self._shards.bits))
 
         call = (operation, "of", "keys", *(() if rows is None else ("with rows",)))
         (routes, ids), told_all = company.agree(call, prepare)
@@ -464,12 +277,12 @@ class ShardedIndex:
         parts = distribute(company, [routes], [columns], table)
 
         def apply(told: dict[str, Any]) -> None:
-            for shard, cells in zip(self._shards, parts):
+            for shard, cells in zip(self._shards.own, parts):
                 getattr(shard, operation)(*cells)
-            told["summaries"] = [shard.summary() for shard in self._shards]
+            told["summaries"] = [shard.summary() for shard in self._shards.own]
 
         _, told_all = company.agree((operation, "applied"), apply)
-        self._summaries = [one for told in told_all for one in told["summaries"]]
+        self._shards.summaries = [one for told in told_all for one in told["summaries"]]
 
     @collective(changes=True)
     def rebalance(self, most: float = 1.2) -> bool:
@@ -486,7 +299,7 @@ class ShardedIndex:
                 raise InvalidArgument(f"most: {most!r} is less than 1")
             if self.balance.imbalance <= most:
                 return []
-            parts = [shard.take() for shard in self._shards]
+            parts = [shard.take() for shard in self._shards.own]
             told["samples"] = [sample(keys, None, SAMPLE) for keys, _ in parts]
             return parts
 
@@ -494,59 +307,21 @@ class ShardedIndex:
         if self.balance.imbalance <= most:
             return False
         samples = [one for told in told_all for one in told["samples"]]
-        weights = [float(one.entries) for one in self._summaries]
-        stretches = stretches_for(company.engine, sum(weights), self._key, self._bits)
-        finer = splitters_from(samples, len(self._summaries) * stretches, weights)
-        splitters = finer[stretches - 1 :: stretches]
+        bits, weights = self._shards.bits, [float(one.entries) for one in self._shards.summaries]
+        finer = subrange_splitters(company.engine, samples, weights, self._key, bits)
+        splitters = shard_splitters(finer, len(weights))
 
         def divide(told: dict[str, Any]) -> tuple[list[Routes], list[list[Any]]]:
             routes = [route(keys, None, splitters) for keys, _ in parts]
             told["counts"] = sum(one.counts for one in routes)
             columns = [
-                [one.lower, packed(rows, one.sources, self._bits)] for one, (_, rows) in zip(routes, parts)
+                [one.lower, packed(rows, one.sources, bits)] for one, (_, rows) in zip(routes, parts)
             ]
             return (routes, columns)
 
         (routes, columns), told_all = company.agree(("rebalance", "routes"), divide)
         table = np.stack([one["counts"] for one in told_all])
-        shards, summaries = build_shards(company, routes, columns, table, self._bits, self._made)
-        for shard in self._shards:
-            shard.close()
-        self._shards, self._summaries = shards, summaries
-        self._divide(finer)
+        own, summaries = build_shards(company, routes, columns, table, bits, self._made)
+        self._shards.close()
+        self._shards.replace(finer, own, summaries)
         return True
-
-
-def _sizes(counts: Any, parts: Sequence[int]) -> list[int]:
-    """The sums of the first `parts[0]` counts, the next `parts[1]`, and so on."""
-    on = arrays_of(counts)
-    ends = on.here(np.cumsum([0, *parts]))
-    sizes: list[int] = np.diff(on.host(on.take(on.running(counts), ends))).tolist()
-    return sizes
-
-
-def packed(rows: Any, places: Any, bits: int) -> Any:
-    """Some of the rows as row ids of an index."""
-    on = arrays_of(rows)
-    return on.view(on.cast(on.take(rows, places), f"int{bits}"), f"uint{bits}")
-
-
-def build_shards(
-    company: Company,
-    routes: list[Routes],
-    columns: list[list[Any]],
-    table: npt.NDArray[np.int64],
-    bits: int,
-    made: tuple[str, Any, dict[str, Any]],
-) -> tuple[list[Shard], list[Summary]]:
-    """The shards of this process, of entries that are grouped by shard; and what is known of all."""
-    structure, device, options = made
-    parts = distribute(company, routes, columns, table)
-
-    def construct(told: dict[str, Any]) -> list[Shard]:
-        shards = [Shard(keys, rows, bits, structure, device, **options) for keys, rows in parts]
-        told["summaries"] = [shard.summary() for shard in shards]
-        return shards
-
-    shards, told_all = company.agree(("build", "of shards"), construct)
-    return (shards, [one for told in told_all for one in told["summaries"]])

@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from raydex._columns import Key, Source, key_of, look, stream_of
+from raydex._columns import Source, key_of, look
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import check_words
 from raydex._joins import _check_how, _common, _matched, _pair
+from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all
-from raydex.sharded._devices import at_place, beside
+from raydex.sharded._devices import beside, to_device
 from raydex.sharded._exchange import Company, Exchange, by_process, distribute
-from raydex.sharded._hot import Sampled, apart, hot_keys, without
+from raydex.sharded._hot_keys import Sampled, apart, hot_keys, without
 from raydex.sharded._index import ShardedIndex
 from raydex.sharded._routing import Routes, route, sample, splitters_from
 
@@ -129,7 +130,7 @@ def _join(
             raise InvalidArgument(f"exchange: {exchange!r} is none of {', '.join(_EXCHANGES)}")
         built, probed = _pair(right, left)
         for name, side in (("right", built), ("left", probed)):
-            told[name] = [key_of(one, stream_of(one, None)[0]) for one in side]
+            told[name] = [key_of(one, one.library.stream_for(None)[0]) for one in side]
             told[f"{name} size"] = _size(side[0])
         return (built, probed)
 
@@ -187,8 +188,8 @@ def _side(name: str, sources: list[Source], keys: list[Key], begin: int, engine:
     ]
     if any(len(one) != len(columns[0]) for one in columns):
         raise InvalidArgument(f"{name}: its columns have {', '.join(str(len(one)) for one in columns)} cells")
-    on = arrays_of(columns[0].array)
-    rows = on.arange(len(columns[0])) + begin
+    library = arrays_of(columns[0].array)
+    rows = library.arange(len(columns[0])) + begin
     there = None
     for one in columns:
         if one.there is not None:
@@ -196,9 +197,9 @@ def _side(name: str, sources: list[Source], keys: list[Key], begin: int, engine:
     arrays = [one.array for one in columns]
     if there is None:
         return _Side(arrays, rows, rows[:0])
-    places = on.nonzero(there)
-    unmatched = on.take(rows, on.nonzero(~there))
-    return _Side([on.take(one, places) for one in arrays], on.take(rows, places), unmatched)
+    places = library.nonzero(there)
+    unmatched = library.take(rows, library.nonzero(~there))
+    return _Side([library.take(one, places) for one in arrays], library.take(rows, places), unmatched)
 
 
 _Parts = list[tuple[list[Any], list[Any]]]  # columns of both sides, and rows behind them, to join at a shard
@@ -228,9 +229,9 @@ def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: 
             stay.append([with_hot for _, with_hot in divided])
         found = []
         for side in sides:
-            on = arrays_of(side.rows)
+            library = arrays_of(side.rows)
             routes = route(side.columns[0], None, splitters)
-            rest = [on.take(one, routes.sources) for one in [*side.columns[1:], side.rows]]
+            rest = [library.take(one, routes.sources) for one in [*side.columns[1:], side.rows]]
             found.append((routes, [routes.lower, *rest]))
         told["counts"] = [routes.counts for routes, _ in found]
         told["hot"] = [[len(side.rows) for side in both] for both in stay]
@@ -266,9 +267,9 @@ def _agree_on_room(company: Company, side: _Side, rows: int) -> None:
 
 def _apart(side: _Side, hot: Any) -> list[_Side]:
     """The rows without a hot key, and those with one."""
-    on = arrays_of(side.rows)
+    library = arrays_of(side.rows)
     return [
-        side._replace(columns=[on.take(one, places) for one in side.columns], rows=on.take(side.rows, places))
+        side._replace(columns=[library.take(one, places) for one in side.columns], rows=library.take(side.rows, places))
         for places in apart(side.columns[0], hot)
     ]
 
@@ -283,8 +284,8 @@ def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes:
     parts = []
     for at, place in enumerate(places):
         begin, end = (len(large.rows) * i // len(places) for i in (at, at + 1))
-        here = [at_place(one, place) for one in spread]
-        there = [at_place(one[begin:end], place) for one in [*large.columns, large.rows]]
+        here = [to_device(one, place) for one in spread]
+        there = [to_device(one[begin:end], place) for one in [*large.columns, large.rows]]
         parts.append((here, there) if small_left else (there, here))
     return parts
 
@@ -297,11 +298,11 @@ def _joined(parts: _Parts, own: _Side, how: str, structure: str, options: dict[s
         _matched(tuple(right[:-1]), tuple(left[:-1]), how, structure, False, None, None, options)
         for left, right in parts
     ]
-    on = arrays_of(own.rows)
+    library = arrays_of(own.rows)
     unmatched = len(own.unmatched) if how in ("left", "anti") else 0
     size = sum(found.size for _, found, _ in matched) + unmatched
-    lefts = on.empty(size, "int64")
-    rights = on.empty(size, "int64") if how in ("inner", "left") else None
+    lefts = library.empty(size, "int64")
+    rights = library.empty(size, "int64") if how in ("inner", "left") else None
     end = 0
     for (call, found, _), (left, right) in zip(matched, parts):
         for first in range(0, found.size, STRETCH):
@@ -319,11 +320,12 @@ def _joined(parts: _Parts, own: _Side, how: str, structure: str, options: dict[s
 
 def _rows_or_none(rows: Any, places: Any) -> Any:
     """The rows at some places, -1 where a place is -1."""
-    on = arrays_of(rows)
+    library = arrays_of(rows)
     lone = places < 0
     if len(rows) == 0:
         return places
-    return on.where(lone, places, on.take(rows, on.where(lone, on.full(len(places), 0, "int64"), places)))
+    some = library.where(lone, library.full(len(places), 0, "int64"), places)
+    return library.where(lone, places, library.take(rows, some))
 
 
 def _join_index(left: Any, index: ShardedIndex, how: str) -> JoinPairs:
@@ -342,15 +344,15 @@ def _join_index(left: Any, index: ShardedIndex, how: str) -> JoinPairs:
     begin = sum(one["size"] for one in told_all[: company.process])
     if how in ("semi", "anti"):
         found = index.contains(probes)
-        on = arrays_of(found)
-        return JoinPairs(on.nonzero(found if how == "semi" else ~found) + begin, None)
+        library = arrays_of(found)
+        return JoinPairs(library.nonzero(found if how == "semi" else ~found) + begin, None)
     offsets, rows = index.rows(probes)
-    on = arrays_of(offsets)
+    library = arrays_of(offsets)
     counts = offsets[1:] - offsets[:-1]
-    numbers = on.arange(len(counts)) + begin
-    lefts = on.repeat(numbers, counts)
-    lone = on.nonzero(counts == 0)
+    numbers = library.arange(len(counts)) + begin
+    lefts = library.repeat(numbers, counts)
+    lone = library.nonzero(counts == 0)
     if how == "left" and len(lone):
-        lefts = on.concatenate([lefts, on.take(numbers, lone)])
-        rows = on.concatenate([rows, on.full(len(lone), -1, "int64")])
+        lefts = library.concatenate([lefts, library.take(numbers, lone)])
+        rows = library.concatenate([rows, library.full(len(lone), -1, "int64")])
     return JoinPairs(lefts, rows)

@@ -18,9 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
-from raydex._columns import column, look
-from raydex._places import place_for, stream_for
-from raydex._structures import known
+from raydex._columns import column_of, look
 from raydex.sharded._arrays import Arrays, arrays_of
 
 STRETCH = 1 << 22
@@ -79,34 +77,34 @@ def route(
     its range as they were given; `counts` are on the host, all else is where the probes are. Cost: the library
     searches in the splitters and copies, in two passes, and again for more than 1024 shards; waits for the first.
     """
-    on = arrays_of(lower)
+    library = arrays_of(lower)
     if there is not None:
-        some = on.nonzero(there)
-        ends = None if upper is None else on.take(upper, some)
-        routes = route(on.take(lower, some), ends, splitters, None, unit)
+        some = library.nonzero(there)
+        ends = None if upper is None else library.take(upper, some)
+        routes = route(library.take(lower, some), ends, splitters, None, unit)
         return Routes(
-            routes.counts, on.take(some, routes.sources), routes.lower, routes.upper, len(lower), False
+            routes.counts, library.take(some, routes.sources), routes.lower, routes.upper, len(lower), False
         )
     if len(splitters) >= _raydex.most_shards:
         return _route_twice(lower, upper, splitters, unit)
     source = look("probes", _numbers(lower))
-    place = place_for(source.world, None, "", known)
-    stream, _ = stream_for(source.world, None)
+    place = source.library.device_for(None, "")
+    stream, _ = source.library.stream_for(None)
 
     # A copy of what lies anywhere in a message.
     begins, divisions, ends = (
-        None if x is None else column(look("probes", _numbers(x)), stream, copies=True)
-        for x in (lower, on.here(splitters), upper)
+        None if x is None else column_of(look("probes", _numbers(x)), stream, copies=True)
+        for x in (lower, library.from_host(splitters), upper)
     )
     assert begins is not None and divisions is not None
     batch = (place.session(), stream, begins.native, ends and ends.native)
     parts = place.run(_raydex.divide, place.backend, *batch, divisions.native, unit)
     size = parts.size()
     bits = 32 if len(lower) < 2**31 else 64
-    sources = on.empty(size, f"int{bits}")
-    points = on.empty(size, on.dtype(lower))
-    lasts = None if upper is None else on.empty(size, on.dtype(upper))
-    address = source.world.address
+    sources = library.empty(size, f"int{bits}")
+    points = library.empty(size, library.dtype(lower))
+    lasts = None if upper is None else library.empty(size, library.dtype(upper))
+    address = source.library.address
     place.run(
         parts.write, *batch, address(sources), bits, address(points),
         0 if lasts is None else address(lasts),
@@ -117,19 +115,19 @@ def route(
 
 def _route_twice(lower: Any, upper: Any, splitters: npt.NDArray[Any], unit: int) -> Routes:
     """The same for more shards than the library divides among: first among groups of so many."""
-    on, most = arrays_of(lower), _raydex.most_shards
+    library, most = arrays_of(lower), _raydex.most_shards
     groups = route(lower, upper, splitters[most - 1 :: most])
     ends = [None] * len(groups.counts) if upper is None else groups.split(groups.upper)
     parts = [
         route(begin, end, splitters[most * at : most * at + most - 1], None, unit)
         for at, (begin, end) in enumerate(zip(groups.split(groups.lower), ends))
     ]
-    sources = [on.take(of, part.sources) for of, part in zip(groups.split(groups.sources), parts)]
+    sources = [library.take(of, part.sources) for of, part in zip(groups.split(groups.sources), parts)]
     return Routes(
         np.concatenate([part.counts for part in parts]),
-        on.concatenate(sources),
-        on.concatenate([part.lower for part in parts]),
-        None if upper is None else on.concatenate([part.upper for part in parts]),
+        library.concatenate(sources),
+        library.concatenate([part.lower for part in parts]),
+        None if upper is None else library.concatenate([part.upper for part in parts]),
         len(lower),
         upper is None,
     )
@@ -137,8 +135,8 @@ def _route_twice(lower: Any, upper: Any, splitters: npt.NDArray[Any], unit: int)
 
 def _numbers(cells: Any) -> Any:
     """Times as the integers that they are."""
-    on = arrays_of(cells)
-    return on.view(cells, "int64") if on.dtype(cells).kind in "mM" else cells
+    library = arrays_of(cells)
+    return library.view(cells, "int64") if library.dtype(cells).kind in "mM" else cells
 
 
 def sample(keys: Any, there: Any = None, size: int = 4096, seed: int = 0) -> npt.NDArray[Any]:
@@ -147,18 +145,18 @@ def sample(keys: Any, there: Any = None, size: int = 4096, seed: int = 0) -> npt
 
     `keys`, `there`: as `lower` and `there` of `route`. Missing cells are drawn, too, and left out: there are
     fewer keys then. One seed draws the same keys each time."""
-    on = arrays_of(keys)
+    library = arrays_of(keys)
     if len(keys) > size:
-        places = _drawn(on, len(keys), size, seed)
-        keys = on.take(keys, places)
-        there = None if there is None else on.take(there, places)
-    return on.host(keys if there is None else on.take(keys, on.nonzero(there)))
+        places = _drawn(library, len(keys), size, seed)
+        keys = library.take(keys, places)
+        there = None if there is None else library.take(there, places)
+    return library.to_host(keys if there is None else library.take(keys, library.nonzero(there)))
 
 
 @functools.lru_cache(maxsize=64)
-def _drawn(on: Arrays, keys: int, size: int, seed: int) -> Any:
+def _drawn(library: Arrays, keys: int, size: int, seed: int) -> Any:
     """Places at random, which batches of one size after the other have in common."""
-    return on.here(np.random.default_rng(seed).integers(0, keys, size))
+    return library.from_host(np.random.default_rng(seed).integers(0, keys, size))
 
 
 def splitters_from(
@@ -210,38 +208,38 @@ def undo(routes: Routes, answers: Any, how: str, fill: Any = -1, widen: bool = F
     -------
     array of the dtype of `answers`, with `widen` of int64 for int32
     """
-    on = arrays_of(answers)
-    given = on.dtype(answers)
+    library = arrays_of(answers)
+    given = library.dtype(answers)
     dtype = np.dtype("int64") if widen and given == np.int32 else given
     if routes.all_there:
-        out = on.empty(routes.size, dtype)
+        out = library.empty(routes.size, dtype)
     else:
-        out = on.full(routes.size, 0 if how == "sum" else fill, dtype)
+        out = library.full(routes.size, 0 if how == "sum" else fill, dtype)
     if routes.upper is None:
         if routes.divided is not None and given.itemsize in (4, 8):
             _put_together(routes, answers, out, dtype != given)
         else:
-            on.put(out, routes.sources, on.cast(answers, dtype))
+            library.put(out, routes.sources, library.cast(answers, dtype))
         return out
-    answers = on.cast(answers, dtype)
+    answers = library.cast(answers, dtype)
     # A shard has one piece of a probe at most.
     for probes, found in zip(routes.split(routes.sources), routes.split(answers)):
-        before = on.take(out, probes)
+        before = library.take(out, probes)
         if how == "sum":
-            on.put(out, probes, before + found)
+            library.put(out, probes, before + found)
         else:
             better = (found >= 0) & ((before < 0) | (found < before))
-            on.put(out, probes, on.where(better, found, before))
+            library.put(out, probes, library.where(better, found, before))
     return out
 
 
 def _put_together(routes: Routes, answers: Any, out: Any, widen: bool) -> None:
     source = look("answers", answers)
-    place = place_for(source.world, None, "", known)
-    stream, _ = stream_for(source.world, None)
+    place = source.library.device_for(None, "")
+    stream, _ = source.library.stream_for(None)
     bits = 8 * arrays_of(routes.sources).dtype(routes.sources).itemsize
-    cells = column(source, stream, copies=True)
-    address = source.world.address
+    cells = column_of(source, stream, copies=True)
+    address = source.library.address
     place.run(
         routes.divided.put_together, place.session(), stream, address(routes.sources), bits, cells.native,
         address(out), len(out), widen,
@@ -263,37 +261,37 @@ def undo_rows(routes: Routes, counts: Any, rows: Any) -> tuple[Any, Any]:
     offsets, rows
         Probe i has `rows[offsets[i]:offsets[i + 1]]`; offsets are int64, rows as they were.
     """
-    on = arrays_of(counts)
-    counts = on.cast(counts, "int64")
-    offsets = on.running(undo(routes, counts, "sum"))
-    begins = on.empty(len(counts), "int64")
+    library = arrays_of(counts)
+    counts = library.cast(counts, "int64")
+    offsets = library.running(undo(routes, counts, "sum"))
+    begins = library.empty(len(counts), "int64")
     free = offsets[:-1] + 0
     for probes, begin, count in zip(*(routes.split(x) for x in (routes.sources, begins, counts))):
-        at = on.take(free, probes)
+        at = library.take(free, probes)
         begin[:] = at
-        on.put(free, probes, at + count)
-    out = on.empty(len(rows), on.dtype(rows))
-    ends = on.running(counts)
+        library.put(free, probes, at + count)
+    out = library.empty(len(rows), library.dtype(rows))
+    ends = library.running(counts)
     # Some at a time: places are as large as rows.
-    for first, last in _stretches(on, ends, len(rows)):
+    for first, last in _stretches(library, ends, len(rows)):
         begin, end = int(ends[first]), int(ends[last])
         if last == first + 1:  # one piece, however many rows it has
             at = int(begins[first])
             out[at : at + end - begin] = rows[begin:end]
             continue
         own = counts[first:last]
-        places = on.repeat(begins[first:last] - ends[first:last], own) + (on.arange(end - begin) + begin)
-        on.put(out, places, rows[begin:end])
+        places = library.repeat(begins[first:last] - ends[first:last], own) + (library.arange(end - begin) + begin)
+        library.put(out, places, rows[begin:end])
     return (offsets, out)
 
 
-def _stretches(on: Arrays, ends: Any, rows: int) -> list[tuple[int, int]]:
+def _stretches(library: Arrays, ends: Any, rows: int) -> list[tuple[int, int]]:
     """Pieces, from one on and up to another, which have up to `STRETCH` rows together or are one. `ends`: how many
     rows the pieces before each have, and all."""
     if rows <= STRETCH:
         return [(0, len(ends) - 1)]
-    at = on.owners(np.arange(STRETCH, rows, STRETCH), ends)
+    at = library.owners(np.arange(STRETCH, rows, STRETCH), ends)
     begins, lasts = at[:-1], at[1:]
     others = (begins[1:] != begins[:-1]) | (lasts[1:] != lasts[:-1])
-    cuts = [0, *(on.host(on.nonzero(others)) + 1).tolist(), len(ends) - 1]
+    cuts = [0, *(library.to_host(library.nonzero(others)) + 1).tolist(), len(ends) - 1]
     return list(zip(cuts, cuts[1:]))

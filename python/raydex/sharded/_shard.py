@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
-from raydex._columns import column, look
+from raydex._columns import column_of, look
 from raydex._errors import InvalidArgument
 from raydex._index import Index, build, option_texts, row_ids_in
-from raydex._places import place_for, stream_for
 from raydex._structures import known
 from raydex.sharded._arrays import arrays_of
 
@@ -79,9 +78,9 @@ class Shard:
         **options: Any,
     ) -> None:
         source, row_source = look("column", keys), look("rows", rows)
-        place = place_for(source.world, device, structure, known)
-        number, kept = stream_for(source.world, None)
-        of = column(source, number)
+        place = source.library.device_for(device, structure)
+        number, kept = source.library.stream_for(None)
+        of = column_of(source, number)
         ids = place.run(row_ids_in, row_source, number, bits)
         native = place.run(
             _raydex.Index, structure, place.backend, place.session(), number, of.native, ids.native,
@@ -105,10 +104,10 @@ class Shard:
         info = self._index.info
         smallest = largest = -1
         if self.ordered and info.entries:
-            on = arrays_of(self._held[0])
-            low, high = ends_of(on.dtype(self._held[0]))
-            smallest = int(self._index.successor(on.here(low))[0])
-            largest = int(self._index.predecessor(on.here(high))[0])
+            library = arrays_of(self._held[0])
+            low, high = ends_of(library.dtype(self._held[0]))
+            smallest = int(self._index.successor(library.from_host(low))[0])
+            largest = int(self._index.predecessor(library.from_host(high))[0])
         kept = sum(len(one) * arrays_of(one).dtype(one).itemsize for one in self._held)
         return Summary(info.entries, smallest, largest, info.max_row_id, info.resident_bytes + kept)
 
@@ -168,10 +167,10 @@ class Shard:
     def take(self) -> tuple[Any, Any]:
         """Keys and rows of all entries, int64, those of a key together. Cost: a sort of the keys, two
         searches a distinct one, and a write an entry."""
-        on = arrays_of(self._held[0])
-        keys = distinct(on.concatenate(self._held))
+        library = arrays_of(self._held[0])
+        keys = distinct(library.concatenate(self._held))
         found = self._index.rows(keys)
-        return (on.repeat(keys, found.offsets[1:] - found.offsets[:-1]), found.rows)
+        return (library.repeat(keys, found.offsets[1:] - found.offsets[:-1]), found.rows)
 
     def close(self) -> None:
         """Frees its memory now."""
@@ -192,5 +191,5 @@ def complete(operation: str, answers: Any, shard: int, summaries: Sequence[Summa
         nearest = rows[0] if rows else -1
     else:
         return answers
-    on = arrays_of(answers)
-    return on.where(answers < 0, on.full(len(answers), nearest, on.dtype(answers)), answers)
+    library = arrays_of(answers)
+    return library.where(answers < 0, library.full(len(answers), nearest, library.dtype(answers)), answers)

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from raydex._array_libraries import is_of
 from raydex._errors import InvalidArgument
-from raydex._worlds import is_of
 from raydex.sharded._arrays import HOST_ARRAYS, Arrays, arrays_of
+from raydex.sharded._devices import ordinal_of
 from raydex.sharded._exchange import Landing, Transfer
-from raydex.sharded._notes import Notes, host_of_process
 from raydex.sharded._peers import ALIGN, PeerRoom
+from raydex.sharded._sockets import Notes, host_of_process
 
 _NOTE = 2048  # bytes that are gathered at once
 
@@ -164,18 +165,18 @@ class TorchExchange:
             _attempt(room.close)
 
     def accept(self, argument: str, cells: Any) -> Any:
-        on = arrays_of(cells)
-        if on.device == self.device:
+        library = arrays_of(cells)
+        if library.device == ordinal_of(self.device):
             return cells
         if len(cells) == 0 and self.device is not None:
-            return self._torch.empty(0, dtype=getattr(self._torch, on.dtype(cells).name), device=self.device)
+            return self._torch.empty(0, dtype=getattr(self._torch, library.dtype(cells).name), device=self.device)
         if self.device is None:
             raise InvalidArgument(
-                f"{argument}: on {on.device}, but the processes exchange by gloo, in host memory; use a "
+                f"{argument}: on {library.memory}, but the processes exchange by gloo, in host memory; use a "
                 "group with NCCL, or give x.cpu()"
             )
         raise InvalidArgument(
-            f"{argument}: in {on.device or 'host memory'}, but this process exchanges on {self.device}; give "
+            f"{argument}: in {library.memory}, but this process exchanges on {self.device}; give "
             f"torch.as_tensor(x, device={str(self.device)!r})"
         )
 
@@ -212,9 +213,9 @@ class TorchExchange:
         return self._torch.from_numpy(np.ascontiguousarray(cells).view("uint8"))
 
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
-        on = arrays_of(cells)
-        size = on.dtype(cells).itemsize
-        out = on.empty(sum(received), on.dtype(cells))
+        library = arrays_of(cells)
+        size = library.dtype(cells).itemsize
+        out = library.empty(sum(received), library.dtype(cells))
         came, goes = [size * count for count in received], [size * count for count in sent]
         self._group(True).alltoall_base(self._bytes(out), self._bytes(cells), came, goes).wait()
         return out
@@ -229,8 +230,8 @@ class TorchExchange:
     def make_room(self, size: int) -> Any:
         if self._peers is not None:
             return self._peers.make(size)
-        on = HOST_ARRAYS if self.device is None else arrays_of(self._torch.empty(0, device=self.device))
-        self._empty(size, on, "uint8")
+        library = HOST_ARRAYS if self.device is None else arrays_of(self._torch.empty(0, device=self.device))
+        self._empty(size, library, "uint8")
         return None
 
     def enter_room(self, told: Sequence[Any]) -> None:
@@ -241,26 +242,26 @@ class TorchExchange:
         found = []
         begins = np.zeros(self.processes, "int64")
         for one, of in zip(like, sizes):
-            on, dtype = arrays_of(one), arrays_of(one).dtype(one)
+            library, dtype = arrays_of(one), arrays_of(one).dtype(one)
             if self._peers is None:
-                found.append(Landing(self._empty(int(of[self.process]), on, dtype), []))
+                found.append(Landing(self._empty(int(of[self.process]), library, dtype), []))
                 continue
             begin, size = int(begins[self.process]), int(of[self.process]) * dtype.itemsize
-            cells = on.view(self._peers.cells[begin : begin + size], dtype)
+            cells = library.view(self._peers.cells[begin : begin + size], dtype)
             found.append(Landing(cells, begins.tolist()))
             begins += -(-of * dtype.itemsize // ALIGN) * ALIGN
         return found
 
-    def _empty(self, size: int, on: Arrays, dtype: np.dtype[Any] | str) -> Any:
+    def _empty(self, size: int, library: Arrays, dtype: np.dtype[Any] | str) -> Any:
         """An array to receive in with a `Transfer`."""
         if self.device is None:
-            return on.empty(size, dtype)
+            return library.empty(size, dtype)
         # Memory of the current stream may be what its queued work still uses: that has been freed by Python,
         # and what is received would not wait for it. Memory of the other stream comes back when the current
         # one is through with it.
         current = self._torch.cuda.current_stream(self.device)
         with self._torch.cuda.stream(self._beside):
-            found = on.empty(size, dtype)
+            found = library.empty(size, dtype)
         current.wait_stream(self._beside)  # which may have filled it
         found.record_stream(current)
         return found
@@ -297,19 +298,19 @@ class TorchExchange:
         return works
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:
-        on = arrays_of(cells)
+        library = arrays_of(cells)
         most = max(sizes)
         if most == 0:
             return cells
-        padded = on.empty(most, on.dtype(cells))
+        padded = library.empty(most, library.dtype(cells))
         padded[: len(cells)] = cells
-        out = on.empty(most * self.processes, on.dtype(cells))
+        out = library.empty(most * self.processes, library.dtype(cells))
         self._group(True)._allgather_base(self._bytes(out), self._bytes(padded)).wait()
-        return on.concatenate([out[most * at : most * at + size] for at, size in enumerate(sizes)])
+        return library.concatenate([out[most * at : most * at + size] for at, size in enumerate(sizes)])
 
     def reserve(self, cells: Any, count: int) -> None:
-        on = arrays_of(cells)
-        on.empty(count, on.dtype(cells))
+        library = arrays_of(cells)
+        library.empty(count, library.dtype(cells))
 
     def _group(self, of_arrays: bool) -> Any:
         if not self._groups:

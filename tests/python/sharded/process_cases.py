@@ -11,7 +11,7 @@ import numpy as np
 import raydex
 import raydex.sharded
 import sharded_cases as cases
-from raydex.sharded import _build, _call, _few, _index, _joins, _notes, _routing, _turns
+from raydex.sharded import _call, _joins, _overlap, _routing, _shard_set, _small_batches, _sockets
 
 
 def party(engine):
@@ -37,17 +37,17 @@ def answers(engine):
     return "done"
 
 
-def in_turns(stretches):
-    """Has batches be divided and go in turns, which large ones do on GPUs; with no stretches as batches of their
+def in_turns(subranges):
+    """Has batches be divided and go in turns, which large ones do on GPUs; with no subranges as batches of their
     size go."""
-    if stretches:
-        _turns.LEAST_MOVED = _turns.LEAST_OWN = 0
+    if subranges:
+        _overlap.LEAST_MOVED = _overlap.LEAST_OWN = 0
         _call.most_for = lambda _: -1
-        _build.stretches_for = _index.stretches_for = lambda *_: stretches
+        _shard_set.subranges_for = lambda *_: subranges
 
 
-def turns(engine, stretches, of):
-    in_turns(stretches)
+def turns(engine, subranges, of):
+    in_turns(subranges)
     return {"answers": answers, "on_gpus": on_gpus}[of](engine)
 
 
@@ -74,8 +74,8 @@ def few_and_many(engine):
 
 def notes(engine):
     """Whether notes go by sockets; short and long ones, also by turns."""
-    for size in (0, 100, _notes.MOST, 3 * _notes.MOST, 1):
-        some = [3 * _notes.MOST if at == 1 else size for at in range(engine.processes)]
+    for size in (0, 100, _sockets.MOST, 3 * _sockets.MOST, 1):
+        some = [3 * _sockets.MOST if at == 1 else size for at in range(engine.processes)]
         for of in ((size,) * engine.processes, range(size, size + engine.processes), some):
             assert engine.gather("x" * of[engine.process]) == ["x" * one for one in of]
     found = engine._notes is not None
@@ -105,7 +105,7 @@ def joins(engine):
 def on_gpus(engine):
     """The dtypes that PyTorch has, of all kinds without missing cells; few probes and, with a hot key, many."""
     if _call.most_for(engine) > 0:
-        _call.most_for = lambda _: _few.FEW
+        _call.most_for = lambda _: _small_batches.SMALL
     for at, dtype in enumerate(["int32", "int64", "uint64", "float32", "float64"]):
         for kind in ("plain", "duplicates", "equal", "few", "extremes", "empty"):
             cases.check_index(party(engine), dtype, kind, at + engine.processes, convert=put(engine))
@@ -171,7 +171,7 @@ def wrong_arguments(engine):
     return found
 
 
-class Small(_index.Shard):
+class Small(_shard_set.Shard):
     """A shard with memory for a few probes at a time."""
 
     limit = 0
@@ -184,10 +184,10 @@ class Small(_index.Shard):
         return super().answer(operation, lower, upper, **arguments)
 
 
-def out_of_memory(engine, stretches):
+def out_of_memory(engine, subranges):
     """Process 1 has memory for a few probes: batches are split. Then for none."""
-    in_turns(stretches)
-    _index.Shard, plain = Small, _index.Shard
+    in_turns(subranges)
+    _shard_set.Shard, plain = Small, _shard_set.Shard
     begin, begun = engine.begin, []
 
     def noted(transfers):
@@ -220,12 +220,12 @@ def out_of_memory(engine, stretches):
         assert begun and not any(one.works for one in begun)  # all was waited for
         return (split, error)
     finally:
-        _index.Shard = plain
+        _shard_set.Shard = plain
 
 
-def no_room(engine, stretches):
+def no_room(engine, subranges):
     """No memory for what process 0 is to receive: how often, of probes, and of rows."""
-    in_turns(stretches)
+    in_turns(subranges)
     index, keys = _index_of(engine, 30000)
     reserve, make_room, refused = engine.reserve, engine.make_room, [0]
 
@@ -268,9 +268,9 @@ def forked(engine):
     return None
 
 
-def places(engine, stretches):
+def places(engine, subranges):
     """What is sent goes where it is received, as it has to where processes write to each other's rooms."""
-    in_turns(stretches)
+    in_turns(subranges)
     begin, checked = engine.begin, [0]
 
     def address(cells):
@@ -323,9 +323,9 @@ def no_room_at_all(engine):
     return error
 
 
-def no_memory_to_put_in_order(engine, stretches):
+def no_memory_to_put_in_order(engine, subranges):
     """Process 1 fails to put the answers of a round in order, and does so the next time."""
-    in_turns(stretches)
+    in_turns(subranges)
     keys = np.arange(5000)
     own = np.array_split(keys, engine.processes)[engine.process]
     index = raydex.sharded.build(put(engine)(own), engine=engine, most_probes=2000)
@@ -347,17 +347,17 @@ def no_memory_to_put_in_order(engine, stretches):
     return len(failed)
 
 
-def dies(engine, when, stretches, folder):
+def dies(engine, when, subranges, folder):
     """The last process ends in the midst of a call. The others live on until all have heard of it: what they hear
     is not that another one ended after its own error."""
-    in_turns(stretches)
+    in_turns(subranges)
     index, keys = _index_of(engine)
     _works(index, keys)
     if engine.process == engine.processes - 1:
         if when == "before":
             os._exit(1)
         if when == "answering":
-            index._shards[0].answer = lambda *x, **y: os._exit(1)
+            index._shards.own[0].answer = lambda *x, **y: os._exit(1)
         elif when == "exchanging":
             engine.begin = lambda *x: os._exit(1)
         else:  # in the way back
@@ -408,8 +408,9 @@ def interrupted(engine, when):
             raise KeyboardInterrupt
 
         of, name = {
-            "before": (index, "_probes"), "answering": (index._shards[0], "answer"), "exchanging": (engine, "begin"),
-            "putting in order": (_call, "in_one"), "editing": (index._shards[0], "insert"),
+            "before": (_call, "probes_of"), "answering": (index._shards.own[0], "answer"),
+            "exchanging": (engine, "begin"),
+            "putting in order": (_call, "in_one"), "editing": (index._shards.own[0], "insert"),
         }[when]
         undo = cases.replaced(of, name, interrupt)
         try:

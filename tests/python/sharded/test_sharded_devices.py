@@ -10,7 +10,7 @@ import pytest
 import raydex
 import raydex.sharded
 import sharded_cases as cases
-from raydex.sharded import _hot, _joins
+from raydex.sharded import _hot_keys, _joins
 from raydex.sharded._shard import Shard
 
 SHARDS = [1, 2, 3, 5, 8]
@@ -86,7 +86,7 @@ def test_which_keys_are_hot():
     half = np.concatenate([np.full(3000, 7), np.arange(10, 3010)])
 
     def found(kept, spread, shards=4, stands_for=1, pairs=False):
-        return _hot.hot_keys([(kept, len(kept))], [(spread, len(spread) * stands_for)], shards, pairs).tolist()
+        return _hot_keys.hot_keys([(kept, len(kept))], [(spread, len(spread) * stands_for)], shards, pairs).tolist()
 
     assert found(half, half[:0]) == found(half, half[:999]) == [7]
     assert found(half, half[:1000]) == []  # as much is sent so
@@ -98,7 +98,7 @@ def test_which_keys_are_hot():
     few = np.repeat(np.arange(64), 100)
     assert found(few, few[:0]) == [] and found(few, few[:0], shards=65) == list(range(64))
     halves = [(half[:3000], 3000), (half[3000:], 1000000)]
-    assert _hot.hot_keys(halves, [(half[:1], 1)], 4, False).tolist() == []
+    assert _hot_keys.hot_keys(halves, [(half[:1], 1)], 4, False).tolist() == []
 
 
 def test_rows_of_64_bits():
@@ -202,7 +202,7 @@ def test_torch_that_is_not_initialized():
         raydex.sharded.build(np.arange(3))
 
 
-class Scarce(raydex.sharded._index.Shard):
+class Scarce(raydex.sharded._shard_set.Shard):
     """A shard with memory for a few probes at a time."""
 
     most = 0
@@ -214,7 +214,7 @@ class Scarce(raydex.sharded._index.Shard):
 
 
 def test_batches_are_split_where_memory_lacks(monkeypatch, random):
-    monkeypatch.setattr(raydex.sharded._index, "Shard", Scarce)
+    monkeypatch.setattr(raydex.sharded._shard_set, "Shard", Scarce)
     keys = random.permutation(20000)
     whole = raydex.build(keys)
     index = raydex.sharded.build(keys, devices=["cpu"] * 2)
@@ -232,7 +232,7 @@ def test_batches_are_split_where_memory_lacks(monkeypatch, random):
 def test_want_of_memory_of_pytorch_counts_as_well(monkeypatch):
     torch = pytest.importorskip("torch")
     index = raydex.sharded.build(np.arange(5000), devices=["cpu"])
-    shard, sizes = index._shards[0], []
+    shard, sizes = index._shards.own[0], []
     answer = shard.answer
 
     def scarce(operation, lower, *arguments, **options):
@@ -258,7 +258,7 @@ def test_rebalancing_that_fails_leaves_the_index_as_it_was(monkeypatch, random):
         raise raydex.OutOfMemory("no memory for another shard")
 
     with monkeypatch.context() as patch:
-        patch.setattr(raydex.sharded._index, "Shard", fail)
+        patch.setattr(raydex.sharded._shard_set, "Shard", fail)
         with pytest.raises(raydex.OutOfMemory):
             index.rebalance()
     cases.check_points(index, whole, np.arange(0, 14000, 7))
@@ -332,7 +332,7 @@ def test_an_interrupt_of_the_only_process(monkeypatch):
 
     for name, call in (("answer", index.count), ("insert", lambda x: index.insert(x, [10]))):
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(index._shards[1], name, interrupt)
+            patched.setattr(index._shards.own[1], name, interrupt)
             call([9])
         if name == "answer":
             assert index.count([9]) == 1

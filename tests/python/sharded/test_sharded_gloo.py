@@ -23,9 +23,9 @@ def test_notes(peers, tmp_path):
     assert run("notes", 3, tmp_path, peers=peers) == [peers] * 3
 
 
-@pytest.mark.parametrize("processes,stretches", [(1, 4), (2, 8), (3, 4)])
-def test_as_one_index_in_turns(processes, stretches, tmp_path):
-    assert run("turns", processes, tmp_path, stretches, "answers") == ["done"] * processes
+@pytest.mark.parametrize("processes,subranges", [(1, 4), (2, 8), (3, 4)])
+def test_as_one_index_in_turns(processes, subranges, tmp_path):
+    assert run("turns", processes, tmp_path, subranges, "answers") == ["done"] * processes
 
 
 def test_a_process_that_leaves_with_a_fork_of_it_alive(tmp_path):
@@ -33,9 +33,9 @@ def test_a_process_that_leaves_with_a_fork_of_it_alive(tmp_path):
         assert failed and seconds < 2
 
 
-@pytest.mark.parametrize("processes,stretches", [(2, 0), (3, 0), (2, 4), (3, 4)])
-def test_where_things_are_sent(processes, stretches, tmp_path):
-    assert all(one > 20 for one in run("places", processes, tmp_path, stretches))
+@pytest.mark.parametrize("processes,subranges", [(2, 0), (3, 0), (2, 4), (3, 4)])
+def test_where_things_are_sent(processes, subranges, tmp_path):
+    assert all(one > 20 for one in run("places", processes, tmp_path, subranges))
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
@@ -73,18 +73,18 @@ def test_an_error_of_one_process_is_known_to_all(tmp_path):
         assert found[1][name][0] == "InvalidArgument" and found[0][name][0] == "ShardError"
 
 
-@pytest.mark.parametrize("stretches", [0, 1, 4])
-def test_batches_too_large_for_a_shard(stretches, tmp_path):
-    found = run("out_of_memory", 3, tmp_path, stretches)
+@pytest.mark.parametrize("subranges", [0, 1, 4])
+def test_batches_too_large_for_a_shard(subranges, tmp_path):
+    found = run("out_of_memory", 3, tmp_path, subranges)
     assert [one[0] > 0 for one in found] == [False, True, False]
     assert found[1][1][0] == "OutOfMemory"
     for at in (0, 2):
         assert found[at][1][0] == "ShardError" and found[at][1][1].startswith("process 1: OutOfMemory: no memory")
 
 
-@pytest.mark.parametrize("stretches", [1, 4])
-def test_no_room_for_what_comes(stretches, tmp_path):
-    (of_probes, of_rows), others = run("no_room", 2, tmp_path, stretches)
+@pytest.mark.parametrize("subranges", [1, 4])
+def test_no_room_for_what_comes(subranges, tmp_path):
+    (of_probes, of_rows), others = run("no_room", 2, tmp_path, subranges)
     assert of_probes > 0 and of_rows > 0 and others == (0, 0)
 
 
@@ -93,19 +93,19 @@ def test_a_room_that_cannot_be_made(tmp_path):
     assert own == "OutOfMemory" and kind == "ShardError" and "no room" in message
 
 
-@pytest.mark.parametrize("stretches", [0, 1])
-def test_answers_are_not_lost_where_memory_is_short(stretches, tmp_path):
-    assert run("no_memory_to_put_in_order", 2, tmp_path, stretches) == [0, 1]
+@pytest.mark.parametrize("subranges", [0, 1])
+def test_answers_are_not_lost_where_memory_is_short(subranges, tmp_path):
+    assert run("no_memory_to_put_in_order", 2, tmp_path, subranges) == [0, 1]
 
 
-@pytest.mark.parametrize("when,stretches,peers", [
+@pytest.mark.parametrize("when,subranges,peers", [
     ("before", 0, True), ("answering", 0, True), ("exchanging", 0, True), ("returning", 0, True),
     ("answering", 1, True), ("answering", 4, True), ("exchanging", 4, True), ("returning", 4, True),
     ("before", 1, False), ("answering", 4, False),
 ])
-def test_a_process_that_dies(when, stretches, peers, tmp_path):
+def test_a_process_that_dies(when, subranges, peers, tmp_path):
     found = run(
-        "dies", 4, tmp_path, when, stretches, str(tmp_path), timeout=60.0, limit=90.0, dies=[3], peers=peers)
+        "dies", 4, tmp_path, when, subranges, str(tmp_path), timeout=60.0, limit=90.0, dies=[3], peers=peers)
     for error, seconds, later, info in found[:3]:
         assert error[0] == "ExchangeError" and "build it again" in error[1]
         assert seconds < 10  # no process waits for the timeout

@@ -119,9 +119,9 @@ class TestFaults:
         assert own[0] == "OutOfMemory" and other == ("ShardError", f"process 1: OutOfMemory: {own[1]}")
 
     @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
-    @pytest.mark.parametrize("stretches", [0, 4])
-    def test_batches_too_large_for_a_shard(self, stretches, peers, tmp_path):
-        found = run("out_of_memory", 2, tmp_path, stretches, peers=peers)
+    @pytest.mark.parametrize("subranges", [0, 4])
+    def test_batches_too_large_for_a_shard(self, subranges, peers, tmp_path):
+        found = run("out_of_memory", 2, tmp_path, subranges, peers=peers)
         assert [one[0] > 0 for one in found] == [False, True]
         assert found[1][1][0] == "OutOfMemory" and found[0][1][0] == "ShardError"
         assert found[0][1][1].startswith("process 1: OutOfMemory: no memory")
@@ -136,19 +136,19 @@ class TestFaults:
         (own, _), (kind, message) = run("no_room_at_all", 2, tmp_path, peers=peers)
         assert own == "OutOfMemory" and kind == "ShardError" and "no room" in message
 
-    @pytest.mark.parametrize("stretches", [0, 4])
-    def test_answers_are_not_lost_where_memory_is_short(self, stretches, tmp_path):
-        assert run("no_memory_to_put_in_order", 2, tmp_path, stretches) == [0, 1]
+    @pytest.mark.parametrize("subranges", [0, 4])
+    def test_answers_are_not_lost_where_memory_is_short(self, subranges, tmp_path):
+        assert run("no_memory_to_put_in_order", 2, tmp_path, subranges) == [0, 1]
 
     # In the way back of NCCL it is PyTorch that notices, and ends the process.
-    @pytest.mark.parametrize("when,stretches,peers", [
+    @pytest.mark.parametrize("when,subranges,peers", [
         ("before", 0, True), ("answering", 0, True), ("exchanging", 0, True), ("returning", 0, True),
         ("answering", 4, True), ("exchanging", 4, True), ("returning", 4, True),
         ("before", 4, False), ("answering", 4, False), ("exchanging", 4, False),
     ])
-    def test_a_process_that_dies(self, when, stretches, peers, tmp_path):
+    def test_a_process_that_dies(self, when, subranges, peers, tmp_path):
         found = run(
-            "dies", 2, tmp_path, when, stretches, str(tmp_path), timeout=60.0, limit=90.0, dies=[1], peers=peers)
+            "dies", 2, tmp_path, when, subranges, str(tmp_path), timeout=60.0, limit=90.0, dies=[1], peers=peers)
         error, seconds, later, info = found[0]
         assert error[0] == "ExchangeError" and "build it again" in error[1]
         assert seconds < 10

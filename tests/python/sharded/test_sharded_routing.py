@@ -12,7 +12,7 @@ import sharded_cases as cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from raydex.sharded import _routing
-from raydex.sharded._hot import merge
+from raydex.sharded._hot_keys import merge
 from raydex.sharded._routing import route, sample, splitters_from, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
 

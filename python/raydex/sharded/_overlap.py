@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
-from raydex._columns import Key
+from raydex._keys import Key
 from raydex.sharded._exchange import Company, Exchange, Transfer
-from raydex.sharded._room import landings
+from raydex.sharded._receive_buffers import landings
 
-STRETCHES = 4  # of a shard at least, between processes with a GPU each
-STRETCH_BYTES = 1 << 30  # of an index
+SUBRANGES = 4  # of a shard at least, between processes with a GPU each
+SUBRANGE_BYTES = 1 << 30  # of an index
 TURNS = 4  # two processes take two
 LEAST_MOVED = 1 << 25
 """Batches of fewer pieces of each process are sent at once: a turn takes a fifth of a millisecond of the host."""
@@ -28,23 +28,23 @@ Local = Callable[[list[Any], npt.NDArray[np.int64]], Any]
 ranges, and how many pieces are for each shard."""
 
 
-def stretches_for(engine: Exchange, entries: float, key: Key, bits: int) -> int:
-    """How many stretches the keys of a shard are divided in, a power of two, the same on all processes.
+def subranges_for(engine: Exchange, entries: float, key: Key, bits: int) -> int:
+    """How many subranges the keys of a shard are divided in, a power of two, the same on all processes.
 
-    On GPUs probes of one stretch are looked up after those of another one, so that more of a large index is
-    read from the L2: on an H200 2^27 lookups in 2^28 keys take 6.5 ms, 4.6 with four stretches, and hardly
-    less with more. Between processes a stretch or some are a turn of the exchange."""
+    On GPUs probes of one subrange are looked up after those of another one, so that more of a large index is
+    read from the L2: on an H200 2^27 lookups in 2^28 keys take 6.5 ms, 4.6 with four subranges, and hardly
+    less with more. Between processes a subrange or some are a turn of the exchange."""
     if all(place is None for place in engine.places):
         return 1
     shards = engine.processes * len(engine.places)
     width = 8 if key.dtype is None else max(4, key.dtype.itemsize)
     each = entries / shards * (width + bits // 8)
-    stretches = 1 if engine.processes == 1 else STRETCHES
-    while each > stretches * STRETCH_BYTES and stretches < 4 * STRETCHES:
-        stretches *= 2
-    while stretches > 1 and shards * stretches > _raydex.most_shards:
-        stretches //= 2
-    return stretches
+    subranges = 1 if engine.processes == 1 else SUBRANGES
+    while each > subranges * SUBRANGE_BYTES and subranges < 4 * SUBRANGES:
+        subranges *= 2
+    while subranges > 1 and shards * subranges > _raydex.most_shards:
+        subranges //= 2
+    return subranges
 
 
 class Own:
@@ -52,7 +52,7 @@ class Own:
     others are under way.
 
     `columns`: all pieces of a batch. `counts`: how many are for each of all shards, or for each of their
-    stretches. Its first part is looked up at once: what comes from others need not be known."""
+    subranges. Its first part is looked up at once: what comes from others need not be known."""
 
     def __init__(
         self, engine: Exchange, columns: list[Any], counts: npt.NDArray[np.int64], shards: int, local: Local
@@ -90,7 +90,7 @@ def ask_in_turns(
     """A number for each piece of a batch, in an array. Pieces of one turn are looked up while those of the
     next one come and answers of the one before go back; own ones while the first come and the last go back.
 
-    `columns`: the pieces. `table`: how many go from each process to each shard, or to each stretch of each
+    `columns`: the pieces. `table`: how many go from each process to each shard, or to each subrange of each
     shard."""
     me, processes = company.process, company.processes
     if processes == 1:

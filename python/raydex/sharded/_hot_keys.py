@@ -40,10 +40,10 @@ class Merged:
 
     def spread(self, answers: Any) -> Any:
         """The answers of all probes, of those that were sent."""
-        on = arrays_of(answers)
-        out = on.empty(len(self._cold) + len(self._hot), on.dtype(answers))
-        on.put(out, self._cold, answers[: len(self._cold)])
-        on.put(out, self._hot, on.take(answers, self._keys))
+        library = arrays_of(answers)
+        out = library.empty(len(self._cold) + len(self._hot), library.dtype(answers))
+        library.put(out, self._cold, answers[: len(self._cold)])
+        library.put(out, self._hot, library.take(answers, self._keys))
         return out
 
 
@@ -53,7 +53,7 @@ def merge(points: Any, there: Any) -> Merged | None:
     Cost: a sample; with hot keys a search among them and a copy."""
     if len(points) < LEAST:
         return None
-    on = arrays_of(points)
+    library = arrays_of(points)
     keys, counts = np.unique(sample(points, there, SAMPLE), return_counts=True)
     hot = keys[counts * SHARE > SAMPLE]
     if len(hot) == 0:
@@ -61,18 +61,18 @@ def merge(points: Any, there: Any) -> Merged | None:
     at, same = _among(hot, points)
     if there is not None:
         same = same & there
-    cold, equal = on.nonzero(~same), on.nonzero(same)
+    cold, equal = library.nonzero(~same), library.nonzero(same)
     if there is not None:
-        there = on.concatenate([on.take(there, cold), on.full(len(hot), True, "bool")])
-    sent = on.concatenate([on.take(points, cold), on.here(hot)])
-    return Merged(sent, there, cold, equal, on.take(at, equal) + len(cold))
+        there = library.concatenate([library.take(there, cold), library.full(len(hot), True, "bool")])
+    sent = library.concatenate([library.take(points, cold), library.from_host(hot)])
+    return Merged(sent, there, cold, equal, library.take(at, equal) + len(cold))
 
 
 def apart(keys: Any, hot: npt.NDArray[Any]) -> tuple[Any, Any]:
     """The places of the keys that are none of the ascending hot ones, and those of the others."""
-    on = arrays_of(keys)
+    library = arrays_of(keys)
     _, same = _among(hot, keys)
-    return (on.nonzero(~same), on.nonzero(same))
+    return (library.nonzero(~same), library.nonzero(same))
 
 
 def hot_keys(kept: Sampled, spread: Sampled, shards: int, pairs: bool) -> npt.NDArray[Any]:
@@ -118,7 +118,7 @@ def _weighed(samples: Sampled) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64
 
 def _among(hot: npt.NDArray[Any], keys: Any) -> tuple[Any, Any]:
     """Where each key would be among ascending hot ones, and whether it is there."""
-    on = arrays_of(keys)
-    at = on.owners(hot, keys) - 1
+    library = arrays_of(keys)
+    at = library.owners(hot, keys) - 1
     at[at < 0] = 0
-    return (at, on.same(on.take(on.here(hot), at), keys))
+    return (at, library.same(library.take(library.from_host(hot), at), keys))

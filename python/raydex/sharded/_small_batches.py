@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._exchange import Company, Exchange, Transfer
-from raydex.sharded._room import landings
-from raydex.sharded._turns import parts_of
+from raydex.sharded._overlap import parts_of
+from raydex.sharded._receive_buffers import landings
 
-FEW = 1 << 13
-FEW_ON_GPUS = 1 << 23
+SMALL = 1 << 13
+SMALL_ON_GPUS = 1 << 23
 """Of all processes together; measured with two, see docs/site/sharded.md."""
 
 
@@ -23,7 +23,7 @@ def most_for(engine: Exchange) -> int:
     """How many probes of all processes together are few; none where there is one process."""
     if engine.processes == 1:
         return -1
-    return FEW if engine.places[0] is None else FEW_ON_GPUS
+    return SMALL if engine.places[0] is None else SMALL_ON_GPUS
 
 
 def ask_all(
@@ -76,17 +76,17 @@ def ask_all(
 
 def in_one(operation: str, parts: list[Any]) -> Any:
     """The answer of each probe, of those of the shards in ascending order, which know of themselves alone."""
-    on = arrays_of(parts[0])
+    library = arrays_of(parts[0])
     found = parts[0]
     for more in parts[1:]:
         if operation == "contains":
             found = found | more
         elif operation == "first":
-            found = on.where((more >= 0) & ((found < 0) | (more < found)), more, found)
+            found = library.where((more >= 0) & ((found < 0) | (more < found)), more, found)
         elif operation == "predecessor":
-            found = on.where(more < 0, found, more)
+            found = library.where(more < 0, found, more)
         elif operation == "successor":
-            found = on.where(found < 0, more, found)
+            found = library.where(found < 0, more, found)
         else:  # count, rank, sum
             found = found + more
     return found

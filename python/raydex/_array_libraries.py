@@ -6,62 +6,100 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from raydex import _cuda, _raydex
+from raydex._devices import Device, gpu, parse_device, stream_number, usual_backend
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-
-if TYPE_CHECKING:
-    from raydex._columns import Key
+from raydex._keys import Key
 
 _as_it_is = contextlib.nullcontext()
 
 Plain = tuple[_raydex.Column, int, int, Any]
 """A column, its size, the library's current stream, and what keeps that."""
+Dtype = str | np.dtype[Any]
 
 
-class World:
-    """NumPy, and what all worlds are asked."""
+class ArrayLibrary:
+    """NumPy, and what all libraries are asked. Where a call takes a `stream`, work is queued there; by default on
+    the library's current one."""
 
     name = "numpy"
     device: int | None = None  # of its arrays: None for host memory
+
+    @property
+    def memory(self) -> str:
+        """Where its arrays are, in messages."""
+        return "host memory" if self.device is None else f"cuda:{self.device}"
+
+    def copy_hint(self, device: int | None) -> str:
+        """How to bring an array of this library to another device."""
+        if device is None:
+            return "copy it to the host first"
+        return f"copy it there first, with torch.as_tensor(x, device='cuda:{device}') or cupy.asarray(x)"
+
+    def device_for(self, device: Any, structure: str) -> Device:
+        """Where an index over an array is: beside the array. `device` may only say the same, or choose
+        optix; the structures that are on optix alone do that, too."""
+        own = self.device
+        if not isinstance(structure, str):
+            raise InvalidType(f"structure: {structure!r} is none; give a name of raydex.structures(), or 'auto'")
+        if device is None:
+            return Device("cpu" if own is None else usual_backend(structure), own)
+        backend, number = parse_device(device)
+        if (backend == "cpu") != (own is None) or number not in (None, own):
+            to = None if backend == "cpu" else (number or 0)
+            raise InvalidArgument(f"device: {str(device)!r}, but the column is in {self.memory}; {self.copy_hint(to)}")
+        return Device(backend, own)
+
+    def stream_for(self, stream: Any) -> tuple[int, Any]:
+        """The number of the stream for a call, and what keeps it: the given one, or by default the current one."""
+        if self.device is None:
+            if stream is not None:
+                raise InvalidArgument(f"stream: {stream!r}, but columns in host memory have none; leave it out")
+            return (0, None)
+        return self.current_stream() if stream is None else (stream_number(stream), stream)
 
     def current_stream(self) -> tuple[int, Any]:
         """The stream that the library's own work goes to now, and what keeps it."""
         return (0, None)
 
-    def on(self, stream: int) -> Any:
+    def on(self, stream: int | None) -> Any:
         """Has the library compute on a stream, and allocate for it, within a `with`."""
         return _as_it_is
 
-    def empty(self, size: int, dtype: str, stream: int) -> Any:
+    def empty(self, size: int, dtype: Dtype, stream: int | None = None) -> Any:
         return np.empty(size, dtype)
 
     def address(self, array: Any) -> int:
         return _raydex.data_of(array.__array_struct__)
 
     def plain(self, x: Any, key: Key) -> Plain | None:
-        """An array on a GPU as nearly all are: of the library's own class and on this world's device, which is
+        """An array on a GPU as nearly all are: of the library's own class and on this library's device, which is
         the current one, with one dimension, and cells of just that type that are read as they lie. None of
-        any other, and of one that is to be refused: `look` and `column` have the rules."""
+        any other, and of one that is to be refused: `look` and `column_of` have the rules."""
         return None
 
-    def new(self, size: int, dtype: str) -> Any:
-        """As `empty`, beside what is plain: on the current device and the current stream."""
-        raise NotImplementedError
+    def dtype(self, array: Any) -> np.dtype[Any]:
+        found: np.dtype[Any] = array.dtype
+        return found
 
-    def cast(self, array: Any, dtype: str | np.dtype[Any], stream: int) -> Any:
-        """A copy in another type, on the same device."""
+    def cast(self, array: Any, dtype: Dtype, stream: int | None = None) -> Any:
+        """In another type, on the same device; no copy where it is of it."""
         with self.on(stream):
-            return array.astype(dtype)
+            return array.astype(dtype, copy=False)
 
-    def take(self, array: Any, positions: Any, stream: int) -> Any:
+    def take(self, array: Any, positions: Any, stream: int | None = None) -> Any:
         """The cells at some positions, a copy."""
         with self.on(stream):
             return array[positions]
+
+    def from_host(self, x: npt.NDArray[Any]) -> Any:
+        """An array of NumPy as one of this library, in its memory."""
+        return x
 
     def membership(self, found: Any, array: Any, invert: bool, stream: int) -> Any:
         """Which points were found, where `array` has floating ones: NaN is not. Or which were not."""
@@ -75,95 +113,107 @@ class World:
         with self.on(stream):
             outside = array < 0
             # PyTorch compares with a number that the type does not have as with another one.
-            if int(np.iinfo(str(array.dtype).rpartition(".")[2]).max) >= end:
+            if int(np.iinfo(self.dtype(array)).max) >= end:
                 outside = outside | (array >= end)
             return bool(outside.any())
 
-    def where(self) -> str:
-        return "host memory" if self.device is None else f"cuda:{self.device}"
-
-    def copy_hint(self, device: int | None) -> str:
-        """How to bring an array of this world to another device."""
-        if device is None:
-            return "copy it to the host first"
-        return f"copy it there first, with torch.as_tensor(x, device='cuda:{device}') or cupy.asarray(x)"
-
 
 @functools.lru_cache(maxsize=64)
-def _torch_dtype(dtype: str | np.dtype[Any]) -> Any:
+def torch_dtype(dtype: Dtype) -> Any:
     return getattr(sys.modules["torch"], np.dtype(dtype).name)
 
 
-def _is_unsigned(tensor: Any) -> bool:
-    return str(tensor.dtype).startswith("torch.uint")
+@functools.lru_cache(maxsize=64)
+def numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
+    """The dtype of NumPy with the name of PyTorch's, if there is one of numbers."""
+    try:
+        found = np.dtype(str(dtype).rpartition(".")[2])
+    except TypeError:
+        return None
+    return found if found.kind in "biuf" else None
 
 
-class TorchWorld(World):
+class TorchLibrary(ArrayLibrary):
     name = "torch"
 
     def __init__(self, device: int | None) -> None:
         self.device = device
-        self._torch: Any = sys.modules["torch"]
-        self._place = self._torch.device("cpu" if device is None else f"cuda:{device}")
+        self.module: Any = sys.modules["torch"]
+        self.torch_device = self.module.device("cpu" if device is None else f"cuda:{device}")
+
+    def copy_hint(self, device: int | None) -> str:
+        return f"copy it there first, with x.to({'cpu' if device is None else f'cuda:{device}'!r})"
 
     def current_stream(self) -> tuple[int, Any]:
         if self.device is None:
             return (0, None)
         # What Triton calls: it makes no object. PyTorch keeps its streams.
-        return (self._torch._C._cuda_getCurrentRawStream(self.device), None)
+        return (self.module._C._cuda_getCurrentRawStream(self.device), None)
 
-    def on(self, stream: int) -> Any:
-        if self.current_stream()[0] == stream:
+    def on(self, stream: int | None) -> Any:
+        if stream is None or self.current_stream()[0] == stream:
             return _as_it_is
-        cuda = self._torch.cuda
+        cuda = self.module.cuda
         return cuda.stream(cuda.ExternalStream(stream, device=self.device))
 
-    @functools.cached_property
-    def _reader(self) -> _raydex.TensorReader:
-        assert self.device is not None
-        return _raydex.TensorReader(self._torch.Tensor, _cuda.check_of(self.device), self.device)
-
-    def plain(self, x: Any, key: Key) -> Plain | None:
-        return self._reader.read(x, key.native)
-
-    def new(self, size: int, dtype: str) -> Any:
-        return self._torch.empty(size, dtype=_torch_dtype(dtype), device=self._place)
-
-    def empty(self, size: int, dtype: str, stream: int) -> Any:
+    def empty(self, size: int, dtype: Dtype, stream: int | None = None) -> Any:
+        if stream is None:
+            return self.module.empty(size, dtype=torch_dtype(dtype), device=self.torch_device)
         with self.on(stream):
-            return self.new(size, dtype)
+            return self.empty(size, dtype)
 
     def address(self, array: Any) -> int:
         return int(array.data_ptr())
 
-    def cast(self, array: Any, dtype: str | np.dtype[Any], stream: int) -> Any:
+    @functools.cached_property
+    def _reader(self) -> _raydex.TensorReader:
+        assert self.device is not None
+        return _raydex.TensorReader(self.module.Tensor, _cuda.check_of(self.device), self.device)
+
+    def plain(self, x: Any, key: Key) -> Plain | None:
+        return self._reader.read(x, key.native)
+
+    def dtype(self, array: Any) -> np.dtype[Any]:
+        found = numpy_dtype(array.dtype)
+        assert found is not None
+        return found
+
+    def cast(self, array: Any, dtype: Dtype, stream: int | None = None) -> Any:
         with self.on(stream):
-            return array.to(_torch_dtype(dtype))
+            return array.to(torch_dtype(dtype))
 
-    def take(self, array: Any, positions: Any, stream: int) -> Any:
-        # PyTorch takes no cells of unsigned integers of 16 bits or more on a GPU.
-        plain = array.view(_torch_dtype(f"int{8 * array.itemsize}")) if _is_unsigned(array) else array
+    def signed(self, array: Any) -> Any:
+        """The same bits as signed integers where they are unsigned ones, with which PyTorch does little."""
+        dtype = self.dtype(array)
+        return array.view(torch_dtype(f"int{8 * dtype.itemsize}")) if dtype.kind == "u" else array
+
+    def take(self, array: Any, positions: Any, stream: int | None = None) -> Any:
         with self.on(stream):
-            return plain[positions].view(array.dtype)
+            return self.signed(array)[positions].view(array.dtype)
 
-    def copy_hint(self, device: int | None) -> str:
-        return f"copy it there first, with x.to({'cpu' if device is None else f'cuda:{device}'!r})"
+    def from_host(self, x: npt.NDArray[Any]) -> Any:
+        return self.module.as_tensor(x if x.flags.writeable else x.copy(), device=self.torch_device)
 
 
-class CupyWorld(World):
+class CupyLibrary(ArrayLibrary):
     name = "cupy"
 
     def __init__(self, device: int) -> None:
         self.device: int = device
         self._cupy: Any = sys.modules["cupy"]
 
+    def copy_hint(self, device: int | None) -> str:
+        if device is None:
+            return "copy it there first, with cupy.asnumpy(x)"
+        return f"copy it there first, within cupy.cuda.Device({device})"
+
     def current_stream(self) -> tuple[int, Any]:
         current = self._cupy.cuda.get_current_stream(self.device)
         return (current.ptr, current)
 
-    def on(self, stream: int) -> Any:
+    def on(self, stream: int | None) -> Any:
         cuda = self._cupy.cuda
-        if cuda.get_current_stream(self.device).ptr != stream:
+        if stream is not None and cuda.get_current_stream(self.device).ptr != stream:
             return self._on_another(stream)
         return _as_it_is if cuda.runtime.getDevice() == self.device else cuda.Device(self.device)
 
@@ -172,6 +222,15 @@ class CupyWorld(World):
         cuda = self._cupy.cuda
         with cuda.Device(self.device), cuda.ExternalStream(stream, device_id=self.device):
             yield
+
+    def empty(self, size: int, dtype: Dtype, stream: int | None = None) -> Any:
+        if stream is None:
+            return self._cupy.empty(size, dtype)
+        with self.on(stream):
+            return self.empty(size, dtype)
+
+    def address(self, array: Any) -> int:
+        return int(array.data.ptr)
 
     @functools.cached_property
     def _check(self) -> _raydex.DeviceCheck:
@@ -189,21 +248,6 @@ class CupyWorld(World):
             return None
         stream, kept = self.current_stream()
         return (_raydex.Column(key.native, memory.ptr, size, stride), size, stream, kept)
-
-    def new(self, size: int, dtype: str) -> Any:
-        return self._cupy.empty(size, dtype)
-
-    def empty(self, size: int, dtype: str, stream: int) -> Any:
-        with self.on(stream):
-            return self.new(size, dtype)
-
-    def address(self, array: Any) -> int:
-        return int(array.data.ptr)
-
-    def copy_hint(self, device: int | None) -> str:
-        if device is None:
-            return "copy it there first, with cupy.asnumpy(x)"
-        return f"copy it there first, within cupy.cuda.Device({device})"
 
 
 class DeviceArray:
@@ -274,7 +318,7 @@ class DeviceArray:
         return array.__dlpack__(max_version=max_version)
 
 
-class BareWorld(World):
+class BareLibrary(ArrayLibrary):
     """Device memory of no library that raydex knows: arrays are allocated by raydex, and nothing
     computes with them."""
 
@@ -283,22 +327,24 @@ class BareWorld(World):
     def __init__(self, device: int) -> None:
         self.device: int = device
 
-    def empty(self, size: int, dtype: str, stream: int) -> Any:
-        from raydex._places import Place
-
-        bytes_of = size * np.dtype(dtype).itemsize
-        place = Place("cuda", self.device)
-        memory = place.run(_raydex.Bytes, place.session(), stream, bytes_of)
+    def empty(self, size: int, dtype: Dtype, stream: int | None = None) -> Any:
+        assert stream is not None
+        bytes_of, own = size * np.dtype(dtype).itemsize, gpu(self.device)
+        memory = own.run(_raydex.Bytes, own.session(), stream, bytes_of)
         return DeviceArray(memory, size, dtype, self.device, stream)
 
     def address(self, array: Any) -> int:
         return int(array._memory.data)
 
-    def cast(self, array: Any, dtype: str | np.dtype[Any], stream: int) -> Any:
+    def cast(self, array: Any, dtype: Dtype, stream: int | None = None) -> Any:
         raise InvalidType(
             f"its cells are to be widened to {np.dtype(dtype)}, for which PyTorch or CuPy is needed: "
             "pass torch.as_tensor(x) or cupy.asarray(x)"
         )
+
+    def from_host(self, x: npt.NDArray[Any]) -> Any:
+        """An array of NumPy as one of this library, in its memory."""
+        return x
 
     def membership(self, found: Any, array: Any, invert: bool, stream: int) -> Any:
         if array is None and not invert:
@@ -314,7 +360,7 @@ class BareWorld(World):
         )
 
 
-HOST = World()
+HOST = ArrayLibrary()
 
 
 def as_times(numbers: Any, dtype: np.dtype[Any]) -> Any:
@@ -331,25 +377,19 @@ def is_of(library: str, x: Any, name: str) -> bool:
     return kind is not None and isinstance(x, kind)
 
 
-torch_world = functools.lru_cache(maxsize=None)(TorchWorld)
-cupy_world = functools.lru_cache(maxsize=None)(CupyWorld)
+torch_library = functools.lru_cache(maxsize=None)(TorchLibrary)
+cupy_library = functools.lru_cache(maxsize=None)(CupyLibrary)
 
 
-def plain_world(x: Any) -> World | None:
-    """The world of an array that may be plain there."""
-    torch = sys.modules.get("torch")
-    if torch is not None and type(x) is torch.Tensor:
-        return torch_world(x.get_device()) if x.is_cuda else None
-    cupy = sys.modules.get("cupy")
-    if cupy is not None and type(x) is cupy.ndarray:
-        return cupy_world(x.data.device_id)
-    return None
-
-
-def world_of(x: Any, device: int | None) -> World:
-    """The world that results for an array are made in."""
+def library_of(x: Any, device: int | None) -> ArrayLibrary:
+    """The library that results for an array are made in."""
     if is_of("torch", x, "Tensor"):
-        return torch_world(device)
+        return torch_library(device)
     if device is None:
         return HOST
-    return cupy_world(device) if is_of("cupy", x, "ndarray") else BareWorld(device)
+    return cupy_library(device) if is_of("cupy", x, "ndarray") else BareLibrary(device)
+
+
+def bare_library(device: int | None) -> ArrayLibrary:
+    """The library of memory that is of none."""
+    return HOST if device is None else BareLibrary(device)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cells are as keys: dtypes of NumPy, and the units of Arrow's times."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from raydex import _raydex, _times
+from raydex._errors import InvalidType
+
+_WIDENED = {
+    "b1": "u4", "i1": "i4", "i2": "i4", "u1": "u4", "u2": "u4", "f2": "f4",
+}  # fmt: skip
+_FORMATS = {
+    "u4": "uint32", "u8": "uint64", "i4": "int32", "i8": "int64", "f4": "float", "f8": "double",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Key:
+    """What cells are: a dtype, and for some of Arrow's types what their integers or strings mean."""
+
+    dtype: np.dtype[Any] | None  # None: strings of any length
+    unit: str = ""
+    is_void: bool = False  # of no cells that could say what they are
+
+    def __eq__(self, other: object) -> bool:
+        # NumPy takes None for float64 where it compares it with a dtype.
+        return (
+            isinstance(other, Key)
+            and (self.dtype is None) == (other.dtype is None)
+            and (self.dtype, self.unit, self.is_void) == (other.dtype, other.unit, other.is_void)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.unit, self.is_void))
+
+    @functools.cached_property
+    def native(self) -> _raydex.Format:
+        return _raydex.Format(format_of(self))
+
+    @functools.cached_property
+    def time(self) -> _times.Time | None:
+        """What the integers of times count."""
+        return _times.time_of(self.dtype, self.unit)
+
+    @property
+    def is_number(self) -> bool:
+        return not self.unit and self.dtype is not None and self.dtype.kind in "iuf"
+
+    @property
+    def is_integer(self) -> bool:
+        return self.is_number and self.dtype is not None and self.dtype.kind != "f"
+
+    def __str__(self) -> str:
+        if self.dtype is None:
+            return self.unit or "strings"
+        return self.unit or (f"S{self.dtype.itemsize}" if self.dtype.kind == "S" else str(self.dtype))
+
+
+VOID = Key(np.dtype("float64"), is_void=True)
+"""Of an empty list, of nothing but missing cells, of Arrow's null: what equals no cell of any type."""
+
+
+def code_of(dtype: np.dtype[Any]) -> str:
+    return f"{dtype.kind}{dtype.itemsize}"
+
+
+def format_of(key: Key) -> str:
+    """The library's name of the format."""
+    assert key.dtype is not None
+    if key.dtype.kind == "S":
+        return f"bytes{key.dtype.itemsize}"
+    return "int64" if key.dtype.kind in "mM" else _FORMATS[code_of(key.dtype)]
+
+
+@functools.lru_cache(maxsize=256)
+def native_format(dtype: np.dtype[Any]) -> _raydex.Format:
+    return Key(dtype).native
+
+
+@functools.lru_cache(maxsize=256)
+def natural_or_none(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    code = code_of(dtype)
+    if code in _WIDENED:
+        return np.dtype(_WIDENED[code])
+    if code in _FORMATS or dtype.kind in "mM":
+        return dtype.newbyteorder("=")
+    return dtype if dtype.kind == "S" and 1 <= dtype.itemsize <= 8 else None
+
+
+def natural(argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that cells are keys in: their own, or a wider one."""
+    found = natural_or_none(dtype)
+    if found is not None:
+        return found
+    hints = {
+        "S": "here byte strings of 1 to 8 bytes are",
+        "U": "give a list of them, x.tolist()",
+        "O": "give a list of them, x.tolist(), if all are of one kind",
+        "T": "give a list of them, x.tolist()",
+        "c": "complex numbers have no order",
+        "f": "floating numbers of up to 64 bits are",
+        "V": "give one field of it, as x['name']",
+    }
+    raise InvalidType(f"{argument}: cells of {dtype} are no keys; {hints.get(dtype.kind, 'numbers and times are')}")
+
+
+def converts(of: np.dtype[Any], to: np.dtype[Any]) -> bool:
+    """Whether each value of one dtype is one of the other, too, without a look at times: see `_times`."""
+    if of.kind in "iu" and of.itemsize == 8 and to.kind == "f":
+        return False
+    if of.kind in "mM" or to.kind in "mM":
+        return of == to
+    return bool(np.can_cast(of, to, "safe")) and not (of.kind in "biuf" and to.kind not in "biuf")
