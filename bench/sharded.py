@@ -123,7 +123,7 @@ def measure(arguments, engine, device):
     say("lookup", milliseconds, arguments.probes)
     milliseconds, answers = clock(lambda: engine.exchange(found, received, sent))
     say("back", milliseconds, arguments.probes, (sum(received) - received[engine.process]) * np.dtype(narrow).itemsize)
-    milliseconds, stepwise = clock(lambda: undo(routes, answers, "place", widen=True))
+    milliseconds, stepwise = clock(lambda: undo(routes, answers, "single", widen=True))
     say("undo", milliseconds, arguments.probes)
     milliseconds, whole = clock(lambda: index.first(probes))
     say("first", milliseconds, arguments.probes, away * (dtype.itemsize + np.dtype(narrow).itemsize))

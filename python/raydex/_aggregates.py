@@ -78,11 +78,11 @@ class Aggregate(Held):
     def __repr__(self) -> str:
         if self._closed:
             return "raydex.Aggregate(closed)"
-        of = self.info
+        info = self.info
         values = "no values" if self._value is None else f"values of {self._value}"
         return (
-            f"raydex.Aggregate({values} over {of.structure} on {of.device}: {of.entries} rows of "
-            f"{self._index._key}, {bytes_as_text(of.resident_bytes)} beside it)"
+            f"raydex.Aggregate({values} over {info.structure} on {info.device}: {info.entries} rows of "
+            f"{self._index._key}, {bytes_as_text(info.resident_bytes)} beside it)"
         )
 
     def _batch(self, lower: Any, upper: Any, stream: Any) -> Batch:
@@ -216,10 +216,10 @@ def aggregate(
         source = look("values", values)
         index._check_device(source.argument, source.library)
         number, kept = source.library.stream_for(stream)
-        of = refuse_strings(column_of(source, number))
-        if of.key.dtype is None or of.key.dtype.kind == "S":
-            raise InvalidType(f"values: they are {of.key}; aggregates are of numbers and times")
-        cells, key = of.native, of.key
+        column = refuse_strings(column_of(source, number))
+        if column.key.dtype is None or column.key.dtype.kind == "S":
+            raise InvalidType(f"values: they are {column.key}; aggregates are of numbers and times")
+        cells, key = column.native, column.key
     elif stream is None:
         number = index._stream
         kept = index._streams[number]

@@ -288,10 +288,10 @@ def _decoded(
 def _cells(
     argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]
 ) -> HostCells | StringCells:
-    of = field.dictionary or field
-    for one in (field, of):
+    value_field = field.dictionary or field
+    for one in (field, value_field):
         _check_extension(argument, one)
-    format_of, meaning = of.format, _EXTENSIONS[of.extension] or _EXTENSIONS[field.extension]
+    format_of, meaning = value_field.format, _EXTENSIONS[value_field.extension] or _EXTENSIONS[field.extension]
     if format_of == "n":
         return nothing(sum(one.length for one in chunks))
     if format_of in _STRINGS:
@@ -322,9 +322,9 @@ def _device_cells(
 ) -> DeviceCells | StringCells:
     _check_extension(argument, field)
     if field.dictionary is not None or field.format in ("b", "vu", "vz"):
-        of = "dictionary-encoded" if field.dictionary is not None else f"of Arrow's type '{field.format}'"
+        layout = "dictionary-encoded" if field.dictionary is not None else f"of Arrow's type '{field.format}'"
         raise InvalidType(
-            f"{argument}: it is {of} in the memory of a GPU; convert it first, to "
+            f"{argument}: it is {layout} in the memory of a GPU; convert it first, to "
             "the type of its values, bool to 'int8'"
         )
     validity = 0
@@ -370,18 +370,18 @@ def take_arrow(argument: str, x: Any) -> tuple[Cells | Table, int | None]:
     except (Error, MemoryError):
         raise
     except Exception as error:  # of any library
-        of = f"{type(x).__module__.partition('.')[0]}.{type(x).__qualname__}"
-        raise InvalidArgument(f"{argument}: Arrow has no column of this {of}: {error}") from error
+        class_name = f"{type(x).__module__.partition('.')[0]}.{type(x).__qualname__}"
+        raise InvalidArgument(f"{argument}: Arrow has no column of this {class_name}: {error}") from error
     if kind != _CPU and kind not in _CUDA:
         raise InvalidType(
             f"{argument}: it is on a device of Arrow's type {kind}; copy it to the CPU or to CUDA"
         )
 
-    def cells(name: str, of: _raydex.ArrowField, parts: list[_raydex.ArrowChunk]) -> Cells:
+    def cells(name: str, column_field: _raydex.ArrowField, parts: list[_raydex.ArrowChunk]) -> Cells:
         if kind == _CPU:
-            return _cells(name, of, parts)
+            return _cells(name, column_field, parts)
         [part] = parts
-        return _device_cells(name, of, part, event)
+        return _device_cells(name, column_field, part, event)
 
     number = None if kind == _CPU else device
     if field.format != "+s":

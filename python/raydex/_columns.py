@@ -39,7 +39,7 @@ class Source:
     """An argument, looked at: where it is, and what its cells are before any conversion."""
 
     argument: str
-    given: Any
+    value: Any
     library: ArrayLibrary
     cells: Cells | None = None  # None: a DLPack object, still to be asked
     scalar: bool = False
@@ -214,7 +214,7 @@ def _dlpack_dtype(code: int, bits: int) -> np.dtype[Any]:
 
 def _ask_dlpack(source: Source, stream: int) -> HostCells | DeviceCells:
     """The cells of an object with DLPack, ready for work on the stream."""
-    x, argument, device = source.given, source.argument, source.library.device
+    x, argument, device = source.value, source.argument, source.library.device
     # 1 is DLPack's number of the legacy default stream; on the CPU there are none.
     ready_for = None if device is None else (stream or 1)
     if getattr(x, "requires_grad", False):
@@ -267,11 +267,11 @@ def _array_at(address: int, size: int, stride: int, dtype: np.dtype[Any], owner:
 
 def _look_at_cuda_array(argument: str, x: Any) -> Source:
     """An object with `__cuda_array_interface__`, such as an array of Numba."""
-    of = x.__cuda_array_interface__
-    shape = tuple(of["shape"])
+    interface = x.__cuda_array_interface__
+    shape = tuple(interface["shape"])
     if len(shape) > 1:
         raise _shape_error(argument, shape)
-    mask, validity = of.get("mask"), 0
+    mask, validity = interface.get("mask"), 0
     if mask is not None:
         of_mask = mask.__cuda_array_interface__
         if of_mask["typestr"][1] != "t" or tuple(of_mask["shape"]) != shape:
@@ -280,17 +280,17 @@ def _look_at_cuda_array(argument: str, x: Any) -> Source:
                 "fill or drop what is missing first"
             )
         validity = of_mask["data"][0]
-    dtype = np.dtype(of["typestr"])
+    dtype = np.dtype(interface["typestr"])
     if dtype.kind not in "biuf":
         raise InvalidType(
             f"{argument}: cells of {dtype} on a device are no keys; integers, floating numbers and bool are"
         )
     size = 1 if not shape else shape[0]
-    strides = of.get("strides")
+    strides = interface.get("strides")
     stride = dtype.itemsize if strides is None or size <= 1 else strides[0]
-    address = of["data"][0] or 0
+    address = interface["data"][0] or 0
     device = _cuda.device_of(address) if address else 0
-    written_on = of.get("stream")
+    written_on = interface.get("stream")
     if written_on == 1:  # the legacy default stream
         written_on = 0
     cells = DeviceCells(x, address, size, stride, dtype, (x, mask), written_on, validity=validity)
@@ -620,6 +620,13 @@ def column_of(
     return _host_column(source, cells, want, copies, role)
 
 
+def host_cells(column: Column) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+    """The cells of a column in host memory, without gaps, and which of them are there; None: all."""
+    array, validity, _ = column.kept
+    there = None if validity is None else _unpacked(validity, len(array))
+    return (np.ascontiguousarray(array), None if there is None or there.all() else there)
+
+
 def role_of(source: Source, key: Key, role: str, stream: int = 0) -> str:
     """The role, where cells are times of another unit than the keys."""
     return role if key.time is not None and key_of(source, stream) != key else ""
@@ -634,11 +641,11 @@ def takes(source: Source, key: Key) -> bool:
     return True
 
 
-def refuse_strings(of: Column) -> Column:
+def refuse_strings(column: Column) -> Column:
     """A column of numbers, times or strings of up to 8 bytes."""
-    if of.key.dtype is None:
-        raise _no_strings(of.source.argument)
-    return of
+    if column.key.dtype is None:
+        raise _no_strings(column.source.argument)
+    return column
 
 
 def same_device(first: Source, *others: Source) -> None:

@@ -114,10 +114,10 @@ class current:
         self._pushed = False
 
     def __enter__(self) -> None:
-        of = driver()
-        device = of.device(self._ordinal)
+        cuda = driver()
+        device = cuda.device(self._ordinal)
         if not device.check.is_current():
-            of.call("cuCtxPushCurrent_v2", device.context)
+            cuda.call("cuCtxPushCurrent_v2", device.context)
             self._pushed = True
 
     def __exit__(
@@ -132,10 +132,10 @@ class current:
 
 def device_of(address: int) -> int:
     """The number of the device that an address is on."""
-    of = driver()
+    cuda = driver()
     ordinal = ctypes.c_int()
     with current(0):
-        of.call(
+        cuda.call(
             "cuPointerGetAttribute", ctypes.byref(ordinal), _DEVICE_ORDINAL, ctypes.c_uint64(address)
         )
     return ordinal.value
@@ -145,15 +145,15 @@ def wait(waiting: int, working: int, device: int) -> None:
     """Makes one stream wait for what is queued on another one."""
     if waiting == working:
         return
-    of = driver()
+    cuda = driver()
     event = ctypes.c_void_p()
     with current(device):
-        of.call("cuEventCreate", ctypes.byref(event), _DISABLE_TIMING)
+        cuda.call("cuEventCreate", ctypes.byref(event), _DISABLE_TIMING)
         try:
-            of.call("cuEventRecord", event, ctypes.c_void_p(working))
-            of.call("cuStreamWaitEvent", ctypes.c_void_p(waiting), event, 0)
+            cuda.call("cuEventRecord", event, ctypes.c_void_p(working))
+            cuda.call("cuStreamWaitEvent", ctypes.c_void_p(waiting), event, 0)
         finally:
-            of.call("cuEventDestroy_v2", event)
+            cuda.call("cuEventDestroy_v2", event)
 
 
 def wait_for(stream: int, event: int, device: int) -> None:
@@ -164,15 +164,15 @@ def wait_for(stream: int, event: int, device: int) -> None:
 
 def read_number(address: int, stream: int, device: int) -> int:
     """A number of 64 bits in device memory, once the stream is done."""
-    of = driver()
+    cuda = driver()
     number = ctypes.c_uint64()
     with current(device):
-        of.call(
+        cuda.call(
             "cuMemcpyDtoHAsync_v2",
             ctypes.byref(number),
             ctypes.c_uint64(address),
             ctypes.c_size_t(8),
             ctypes.c_void_p(stream),
         )
-        of.call("cuStreamSynchronize", ctypes.c_void_p(stream))
+        cuda.call("cuStreamSynchronize", ctypes.c_void_p(stream))
     return number.value

@@ -20,12 +20,12 @@ def _pyarrow() -> Any:
     return importlib.import_module("pyarrow")
 
 
-def _rows_of(name: str, rows: Any, what: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _rows_of(name: str, rows: Any, results: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Rows in host memory, and which are none: those that are -1, or missing."""
     source = look(name, rows)
     if source.library.device is not None or not isinstance(source.cells, HostCells):
         raise InvalidArgument(
-            f"{name}: in {source.library.memory}, and {what} are in host memory; "
+            f"{name}: in {source.library.memory}, and {results} are in host memory; "
             f"{source.library.copy_hint(None)}"
         )
     cells = source.cells

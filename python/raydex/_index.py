@@ -99,16 +99,16 @@ def option_texts(options: dict[str, Any], structure: str, called: Callable[..., 
 
 def check_words(options: Iterable[str], structure: str, called: Callable[..., Any]) -> None:
     """Refuses what is neither a parameter of a function nor an option of a structure."""
-    of = [one for one in known() if structure in ("auto", one.name)]
-    there = {option.name for one in of for option in one.options}
+    candidates = [one for one in known() if structure in ("auto", one.name)]
+    there = {option.name for one in candidates for option in one.options}
     parameters = [name for name, one in inspect.signature(called).parameters.items() if one.kind != one.VAR_KEYWORD]
     for name in options:
-        if of and name not in there:
+        if candidates and name not in there:
             near = difflib.get_close_matches(name, [*parameters, *sorted(there)], 1, 0.7)
             hint = f"; do you mean {near[0]}?" if near else f"; it has {', '.join(parameters)}, and options"
-            what = "structure" if structure == "auto" else structure
+            owner = "structure" if structure == "auto" else structure
             raise InvalidArgument(
-                f"{name}: {called.__qualname__} has no such argument, and no {what} such an option{hint}"
+                f"{name}: {called.__qualname__} has no such argument, and no {owner} such an option{hint}"
             )
 
 
@@ -135,9 +135,9 @@ def row_ids_in(source: Source, stream: int, bits: int) -> Column:
                 f"{source.argument}: they go from {array.min()} to {array.max()}; row ids are 0 to {end - 1}"
             )
         cast = HostCells(array.astype(want.dtype), source.cells.validity, kept=source.cells.kept)
-        plain = Source(source.argument, source.given, source.library, cast, source.scalar)
+        plain = Source(source.argument, source.value, source.library, cast, source.scalar)
         return column_of(plain, stream, copies=True)
-    array = source.given
+    array = source.value
     if source.library.any_outside(array, end, stream):
         raise InvalidArgument(f"{source.argument}: some are not within 0 to {end - 1}")
     copy = source.library.cast(array, f"int{bits}", stream)
@@ -211,10 +211,10 @@ class Index(Held):
     def __repr__(self) -> str:
         if self._closed:
             return "raydex.Index(closed)"
-        of = self.info
+        info = self.info
         return (
-            f"raydex.Index({of.structure} on {of.device}: {of.entries} rows of {self._key}, "
-            f"{bytes_as_text(of.resident_bytes)})"
+            f"raydex.Index({info.structure} on {info.device}: {info.entries} rows of {self._key}, "
+            f"{bytes_as_text(info.resident_bytes)})"
         )
 
     def _free(self) -> None:
@@ -227,11 +227,11 @@ class Index(Held):
     def _is_floating(self) -> bool:
         return self._key.dtype is not None and self._key.dtype.kind == "f" and not self._key.is_void
 
-    def _check_ordered(self, what: str) -> None:
+    def _check_ordered(self, operation: str) -> None:
         """Refuses what an index over strings of any length does not answer."""
         if self._key.dtype is None:
             raise Unsupported(
-                f"{what}: not of strings of any length, which are found by a hash that knows no order; ask "
+                f"{operation}: not of strings of any length, which are found by a hash that knows no order; ask "
                 "first, count, rows, contains and isin of points, or build over strings of up to 8 bytes"
             )
 
@@ -278,12 +278,12 @@ class Index(Held):
             return batch.numbers("uint64", self._native.sum, *batch.arguments, None, "u")
         source = look("values", values)
         self._check_device(source.argument, source.library)
-        of = refuse_strings(column_of(source, batch.stream))
-        if of.key.dtype is None or not of.key.is_number:
-            raise InvalidType(f"values: they are {of.key}; sums are of numbers")
-        kind = of.key.dtype.kind
+        column = refuse_strings(column_of(source, batch.stream))
+        if column.key.dtype is None or not column.key.is_number:
+            raise InvalidType(f"values: they are {column.key}; sums are of numbers")
+        kind = column.key.dtype.kind
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[kind]
-        return batch.numbers(dtype, self._native.sum, *batch.arguments, of.native, kind)
+        return batch.numbers(dtype, self._native.sum, *batch.arguments, column.native, kind)
 
     def rows(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Matches:
         """All matching rows of each probe, as offsets and rows.
@@ -378,10 +378,10 @@ class Index(Held):
         number, kept = source.library.stream_for(stream)
         role = "" if insert is None else role_of(source, self._key, "kept", number)
         keys = column_of(source, number, self._key, role=role)
-        given = erase_rows if insert is None else insert_rows
+        edit_rows = erase_rows if insert is None else insert_rows
         rows = None
-        if given is not None:
-            row_source = look("rows", given)
+        if edit_rows is not None:
+            row_source = look("rows", edit_rows)
             same_device(source, row_source)
             rows = self._run(row_ids_in, row_source, number, self._bits)
         nothing = _raydex.Column(_raydex.Format(str(self._native.info()[2])), 0, 0)
@@ -450,7 +450,7 @@ class AnyBatch(Batch):
         if upper is not None:
             index._check_ordered("upper")
         self.shape = source.shape
-        self._probes = source.given
+        self._probes = source.value
         if flat and isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
             source.cells.array = source.cells.array.reshape(-1)
             source.scalar = False
@@ -510,7 +510,7 @@ def broadcast_ends(lower: Source, upper: Source) -> tuple[Source, Source]:
             cells = HostCells(array, np.zeros((array.size + 7) // 8, np.uint8), own.unit)
         else:
             cells = HostCells(array, None, own.unit)
-        return Source(one.argument, one.given, one.library, cells, loose=one.loose, shape=shape)
+        return Source(one.argument, one.value, one.library, cells, loose=one.loose, shape=shape)
 
     return (repeated(lower, upper), repeated(upper, lower))
 

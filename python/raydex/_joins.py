@@ -169,8 +169,8 @@ def _common(build: Source, probe: Source, stream: int) -> Key:
     return Key(both)
 
 
-def _key_of_unit(of: Time) -> Key:
-    return Key(of.dtype) if of.kind in "mM" else Key(np.dtype("int64"), str(of))
+def _key_of_unit(time: Time) -> Key:
+    return Key(time.dtype) if time.kind in "mM" else Key(np.dtype("int64"), str(time))
 
 
 class _Together(NamedTuple):
@@ -186,21 +186,21 @@ def _together(sources: list[Source], stream: int) -> _Together:
     """Columns in one type. The first two say which; a third is converted to it, or of times says it, too."""
     key = _common(sources[0], sources[1], stream)
     found = [key_of(one, stream) for one in sources]
-    own = [key if of.is_void else of for of in found]  # which match nothing
+    own = [key if own_key.is_void else own_key for own_key in found]  # which match nothing
     if key.time is None or all(one == key for one in own):
         return _Together([column_of(one, stream, key) for one in sources], key, None)
-    for one, of in zip(sources, own):
-        if of.time is None or not are_compared(of.time, key.time):
-            raise InvalidType(f"{one.argument}: it is of {of}, but {sources[0].argument} of {own[0]}")
+    for one, own_key in zip(sources, own):
+        if own_key.time is None or not are_compared(own_key.time, key.time):
+            raise InvalidType(f"{one.argument}: it is of {own_key}, but {sources[0].argument} of {own[0]}")
     if any(not isinstance(one.cells, HostCells) for one in sources):
         units = ", ".join(map(str, dict.fromkeys(own)))
         raise InvalidType(f"{sources[1].argument}: times of several units, {units}, on a GPU; convert them")
     parts, missing, validities = [], [], []
-    for one, of in zip(sources, own):
-        of_one = column_of(one, stream, of, copies=True)
+    for one, own_key in zip(sources, own):
+        of_one = column_of(one, stream, own_key, copies=True)
         array, validity, _ = of_one.kept
-        assert of.time is not None
-        parts.append((array.astype("i8") if array.itemsize < 8 else array.view("i8"), of.time))
+        assert own_key.time is not None
+        parts.append((array.astype("i8") if array.itemsize < 8 else array.view("i8"), own_key.time))
         missing.append(np.isnat(array) if array.dtype.kind in "mM" else None)
         validities.append(validity)
     counts, unit, order = in_one_unit(parts, missing)
@@ -208,7 +208,7 @@ def _together(sources: list[Source], stream: int) -> _Together:
     columns = []
     for one, cells, validity in zip(sources, counts, validities):
         whole = HostCells(cells, validity)
-        plain = Source(one.argument, one.given, one.library, whole, one.scalar)
+        plain = Source(one.argument, one.value, one.library, whole, one.scalar)
         columns.append(column_of(plain, stream))
     return _Together(columns, key, order)
 
@@ -240,7 +240,7 @@ class _Call:
         self.stream, self._kept = source.library.stream_for(stream)
 
     @property
-    def on(self) -> tuple[Any, int]:
+    def context(self) -> tuple[Any, int]:
         return (self.device.session(), self.stream)
 
     def rows(self, found: _raydex.Joined, how: str, first: int = 0, most: int | None = None) -> JoinRows:
@@ -249,7 +249,7 @@ class _Call:
         probe = self.library.empty(size, "int64", self.stream)
         build = self.library.empty(size, "int64", self.stream) if how in ("inner", "left") else None
         at = 0 if build is None else self.library.address(build)
-        self.device.run(found.rows, *self.on, first, self.library.address(probe), at, size)
+        self.device.run(found.rows, *self.context, first, self.library.address(probe), at, size)
         return JoinRows(probe, build)
 
 
@@ -315,9 +315,9 @@ def _matched(
     call = _Call(built[0], device, stream, structure)
     build_key, probe_key = _both(built, probed, call.stream)
     side = call.device.run(
-        _raydex.Join, call.device.backend, *call.on, _natives(build_key), structure, texts, missing_equal,
+        _raydex.Join, call.device.backend, *call.context, _natives(build_key), structure, texts, missing_equal,
     )  # fmt: skip
-    return (call, call.device.run(side.match, *call.on, _natives(probe_key), how), (build_key, probe_key))
+    return (call, call.device.run(side.match, *call.context, _natives(probe_key), how), (build_key, probe_key))
 
 
 def _check_words_for(
@@ -348,22 +348,22 @@ def _join_index(index: Index, probe: Any, how: str, stream: Any) -> JoinRows:
     with index._changes:
         index._check_open()
         if index._key.dtype is None:
-            return call.rows(index._native.match(*call.on, key.native, how), how)
-        side = call.device.run(_raydex.Join.over, *call.on, index._native)
-        return call.rows(call.device.run(side.match, *call.on, [key.native], how), how)
+            return call.rows(index._native.match(*call.context, key.native, how), how)
+        side = call.device.run(_raydex.Join.over, *call.context, index._native)
+        return call.rows(call.device.run(side.match, *call.context, [key.native], how), how)
 
 
-def _reach(argument: str, given: Any, key: Key) -> int | float | None:
+def _reach(argument: str, distance: Any, key: Key) -> int | float | None:
     """A distance as the library takes it: a whole number of integers and times, exactly."""
-    if given is None:
+    if distance is None:
         return None
     try:
         if key.time is not None:
-            reach: int | float = distance_in(given, key.time)
+            reach: int | float = distance_in(distance, key.time)
         else:
-            reach = whole(given) if key.is_integer else float(given)
+            reach = whole(distance) if key.is_integer else float(distance)
     except (TypeError, ValueError):
-        raise InvalidType(f"{argument}: {given!r} is no distance of {key}") from None
+        raise InvalidType(f"{argument}: {distance!r} is no distance of {key}") from None
     return reach
 
 
@@ -380,12 +380,12 @@ def _check_reach(argument: str, reach: int | float | None) -> None:
         raise InvalidArgument(f"{argument}: {reach}; of integers it must be a whole number")
 
 
-def _band(of: Column, order: Order, reach: int | float, stream: int) -> list[Column]:
+def _band(column: Column, order: Order, reach: int | float, stream: int) -> list[Column]:
     """The ends of the numbers that are near each probe."""
     _check_reach("distance", reach)
     probes = order.counts(1)
     ends = [order.positions(probes - reach, "left"), order.positions(probes + reach, "right") - 1]
-    sources = [Source("probe", end, HOST, HostCells(end, of.kept[1])) for end in ends]
+    sources = [Source("probe", end, HOST, HostCells(end, column.kept[1])) for end in ends]
     return [column_of(one, stream) for one in sources]
 
 
@@ -452,14 +452,14 @@ def join_asof(
         build_key, probe_key = _both(built, probed, call.stream)
     reach = _reach("tolerance", tolerance, pair.key)
     side = call.device.run(
-        _raydex.AsofJoin, call.device.backend, *call.on, build_time.native, _natives(build_key)
+        _raydex.AsofJoin, call.device.backend, *call.context, build_time.native, _natives(build_key)
     )
     size = probe_time.size
 
     def closest(towards: str, within: int | float | None) -> Any:
         out = call.library.empty(size, "int64", call.stream)
         call.device.run(
-            side.match, *call.on, probe_time.native, _natives(probe_key), towards, not allow_exact_matches,
+            side.match, *call.context, probe_time.native, _natives(probe_key), towards, not allow_exact_matches,
             _within_64_bits(within), call.library.address(out), size,
         )  # fmt: skip
         return out
@@ -549,7 +549,7 @@ def join_range(
         sources.append(look("probe_upper", probe_upper))
     same_device(*sources)
     call = _Call(sources[0], device, stream, structure)
-    on, run = call.on, call.device.run
+    context, run = call.context, call.device.run
     if any(isinstance(one.cells, StringCells) for one in sources):
         raise InvalidType("build: strings of any length have no order here; give ones of up to 8 bytes")
     pair = _together(sources, call.stream)
@@ -558,20 +558,20 @@ def join_range(
     if build_upper is not None:
         if structure != "auto" or options:
             raise InvalidArgument("structure: intervals have one of their own; leave it and options out")
-        intervals = run(_raydex.IntervalJoin, call.device.backend, *on, natives[0], natives[2])
-        return call.rows(run(intervals.match, *on, natives[1], how), how)
-    side = run(_raydex.Join, call.device.backend, *on, natives[:1], structure, texts, False)
+        intervals = run(_raydex.IntervalJoin, call.device.backend, *context, natives[0], natives[2])
+        return call.rows(run(intervals.match, *context, natives[1], how), how)
+    side = run(_raydex.Join, call.device.backend, *context, natives[:1], structure, texts, False)
     if probe_upper is not None:
-        found = run(side.match_ranges, *on, natives[1], natives[2], how)
+        found = run(side.match_ranges, *context, natives[1], natives[2], how)
     elif distance is not None:
         reach = _reach("distance", distance, pair.key)
         assert reach is not None
         if pair.order is None:
-            found = run(side.match_band, *on, natives[1], _within_64_bits(reach), how)
+            found = run(side.match_band, *context, natives[1], _within_64_bits(reach), how)
         else:
             ends = _band(columns[1], pair.order, reach, call.stream)  # which keep what is read
-            found = run(side.match_ranges, *on, *_natives(ends), how)
+            found = run(side.match_ranges, *context, *_natives(ends), how)
     else:
         assert compare is not None
-        found = run(side.match_compared, *on, natives[1], _COMPARISONS[compare], how)
+        found = run(side.match_compared, *context, natives[1], _COMPARISONS[compare], how)
     return call.rows(found, how)

@@ -110,10 +110,10 @@ def natural(argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     raise InvalidType(f"{argument}: cells of {dtype} are no keys; {hints.get(dtype.kind, 'numbers and times are')}")
 
 
-def converts(of: np.dtype[Any], to: np.dtype[Any]) -> bool:
+def converts(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     """Whether each value of one dtype is one of the other, too, without a look at times: see `_times`."""
-    if of.kind in "iu" and of.itemsize == 8 and to.kind == "f":
+    if source.kind in "iu" and source.itemsize == 8 and target.kind == "f":
         return False
-    if of.kind in "mM" or to.kind in "mM":
-        return of == to
-    return bool(np.can_cast(of, to, "safe")) and not (of.kind in "biuf" and to.kind not in "biuf")
+    if source.kind in "mM" or target.kind in "mM":
+        return source == target
+    return bool(np.can_cast(source, target, "safe")) and not (source.kind in "biuf" and target.kind not in "biuf")

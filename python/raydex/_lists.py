@@ -32,14 +32,14 @@ _KINDS: tuple[tuple[type, str], ...] = (
 )  # fmt: skip
 
 
-def _is_missing_of_pandas(of: type) -> bool:
-    return of.__name__ in ("NAType", "NaTType") and of.__module__.startswith("pandas.")
+def _is_missing_of_pandas(cls: type) -> bool:
+    return cls.__name__ in ("NAType", "NaTType") and cls.__module__.startswith("pandas.")
 
 
-def _kind_of_type(of: type) -> str:
-    if _is_missing_of_pandas(of):  # NaT is a date
+def _kind_of_type(cls: type) -> str:
+    if _is_missing_of_pandas(cls):  # NaT is a date
         return ""
-    return next((kind for one, kind in _KINDS if issubclass(of, one)), "")
+    return next((kind for one, kind in _KINDS if issubclass(cls, one)), "")
 
 
 def _is_missing(x: Any) -> bool:
@@ -196,8 +196,8 @@ def exactly(argument: str, array: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt
     if dtype.kind == "f":
         lost = np.isinf(cast) & ~np.isinf(array)
     else:
-        of = np.iinfo(dtype)
-        lost = ~((array >= float(of.min)) & (array < float(int(of.max) + 1)) & (array == np.floor(array)))
+        limits = np.iinfo(dtype)
+        lost = ~((array >= float(limits.min)) & (array < float(int(limits.max) + 1)) & (array == np.floor(array)))
     if lost.any():
         raise _no_number(argument, array.reshape(-1)[np.argmax(lost)], dtype)
     return cast

@@ -76,9 +76,9 @@ class Rmq(Held):
         named = options_of(options)
         del named["extreme"]
         resident, peak = all_infos[0][5:]
-        for of in all_infos[1:]:
-            peak = max(peak, resident + of[6])
-            resident += of[5]
+        for info in all_infos[1:]:
+            peak = max(peak, resident + info[6])
+            resident += info[5]
         extremes = "both" if len(all_infos) == 2 else self._extremes[0]
         return RmqInfo(
             structure, backend, str(self._device), value, n, extremes, named, resident, peak
@@ -91,10 +91,10 @@ class Rmq(Held):
     def __repr__(self) -> str:
         if self._closed:
             return "raydex.Rmq(closed)"
-        of = self.info
+        info = self.info
         return (
-            f"raydex.Rmq({of.structure} on {of.device}: {of.n} values of {self._key}, "
-            f"{bytes_as_text(of.resident_bytes)} beside them)"
+            f"raydex.Rmq({info.structure} on {info.device}: {info.n} values of {self._key}, "
+            f"{bytes_as_text(info.resident_bytes)} beside them)"
         )
 
     def _free(self) -> None:
@@ -198,8 +198,8 @@ def _column_of_positions(source: Source, stream: int) -> Column:
     return column_of(source, stream)
 
 
-def _as_int64(of: Column, stream: int) -> Column:
-    return column_of(of.source, stream, Key(np.dtype("int64")))
+def _as_int64(column: Column, stream: int) -> Column:
+    return column_of(column.source, stream, Key(np.dtype("int64")))
 
 
 def rmq(

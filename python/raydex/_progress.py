@@ -31,8 +31,8 @@ def shown(call: str, rows: int, wanted: bool) -> Iterator[None]:
         if now < next_time:
             return
         next_time = now + _EACH
-        where = f", {stage} {step} of {steps}" if stage else ""
-        text = f"raydex.{call}: {rows:,} rows{where}, {now - begin:.1f} s"
+        at_stage = f", {stage} {step} of {steps}" if stage else ""
+        text = f"raydex.{call}: {rows:,} rows{at_stage}, {now - begin:.1f} s"
         to.write("\r" + text.ljust(width))
         to.flush()
         width = max(width, len(text))

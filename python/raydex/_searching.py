@@ -38,9 +38,9 @@ def _host_array(source: Source) -> npt.NDArray[Any] | None:
         natural_of(source, source.cells.array)
     array = np.asarray(source.cells.array)
     if source.cells.unit:
-        of = time_of(None, source.cells.unit)
-        assert of is not None
-        return array.astype("i8").view(of.dtype)
+        time = time_of(None, source.cells.unit)
+        assert time is not None
+        return array.astype("i8").view(time.dtype)
     return array
 
 
@@ -49,15 +49,15 @@ def _check_times(first: Source, second: Source) -> None:
     kinds = []
     for one in (first, second):
         unit = one.cells.unit if isinstance(one.cells, HostCells) else ""
-        of = time_of(dtype_of(one), unit)
-        kinds.append((of.kind if of else "", unit or dtype_of(one)))
+        time = time_of(dtype_of(one), unit)
+        kinds.append((time.kind if time else "", unit or dtype_of(one)))
     if "" not in (kinds[0][0], kinds[1][0]) and kinds[0][0] != kinds[1][0]:
         raise InvalidType(f"{first.argument}: times of {kinds[0][1]} and of {kinds[1][1]} are not compared")
 
 
-def _order(of: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _order(times: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Times as numbers of their order in NumPy, where NaT comes last."""
-    return of.view("u8") + np.uint64(2**63 - 1)
+    return times.view("u8") + np.uint64(2**63 - 1)
 
 
 def _source(argument: str, array: npt.NDArray[Any]) -> Source:
@@ -215,7 +215,7 @@ def _promoted(source: Source, stream: int, key: Key) -> Column:
     assert key.dtype is not None
     own = dtype_of(source, stream)
     if own.kind in "iu" and not converts(own, key.dtype):
-        changed = source.library.cast(source.given, key.dtype, stream)
+        changed = source.library.cast(source.value, key.dtype, stream)
         return column_of(look(source.argument, changed), stream, key)
     return column_of(source, stream, key, copies=True)
 
@@ -246,10 +246,10 @@ def _sorted_on_device(a: Source, sorter: Any, stream: int) -> Source:
         )
     dtype_of(a, stream)  # waits for what writes it
     _check_sorter(dtype_of(order, stream), order.shape, a.shape[0])
-    positions = library.cast(order.given, "int64", stream)
+    positions = library.cast(order.value, "int64", stream)
     if library.any_outside(positions, a.shape[0], stream):
         raise InvalidArgument(f"sorter: some are not within 0 to {a.shape[0] - 1}; there are {a.shape[0]} elements")
-    return look("a", library.take(a.given, positions, stream))
+    return look("a", library.take(a.value, positions, stream))
 
 
 def _search_sorted(a: Source, v: Source, side: str, stream: int) -> Any:
@@ -324,8 +324,8 @@ def isin(
 def _found(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if len(rows) + len(values) < _least_cells:
         return np.isin(values, rows)
-    of = column_of(_source("test_elements", rows), 0, copies=True)
-    with _index_over(HOST, of.key, of.native, of.size, 0) as index:
+    column = column_of(_source("test_elements", rows), 0, copies=True)
+    with _index_over(HOST, column.key, column.native, column.size, 0) as index:
         found: npt.NDArray[np.bool_] = index.contains(np.require(values, requirements=["C", "A"]))
     if values.dtype.kind == "f" and np.isnan(rows).any():
         found &= ~np.isnan(values)
@@ -354,16 +354,16 @@ def _isin_on_device(element: Source, tests: Source, invert: bool, stream: Any) -
     rows, points = _promoted(tests, number, key), _promoted(element, number, key)
     library = element.library
     columns = [(one.native, one.size, number, None) for one in (rows, points)]
-    found = _found_on_device((library, key, columns[0], columns[1]), element.given, invert)
+    found = _found_on_device((library, key, columns[0], columns[1]), element.value, invert)
     if exact and own.kind == "i":  # a negative one is in nothing
         with library.on(number):
-            found = found | (element.given < 0) if invert else found & (element.given >= 0)
+            found = found | (element.value < 0) if invert else found & (element.value >= 0)
     return found[0] if element.scalar else found
 
 
 def _not_negative(source: Source, stream: int) -> Source:
     """The cells of a column on a device that are not less than 0."""
-    cells = source.library.cast(source.given, "int64", stream)
+    cells = source.library.cast(source.value, "int64", stream)
     with source.library.on(stream):
         return look(source.argument, cells[cells >= 0])
 

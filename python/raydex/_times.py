@@ -195,8 +195,8 @@ class Order:
 
     def counts(self, part: int) -> npt.NDArray[Any]:
         """The cells of a column as counts of the unit, in integers of Python."""
-        cells, of = self.parts[part]
-        return as_objects(cells, of, self.unit)
+        cells, time = self.parts[part]
+        return as_objects(cells, time, self.unit)
 
     def positions(self, counts: npt.NDArray[Any], side: Any) -> Integers:
         """The numbers that counts have among the values, as `numpy.searchsorted` says."""
@@ -217,24 +217,24 @@ def in_one_unit(
 
     These are counts of the unit, and the third is None; or, where some are more than 64 bits hold, numbers in
     the order of the values."""
-    unit = common([of for _, of in parts])
+    unit = common([time for _, time in parts])
     there = [
         cells if gone is None else np.where(gone, 0, cells) for (cells, _), gone in zip(parts, missing)
     ]
     low = -_MOST - all(gone is None for gone in missing)  # NumPy's least one is NaT
     scaled = [
-        None if of == unit else scale(cells, of, unit, low, _MOST) for cells, (_, of) in zip(there, parts)
+        None if time == unit else scale(cells, time, unit, low, _MOST) for cells, (_, time) in zip(there, parts)
     ]
     counts = [cells if one is None else one.floor for cells, one in zip(there, scaled)]
     if all(one is None or not one.beyond.any() for one in scaled):
         return (counts, unit, None)
-    known = [(cells, of) for cells, (_, of) in zip(there, parts)]
+    known = [(cells, time) for cells, (_, time) in zip(there, parts)]
     far = np.concatenate(
         [np.zeros(len(cells), np.int8) if one is None else one.beyond for cells, one in zip(there, scaled)]
     )
     exact = [
-        as_objects(cells[one.beyond != 0], of, unit)
-        for (cells, of), one in zip(known, scaled)
+        as_objects(cells[one.beyond != 0], time, unit)
+        for (cells, time), one in zip(known, scaled)
         if one is not None
     ]
     outside, sides = np.concatenate(exact), far[far != 0]
@@ -249,22 +249,22 @@ def in_one_unit(
     return (np.split(numbers, ends), unit, Order(known, unit, low, below, inside, above))
 
 
-def distance_in(given: Any, unit: Time) -> Any:
+def distance_in(distance: Any, unit: Time) -> Any:
     """A span of time, or a number of the unit, in whole counts of the unit, rounded down.
 
     Raises TypeError or ValueError for what is none."""
-    given = getattr(given, "to_timedelta64", lambda: given)()  # of pandas, which has nanoseconds
-    if isinstance(given, np.ndarray) and given.ndim == 0:
-        given = given[()]
-    if isinstance(given, datetime.timedelta):
-        micros = (given.days * 86400 + given.seconds) * 10**6 + given.microseconds
+    distance = getattr(distance, "to_timedelta64", lambda: distance)()  # of pandas, which has nanoseconds
+    if isinstance(distance, np.ndarray) and distance.ndim == 0:
+        distance = distance[()]
+    if isinstance(distance, datetime.timedelta):
+        micros = (distance.days * 86400 + distance.seconds) * 10**6 + distance.microseconds
         return _counts(micros, Time("m", "us"), unit)
-    if isinstance(given, np.timedelta64):
-        own = time_of(given.dtype)
-        if own is None or np.isnat(given):
+    if isinstance(distance, np.timedelta64):
+        own = time_of(distance.dtype)
+        if own is None or np.isnat(distance):
             raise ValueError("NaT")
-        return _counts(int(given.astype(np.int64)), own, unit)
-    return whole(given)
+        return _counts(int(distance.astype(np.int64)), own, unit)
+    return whole(distance)
 
 
 def _counts(count: int, own: Time, unit: Time) -> int:
@@ -275,12 +275,12 @@ def _counts(count: int, own: Time, unit: Time) -> int:
     return count * own.size // unit.size
 
 
-def whole(given: Any) -> Any:
+def whole(number: Any) -> Any:
     """A number of Python or NumPy as an integer, which has no end; what is not whole as a float."""
-    if isinstance(given, (str, bytes)):
+    if isinstance(number, (str, bytes)):
         raise TypeError("a text")
     try:
-        return operator.index(given)
+        return operator.index(number)
     except TypeError:
-        real = float(given)
-        return int(given) if math.isfinite(real) and given == int(given) else real
+        real = float(number)
+        return int(number) if math.isfinite(real) and number == int(number) else real

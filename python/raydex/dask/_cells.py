@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex._arrow import StringCells
-from raydex._columns import Source, column_of, look
+from raydex._columns import Source, column_of, host_cells, look
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._keys import Key
 from raydex.dask._libraries import compute, pd, pyarrow
@@ -44,9 +44,9 @@ def key_column(frame: Any, name: Any) -> Any:
     return pd.Series(column.array.take(np.arange(len(column))))
 
 
-def _letters(part: Any) -> Any:
+def _letters(partition: Any) -> Any:
     """Strings as an Arrow array of bytes."""
-    strings = pyarrow.array(part)
+    strings = pyarrow.array(partition)
     if isinstance(strings, pyarrow.ChunkedArray):
         strings = strings.combine_chunks()
     if pyarrow.types.is_dictionary(strings.type):
@@ -60,15 +60,8 @@ def _fixed(letters: Any) -> npt.NDArray[Any]:
     return np.asarray(cells, dtype=f"S{most_bytes}")
 
 
-def _there(column: Any) -> npt.NDArray[np.bool_] | None:
-    _, validity, _ = column.kept
-    if validity is None:
-        return None
-    return np.unpackbits(validity, count=column.size, bitorder="little").astype(bool)
-
-
-def _looked_at(argument: str, part: Any) -> Source:
-    source = look(argument, part)
+def _looked_at(argument: str, partition: Any) -> Source:
+    source = look(argument, partition)
     if source.library.device is not None:
         raise Unsupported(
             f"{argument}: a partition in the memory of a GPU; raydex.dask takes those in host memory, "
@@ -77,23 +70,23 @@ def _looked_at(argument: str, part: Any) -> Source:
     return source
 
 
-def _is_untyped(part: Any) -> bool:
+def _is_untyped(partition: Any) -> bool:
     """Whether a partition has no cell that could say what it is of, as one of `object` without any."""
-    return bool(getattr(part, "dtype", None) == np.dtype("O")) and np.size(part) == 0
+    return bool(getattr(partition, "dtype", None) == np.dtype("O")) and np.size(partition) == 0
 
 
-def cells_of(argument: str, part: Any, want: Key | None = None, role: str = "") -> Cells:
+def cells_of(argument: str, partition: Any, want: Key | None = None, role: str = "") -> Cells:
     """The keys of a partition, in the type that is asked for, or in their own; `role` is as of `column_of`.
 
     Strings become bytes of up to 8 a cell, which have the order of the strings; longer ones are refused."""
-    if _is_untyped(part):
+    if _is_untyped(partition):
         key = want or Key(np.dtype(f"S{most_bytes}"))
         return Cells(np.empty(0, key.dtype), None, key)
-    source = _looked_at(argument, part)
+    source = _looked_at(argument, partition)
     if not isinstance(source.cells, StringCells):
-        of = column_of(source, 0, want, copies=True, role=role)
-        return Cells(np.ascontiguousarray(of.kept[0]), _there(of), of.key, of.before)
-    letters = _letters(part)
+        column = column_of(source, 0, want, copies=True, role=role)
+        return Cells(*host_cells(column), column.key, column.before)
+    letters = _letters(partition)
     longest = compute.max(compute.binary_length(letters)).as_py() or 0
     if longest > most_bytes:
         raise Unsupported(
@@ -107,18 +100,18 @@ def cells_of(argument: str, part: Any, want: Key | None = None, role: str = "") 
     return Cells(fixed.kept[0], there, fixed.key)
 
 
-def order_of(argument: str, part: Any) -> Cells:
+def order_of(argument: str, partition: Any) -> Cells:
     """As `cells_of` of any strings, of which it gives the first 8 bytes: equal keys have equal ones."""
-    if _is_untyped(part):
-        return cells_of(argument, part)
-    source = _looked_at(argument, part)
+    if _is_untyped(partition):
+        return cells_of(argument, partition)
+    source = _looked_at(argument, partition)
     if not isinstance(source.cells, StringCells):
-        cells = cells_of(argument, part)
+        cells = cells_of(argument, partition)
         if cells.key.time is None:
             return cells
         # Equal times of two units have to be of one dtype of NumPy's to be equal here.
         return cells._replace(array=cells.array.astype("i8").view(cells.key.time.dtype))
-    letters = compute.binary_slice(_letters(part), 0, most_bytes)
+    letters = compute.binary_slice(_letters(partition), 0, most_bytes)
     there = None if letters.null_count == 0 else np.asarray(letters.is_valid())
     array = _fixed(letters)
     return Cells(array, there, Key(array.dtype))

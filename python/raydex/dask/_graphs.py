@@ -88,7 +88,7 @@ def merged(graph: Graph, keys: Sequence[Key]) -> Graph:
     return found
 
 
-class Held(NamedTuple):
+class Persisted(NamedTuple):
     """Results that stay where they are: futures of a cluster, or, without one, the values themselves."""
 
     keys: list[Key]
@@ -111,10 +111,10 @@ class Engine:
         self.client: Any = owner if hasattr(owner, "scheduler_info") else None
         self._lost: tuple[type[Exception], ...] = ()
         if self.client is not None:
-            of = importlib.import_module("distributed")
+            distributed = importlib.import_module("distributed")
             self._lost = (
-                of.CancelledError, of.KilledWorker, of.client.ClosedClientError, of.comm.CommClosedError,
-                of.scheduler.NoValidWorkerError,
+                distributed.CancelledError, distributed.KilledWorker, distributed.client.ClosedClientError,
+                distributed.comm.CommClosedError, distributed.scheduler.NoValidWorkerError,
             )  # fmt: skip
             self._calls: Any = importlib.import_module("raydex.dask._calls")
             with self._reached():
@@ -138,49 +138,49 @@ class Engine:
         with self._reached():
             return [] if self.client is None else sorted(self.client.nthreads())
 
-    def workers_of(self, held: Held) -> list[tuple[str, ...]]:
+    def workers_of(self, held: Persisted) -> list[tuple[str, ...]]:
         """Addresses of the workers that have each result; none without a cluster."""
         if self.client is None:
             return []
         with self._reached():
-            places = self.client.who_has(held.values)
-        return [tuple(places.get(key, ())) for key in held.keys]
+            workers = self.client.who_has(held.values)
+        return [tuple(workers.get(key, ())) for key in held.keys]
 
-    def hold(self, graph: Graph, keys: Sequence[Key], places: Mapping[Key, str] | None = None) -> Held:
+    def hold(self, graph: Graph, keys: Sequence[Key], workers: Mapping[Key, str] | None = None) -> Persisted:
         """Runs tasks and leaves their results where they are; on a cluster it returns before they are there.
 
-        `places`: the worker of some of them. Another one takes them where it is gone."""
+        `workers`: the worker of some of them. Another one takes them where it is gone."""
         if self.client is None:
-            return Held(list(keys), list(self._get(graph, list(keys))))
-        places = places or {}
-        layers = {"": MaterializedLayer({key: task for key, task in graph.items() if key not in places})}
+            return Persisted(list(keys), list(self._get(graph, list(keys))))
+        workers = workers or {}
+        layers = {"": MaterializedLayer({key: task for key, task in graph.items() if key not in workers})}
         before: dict[str, set[str]] = {"": set()}
-        for number, (key, place) in enumerate(places.items()):
-            annotations = {"workers": [place], "allow_other_workers": True}
+        for number, (key, worker) in enumerate(workers.items()):
+            annotations = {"workers": [worker], "allow_other_workers": True}
             layers[str(number)] = MaterializedLayer({key: graph[key]}, annotations=annotations)
             before[str(number)] = {""}
         with self._reached():
             futures = self.client.get(HighLevelGraph(layers, before), list(keys), sync=False)
-        return Held(list(keys), list(futures))
+        return Persisted(list(keys), list(futures))
 
     def call(
-        self, function: Callable[..., Any], held: Held, given: dict[Key, tuple[Any, ...]], size: int
+        self, function: Callable[..., Any], held: Persisted, arguments: dict[Key, tuple[Any, ...]], size: int
     ) -> list[Any] | None:
         """What a function says of some results without tasks, which take the scheduler several times as long.
 
-        `given`: of these results the keys, and what the function is given behind each, `size` bytes in all.
+        `arguments`: of these results the keys, and what the function is given behind each, `size` bytes in all.
         None where the workers have not all of them or do not answer, where much is given, and without a
         cluster: then tasks have to ask."""
-        if self.client is None or size * len(given) > _large:  # each worker is sent all of it
+        if self.client is None or size * len(arguments) > _large:  # each worker is sent all of it
             return None
-        futures = [of for key, of in zip(held.keys, held.values) if key in given]
+        futures = [future for key, future in zip(held.keys, held.values) if key in arguments]
         with self._reached():
             # Asked each time, since a worker that is gone would be called for long.
-            places = [some[0] for some in self.client.who_has(futures).values() if some]
-            if len(places) < len(given):
+            workers = [some[0] for some in self.client.who_has(futures).values() if some]
+            if len(workers) < len(arguments):
                 return None
-            found = self.client.sync(self._calls.call, self.client, set(places), function, given)
-        return [found[key] for key in given] if len(found) == len(given) else None
+            found = self.client.sync(self._calls.call, self.client, set(workers), function, arguments)
+        return [found[key] for key in arguments] if len(found) == len(arguments) else None
 
     def send(self, values: list[Any]) -> list[Any]:
         """Values as arguments of tasks. Large ones go to workers, rather than through the scheduler."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 import uuid
 from collections.abc import Callable
@@ -16,10 +17,11 @@ from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import bytes_as_text, check_words
 from raydex._keys import Key
 from raydex.dask import _shards
-from raydex.dask._graphs import Engine, Graph, Held, Partitions, check_column, is_lazy, merged, take_apart
+from raydex.dask._graphs import Engine, Graph, Partitions, Persisted, check_column, is_lazy, merged, take_apart
 from raydex.dask._libraries import DataNode, HighLevelGraph, List, Task, TaskRef, arrays, frames, pd, tokenize
+from raydex.sharded._cells import of_all
 from raydex.sharded._routing import Routes, splitters_from
-from raydex.sharded._shard import Summary
+from raydex.sharded._shard import Summary, ordered_query, row_id_bits
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class IndexInfo:
 class _State:
     """All that an edit replaces."""
 
-    shards: Held
+    shards: Persisted
     summaries: tuple[Summary, ...]
     around: list[tuple[Summary, Summary]]
     structures: tuple[str, ...]
@@ -111,13 +113,13 @@ class Index:
     @property
     def info(self) -> IndexInfo:
         """Structures, entries of each shard, their imbalance, bytes, and workers as of now."""
-        of = self._open()
-        entries = tuple(one.entries for one in of.summaries)
+        state = self._open()
+        entries = tuple(one.entries for one in state.summaries)
         even = sum(entries) / len(entries)
         return IndexInfo(
-            of.structures, str(self._key), self._bits, self._n, sum(entries), len(entries), entries,
-            max(entries) / even if even else 1.0, sum(one.resident_bytes for one in of.summaries),
-            tuple(self._engine.workers_of(of.shards)),
+            state.structures, str(self._key), self._bits, self._n, sum(entries), len(entries), entries,
+            max(entries) / even if even else 1.0, sum(one.resident_bytes for one in state.summaries),
+            tuple(self._engine.workers_of(state.shards)),
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -127,9 +129,9 @@ class Index:
     def __repr__(self) -> str:
         if self._state is None:
             return "raydex.dask.Index(closed)"
-        of = self._state
-        size = bytes_as_text(sum(one.resident_bytes for one in of.summaries))
-        return f"raydex.dask.Index({len(of.summaries)} shards: {len(self)} rows of {self._key}, {size})"
+        state = self._state
+        size = bytes_as_text(sum(one.resident_bytes for one in state.summaries))
+        return f"raydex.dask.Index({len(state.summaries)} shards: {len(self)} rows of {self._key}, {size})"
 
     def close(self) -> None:
         """Lets go of the shards; Dask frees them once no lazy answer needs them."""
@@ -190,24 +192,20 @@ class Index:
         points. Of ordered structures only."""
         if side not in ("left", "right"):
             raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
-        if self._key.time is None:
-            return self._ask("rank", points, side=side)
-        # Times of another unit may be between keys, or beyond all.
-        return self._ask("rank", points, role="at_most" if side == "right" else "below", side="right")
+        return self._ordered("rank", points, side=side)
 
     def predecessor(self, points: Any, strict: bool = False) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict` less
         than it; -1 where there is none. Of ordered structures only."""
-        return self._closest("predecessor", points, strict, "below" if strict else "at_most")
+        return self._ordered("predecessor", points, strict=strict)
 
     def successor(self, points: Any, strict: bool = False) -> Any:
         """The same for the smallest key that is not less than the point, or greater than it."""
-        return self._closest("successor", points, strict, "above" if strict else "at_least")
+        return self._ordered("successor", points, strict=strict)
 
-    def _closest(self, operation: str, points: Any, strict: bool, role: str) -> Any:
-        if self._key.time is None:
-            return self._ask(operation, points, strict=strict)
-        return self._ask(operation, points, role=role, strict=False)
+    def _ordered(self, operation: str, points: Any, **arguments: Any) -> Any:
+        role, arguments = ordered_query(operation, self._key, **arguments)
+        return self._ask(operation, points, role=role, **arguments)
 
     def _ask(
         self,
@@ -220,48 +218,48 @@ class Index:
         **arguments: Any,
     ) -> Any:
         """`role` is of points, see `column_of`."""
-        of = self._open()
-        if not of.ordered and (upper is not None or operation in ("rank", "predecessor", "successor")):
+        state = self._open()
+        if not state.ordered and (upper is not None or operation in ("rank", "predecessor", "successor")):
             raise Unsupported(
-                f"{operation}: {', '.join(sorted(set(of.structures)))} answers points only; build with an "
+                f"{operation}: {', '.join(sorted(set(state.structures)))} answers points only; build with an "
                 "ordered structure, as raydex.structures() names them"
             )
         if not is_lazy(lower) and not is_lazy(upper):
             routes, before = _shards.routes_of(lower, upper, self._splitters, self._key, role)
-            answers = self._answers(of, routes, operation, arguments)
+            answers = self._answers(state, routes, operation, arguments)
             found = _shards.together(routes, answers, operation)
             found = _shards.with_first_ranks(found, operation, before)
             if invert is not None:
                 found = _shards.without_nan(routes, found, invert)
             return found[0] if operation != "rows" and _are_single(lower, upper) else found
-        asked = _Asked(self, of, operation, lower, upper, arguments, role, invert)
+        question = _Question(self, state, operation, lower, upper, arguments, role, invert)
         if operation == "rows":
-            return asked.lines()
+            return question.lines()
         dtype = {"contains": "bool", "sum": "uint64"}.get(operation, "int64")
         last = [
             Task(key, _shards.answered, TaskRef(probes), List(*answers), operation, invert)
-            for key, probes, answers in asked.each(f"raydex-{operation}")
+            for key, probes, answers in question.each(f"raydex-{operation}")
         ]
-        return asked.like_probes(last, dtype)
+        return question.like_probes(last, dtype)
 
-    def _answers(self, of: _State, routes: Routes, operation: str, arguments: dict[str, Any]) -> list[Any]:
+    def _answers(self, state: _State, routes: Routes, operation: str, arguments: dict[str, Any]) -> list[Any]:
         """What shards say of pieces that are here."""
-        given = {
+        queries = {
             key: (ends, operation, arguments, around)
-            for key, ends, around in zip(of.shards.keys, _shards.pieces_of(routes), of.around)
+            for key, ends, around in zip(state.shards.keys, _shards.slices_of(routes), state.around)
             if ends is not None
         }
-        if not given:
+        if not queries:
             return []
-        size = sum(one.nbytes for ends, *_ in given.values() for one in ends if one is not None)
-        found = self._engine.call(_shards.answer, of.shards, given, size)
+        size = sum(one.nbytes for ends, *_ in queries.values() for one in ends if one is not None)
+        found = self._engine.call(_shards.answer, state.shards, queries, size)
         if found is not None:
             return found
-        graph = of.shards.graph()
+        graph = state.shards.graph()
         token = uuid.uuid4().hex
-        sent = self._engine.send([ends for ends, *_ in given.values()])
+        sent = self._engine.send([ends for ends, *_ in queries.values()])
         keys: list[Any] = []
-        for (shard, (_, *others)), ends in zip(given.items(), sent):
+        for (shard, (_, *others)), ends in zip(queries.items(), sent):
             keys.append((f"raydex-now-{operation}-{token}", len(keys)))
             graph[keys[-1]] = Task(keys[-1], _shards.answer, TaskRef(shard), ends, *others)
         return self._engine.get(graph, keys)
@@ -276,45 +274,45 @@ class Index:
                 "join them with the table"
             )
         check_column("values", values)
-        parts = len(values.chunks[0]) if isinstance(values, arrays.Array) else values.npartitions
-        if parts != len(self._begins):
+        partitions = len(values.chunks[0]) if isinstance(values, arrays.Array) else values.npartitions
+        if partitions != len(self._begins):
             raise InvalidArgument(
-                f"values: {parts} partitions, but the column of the index has {len(self._begins)}; give a "
+                f"values: {partitions} partitions, but the column of the index has {len(self._begins)}; give a "
                 "column of the same table"
             )
         return self._begins
 
-    def _fetching(self, key: Any, part: Any, ends: Any, number: int) -> Any:
+    def _fetching(self, key: Any, partition: Any, ends: Any, number: int) -> Any:
         """The task that takes values of some rows from a partition of this number."""
         assert self._begins is not None
         begin = int(self._begins[number])
         end = int(self._begins[number + 1]) if number + 1 < len(self._begins) else self._n
-        return Task(key, _shards.fetched, TaskRef(part), ends, begin, end - begin)
+        return Task(key, _shards.fetched, TaskRef(partition), ends, begin, end - begin)
 
     def _sums(self, lower: Any, upper: Any, values: Any, begins: npt.NDArray[np.int64]) -> Any:
         found = self._ask("rows", lower, upper)
         routes = _shards.rows_routed(found, begins[1:])
-        parts, token, keys = take_apart(values), uuid.uuid4().hex, []
-        for i, (part, ends) in enumerate(zip(parts.keys, self._engine.send(_shards.pieces_of(routes)))):
+        partitions, token, keys = take_apart(values), uuid.uuid4().hex, []
+        for i, (partition, ends) in enumerate(zip(partitions.keys, self._engine.send(_shards.slices_of(routes)))):
             keys.append((f"raydex-fetch-{token}", i))
-            parts.graph[keys[-1]] = self._fetching(keys[-1], part, ends, i)
-        sums = _shards.sums(found, routes, self._engine.get(parts.graph, keys))
+            partitions.graph[keys[-1]] = self._fetching(keys[-1], partition, ends, i)
+        sums = _shards.sums(found, routes, self._engine.get(partitions.graph, keys))
         return sums[0] if _are_single(lower, upper) else sums
 
     def _lazy_sums(self, lower: Any, upper: Any, values: Any, begins: npt.NDArray[np.int64]) -> Any:
-        asked = _Asked(self, self._open(), "rows", lower, upper, {}, "", values)
-        each = asked.each("raydex-sum")
-        parts, graph, token = take_apart(values), asked.graph, asked.token
-        graph |= parts.graph
+        question = _Question(self, self._open(), "rows", lower, upper, {}, "", values)
+        each = question.each("raydex-sum")
+        partitions, graph, token = take_apart(values), question.graph, question.token
+        graph |= partitions.graph
         last = []
         for i, (key, probes, answers) in enumerate(each):
             matches, rows = (f"raydex-matches-{token}", i), (f"raydex-rows-{token}", i)
             graph[matches] = Task(matches, _shards.matches, TaskRef(probes), List(*answers))
             graph[rows] = Task(rows, _shards.rows_routed, TaskRef(matches), begins[1:])
             fetched = []
-            for j, of_values in enumerate(parts.keys):
+            for j, of_values in enumerate(partitions.keys):
                 ends, fetch = (f"raydex-needed-{token}", i, j), (f"raydex-fetch-{token}", i, j)
-                graph[ends] = Task(ends, _shards.routed_piece, TaskRef(rows), j)
+                graph[ends] = Task(ends, _shards.slice_for, TaskRef(rows), j)
                 graph[fetch] = self._fetching(fetch, of_values, TaskRef(ends), j)
                 fetched.append(TaskRef(fetch))
             last.append(
@@ -324,7 +322,7 @@ class Index:
                 )
             )  # fmt: skip
         kind = getattr(values.dtype, "kind", "f")
-        return asked.like_probes(last, {"i": "int64", "f": "float64"}.get(kind, "uint64"))
+        return question.like_probes(last, {"i": "int64", "f": "float64"}.get(kind, "uint64"))
 
     # Edits
 
@@ -345,26 +343,26 @@ class Index:
 
     def _edit(self, keys: Any, rows: Any, call: Callable[..., Any], *arguments: Any) -> None:
         with self._changes:
-            of = self._open()
+            state = self._open()
             token = uuid.uuid4().hex
-            graph = of.shards.graph()
+            graph = state.shards.graph()
             role = "kept" if call is _shards.inserted else ""
             entries = _entries_of(token, graph, "keys", keys, rows, self._key, role)
-            pieces = _split(token, graph, entries, [0] * len(entries), self._splitters)
+            slices = _split(token, graph, entries, [0] * len(entries), self._splitters)
             made = []
-            for j, shard in enumerate(of.shards.keys):
+            for j, shard in enumerate(state.shards.keys):
                 made.append((f"raydex-shard-{token}", j))
-                graph[made[-1]] = Task(made[-1], call, TaskRef(shard), List(*pieces[j]), *arguments)
+                graph[made[-1]] = Task(made[-1], call, TaskRef(shard), List(*slices[j]), *arguments)
             self._state = _living(self._engine, token, graph, made, {})
 
 
-class _Asked:
+class _Question:
     """A lazy question: its graph as it grows, and the probes that it is asked of."""
 
     def __init__(
         self,
         index: Index,
-        of: _State,
+        state: _State,
         operation: str,
         lower: Any,
         upper: Any,
@@ -384,44 +382,44 @@ class _Asked:
                     "with the same partitions, or a single number"
                 )
         self._index = index
-        self._of = of
+        self._state = state
         self._operation = operation
         self._arguments = arguments
         self._role = role
         self._probes = lower if "lower" in lazy else upper
         # Of one batch that several questions are asked of the parts that do not differ are done once.
-        self._batch = tokenize(of.token, lower, upper, role)
+        self._batch = tokenize(state.token, lower, upper, role)
         self.token = tokenize(self._batch, operation, arguments, *others)
-        parts: dict[str, Partitions] = {name: take_apart(x) for name, x in lazy.items()}
+        partitions: dict[str, Partitions] = {name: take_apart(x) for name, x in lazy.items()}
         self.graph: Graph = {}
-        for one in parts.values():
+        for one in partitions.values():
             self.graph |= one.graph
-        self._parts = len(next(iter(parts.values())).keys)
+        self._partitions = len(next(iter(partitions.values())).keys)
         self._ends = [
-            [TaskRef(key) for key in parts[name].keys] if name in parts else [x] * self._parts
+            [TaskRef(key) for key in partitions[name].keys] if name in partitions else [x] * self._partitions
             for name, x in (("lower", lower), ("upper", upper))
         ]
 
     def each(self, name: str) -> list[tuple[Any, Any, list[Any]]]:
         """For each partition of the probes: the key of its answer, that of where its probes go, and what the
-        shards say. Makes the tasks of these, without the answer's."""
-        of, token, found = self._of, self.token, []
-        batch = [(f"raydex-routes-{self._batch}", i) for i in range(self._parts)]
+        shards answer. Makes the tasks of these, without the answer's."""
+        state, token, found = self._state, self.token, []
+        batch = [(f"raydex-routes-{self._batch}", i) for i in range(self._partitions)]
         for probes, lower, upper in zip(batch, *self._ends):
             self.graph[probes] = Task(
                 probes, _shards.routed, lower, upper, self._index._splitters, self._index._key, self._role
             )
-        self.graph = merged(self.graph, batch) | of.shards.graph()
+        self.graph = merged(self.graph, batch) | state.shards.graph()
         for i, probes in enumerate(batch):
             answers = []
-            for j, shard in enumerate(of.shards.keys):
-                ends, said = (f"raydex-ends-{self._batch}", i, j), (f"raydex-answer-{token}", i, j)
-                self.graph[ends] = Task(ends, _shards.ends_for, TaskRef(probes), j)
-                self.graph[said] = Task(
-                    said, _shards.answer, TaskRef(shard), TaskRef(ends), self._operation, self._arguments,
-                    of.around[j],
+            for j, shard in enumerate(state.shards.keys):
+                ends, answer = (f"raydex-ends-{self._batch}", i, j), (f"raydex-answer-{token}", i, j)
+                self.graph[ends] = Task(ends, _shards.slice_for, TaskRef(probes), j)
+                self.graph[answer] = Task(
+                    answer, _shards.answer, TaskRef(shard), TaskRef(ends), self._operation, self._arguments,
+                    state.around[j],
                 )  # fmt: skip
-                answers.append(TaskRef(said))
+                answers.append(TaskRef(answer))
             found.append(((f"{name}-{token}", i), probes, answers))
         return found
 
@@ -503,9 +501,9 @@ def _entries_of(
             graph |= parts.graph
             columns.append(parts.keys)
         elif x is not None:
-            here = f"raydex-{name}-{token}"
-            graph[here] = DataNode(here, np.atleast_1d(x) if _shards.is_single(x) else x)
-            columns.append([here])
+            name_of_data = f"raydex-{name}-{token}"
+            graph[name_of_data] = DataNode(name_of_data, np.atleast_1d(x) if _shards.is_single(x) else x)
+            columns.append([name_of_data])
     if len(columns) == 2 and len(columns[0]) != len(columns[1]):
         raise InvalidArgument(
             f"rows: {len(columns[1])} partitions, but {argument} has {len(columns[0])}; give two columns "
@@ -513,9 +511,9 @@ def _entries_of(
         )
     found = []
     for i, key in enumerate(columns[0]):
-        given = TaskRef(columns[1][i]) if len(columns) == 2 else None
+        row_ids = TaskRef(columns[1][i]) if len(columns) == 2 else None
         found.append((f"raydex-entries-{token}", i))
-        graph[found[-1]] = Task(found[-1], _shards.entries_of, argument, TaskRef(key), given, want, role)
+        graph[found[-1]] = Task(found[-1], _shards.entries_of, argument, TaskRef(key), row_ids, want, role)
     return found
 
 
@@ -523,20 +521,20 @@ def _split(
     token: str, graph: Graph, entries: list[Any], begins: list[int], splitters: npt.NDArray[Any]
 ) -> list[list[Any]]:
     """Tasks that send entries to shards; the pieces of each shard."""
-    pieces: list[list[Any]] = [[] for _ in range(len(splitters) + 1)]
+    slices: list[list[Any]] = [[] for _ in range(len(splitters) + 1)]
     for i, (key, begin) in enumerate(zip(entries, begins)):
         whole = (f"raydex-split-{token}", i)
         graph[whole] = Task(whole, _shards.split, TaskRef(key), splitters, begin)
-        for j, of_shard in enumerate(pieces):
-            piece = (f"raydex-piece-{token}", i, j)
-            graph[piece] = Task(piece, _shards.piece, TaskRef(whole), j)
-            of_shard.append(TaskRef(piece))
-    return pieces
+        for j, of_shard in enumerate(slices):
+            slice_key = (f"raydex-slice-{token}", i, j)
+            graph[slice_key] = Task(slice_key, operator.getitem, TaskRef(whole), j)
+            of_shard.append(TaskRef(slice_key))
+    return slices
 
 
-def _living(engine: Engine, token: str, graph: Graph, made: list[Any], places: dict[Any, str]) -> _State:
+def _living(engine: Engine, token: str, graph: Graph, made: list[Any], workers_of_shards: dict[Any, str]) -> _State:
     """Has shards made, and waits for them."""
-    shards = engine.hold(graph, made, places)
+    shards = engine.hold(graph, made, workers_of_shards)
     graph = shards.graph()
     keys = []
     for j, shard in enumerate(made):
@@ -599,7 +597,7 @@ def build(
     names = _entries_of(token, graph, "column", column, rows, None)
     entries = engine.hold(graph, names)
     facts = _facts_of(engine, token, entries)
-    key = _common_key(facts)
+    key = of_all("column", [one.key for one in facts], [one.size for one in facts], "in partition")
     filled = [one for one in facts if one.there] or facts[:1]
     splitters = splitters_from(
         [one.sample.astype(key.dtype, copy=False) for one in filled], shards,
@@ -608,34 +606,23 @@ def build(
     begins = np.cumsum([0] + [one.size for one in facts])
     n = int(begins[-1])
     most = n - 1 if rows is None else max(one.max_row for one in facts)
-    bits = 32 if most < 2**32 - 2 else 64
+    bits = row_id_bits(most)
     graph = entries.graph()
-    pieces = _split(token, graph, names, [int(begin) for begin in begins[:-1]], splitters)
-    made, places = [], {}
+    slices = _split(token, graph, names, [int(begin) for begin in begins[:-1]], splitters)
+    made, workers_of_shards = [], {}
     for j in range(shards):
         made.append((f"raydex-shard-{token}", j))
-        graph[made[-1]] = Task(made[-1], _shards.make, List(*pieces[j]), bits, structure, device, options)
+        graph[made[-1]] = Task(made[-1], _shards.make, List(*slices[j]), bits, structure, device, options)
         if workers:
-            places[made[-1]] = workers[j % len(workers)]
-    state = _living(engine, token, graph, made, places)
+            workers_of_shards[made[-1]] = workers[j % len(workers)]
+    state = _living(engine, token, graph, made, workers_of_shards)
     return Index(engine, key, splitters, begins[:-1] if rows is None else None, n, bits, state)
 
 
-def _facts_of(engine: Engine, token: str, entries: Held) -> list[_shards.Facts]:
+def _facts_of(engine: Engine, token: str, entries: Persisted) -> list[_shards.Facts]:
     graph = entries.graph()
     names = []
     for i, one in enumerate(entries.keys):
         names.append((f"raydex-facts-{token}", i))
         graph[names[-1]] = Task(names[-1], _shards.facts_of, TaskRef(one), i)
     return engine.get(graph, names)
-
-
-def _common_key(facts: list[_shards.Facts]) -> Key:
-    """The keys' type, of which all partitions with cells have to be."""
-    keys = [one.key for one in facts if one.size] or [facts[0].key]
-    for other in keys:
-        if other != keys[0]:
-            raise InvalidType(
-                f"column: a partition of {other}, but one before it is of {keys[0]}; give them one dtype"
-            )
-    return keys[0]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -79,14 +80,14 @@ def _taken_or_missing(frame: Any, rows: npt.NDArray[np.int64]) -> Any:
     return frame.reset_index(drop=True).reindex(rows).reset_index(drop=True)
 
 
-def _key(side: str, frame: Any, on: list[Any]) -> Cells:
+def _key(side: str, frame: Any, key_names: list[Any]) -> Cells:
     """What rows are sent by: the first column of the key."""
-    return order_of(f"{side}[{on[0]!r}]", frame[on[0]])
+    return order_of(f"{side}[{key_names[0]!r}]", frame[key_names[0]])
 
 
-def _sample(side: str, frame: Any, on: list[Any]) -> tuple[npt.NDArray[Any], int]:
+def _sample(side: str, frame: Any, key_names: list[Any]) -> tuple[npt.NDArray[Any], int]:
     """Some of the keys of a partition, and how many there are."""
-    cells = _key(side, frame, on)
+    cells = _key(side, frame, key_names)
     rows = len(cells.array) if cells.there is None else int(cells.there.sum())
     return (sample(cells.array, cells.there), rows)
 
@@ -102,13 +103,13 @@ def _splitters(samples: list[tuple[npt.NDArray[Any], int]], shards: int) -> npt.
 def _split(
     side: str,
     frame: Any,
-    on: list[Any],
+    key_names: list[Any],
     splitters: npt.NDArray[Any] | None,
     shards: int,
     missing_equal: bool,
 ) -> list[Any]:
     """The rows of a partition by shard. Those without a key match nothing and are dealt out in turn."""
-    cells = _key(side, frame, on)
+    cells = _key(side, frame, key_names)
     rows: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)] * shards
     if splitters is not None and len(frame):
         routes = route(cells.array.astype(splitters.dtype, copy=False), None, splitters, cells.there)
@@ -124,12 +125,8 @@ def _split(
     return [frame.iloc[begin:end] for begin, end in zip([0, *ends[:-1]], ends)]
 
 
-def _piece(pieces: list[Any], shard: int) -> Any:
-    return pieces[shard]
-
-
-def _together(pieces: list[Any]) -> Any:
-    full = [piece for piece in pieces if len(piece)] or pieces[:1]
+def _together(slices: list[Any]) -> Any:
+    full = [one for one in slices if len(one)] or slices[:1]
     return full[0] if len(full) == 1 else pd.concat(full)
 
 
@@ -137,8 +134,8 @@ def _join(plan: _Plan, left: list[Any], right: list[Any]) -> Any:
     return plan.join(_together(left), _together(right))
 
 
-def _names(on: Any) -> list[Any]:
-    return list(on) if isinstance(on, (list, tuple)) else [on]
+def _names(columns: Any) -> list[Any]:
+    return list(columns) if isinstance(columns, (list, tuple)) else [columns]
 
 
 def _checked_names(
@@ -207,31 +204,31 @@ def _shuffled(
     """Tasks that send both sides to shards and join these; their keys."""
     columns = {"left": plan.left_on, "right": plan.right_on}
     samples = []
-    for side, parts in sides.items():
-        for i, key in enumerate(parts.keys):
+    for side, partitions in sides.items():
+        for i, key in enumerate(partitions.keys):
             drawn = (f"raydex-sample-{side}-{token}", i)
             graph[drawn] = Task(drawn, _sample, side, TaskRef(key), columns[side])
             samples.append(TaskRef(drawn))
     splitters = f"raydex-splitters-{token}"
     graph[splitters] = Task(splitters, _splitters, List(*samples), shards)
-    for side, parts in sides.items():
-        for i, key in enumerate(parts.keys):
+    for side, partitions in sides.items():
+        for i, key in enumerate(partitions.keys):
             split = (f"raydex-split-{side}-{token}", i)
             graph[split] = Task(
                 split, _split, side, TaskRef(key), columns[side], TaskRef(splitters), shards,
                 plan.missing_equal,
             )  # fmt: skip
             for j in range(shards):
-                piece = (f"raydex-piece-{side}-{token}", i, j)
-                graph[piece] = Task(piece, _piece, TaskRef(split), j)
+                slice_key = (f"raydex-slice-{side}-{token}", i, j)
+                graph[slice_key] = Task(slice_key, operator.getitem, TaskRef(split), j)
     keys = []
     for j in range(shards):
         keys.append((name, j))
-        pieces = [
-            List(*(TaskRef((f"raydex-piece-{side}-{token}", i, j)) for i in range(len(parts.keys))))
-            for side, parts in sides.items()
+        slices = [
+            List(*(TaskRef((f"raydex-slice-{side}-{token}", i, j)) for i in range(len(partitions.keys))))
+            for side, partitions in sides.items()
         ]
-        graph[keys[-1]] = Task(keys[-1], _join, plan, *pieces)
+        graph[keys[-1]] = Task(keys[-1], _join, plan, *slices)
     return keys
 
 
@@ -303,14 +300,14 @@ def join(
     token = tokenize(
         left, right, lefts, rights, how, suffixes, shards, broadcast, missing_equal, options
     )
-    parts, others = take_apart(left), take_apart(right)
-    graph: Graph = {**parts.graph, **others.graph}
+    partitions, others = take_apart(left), take_apart(right)
+    graph: Graph = {**partitions.graph, **others.graph}
     name = f"raydex-join-{token}"
     small = _small_side(left, right, how, broadcast)
     if small is None:
-        keys = _shuffled(graph, token, name, plan, shards, {"left": parts, "right": others})
+        keys = _shuffled(graph, token, name, plan, shards, {"left": partitions, "right": others})
     else:
-        few, many = (others, parts) if small == "right" else (parts, others)
+        few, many = (others, partitions) if small == "right" else (partitions, others)
         keys = _broadcast(graph, token, name, plan, small, few, many)
     return frames.from_graph(graph, meta, (None,) * (len(keys) + 1), keys, name)
 

@@ -19,16 +19,17 @@ from raydex._index import Matches, with_zeros
 from raydex._keys import Key
 from raydex.dask._cells import aligned, cells_of
 from raydex.dask._libraries import pd, sizeof
-from raydex.sharded._arrays import HOST_ARRAYS, arrays_of
+from raydex.sharded._arrays import HOST_ARRAYS, arrays_of, in_both
+from raydex.sharded._cells import checked_row_ids
 from raydex.sharded._devices import device_of, to_device
-from raydex.sharded._routing import Routes, route, sample, undo, undo_rows
+from raydex.sharded._routing import Routes, restore, route, sample, undo, undo_rows
 from raydex.sharded._shard import Shard, Summary, complete
 
 _log = logging.getLogger("raydex.dask")
 _unlimited = 1 << 40  # bytes
 
 
-class Part(Shard):
+class TaskShard(Shard):
     """A shard as a result of Dask.
 
     It is pickled as its entries, so that Dask may send it elsewhere or write it to a disk; what reads it
@@ -76,29 +77,29 @@ class Part(Shard):
     def __dask_tokenize__(self) -> str:
         return self._token
 
-    def copy(self) -> Part:
+    def copy(self) -> TaskShard:
         """Another one with the same entries."""
         keys, rows = self.take()
-        return Part(keys, rows, *self._made_by)
+        return TaskShard(keys, rows, *self._made_by)
 
 
 def _on_host(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(arrays_of(one).to_host(one) for one in arrays)
 
 
-def _built_again(keys: npt.NDArray[Any], rows: npt.NDArray[np.int64], *made_by: Any) -> Part:
+def _built_again(keys: npt.NDArray[Any], rows: npt.NDArray[np.int64], *made_by: Any) -> TaskShard:
     _log.warning("a shard of %d entries was moved, or written to a disk: it is built anew", len(keys))
-    return Part(aligned(keys), aligned(rows), *made_by)
+    return TaskShard(aligned(keys), aligned(rows), *made_by)
 
 
-def _size_of(part: Part) -> int:
+def _size_of(shard: TaskShard) -> int:
     """The size of a shard, as Dask is told.
 
     The scheduler plans by the size that was measured by the task which made the shard. It is to send tasks
     to shards, not shards to tasks while workers are busy: it is told of half a worker's memory at least (of
     more than all it would refuse to run tasks). Workers measure again on their event loops, to know what of
     their memory is in use, and are told the truth: of a shard on a GPU nothing."""
-    size = 0 if part.on_gpu else part.summary().resident_bytes
+    size = 0 if shard.on_gpu else shard.summary().resident_bytes
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -115,7 +116,7 @@ def _half_of_memory() -> int:
     return (worker.memory_manager.memory_limit or _unlimited) // 2
 
 
-sizeof.register(Part, _size_of)
+sizeof.register(TaskShard, _size_of)
 
 
 # Builds
@@ -125,10 +126,10 @@ class Entries(NamedTuple):
     """The keys of a partition that are not missing, and their rows there, or in all where they are given."""
 
     keys: npt.NDArray[Any]
-    rows: npt.NDArray[np.int64] | None  # None: their places
+    rows: npt.NDArray[np.int64] | None  # None: their positions
     key: Key
     size: int  # of the partition
-    given: bool
+    explicit: bool  # whether rows were given
 
 
 class Facts(NamedTuple):
@@ -142,36 +143,30 @@ class Facts(NamedTuple):
 
 
 def entries_of(
-    argument: str, part: Any, given: Any = None, want: Key | None = None, role: str = ""
+    argument: str, partition: Any, row_ids: Any = None, want: Key | None = None, role: str = ""
 ) -> Entries:
-    cells = cells_of(argument, part, want, role)
+    cells = cells_of(argument, partition, want, role)
     rows = None if cells.there is None else np.flatnonzero(cells.there)
-    if given is not None:
-        numbers = _row_numbers(given)
+    if row_ids is not None:
+        numbers = _row_numbers(row_ids)
         if len(numbers) != len(cells.array):
             raise InvalidArgument(
                 f"rows: a partition of {len(numbers)}, but that of {argument} has {len(cells.array)}"
             )
         rows = numbers if rows is None else numbers[rows]
-    return Entries(cells.present(), rows, cells.key, len(cells.array), given is not None)
+    return Entries(cells.present(), rows, cells.key, len(cells.array), row_ids is not None)
 
 
-def _row_numbers(given: Any) -> npt.NDArray[np.int64]:
-    cells = cells_of("rows", given)
-    if len(cells.array) == 0:
-        return np.empty(0, np.int64)
-    if cells.key.dtype is None or cells.key.dtype.kind not in "iu" or cells.key.unit:
+def _row_numbers(row_ids: Any) -> npt.NDArray[np.int64]:
+    cells = cells_of("rows", row_ids)
+    if cells.key.unit:
         raise InvalidType(f"rows: row ids are integers, and these are {cells.key}")
-    if cells.there is not None and not cells.there.all():
-        raise InvalidArgument("rows: some are missing; give all of them")
-    least, most = int(cells.array.min()), int(cells.array.max())
-    if least < 0 or most >= 2**63:
-        raise InvalidArgument(f"rows: they go from {least} to {most}; row ids are 0 to {2**63 - 1}")
-    return cells.array.astype(np.int64)
+    numbers: npt.NDArray[np.int64] = checked_row_ids(cells.array, cells.there)
+    return numbers
 
 
 def facts_of(entries: Entries, seed: int) -> Facts:
-    most = int(entries.rows.max()) if entries.given and entries.rows is not None and len(entries.rows) else -1
+    most = int(entries.rows.max()) if entries.explicit and entries.rows is not None and len(entries.rows) else -1
     drawn = sample(entries.keys, seed=seed)
     return Facts(entries.key, entries.size, len(entries.keys), drawn, most)
 
@@ -183,48 +178,44 @@ def split(entries: Entries, splitters: npt.NDArray[Any], first_row: int) -> list
         return [(keys.astype(splitters.dtype), np.empty(0, np.int64))] * (len(splitters) + 1)
     routes = route(keys, None, splitters)
     rows = routes.sources if entries.rows is None else entries.rows[routes.sources]
-    if not entries.given:
+    if not entries.explicit:
         rows = rows + first_row
     return list(zip(routes.split(routes.lower), routes.split(rows)))
 
 
-def piece(pieces: Sequence[Any], shard: int) -> Any:
-    return pieces[shard]
-
-
-def _joined(pieces: list[tuple[Any, Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    keys, rows = zip(*pieces)
+def _joined(slices: list[tuple[Any, Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    keys, rows = zip(*slices)
     return (np.concatenate(keys), np.concatenate(rows))
 
 
 def make(
-    pieces: list[tuple[Any, Any]], bits: int, structure: str, device: str | None, options: dict[str, Any]
-) -> Part:
-    return Part(*_joined(pieces), bits, structure, device, options)
+    slices: list[tuple[Any, Any]], bits: int, structure: str, device: str | None, options: dict[str, Any]
+) -> TaskShard:
+    return TaskShard(*_joined(slices), bits, structure, device, options)
 
 
-def inserted(part: Part, pieces: list[tuple[Any, Any]]) -> Part:
+def inserted(shard: TaskShard, slices: list[tuple[Any, Any]]) -> TaskShard:
     """A shard with more entries; the same one where there are none."""
-    keys, rows = _joined(pieces)
+    keys, rows = _joined(slices)
     if len(keys) == 0:
-        return part
-    other = part.copy()
+        return shard
+    other = shard.copy()
     other.insert(keys, rows)
     return other
 
 
-def erased(part: Part, pieces: list[tuple[Any, Any]], pairs: bool) -> Part:
+def erased(shard: TaskShard, slices: list[tuple[Any, Any]], pairs: bool) -> TaskShard:
     """A shard without the entries of keys, or of pairs of a key and a row."""
-    keys, rows = _joined(pieces)
+    keys, rows = _joined(slices)
     if len(keys) == 0:
-        return part
-    other = part.copy()
+        return shard
+    other = shard.copy()
     other.erase(keys, rows if pairs else None)
     return other
 
 
-def summary_of(part: Part) -> tuple[Summary, str, bool]:
-    return (part.summary(), part.index.info.structure, part.ordered)
+def summary_of(shard: TaskShard) -> tuple[Summary, str, bool]:
+    return (shard.summary(), shard.index.info.structure, shard.ordered)
 
 
 def around(summaries: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
@@ -268,18 +259,14 @@ def routes_of(
         ends, others = _repeated(ends, others, len(begins))
     if len(begins) != len(ends):
         raise InvalidArgument(f"upper: {len(ends)} probes, but lower has {len(begins)}")
-    if there is None or others is None:
-        there = others if there is None else there
-    else:
-        there = there & others
-    return (route(begins, ends, splitters, there), None)
+    return (route(begins, ends, splitters, in_both(there, others)), None)
 
 
 def _repeated(array: Any, there: Any, size: int) -> tuple[Any, Any]:
     return (np.repeat(array, size), None if there is None else np.repeat(there, size))
 
 
-def pieces_of(routes: Routes) -> list[Any]:
+def slices_of(routes: Routes) -> list[Any]:
     """The ends that go to each shard; None where nothing does."""
     lower = routes.split(routes.lower)
     upper = [None] * len(lower) if routes.upper is None else routes.split(routes.upper)
@@ -304,18 +291,13 @@ def routed(lower: Any, upper: Any, splitters: npt.NDArray[Any], key: Key, role: 
     return Routed(routes, labels, probes.name, before)
 
 
-def routed_piece(routes: Routes, shard: int) -> Any:
+def slice_for(routed: Routes | Routed, shard: int) -> Any:
     """The ends that go to one shard; None where nothing does."""
-    return pieces_of(routes)[shard]
-
-
-def ends_for(probes: Routed, shard: int) -> Any:
-    """The ends that go to one shard; None where nothing does."""
-    return pieces_of(probes.routes)[shard]
+    return slices_of(routed.routes if isinstance(routed, Routed) else routed)[shard]
 
 
 def answer(
-    part: Part,
+    shard: TaskShard,
     ends: Any,
     operation: str,
     arguments: dict[str, Any],
@@ -327,7 +309,7 @@ def answer(
     if ends is None:
         return None
     lower, upper = ends
-    found = part.answer(
+    found = shard.answer(
         operation, aligned(lower), None if upper is None else aligned(upper), **arguments
     )
     if operation == "rows":
@@ -338,20 +320,15 @@ def answer(
 
 def together(routes: Routes, answers: list[Any], operation: str) -> Any:
     """The answers of all probes; of `rows` offsets and rows."""
-    given = [one for one in answers if one is not None]
+    slices = [one for one in answers if one is not None]
     if operation == "rows":
-        if not given:
+        if not slices:
             return Matches(np.zeros(routes.size + 1, np.int64), np.empty(0, np.int64))
-        counts, rows = zip(*given)
+        counts, rows = zip(*slices)
         return Matches(*undo_rows(routes, np.concatenate(counts), np.concatenate(rows)))
     dtype = np.dtype(bool if operation == "contains" else np.int64)
-    found = np.concatenate([np.empty(0, dtype), *given])
-    if operation == "contains":
-        return undo(routes, found, "place", False)
-    if operation in ("count", "sum"):
-        sums = undo(routes, found, "sum")
-        return sums.view(np.uint64) if operation == "sum" else sums
-    return undo(routes, found, "place" if routes.upper is None else "first")
+    found = restore(routes, np.concatenate([np.empty(0, dtype), *slices]), operation)
+    return found.view(np.uint64) if operation == "sum" else found
 
 
 def with_first_ranks(found: Any, operation: str, before: npt.NDArray[np.bool_] | None) -> Any:
@@ -408,9 +385,9 @@ def rows_routed(found: Matches, begins: npt.NDArray[np.int64]) -> Routes:
     return route(found.rows, None, begins)
 
 
-def fetched(part: Any, ends: Any, first: int, size: int) -> npt.NDArray[Any]:
+def fetched(partition: Any, ends: Any, first: int, size: int) -> npt.NDArray[Any]:
     """The values of rows of a partition; 0 where they are missing."""
-    cells = cells_of("values", part)
+    cells = cells_of("values", partition)
     if len(cells.array) != size:
         raise InvalidArgument(
             f"values: a partition of {len(cells.array)}, but that of the column has {size}; give a column of "
@@ -427,9 +404,9 @@ def fetched(part: Any, ends: Any, first: int, size: int) -> npt.NDArray[Any]:
 
 def sums(found: Matches, routes: Routes, values: list[Any]) -> npt.NDArray[Any]:
     """The sum of the values of each probe's rows."""
-    of = undo(routes, np.concatenate(values), "place", 0)
-    found_sums = np.asarray(HOST_ARRAYS.segment_sums(of, found.offsets))
-    return found_sums.view(of.dtype)  # integers modulo 2^64
+    cells = undo(routes, np.concatenate(values), "single", 0)
+    found_sums = np.asarray(HOST_ARRAYS.segment_sums(cells, found.offsets))
+    return found_sums.view(cells.dtype)  # integers modulo 2^64
 
 
 def labelled_sums(probes: Routed, found: Matches, rows: Routes, values: list[Any]) -> Any:

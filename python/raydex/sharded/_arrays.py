@@ -146,6 +146,11 @@ class TorchArrays(TorchLibrary):
         return found
 
 
+def in_both(one: Any, other: Any) -> Any:
+    """Of two masks which cells are there in both; None: all."""
+    return other if one is None else one if other is None else one & other
+
+
 Arrays = HostArrays | TorchArrays
 HOST_ARRAYS = HostArrays()
 _torch_arrays = functools.lru_cache(maxsize=None)(TorchArrays)

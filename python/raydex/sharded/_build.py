@@ -17,15 +17,16 @@ from raydex.sharded._devices import DeviceExchange
 from raydex.sharded._exchange import Company, Exchange, by_process
 from raydex.sharded._index import SAMPLE, ShardedIndex
 from raydex.sharded._routing import Routes, route, sample
+from raydex.sharded._shard import row_id_bits
 from raydex.sharded._shard_set import ShardSet, build_shards, packed, shard_splitters, subrange_splitters
 
 
 def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float, device: Any) -> Exchange:
     """What moves arrays, of what a user says about it."""
     named = {"group": group, "devices": devices, "engine": engine}
-    given = [name for name, x in named.items() if x is not None]
-    if len(given) > 1:
-        raise InvalidArgument(f"{given[0]}: it is given with {given[1]}; give one of {', '.join(named)}")
+    choices = [name for name, x in named.items() if x is not None]
+    if len(choices) > 1:
+        raise InvalidArgument(f"{choices[0]}: it is given with {choices[1]}; give one of {', '.join(named)}")
     if engine is not None:
         return engine
     if devices is not None:
@@ -93,9 +94,9 @@ def build(
     made = (structure, device, options)
     most = most_probes
     if most is None:
-        most = 1 << (24 if all(place is None for place in moves.places) else 27)
+        most = 1 << (24 if all(one is None for one in moves.places) else 27)
 
-    def prepare(told: dict[str, Any]) -> tuple[Dense, Any]:
+    def prepare(report: dict[str, Any]) -> tuple[Dense, Any]:
         if most < 1:
             raise InvalidArgument(f"most_probes: {most} is less than 1")
         check_words(options, structure, build)
@@ -104,10 +105,10 @@ def build(
             raise InvalidArgument(f"column: {column!r} is a single number; give a column, as [x]")
         cells = dense(source, moves)
         ids = None if rows is None else row_ids(rows, moves, cells, 2**63 - 1)
-        told["key"], told["size"] = cells.key, len(cells)
-        told["sample"] = sample(cells.array, cells.there, SAMPLE)
-        told["entries"] = len(cells) if cells.there is None else int(cells.there.sum())
-        told["largest"] = int(ids.max()) if ids is not None and len(ids) else -1
+        report["key"], report["size"] = cells.key, len(cells)
+        report["sample"] = sample(cells.array, cells.there, SAMPLE)
+        report["entries"] = len(cells) if cells.there is None else int(cells.there.sum())
+        report["largest"] = int(ids.max()) if ids is not None and len(ids) else -1
         return (cells, ids)
 
     call = (
@@ -115,28 +116,28 @@ def build(
     )  # fmt: skip
     try:
         with company.together():
-            (cells, ids), told_all = company.agree(call, prepare)
-            sizes = [one["size"] for one in told_all]
-            key = of_all("column", [one["key"] for one in told_all], sizes)
-            largest = sum(sizes) - 1 if rows is None else max(one["largest"] for one in told_all)
-            bits = 32 if largest < 2**32 - 1 else 64
-            samples = [one["sample"] for one in told_all if one["size"]] or [np.empty(0, key.dtype)]
-            weights = [float(one["entries"]) for one in told_all if one["size"]] or [0.0]
+            (cells, ids), reports = company.agree(call, prepare)
+            sizes = [one["size"] for one in reports]
+            key = of_all("column", [one["key"] for one in reports], sizes)
+            largest = sum(sizes) - 1 if rows is None else max(one["largest"] for one in reports)
+            bits = row_id_bits(largest)
+            samples = [one["sample"] for one in reports if one["size"]] or [np.empty(0, key.dtype)]
+            weights = [float(one["entries"]) for one in reports if one["size"]] or [0.0]
             finer = subrange_splitters(moves, samples, weights, key, bits)
             splitters = shard_splitters(finer, moves.processes * len(moves.places))
 
-            def divide(told: dict[str, Any]) -> tuple[Routes, Any]:
+            def divide(report: dict[str, Any]) -> tuple[Routes, Any]:
                 library = arrays_of(cells.array)
                 array = cells.array if len(cells) else library.empty(0, cast(Any, key.dtype))
                 numbers = library.arange(len(cells)) + sum(sizes[: moves.process]) if ids is None else ids
                 routes = route(array, None, splitters, cells.there)
-                told["counts"] = routes.counts
+                report["counts"] = routes.counts
                 return (routes, packed(numbers, routes.sources, bits))
 
-            (routes, sent), told_all = company.agree(("build", "routes"), divide)
-            table = np.stack([one["counts"] for one in told_all])
+            (routes, sent), reports = company.agree(("build", "routes"), divide)
+            table = np.stack([one["counts"] for one in reports])
             come = int(by_process(table)[:, moves.process].sum())
-            company.agree(("build", "room"), lambda told: moves.reserve(routes.lower, 2 * come))
+            company.agree(("build", "room"), lambda report: moves.reserve(routes.lower, 2 * come))
             own, summaries = build_shards(company, [routes], [[routes.lower, sent]], table, bits, made)
     except BaseException:
         if engine is None:

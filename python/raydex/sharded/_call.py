@@ -14,13 +14,13 @@ import numpy.typing as npt
 from raydex._columns import look, same_device
 from raydex._errors import InvalidArgument
 from raydex._index import broadcast_ends
-from raydex.sharded._arrays import arrays_of
+from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._cells import Dense, dense
 from raydex.sharded._devices import beside
 from raydex.sharded._exchange import Full
 from raydex.sharded._hot_keys import Merged, merge
-from raydex.sharded._overlap import Own, ask_in_turns
-from raydex.sharded._routing import Routes, route, undo, undo_rows
+from raydex.sharded._overlap import Own, ask_in_slices
+from raydex.sharded._routing import Routes, restore, route, undo_rows
 from raydex.sharded._shard_set import ShardSet, Values, values_of
 from raydex.sharded._small_batches import ask_all, in_one, most_for
 
@@ -36,7 +36,7 @@ class Probes:
     upper: Any
     there: Any
 
-    def part(self, begin: int, size: int) -> tuple[Any, Any, Any]:
+    def slice(self, begin: int, size: int) -> tuple[Any, Any, Any]:
         end = begin + size
         return (
             self.lower.array[begin:end],
@@ -57,15 +57,12 @@ def probes_of(lower: Any, upper: Any, shards: ShardSet, role: str) -> Probes:
     begins, ends = dense(sources[0], engine, key, "at_least"), dense(sources[1], engine, key, "at_most")
     if len(begins) != len(ends):
         raise InvalidArgument(f"upper: {len(ends)} cells, but lower has {len(begins)}; they must agree")
-    there = begins.there if ends.there is None else ends.there
-    if begins.there is not None and ends.there is not None:
-        there = begins.there & ends.there
-    return Probes(begins, beside(ends.array, begins.array), there)
+    return Probes(begins, beside(ends.array, begins.array), in_both(begins.there, ends.there))
 
 
 @dataclass
 class Round:
-    """A part of a call's probes, on its way."""
+    """A slice of a call's probes, on its way."""
 
     routes: Routes
     merged: Merged | None
@@ -91,7 +88,7 @@ class Call:
         self._shards = shards
         self._company = shards.company
         self._operation = operation
-        self._given = (lower, upper, values)
+        self._inputs = (lower, upper, values)
         self._role = role
         self._arguments = arguments
         kind = "points" if upper is None else "ranges"
@@ -102,7 +99,7 @@ class Call:
         self._done = 0
         self._last: Callable[[], Any] | None = None
         """Puts the answers of the last round in order."""
-        self._parts: list[Any] = []
+        self._answers: list[Any] = []
         self.probes: Probes | None = None
         self.summed: Values | None = None
         self.pieces = np.zeros(len(shards.summaries), "int64")
@@ -110,37 +107,37 @@ class Call:
         self.merged = 0
 
     def answers(self) -> Any:
-        told: list[dict[str, Any]] = []
-        while not told or any(one["left"] for one in told):
+        reports: list[dict[str, Any]] = []
+        while not reports or any(one["left"] for one in reports):
             sizes = [0]
             try:
-                told = self._round(sizes)
+                reports = self._round(sizes)
             except Full as full:  # here nothing refers to the round, whose memory is for the next try
                 self._company.settle()
-                size = max([*sizes, *(one.get("size", 0) for one in full.told)])
+                size = max([*sizes, *(one.get("size", 0) for one in full.reports)])
                 if size <= LEAST_PROBES:
                     raise full.error from None
                 self._most = max(LEAST_PROBES, (size + 1) // 2)
         self._finish()
-        return self._parts[0] if len(self._parts) == 1 else _joined(self._parts)
+        return self._answers[0] if len(self._answers) == 1 else _joined(self._answers)
 
     def _round(self, sizes: list[int]) -> list[dict[str, Any]]:
-        """Asks for the next part of the probes. Returns what all have told, and adds to `sizes` the most that
+        """Asks for the next slice of the probes. Returns the reports of all, and adds to `sizes` the most that
         a process asks for."""
         shards, company, step = self._shards, self._company, (self._operation, "answers")
-        now, told = company.agree(self._name, self._begin, retry=True)
-        sizes.append(max(one["size"] for one in told))
+        now, reports = company.agree(self._name, self._begin, retry=True)
+        sizes.append(max(one["size"] for one in reports))
         if self.summed is not None and self.summed.begins is None:
-            shards.place_values(self.summed, told)
-        asked = np.array([one["size"] for one in told])
-        if all(one["few"] for one in told):
-            self._last = self._of_all(step, asked)
-            self.pieces += asked.sum()
+            shards.place_values(self.summed, reports)
+        batch_sizes = np.array([one["size"] for one in reports])
+        if all(one["small"] for one in reports):
+            self._last = self._of_all(step, batch_sizes)
+            self.pieces += batch_sizes.sum()
         else:
-            divided, own = told, int(asked[company.process])
-            if any(one["few"] for one in told):  # for some, but not for all
+            divided, own = reports, int(batch_sizes[company.process])
+            if any(one["small"] for one in reports):  # for some, but not for all
                 now, divided = company.agree(
-                    (self._operation, "routes"), lambda told: self._divided(now, own, told), retry=True
+                    (self._operation, "routes"), lambda report: self._divided(now, own, report), retry=True
                 )
             assert now is not None
             table = np.stack([one["counts"] for one in divided])
@@ -148,48 +145,48 @@ class Call:
             if now.own is None:
                 now.answers = shards.rows(self._operation, columns, table, self.summed)
             else:
-                now.answers = ask_in_turns(company, step, columns, table, now.own, self._local)
+                now.answers = ask_in_slices(company, step, columns, table, now.own, self._local)
             self._last = functools.partial(self._in_order, now)
             self.pieces += table.sum(axis=0).reshape(len(self.pieces), -1).sum(axis=1)
             self.merged += sum(one["merged"] for one in divided)
-        self._done += int(asked[company.process])
-        return told
+        self._done += int(batch_sizes[company.process])
+        return reports
 
-    def _begin(self, told: dict[str, Any]) -> Round | None:
-        """A round's probes, divided, or None if they are few."""
+    def _begin(self, report: dict[str, Any]) -> Round | None:
+        """A round's probes, divided, or None if the batch is small."""
         self._finish()  # here, so that the others hear of an error in it
-        lower, upper, values = self._given
+        lower, upper, values = self._inputs
         if self.probes is None:
             probes = probes_of(lower, upper, self._shards, self._role)
             if values is not None:
                 self.summed = values_of(values, self._company.engine)
             self.probes = probes
         if self.summed is not None:
-            told["values"] = (self.summed.key, len(self.summed.part))
+            report["values"] = (self.summed.key, len(self.summed.own))
         left = len(self.probes.lower) - self._done
-        told["size"] = size = min(self._most, left)
-        told["left"] = left - size
-        few = most_for(self._company.engine)
-        told["few"] = self._is_a_number and size * self._company.processes <= few
-        return None if told["few"] else self._divided(None, size, told)
+        report["size"] = size = min(self._most, left)
+        report["left"] = left - size
+        most = most_for(self._company.engine)
+        report["small"] = self._is_a_number and size * self._company.processes <= most
+        return None if report["small"] else self._divided(None, size, report)
 
-    def _divided(self, now: Round | None, size: int, told: dict[str, Any]) -> Round:
+    def _divided(self, now: Round | None, size: int, report: dict[str, Any]) -> Round:
         """A round with its probes divided, if they are not."""
         now = now or self._divide(size)
-        told["counts"] = now.routes.counts
-        told["merged"] = 0 if now.merged is None else now.merged.saved
+        report["counts"] = now.routes.counts
+        report["merged"] = 0 if now.merged is None else now.merged.saved
         return now
 
     def _divide(self, size: int) -> Round:
         assert self.probes is not None
         shards, by_subrange = self._shards, self._by_subrange
-        points, ends, there = self.probes.part(self._done, size)
+        points, ends, there = self.probes.slice(self._done, size)
         merged = merge(points, there) if ends is None and self._operation != "rows" else None
         if merged is not None:
             points, there = merged.points, merged.there
-        unit = self._company.engine.unit if by_subrange else 1
+        multiple = self._company.engine.unit if by_subrange else 1
         splitters = shards.subrange_splitters if by_subrange else shards.splitters
-        routes = route(points, ends, splitters, there, unit)
+        routes = route(points, ends, splitters, there, multiple)
         own = None
         if self._is_a_number:
             own = Own(self._company.engine, _columns(routes), routes.counts, len(shards.summaries), self._local)
@@ -199,10 +196,10 @@ class Call:
         return self._shards.local(self._operation, columns, counts, self._arguments)
 
     def _of_all(self, step: tuple[Any, ...], sizes: npt.NDArray[np.int64]) -> Callable[[], Any]:
-        """Asks all shards for few probes. Returns what puts their answers in order."""
+        """Asks all shards for a small batch. Returns what puts their answers in order."""
         assert self.probes is not None
         shards, operation = self._shards, self._operation
-        lower, upper, there = self.probes.part(self._done, int(sizes[self._company.process]))
+        lower, upper, there = self.probes.slice(self._done, int(sizes[self._company.process]))
         columns = [lower] if upper is None else [lower, upper]
         library = arrays_of(lower)
         dtype = {"contains": "bool", "sum": "int64"}.get(operation) or shards.narrow(operation)
@@ -210,10 +207,10 @@ class Call:
         def local(columns: list[Any]) -> Any:
             return shards.answered(shards.own[0], operation, columns, self._arguments)
 
-        parts = ask_all(self._company, step, columns, sizes, library.empty(0, dtype), local)
+        answers = ask_all(self._company, step, columns, sizes, library.empty(0, dtype), local)
 
         def in_order() -> Any:
-            found = in_one(operation, parts)
+            found = in_one(operation, answers)
             if there is not None:
                 nothing = {"contains": False, "sum": 0, "count": 0}.get(operation, -1)
                 found = library.where(there, found, library.full(len(found), nothing, dtype))
@@ -221,21 +218,19 @@ class Call:
 
         return in_order
 
-    def _in_order(self, of: Round) -> Any:
+    def _in_order(self, finished: Round) -> Any:
         """The answers of a round's probes, of those of its pieces."""
         if self._operation == "rows":
-            counts, rows = of.answers
-            offsets, found = undo_rows(of.routes, counts, rows)
+            counts, rows = finished.answers
+            offsets, found = undo_rows(finished.routes, counts, rows)
             return (offsets, arrays_of(found).cast(found, "int64"))
-        how = {"first": "first", "count": "sum", "sum": "sum"}.get(self._operation, "place")
-        fill = False if self._operation == "contains" else -1
-        found = undo(of.routes, of.answers, how, fill, widen=True)
-        return found if of.merged is None else of.merged.spread(found)
+        found = restore(finished.routes, finished.answers, self._operation, widen=True)
+        return found if finished.merged is None else finished.merged.spread(found)
 
     def _finish(self) -> None:
         """Puts the answers of the last round in order, so that what comes can be written over."""
         if self._last is not None:
-            self._parts.append(self._last())
+            self._answers.append(self._last())
             self._last = None
             self._company.settle()
 
@@ -245,13 +240,13 @@ def _columns(routes: Routes) -> list[Any]:
     return [routes.lower] if routes.upper is None else [routes.lower, routes.upper]
 
 
-def _joined(parts: list[Any]) -> Any:
+def _joined(answers: list[Any]) -> Any:
     """The answers of several rounds."""
-    if not isinstance(parts[0], tuple):
-        return arrays_of(parts[0]).concatenate(parts)
-    library = arrays_of(parts[0][0])
-    offsets, before = [parts[0][0][:1]], 0
-    for begins, rows in parts:
+    if not isinstance(answers[0], tuple):
+        return arrays_of(answers[0]).concatenate(answers)
+    library = arrays_of(answers[0][0])
+    offsets, before = [answers[0][0][:1]], 0
+    for begins, rows in answers:
         offsets.append(begins[1:] + before)
         before += len(rows)
-    return (library.concatenate(offsets), library.concatenate([rows for _, rows in parts]))
+    return (library.concatenate(offsets), library.concatenate([rows for _, rows in answers]))

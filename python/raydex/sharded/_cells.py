@@ -12,7 +12,7 @@ import numpy as np
 
 from raydex._array_libraries import HOST
 from raydex._arrow import HostCells
-from raydex._columns import Source, column_of, key_of, look
+from raydex._columns import Source, column_of, host_cells, key_of, look
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of
@@ -32,7 +32,7 @@ class Dense:
     def __len__(self) -> int:
         return len(self.array)
 
-    def given(self, answers: Any) -> Any:
+    def in_library(self, answers: Any) -> Any:
         """Answers in the library of the column; of a single number a single one."""
         library = arrays_of(answers)
         if library.name == "torch" and self.source.library.name == "numpy":
@@ -49,54 +49,56 @@ def dense(source: Source, engine: Exchange, want: Key | None = None, role: str =
             f"{source.argument}: strings of any length have no order, by which shards are made; give a list of "
             "ones of up to 8 bytes, or codes of them"
         )
-    of = column_of(source, stream, want, copies=True, role=role)
+    column = column_of(source, stream, want, copies=True, role=role)
     there = None
     if source.library.device is None:
-        array, validity, _ = of.kept
-        array = np.ascontiguousarray(array)
-        if validity is not None:
-            there = np.unpackbits(validity, count=len(array), bitorder="little").astype(bool)
-            there = None if there.all() else there
+        array, there = host_cells(column)
         if source.library.name == "torch":
             array = sys.modules["torch"].from_numpy(array)
     elif source.library.name == "torch":
-        array = of.kept[0].reshape(-1).contiguous()
+        array = column.kept[0].reshape(-1).contiguous()
     else:
         raise Unsupported(
             f"{source.argument}: of the libraries for GPUs PyTorch's tensors are taken; give "
             "torch.from_dlpack(x)"
         )
-    return Dense(engine.accept(source.argument, array), there, of.key, source, of.before)
+    return Dense(engine.accept(source.argument, array), there, column.key, source, column.before)
 
 
 def row_ids(x: Any, engine: Exchange, like: Dense, end: int) -> Any:
     """Explicit rows as int64, as many as there are keys."""
     cells = dense(look("rows", x), engine)
-    library = arrays_of(cells.array)
     if len(cells) != len(like):
         raise InvalidArgument(f"rows: {len(cells)} of them, but {len(like)} keys")
-    if len(cells) == 0:
+    return checked_row_ids(cells.array, cells.there, end)
+
+
+def checked_row_ids(array: Any, there: Any, end: int = 2**63 - 1) -> Any:
+    """Row ids of NumPy or PyTorch as int64; refuses those that are none. `there`: which are not missing; None: all."""
+    library = arrays_of(array)
+    if len(array) == 0:
         return library.empty(0, "int64")
-    kind = library.dtype(cells.array)
-    if kind.kind not in "iu":
-        raise InvalidType(f"rows: row ids are integers, and these are {kind}")
-    if cells.there is not None:
+    dtype = library.dtype(array)
+    if dtype.kind not in "iu":
+        raise InvalidType(f"rows: row ids are integers, and these are {dtype}")
+    if there is not None:
         raise InvalidArgument("rows: some are missing; give all of them")
-    rows = library.view(cells.array, "int64") if kind == "uint64" else library.cast(cells.array, "int64")
+    rows = library.view(array, "int64") if dtype == "uint64" else library.cast(array, "int64")
     low, high = int(rows.min()), int(rows.max())
     if low < 0 or high >= end:
         raise InvalidArgument(f"rows: they go from {low} to {high}; row ids are 0 to {end - 1}")
     return rows
 
 
-def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int]) -> Key:
-    """The type of a column of which each process has a part. Parts without cells say nothing of it."""
+def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int], holders: str = "on process") -> Key:
+    """The type of a column of which each process has a slice. Slices without cells say nothing of it. `holders`:
+    what has the slices, in messages."""
     said = [at for at, size in enumerate(sizes) if size and not keys[at].is_void] or [0]
     first = said[0]
     for at in said:
         if keys[at] != keys[first]:
             raise InvalidType(
-                f"{name}: of {keys[first]} on process {first}, but of {keys[at]} on process {at}; convert one"
+                f"{name}: of {keys[first]} {holders} {first}, but of {keys[at]} {holders} {at}; convert one"
             )
     return keys[first]
 

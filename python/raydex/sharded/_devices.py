@@ -36,8 +36,8 @@ class DeviceExchange:
     def accept(self, argument: str, cells: Any) -> Any:
         return cells
 
-    def gather(self, what: object) -> list[Any]:
-        return [what]
+    def gather(self, value: object) -> list[Any]:
+        return [value]
 
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
         return cells
@@ -51,7 +51,7 @@ class DeviceExchange:
     def make_room(self, size: int) -> Any:
         return None  # nothing is received
 
-    def enter_room(self, told: Sequence[Any]) -> None:
+    def enter_room(self, made: Sequence[Any]) -> None:
         pass
 
     def landings(self, like: Sequence[Any], sizes: npt.NDArray[np.int64]) -> list[Any]:

@@ -62,7 +62,7 @@ class Exchange(Protocol):
     def accept(self, argument: str, cells: Any) -> Any:
         """An array as `exchange` takes it; raises `raydex.InvalidArgument` for one in other memory."""
 
-    def gather(self, what: object) -> list[Any]:
+    def gather(self, value: object) -> list[Any]:
         """A small object of each process, for each process."""
 
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
@@ -80,8 +80,8 @@ class Exchange(Protocol):
         """Sees that there is room for `size` bytes to receive in with `Transfer`s: memory, or the promise of
         it. Returns what `enter_room` of the others is to know. Raises as `reserve`."""
 
-    def enter_room(self, told: Sequence[Any]) -> None:
-        """`told`: what `make_room` returned on each process."""
+    def enter_room(self, made: Sequence[Any]) -> None:
+        """`made`: what `make_room` returned on each process."""
 
     def landings(self, like: Sequence[Any], sizes: npt.NDArray[np.int64]) -> list[Landing]:
         """Arrays in the room, in place of those that were there before.
@@ -111,13 +111,13 @@ class Exchange(Protocol):
         this one get an error, as far as the engine can tell them."""
 
 
-class Note(NamedTuple):
+class Status(NamedTuple):
     """What a process tells the others before an exchange."""
 
     number: tuple[int, int]
     """Of its company, and of the step: where these differ, a process has left a call that others are in."""
     call: tuple[Any, ...]
-    told: dict[str, Any]
+    report: dict[str, Any]
     failure: str | None
     full: bool  # it failed for want of memory
 
@@ -125,10 +125,10 @@ class Note(NamedTuple):
 class Full(Exception):
     """Some processes had no memory for a batch, and all others no error."""
 
-    def __init__(self, own: Exception | None, others: ShardError, told: list[dict[str, Any]]) -> None:
+    def __init__(self, own: Exception | None, others: ShardError, reports: list[dict[str, Any]]) -> None:
         super().__init__()
         self.error: Exception = own or others
-        self.told = told
+        self.reports = reports
 
 
 _companies: weakref.WeakKeyDictionary[Exchange, int] = weakref.WeakKeyDictionary()
@@ -200,7 +200,7 @@ class Company:
         others are to know. Where one process failed it raises its own error there, on the others
         `ShardError`, or with `retry` `Full` on all if memory was all that lacked. Where a process was
         interrupted the company ends."""
-        told: dict[str, Any] = {}
+        report: dict[str, Any] = {}
         own: Exception | None = None
         result: Any = None
         words: tuple[Any, ...] = ()
@@ -208,32 +208,32 @@ class Company:
         self._steps += 1
         try:
             words = tuple(map(_word, call))
-            result = work(told)
+            result = work(report)
         except Exception as error:
             own = _own_error(error)
         failure = None if own is None else f"{type(own).__name__}: {own}"
-        note = Note((self._number, self._steps), words, told, failure, _is_full(own))
-        notes: list[Note] = self._reach(self.engine.gather, note)
-        for at, one in enumerate(notes):
-            if one.number != notes[0].number:
-                self._reach(_out_of_step, at, one, notes[0])
-        failed = [at for at, one in enumerate(notes) if one.failure is not None]
+        own_status = Status((self._number, self._steps), words, report, failure, _is_full(own))
+        statuses: list[Status] = self._reach(self.engine.gather, own_status)
+        for at, one in enumerate(statuses):
+            if one.number != statuses[0].number:
+                self._reach(_out_of_step, at, one, statuses[0])
+        failed = [at for at, one in enumerate(statuses) if one.failure is not None]
         if failed:
             first = failed[0]
-            other = ShardError(first, str(notes[first].failure))
-            if retry and all(notes[at].full for at in failed):
+            other = ShardError(first, str(statuses[first].failure))
+            if retry and all(statuses[at].full for at in failed):
                 if own is not None:  # what it refers to is the memory that the next try needs
                     traceback.clear_frames(own.__traceback__)
                     own = own.with_traceback(None)
-                raise Full(own, other, [one.told for one in notes])
+                raise Full(own, other, [one.report for one in statuses])
             raise own or other
-        for at, one in enumerate(notes):
-            if one.call != notes[0].call:
+        for at, one in enumerate(statuses):
+            if one.call != statuses[0].call:
                 raise InvalidArgument(
-                    f"processes differ in what they call: process 0 {_as_text(notes[0].call)}, process {at} "
+                    f"processes differ in what they call: process 0 {_as_text(statuses[0].call)}, process {at} "
                     f"{_as_text(one.call)}; all must make the same calls in the same order"
                 )
-        return (result, [one.told for one in notes])
+        return (result, [one.report for one in statuses])
 
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
         return self._reach(self.engine.exchange, cells, sent, received)
@@ -244,8 +244,8 @@ class Company:
     def wait(self, begun: Callable[[], None]) -> None:
         self._reach(begun)
 
-    def enter_room(self, told: Sequence[Any]) -> None:
-        self._reach(self.engine.enter_room, told)
+    def enter_room(self, made: Sequence[Any]) -> None:
+        self._reach(self.engine.enter_room, made)
 
     def landings(self, like: Sequence[Any], sizes: npt.NDArray[np.int64]) -> list[Landing]:
         """As of the engine. That there is memory for them has been agreed, see `_room`."""
@@ -296,18 +296,18 @@ def distribute(
         between = by_process(table)
         sent, received = between[engine.process].tolist(), between[:, engine.process].tolist()
         return [[company.exchange(cells, sent, received) for cells in columns[0]]]
-    parts = [[one.split(cells) for cells in of] for one, of in zip(routes, columns)]
+    slices = [[one.split(cells) for cells in of] for one, of in zip(routes, columns)]
     return [
         [
-            in_one([to_device(part[column][shard], place) for part in parts])
+            in_one([to_device(one[column][shard], device) for one in slices])
             for column in range(len(columns[0]))
         ]
-        for shard, place in enumerate(engine.places)
+        for shard, device in enumerate(engine.places)
     ]
 
 
-def in_one(parts: list[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else arrays_of(parts[0]).concatenate(parts)
+def in_one(arrays: list[Any]) -> Any:
+    return arrays[0] if len(arrays) == 1 else arrays_of(arrays[0]).concatenate(arrays)
 
 
 def _word(word: Any) -> Any:
@@ -323,7 +323,7 @@ def _word(word: Any) -> Any:
     )
 
 
-def _out_of_step(at: int, one: Note, first: Note) -> None:
+def _out_of_step(at: int, one: Status, first: Status) -> None:
     calls = f"process 0 {_as_text(first.call)}, process {at} {_as_text(one.call)}"
     raise RuntimeError(
         f"processes are not at the same step of their calls: {calls}; one was interrupted, or left a call out"

@@ -29,7 +29,7 @@ class Merged:
 
     points: Any
     there: Any
-    _cold: Any  # the places of the other probes
+    _cold: Any  # the positions of the other probes
     _hot: Any  # those of probes with a hot key
     _keys: Any  # where in the batch the key of each is
 
@@ -69,7 +69,7 @@ def merge(points: Any, there: Any) -> Merged | None:
 
 
 def apart(keys: Any, hot: npt.NDArray[Any]) -> tuple[Any, Any]:
-    """The places of the keys that are none of the ascending hot ones, and those of the others."""
+    """The positions of the keys that are none of the ascending hot ones, and those of the others."""
     library = arrays_of(keys)
     _, same = _among(hot, keys)
     return (library.nonzero(~same), library.nonzero(same))

@@ -17,6 +17,7 @@ from raydex.sharded._cells import dense, row_ids
 from raydex.sharded._exchange import collective, distribute
 from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample
+from raydex.sharded._shard import ordered_query
 from raydex.sharded._shard_set import ShardSet, build_shards, packed, shard_splitters, subrange_splitters
 
 SAMPLE = 4096  # keys of a part, from which splitters are made
@@ -154,7 +155,7 @@ class ShardedIndex:
         Cost with values: each matching row is asked for at the process that has its value, 8 bytes there
         and a value back."""
         found, probes = self._ask("sum", lower, upper, {}, values)
-        return probes.lower.given(found)
+        return probes.lower.in_library(found)
 
     def rows(self, lower: Any, upper: Any = None) -> Matches:
         """All matching rows of each probe, as offsets and rows; those of a probe by key, then by row, where
@@ -181,41 +182,35 @@ class ShardedIndex:
             return source
 
         found, probes = self._ask("contains", flat, None, {})
-        of = probes.lower
-        if arrays_of(found).dtype(of.array).kind == "f":
-            found = found & (of.array == of.array)
-        answers = of.given(~found if invert else found)
-        return answers if of.source.shape is None else answers.reshape(of.source.shape)
+        cells = probes.lower
+        if arrays_of(found).dtype(cells.array).kind == "f":
+            found = found & (cells.array == cells.array)
+        answers = cells.in_library(~found if invert else found)
+        return answers if cells.source.shape is None else answers.reshape(cells.source.shape)
 
     def rank(self, points: Any, side: str = "left") -> Any:
         """How many keys are less than each point, or with `side="right"` not greater; int64. -1 for missing
         points."""
-        if self._key.time is None or side not in ("left", "right"):
-            return self._numbers("rank", points, None, side=side)
-        # Times of another unit may be between keys, or beyond all.
-        found, probes = self._ask(
-            "rank", points, None, {"side": "right"}, role="at_most" if side == "right" else "below"
-        )
-        return probes.lower.given(found if probes.lower.before is None else with_zeros(found, probes.lower.before))
+        return self._ordered("rank", points, side=side)
 
     def predecessor(self, points: Any, strict: bool = False) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict` less
         than it; -1 where there is none."""
-        return self._closest("predecessor", points, strict, "below" if strict else "at_most")
+        return self._ordered("predecessor", points, strict=strict)
 
     def successor(self, points: Any, strict: bool = False) -> Any:
         """The same for the smallest key that is not less than the point, or greater than it."""
-        return self._closest("successor", points, strict, "above" if strict else "at_least")
+        return self._ordered("successor", points, strict=strict)
 
-    def _closest(self, operation: str, points: Any, strict: bool, role: str) -> Any:
-        if self._key.time is None:
-            return self._numbers(operation, points, None, strict=strict)
-        found, probes = self._ask(operation, points, None, {"strict": False}, role=role)
-        return probes.lower.given(found)
+    def _ordered(self, operation: str, points: Any, **arguments: Any) -> Any:
+        role, arguments = ordered_query(operation, self._key, **arguments)
+        found, probes = self._ask(operation, points, None, arguments, role=role)
+        before = probes.lower.before if operation == "rank" else None
+        return probes.lower.in_library(found if before is None else with_zeros(found, before))
 
     def _numbers(self, operation: str, lower: Any, upper: Any, **arguments: Any) -> Any:
         found, probes = self._ask(operation, lower, upper, arguments)
-        return probes.lower.given(found)
+        return probes.lower.in_library(found)
 
     @collective(changes=False)
     def _ask(
@@ -263,26 +258,26 @@ class ShardedIndex:
         self._check_open()
         company = self._company
 
-        def prepare(told: dict[str, Any]) -> tuple[Routes, Any]:
+        def prepare(report: dict[str, Any]) -> tuple[Routes, Any]:
             cells = dense(look("keys", keys), company.engine, self._key, "kept" if operation == "insert" else "")
             ids = None if rows is None else row_ids(rows, company.engine, cells, 2**self._shards.bits - 1)
             routes = route(cells.array, None, self._shards.splitters, cells.there)
-            told["counts"] = routes.counts
+            report["counts"] = routes.counts
             return (routes, None if ids is None else packed(ids, routes.sources, self._shards.bits))
 
         call = (operation, "of", "keys", *(() if rows is None else ("with rows",)))
-        (routes, ids), told_all = company.agree(call, prepare)
-        table = np.stack([one["counts"] for one in told_all])
+        (routes, ids), reports = company.agree(call, prepare)
+        table = np.stack([one["counts"] for one in reports])
         columns = [routes.lower] if ids is None else [routes.lower, ids]
         parts = distribute(company, [routes], [columns], table)
 
-        def apply(told: dict[str, Any]) -> None:
+        def apply(report: dict[str, Any]) -> None:
             for shard, cells in zip(self._shards.own, parts):
                 getattr(shard, operation)(*cells)
-            told["summaries"] = [shard.summary() for shard in self._shards.own]
+            report["summaries"] = [shard.summary() for shard in self._shards.own]
 
-        _, told_all = company.agree((operation, "applied"), apply)
-        self._shards.summaries = [one for told in told_all for one in told["summaries"]]
+        _, reports = company.agree((operation, "applied"), apply)
+        self._shards.summaries = [one for report in reports for one in report["summaries"]]
 
     @collective(changes=True)
     def rebalance(self, most: float = 1.2) -> bool:
@@ -294,33 +289,33 @@ class ShardedIndex:
         self._check_open()
         company = self._company
 
-        def take(told: dict[str, Any]) -> list[tuple[Any, Any]]:
+        def take(report: dict[str, Any]) -> list[tuple[Any, Any]]:
             if not most >= 1:
                 raise InvalidArgument(f"most: {most!r} is less than 1")
             if self.balance.imbalance <= most:
                 return []
             parts = [shard.take() for shard in self._shards.own]
-            told["samples"] = [sample(keys, None, SAMPLE) for keys, _ in parts]
+            report["samples"] = [sample(keys, None, SAMPLE) for keys, _ in parts]
             return parts
 
-        parts, told_all = company.agree(("rebalance", most), take)
+        parts, reports = company.agree(("rebalance", most), take)
         if self.balance.imbalance <= most:
             return False
-        samples = [one for told in told_all for one in told["samples"]]
+        samples = [one for report in reports for one in report["samples"]]
         bits, weights = self._shards.bits, [float(one.entries) for one in self._shards.summaries]
         finer = subrange_splitters(company.engine, samples, weights, self._key, bits)
         splitters = shard_splitters(finer, len(weights))
 
-        def divide(told: dict[str, Any]) -> tuple[list[Routes], list[list[Any]]]:
+        def divide(report: dict[str, Any]) -> tuple[list[Routes], list[list[Any]]]:
             routes = [route(keys, None, splitters) for keys, _ in parts]
-            told["counts"] = sum(one.counts for one in routes)
+            report["counts"] = sum(one.counts for one in routes)
             columns = [
                 [one.lower, packed(rows, one.sources, bits)] for one, (_, rows) in zip(routes, parts)
             ]
             return (routes, columns)
 
-        (routes, columns), told_all = company.agree(("rebalance", "routes"), divide)
-        table = np.stack([one["counts"] for one in told_all])
+        (routes, columns), reports = company.agree(("rebalance", "routes"), divide)
+        table = np.stack([one["counts"] for one in reports])
         own, summaries = build_shards(company, routes, columns, table, bits, self._made)
         self._shards.close()
         self._shards.replace(finer, own, summaries)

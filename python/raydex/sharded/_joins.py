@@ -13,7 +13,7 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import check_words
 from raydex._joins import _check_how, _common, _matched, _pair
 from raydex._keys import Key
-from raydex.sharded._arrays import arrays_of
+from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all
 from raydex.sharded._devices import beside, to_device
@@ -23,7 +23,7 @@ from raydex.sharded._index import ShardedIndex
 from raydex.sharded._routing import Routes, route, sample, splitters_from
 
 _SAMPLE = 4096
-STRETCH = 1 << 22
+SLICE = 1 << 22
 """Pairs that are in memory a second time while they are written."""
 _EXCHANGES = ("shuffle", "broadcast")
 
@@ -123,45 +123,45 @@ def _join(
 ) -> JoinPairs:
     moves = company.engine
 
-    def look_at(told: dict[str, Any]) -> tuple[list[Source], list[Source]]:
+    def look_at(report: dict[str, Any]) -> tuple[list[Source], list[Source]]:
         _check_how(how)
         check_words(options, structure, join)
         if exchange not in (None, *_EXCHANGES):
             raise InvalidArgument(f"exchange: {exchange!r} is none of {', '.join(_EXCHANGES)}")
         built, probed = _pair(right, left)
         for name, side in (("right", built), ("left", probed)):
-            told[name] = [key_of(one, one.library.stream_for(None)[0]) for one in side]
-            told[f"{name} size"] = _size(side[0])
+            report[name] = [key_of(one, one.library.stream_for(None)[0]) for one in side]
+            report[f"{name} size"] = _size(side[0])
         return (built, probed)
 
-    (built, probed), told_all = company.agree(("join", how, exchange, structure, *options.items()), look_at)
-    if any(len(one["right"]) != len(told_all[0]["right"]) for one in told_all):
+    (built, probed), reports = company.agree(("join", how, exchange, structure, *options.items()), look_at)
+    if any(len(one["right"]) != len(reports[0]["right"]) for one in reports):
         raise InvalidArgument("right: processes differ in the number of columns")
-    sizes = {name: [one[f"{name} size"] for one in told_all] for name in ("left", "right")}
+    sizes = {name: [one[f"{name} size"] for one in reports] for name in ("left", "right")}
     keys = []
     for at in range(len(built)):
-        both = [of_all(name, [one[name][at] for one in told_all], sizes[name]) for name in ("right", "left")]
+        both = [of_all(name, [one[name][at] for one in reports], sizes[name]) for name in ("right", "left")]
         keys.append(_common(empty_source("right", both[0]), empty_source("left", both[1]), 0))
 
-    def prepare(told: dict[str, Any]) -> tuple[_Side, _Side]:
+    def prepare(report: dict[str, Any]) -> tuple[_Side, _Side]:
         sides = []
         for name, sources in (("left", probed), ("right", built)):
             side = _side(name, sources, keys, sum(sizes[name][: moves.process]), moves)
-            told[name] = (sample(side.columns[0], None, _SAMPLE), len(side.rows))
+            report[name] = (sample(side.columns[0], None, _SAMPLE), len(side.rows))
             sides.append(side)
         return (sides[0], sides[1])
 
-    (own, other), told_all = company.agree(("join", "prepared"), prepare)
-    lefts, rights = (sum(one[name][1] for one in told_all) for name in ("left", "right"))
+    (own, other), reports = company.agree(("join", "prepared"), prepare)
+    lefts, rights = (sum(one[name][1] for one in reports) for name in ("left", "right"))
     shards = moves.processes * len(moves.places)
     small_left = how == "inner" and lefts < rights
     small, entries = ("left", lefts) if small_left else ("right", rights)
     if exchange is None:
         exchange = "broadcast" if entries * shards <= lefts + rights else "shuffle"
     if exchange == "broadcast":
-        parts = _to_all(company, own, other, small_left, [one[small][1] for one in told_all])
+        parts = _to_all(company, own, other, small_left, [one[small][1] for one in reports])
     else:
-        of_left, of_right = ([one[name] for one in told_all] for name in ("left", "right"))
+        of_left, of_right = ([one[name] for one in reports] for name in ("left", "right"))
         hot = _hot(of_left, of_right, shards, how, len(keys))
         samples = [*of_left, *of_right]
         for one, _ in hot:
@@ -169,7 +169,7 @@ def _join(
         splitters = splitters_from([one for one, _ in samples], shards, [float(size) for _, size in samples])
         parts = _to_owners(company, own, other, splitters, hot)
 
-    def match(told: dict[str, Any]) -> JoinPairs:
+    def match(report: dict[str, Any]) -> JoinPairs:
         return _joined(parts, own, how, structure, options)
 
     pairs, _ = company.agree(("join", "matched"), match)
@@ -192,14 +192,13 @@ def _side(name: str, sources: list[Source], keys: list[Key], begin: int, engine:
     rows = library.arange(len(columns[0])) + begin
     there = None
     for one in columns:
-        if one.there is not None:
-            there = one.there if there is None else there & one.there
+        there = in_both(there, one.there)
     arrays = [one.array for one in columns]
     if there is None:
         return _Side(arrays, rows, rows[:0])
-    places = library.nonzero(there)
+    positions = library.nonzero(there)
     unmatched = library.take(rows, library.nonzero(~there))
-    return _Side([library.take(one, places) for one in arrays], library.take(rows, places), unmatched)
+    return _Side([library.take(one, positions) for one in arrays], library.take(rows, positions), unmatched)
 
 
 _Parts = list[tuple[list[Any], list[Any]]]  # columns of both sides, and rows behind them, to join at a shard
@@ -221,7 +220,7 @@ def _hot(of_left: Sampled, of_right: Sampled, shards: int, how: str, columns: in
 def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: _Hot) -> _Parts:
     """Rows at the owners of their keys; those with a hot key as with `_to_all`."""
 
-    def divide(told: dict[str, Any]) -> tuple[list[tuple[Routes, list[Any]]], list[list[_Side]]]:
+    def divide(report: dict[str, Any]) -> tuple[list[tuple[Routes, list[Any]]], list[list[_Side]]]:
         sides, stay = [own, other], []
         for keys, _ in hot:
             divided = [_apart(side, keys) for side in sides]
@@ -233,22 +232,22 @@ def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: 
             routes = route(side.columns[0], None, splitters)
             rest = [library.take(one, routes.sources) for one in [*side.columns[1:], side.rows]]
             found.append((routes, [routes.lower, *rest]))
-        told["counts"] = [routes.counts for routes, _ in found]
-        told["hot"] = [[len(side.rows) for side in both] for both in stay]
+        report["counts"] = [routes.counts for routes, _ in found]
+        report["hot"] = [[len(side.rows) for side in both] for both in stay]
         return (found, stay)
 
-    (sides, stay), told_all = company.agree(("join", "routes"), divide)
-    between = [by_process(np.stack([one["counts"][at] for one in told_all])) for at in range(len(sides))]
+    (sides, stay), reports = company.agree(("join", "routes"), divide)
+    between = [by_process(np.stack([one["counts"][at] for one in reports])) for at in range(len(sides))]
     come = sum(int(one[:, company.process].sum()) for one in between) if company.processes > 1 else 0
     _agree_on_room(company, own, come)
     moved = [
-        distribute(company, [routes], [columns], np.stack([one["counts"][at] for one in told_all]))
+        distribute(company, [routes], [columns], np.stack([one["counts"][at] for one in reports]))
         for at, (routes, columns) in enumerate(sides)
     ]
     parts = list(zip(*moved))
     for at, (lefts, rights) in enumerate(stay):
         small_left = hot[at][1]
-        sizes = [one["hot"][at][0 if small_left else 1] for one in told_all]
+        sizes = [one["hot"][at][0 if small_left else 1] for one in reports]
         parts += _to_all(company, lefts, rights, small_left, sizes)
     return parts
 
@@ -258,7 +257,7 @@ def _agree_on_room(company: Company, side: _Side, rows: int) -> None:
     engine = company.engine
     columns = [*side.columns, side.rows]
 
-    def reserve(told: dict[str, Any]) -> None:
+    def reserve(report: dict[str, Any]) -> None:
         widest = max(columns, key=lambda one: arrays_of(one).dtype(one).itemsize)
         engine.reserve(widest, len(columns) * rows)
 
@@ -269,8 +268,8 @@ def _apart(side: _Side, hot: Any) -> list[_Side]:
     """The rows without a hot key, and those with one."""
     library = arrays_of(side.rows)
     return [
-        side._replace(columns=[library.take(one, places) for one in side.columns], rows=library.take(side.rows, places))
-        for places in apart(side.columns[0], hot)
+        side._replace(columns=[library.take(one, some) for one in side.columns], rows=library.take(side.rows, some))
+        for some in apart(side.columns[0], hot)
     ]
 
 
@@ -280,13 +279,13 @@ def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes:
     # Padded to the most of a process, then without that.
     _agree_on_room(company, small, max(sizes) * len(sizes) + sum(sizes) if company.processes > 1 else 0)
     spread = [company.spread(one, sizes) for one in [*small.columns, small.rows]]
-    places = company.engine.places
+    devices = company.engine.places
     parts = []
-    for at, place in enumerate(places):
-        begin, end = (len(large.rows) * i // len(places) for i in (at, at + 1))
-        here = [to_device(one, place) for one in spread]
-        there = [to_device(one[begin:end], place) for one in [*large.columns, large.rows]]
-        parts.append((here, there) if small_left else (there, here))
+    for at, device in enumerate(devices):
+        begin, end = (len(large.rows) * i // len(devices) for i in (at, at + 1))
+        whole = [to_device(one, device) for one in spread]
+        rest = [to_device(one[begin:end], device) for one in [*large.columns, large.rows]]
+        parts.append((whole, rest) if small_left else (rest, whole))
     return parts
 
 
@@ -305,8 +304,8 @@ def _joined(parts: _Parts, own: _Side, how: str, structure: str, options: dict[s
     rights = library.empty(size, "int64") if how in ("inner", "left") else None
     end = 0
     for (call, found, _), (left, right) in zip(matched, parts):
-        for first in range(0, found.size, STRETCH):
-            some = call.rows(found, how, first, STRETCH)
+        for first in range(0, found.size, SLICE):
+            some = call.rows(found, how, first, SLICE)
             begin, end = end, end + len(some.probe)
             lefts[begin:end] = beside(arrays_of(left[-1]).take(left[-1], some.probe), own.rows)
             if rights is not None:
@@ -318,30 +317,30 @@ def _joined(parts: _Parts, own: _Side, how: str, structure: str, options: dict[s
     return JoinPairs(lefts, rights)
 
 
-def _rows_or_none(rows: Any, places: Any) -> Any:
-    """The rows at some places, -1 where a place is -1."""
+def _rows_or_none(rows: Any, positions: Any) -> Any:
+    """The rows at some positions, -1 where a position is -1."""
     library = arrays_of(rows)
-    lone = places < 0
+    lone = positions < 0
     if len(rows) == 0:
-        return places
-    some = library.where(lone, library.full(len(places), 0, "int64"), places)
-    return library.where(lone, places, library.take(rows, some))
+        return positions
+    some = library.where(lone, library.full(len(positions), 0, "int64"), positions)
+    return library.where(lone, positions, library.take(rows, some))
 
 
 def _join_index(left: Any, index: ShardedIndex, how: str) -> JoinPairs:
     company = index._company
     index._check_open()
 
-    def prepare(told: dict[str, Any]) -> Any:
+    def prepare(report: dict[str, Any]) -> Any:
         _check_how(how)
         source = look("left", left)
         if source.scalar:
             raise InvalidType(f"left: {left!r} is a single number; give a column, as [x]")
-        told["size"] = len(dense(source, company.engine, index._key))
-        return source.given
+        report["size"] = len(dense(source, company.engine, index._key))
+        return source.value
 
-    probes, told_all = company.agree(("join", how, "with an index"), prepare)
-    begin = sum(one["size"] for one in told_all[: company.process])
+    probes, reports = company.agree(("join", how, "with an index"), prepare)
+    begin = sum(one["size"] for one in reports[: company.process])
     if how in ("semi", "anti"):
         found = index.contains(probes)
         library = arrays_of(found)

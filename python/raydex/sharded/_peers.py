@@ -94,9 +94,9 @@ class _Memory:
         found = np.full(_COUNTERS // 4, number % (1 << 32), "uint32")
         self._copy("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(self.own), ctypes.c_void_p(found.ctypes.data))
 
-    def _copy(self, name: str, to: Any, of: Any) -> None:
+    def _copy(self, name: str, target: Any, source: Any) -> None:
         with current(self._device):
-            driver().call(name, to, of, ctypes.c_size_t(_COUNTERS), self.stream)
+            driver().call(name, target, source, ctypes.c_size_t(_COUNTERS), self.stream)
             driver().call("cuStreamSynchronize", self.stream)
 
     def close(self) -> None:
@@ -281,16 +281,16 @@ class PeerRoom:
         `parts`: bytes for each process, none for this one. `begins`: where they go in its room."""
         self._watch.begin()
         self._messages += 1
-        on = ctypes.c_void_p(stream.cuda_stream)
+        handle = ctypes.c_void_p(stream.cuda_stream)
         with current(self._device.index):
             for other in self._others:
                 part = parts[other]
                 if len(part):
                     to = ctypes.c_uint64(self._memory.there[other] + _COUNTERS + begins[other])
                     driver().call(
-                        "cuMemcpyAsync", to, ctypes.c_uint64(part.data_ptr()), ctypes.c_size_t(len(part)), on
+                        "cuMemcpyAsync", to, ctypes.c_uint64(part.data_ptr()), ctypes.c_size_t(len(part)), handle
                     )
-                self._write(other, on)
+                self._write(other, handle)
         return Message(self, self._messages, stream.record_event())
 
     def wait_for(self, number: int) -> None:

@@ -38,14 +38,14 @@ def landings(company: Company, like: Sequence[Any], sizes: Sequence[npt.NDArray[
 def _make(company: Company, needed: npt.NDArray[np.int64]) -> None:
     engine, own = company.engine, int(needed[company.process])
 
-    def leave(told: dict[str, Any]) -> None:
+    def leave(report: dict[str, Any]) -> None:
         _rooms.pop(engine, None)
         engine.leave_room()
 
-    def make(told: dict[str, Any]) -> None:
-        told["room"] = engine.make_room(own)
+    def make(report: dict[str, Any]) -> None:
+        report["room"] = engine.make_room(own)
 
     company.agree(("leave", "room"), leave)
-    _, told = company.agree(("make", "room"), make, retry=True)
-    company.enter_room([one["room"] for one in told])
+    _, report = company.agree(("make", "room"), make, retry=True)
+    company.enter_room([one["room"] for one in report])
     _rooms[engine] = needed

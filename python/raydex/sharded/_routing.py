@@ -21,7 +21,7 @@ from raydex import _raydex
 from raydex._columns import column_of, look
 from raydex.sharded._arrays import Arrays, arrays_of
 
-STRETCH = 1 << 22
+SLICE = 1 << 22
 """Rows of which it is in memory where they go."""
 
 
@@ -58,7 +58,7 @@ class Routes:
 
 
 def route(
-    lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None, unit: int = 1
+    lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None, multiple: int = 1
 ) -> Routes:
     """The pieces of a batch of probes.
 
@@ -70,7 +70,7 @@ def route(
         Of NumPy, of the keys' dtype, ascending, with NaN as the greatest key.
     there
         Which probes are not missing, an array of bool; None: all.
-    unit
+    multiple
         What the pieces of a shard are a multiple of: the last one of a batch of points is repeated up to it.
 
     What is promised: pieces are grouped by shard, ascending by probe within a shard; a piece has the ends of
@@ -81,14 +81,14 @@ def route(
     if there is not None:
         some = library.nonzero(there)
         ends = None if upper is None else library.take(upper, some)
-        routes = route(library.take(lower, some), ends, splitters, None, unit)
+        routes = route(library.take(lower, some), ends, splitters, None, multiple)
         return Routes(
             routes.counts, library.take(some, routes.sources), routes.lower, routes.upper, len(lower), False
         )
     if len(splitters) >= _raydex.most_shards:
-        return _route_twice(lower, upper, splitters, unit)
+        return _route_twice(lower, upper, splitters, multiple)
     source = look("probes", _numbers(lower))
-    place = source.library.device_for(None, "")
+    target = source.library.device_for(None, "")
     stream, _ = source.library.stream_for(None)
 
     # A copy of what lies anywhere in a message.
@@ -97,37 +97,37 @@ def route(
         for x in (lower, library.from_host(splitters), upper)
     )
     assert begins is not None and divisions is not None
-    batch = (place.session(), stream, begins.native, ends and ends.native)
-    parts = place.run(_raydex.divide, place.backend, *batch, divisions.native, unit)
-    size = parts.size()
+    batch = (target.session(), stream, begins.native, ends and ends.native)
+    division = target.run(_raydex.divide, target.backend, *batch, divisions.native, multiple)
+    size = division.size()
     bits = 32 if len(lower) < 2**31 else 64
     sources = library.empty(size, f"int{bits}")
     points = library.empty(size, library.dtype(lower))
     lasts = None if upper is None else library.empty(size, library.dtype(upper))
     address = source.library.address
-    place.run(
-        parts.write, *batch, address(sources), bits, address(points),
+    target.run(
+        division.write, *batch, address(sources), bits, address(points),
         0 if lasts is None else address(lasts),
     )  # fmt: skip
-    counts = np.array(parts.counts(), "int64")
-    return Routes(counts, sources, points, lasts, len(lower), upper is None, parts)
+    counts = np.array(division.counts(), "int64")
+    return Routes(counts, sources, points, lasts, len(lower), upper is None, division)
 
 
-def _route_twice(lower: Any, upper: Any, splitters: npt.NDArray[Any], unit: int) -> Routes:
+def _route_twice(lower: Any, upper: Any, splitters: npt.NDArray[Any], multiple: int) -> Routes:
     """The same for more shards than the library divides among: first among groups of so many."""
     library, most = arrays_of(lower), _raydex.most_shards
     groups = route(lower, upper, splitters[most - 1 :: most])
     ends = [None] * len(groups.counts) if upper is None else groups.split(groups.upper)
-    parts = [
-        route(begin, end, splitters[most * at : most * at + most - 1], None, unit)
+    each = [
+        route(begin, end, splitters[most * at : most * at + most - 1], None, multiple)
         for at, (begin, end) in enumerate(zip(groups.split(groups.lower), ends))
     ]
-    sources = [library.take(of, part.sources) for of, part in zip(groups.split(groups.sources), parts)]
+    sources = [library.take(some, one.sources) for some, one in zip(groups.split(groups.sources), each)]
     return Routes(
-        np.concatenate([part.counts for part in parts]),
+        np.concatenate([one.counts for one in each]),
         library.concatenate(sources),
-        library.concatenate([part.lower for part in parts]),
-        None if upper is None else library.concatenate([part.upper for part in parts]),
+        library.concatenate([one.lower for one in each]),
+        None if upper is None else library.concatenate([one.upper for one in each]),
         len(lower),
         upper is None,
     )
@@ -147,9 +147,9 @@ def sample(keys: Any, there: Any = None, size: int = 4096, seed: int = 0) -> npt
     fewer keys then. One seed draws the same keys each time."""
     library = arrays_of(keys)
     if len(keys) > size:
-        places = _drawn(library, len(keys), size, seed)
-        keys = library.take(keys, places)
-        there = None if there is None else library.take(there, places)
+        positions = _drawn(library, len(keys), size, seed)
+        keys = library.take(keys, positions)
+        there = None if there is None else library.take(there, positions)
     return library.to_host(keys if there is None else library.take(keys, library.nonzero(there)))
 
 
@@ -199,25 +199,25 @@ def undo(routes: Routes, answers: Any, how: str, fill: Any = -1, widen: bool = F
     answers
         A cell for each piece, in the order of `routes`, where its probes are.
     how
-        `place`: the answer of the only piece; for points. `first`: the smallest of the answers that are not
+        `single`: the answer of the only piece; for points. `first`: the smallest of the answers that are not
         negative. `sum`: the sum of all, 0 where there is no piece; integers wrap around.
     fill
-        The answer of `place` and `first` for a probe without a piece.
+        The answer of `single` and `first` for a probe without a piece.
 
     Returns
     -------
     array of the dtype of `answers`, with `widen` of int64 for int32
     """
     library = arrays_of(answers)
-    given = library.dtype(answers)
-    dtype = np.dtype("int64") if widen and given == np.int32 else given
+    own_dtype = library.dtype(answers)
+    dtype = np.dtype("int64") if widen and own_dtype == np.int32 else own_dtype
     if routes.all_there:
         out = library.empty(routes.size, dtype)
     else:
         out = library.full(routes.size, 0 if how == "sum" else fill, dtype)
     if routes.upper is None:
-        if routes.divided is not None and given.itemsize in (4, 8):
-            _put_together(routes, answers, out, dtype != given)
+        if routes.divided is not None and own_dtype.itemsize in (4, 8):
+            _put_together(routes, answers, out, dtype != own_dtype)
         else:
             library.put(out, routes.sources, library.cast(answers, dtype))
         return out
@@ -233,15 +233,21 @@ def undo(routes: Routes, answers: Any, how: str, fill: Any = -1, widen: bool = F
     return out
 
 
+def restore(routes: Routes, answers: Any, operation: str, widen: bool = False) -> Any:
+    """The answer of each probe to an operation that has a number for each, see `undo`."""
+    how = {"first": "first", "count": "sum", "sum": "sum"}.get(operation, "single")
+    return undo(routes, answers, how, False if operation == "contains" else -1, widen)
+
+
 def _put_together(routes: Routes, answers: Any, out: Any, widen: bool) -> None:
     source = look("answers", answers)
-    place = source.library.device_for(None, "")
+    target = source.library.device_for(None, "")
     stream, _ = source.library.stream_for(None)
     bits = 8 * arrays_of(routes.sources).dtype(routes.sources).itemsize
     cells = column_of(source, stream, copies=True)
     address = source.library.address
-    place.run(
-        routes.divided.put_together, place.session(), stream, address(routes.sources), bits, cells.native,
+    target.run(
+        routes.divided.put_together, target.session(), stream, address(routes.sources), bits, cells.native,
         address(out), len(out), widen,
     )  # fmt: skip
 
@@ -272,25 +278,25 @@ def undo_rows(routes: Routes, counts: Any, rows: Any) -> tuple[Any, Any]:
         library.put(free, probes, at + count)
     out = library.empty(len(rows), library.dtype(rows))
     ends = library.running(counts)
-    # Some at a time: places are as large as rows.
-    for first, last in _stretches(library, ends, len(rows)):
+    # Some at a time: positions are as large as rows.
+    for first, last in _slices(library, ends, len(rows)):
         begin, end = int(ends[first]), int(ends[last])
         if last == first + 1:  # one piece, however many rows it has
             at = int(begins[first])
             out[at : at + end - begin] = rows[begin:end]
             continue
         own = counts[first:last]
-        places = library.repeat(begins[first:last] - ends[first:last], own) + (library.arange(end - begin) + begin)
-        library.put(out, places, rows[begin:end])
+        positions = library.repeat(begins[first:last] - ends[first:last], own) + (library.arange(end - begin) + begin)
+        library.put(out, positions, rows[begin:end])
     return (offsets, out)
 
 
-def _stretches(library: Arrays, ends: Any, rows: int) -> list[tuple[int, int]]:
-    """Pieces, from one on and up to another, which have up to `STRETCH` rows together or are one. `ends`: how many
+def _slices(library: Arrays, ends: Any, rows: int) -> list[tuple[int, int]]:
+    """Pieces, from one on and up to another, which have up to `SLICE` rows together or are one. `ends`: how many
     rows the pieces before each have, and all."""
-    if rows <= STRETCH:
+    if rows <= SLICE:
         return [(0, len(ends) - 1)]
-    at = library.owners(np.arange(STRETCH, rows, STRETCH), ends)
+    at = library.owners(np.arange(SLICE, rows, SLICE), ends)
     begins, lasts = at[:-1], at[1:]
     others = (begins[1:] != begins[:-1]) | (lasts[1:] != lasts[:-1])
     cuts = [0, *(library.to_host(library.nonzero(others)) + 1).tolist(), len(ends) - 1]

@@ -14,11 +14,17 @@ from raydex import _raydex
 from raydex._columns import column_of, look
 from raydex._errors import InvalidArgument
 from raydex._index import Index, build, option_texts, row_ids_in
+from raydex._keys import Key
 from raydex._structures import known
 from raydex.sharded._arrays import arrays_of
 
 OPERATIONS = ("contains", "count", "first", "predecessor", "rank", "rows", "successor", "sum")
 ON_RANGES = ("count", "first", "rows", "sum")
+
+
+def row_id_bits(largest: int) -> int:
+    """The width of row ids among which this is the largest one."""
+    return 32 if largest < 2**32 - 1 else 64
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,17 @@ class Summary:
     max_row: int
     """The largest row that it has had."""
     resident_bytes: int
+
+
+def ordered_query(operation: str, key: Key, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    """How shards are asked for a rank, with its `side`, or for a predecessor or successor, with its `strict`: the
+    role of points, see `column_of`, and the arguments. Times of another unit may be between keys, or beyond all."""
+    if key.time is None or arguments.get("side", "left") not in ("left", "right"):
+        return ("", arguments)
+    if operation == "rank":
+        return ("at_most" if arguments["side"] == "right" else "below", {"side": "right"})
+    names = ("below", "at_most") if operation == "predecessor" else ("above", "at_least")
+    return (names[0] if arguments["strict"] else names[1], {"strict": False})
 
 
 def ends_of(dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -78,15 +95,15 @@ class Shard:
         **options: Any,
     ) -> None:
         source, row_source = look("column", keys), look("rows", rows)
-        place = source.library.device_for(device, structure)
+        target = source.library.device_for(device, structure)
         number, kept = source.library.stream_for(None)
-        of = column_of(source, number)
-        ids = place.run(row_ids_in, row_source, number, bits)
-        native = place.run(
-            _raydex.Index, structure, place.backend, place.session(), number, of.native, ids.native,
+        column = column_of(source, number)
+        ids = target.run(row_ids_in, row_source, number, bits)
+        native = target.run(
+            _raydex.Index, structure, target.backend, target.session(), number, column.native, ids.native,
             option_texts(options, structure, build),
         )  # fmt: skip
-        self._index = Index(native, place, of.key, kept, number)
+        self._index = Index(native, target, column.key, kept, number)
         self._held = [keys]  # all keys that it ever held, or more
         self.ordered = any(one.ranges for one in known() if one.name == self._index.info.structure)
 

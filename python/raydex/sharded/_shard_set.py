@@ -24,21 +24,21 @@ from raydex.sharded._shard import Shard, Summary, complete
 
 @dataclass
 class Values:
-    """The values of a sum: of each process a part."""
+    """The values of a sum: `own`, those of this process."""
 
-    part: Any
+    own: Any
     key: Key
-    begins: npt.NDArray[np.int64] | None = None  # the rows that the parts of all but process 0 begin at
+    begins: npt.NDArray[np.int64] | None = None  # the rows that those of all but process 0 begin at
 
 
 def values_of(values: Any, engine: Exchange) -> Values:
     cells = dense(look("values", values), engine)
-    dtype, part = cells.key.dtype, cells.array
+    dtype, own = cells.key.dtype, cells.array
     if cells.key.unit or dtype is None or dtype.kind not in "iuf":
         raise InvalidType(f"values: they are {cells.key}; sums are of numbers")
     if cells.there is not None:
-        part = arrays_of(part).where(cells.there, part, np.zeros(1, dtype))
-    return Values(part, cells.key)
+        own = arrays_of(own).where(cells.there, own, np.zeros(1, dtype))
+    return Values(own, cells.key)
 
 
 class ShardSet:
@@ -89,7 +89,7 @@ class ShardSet:
             mine = int(between[:, self.company.process].sum())
             engine = self.company.engine
             self.company.agree(
-                ("make", "room"), lambda told: engine.reserve(like, columns * mine), retry=True
+                ("make", "room"), lambda report: engine.reserve(like, columns * mine), retry=True
             )
             self._reserved = most
 
@@ -104,7 +104,7 @@ class ShardSet:
         ends = [company.exchange(one, sent, received) for one in columns]
         pieces = table[company.process] if company.processes == 1 else np.array([len(ends[0])])
         (counts, rows, sizes), _ = company.agree(
-            (operation, "answers"), lambda told: self._matches(ends, pieces, received), retry=True
+            (operation, "answers"), lambda report: self._matches(ends, pieces, received), retry=True
         )
         if summed is None:
             return self._rows_back(counts, rows, sizes, sent, received)
@@ -114,13 +114,13 @@ class ShardSet:
         """The pieces of each shard of this process, where it is: points, or the lower and upper ends of
         ranges."""
         lower, upper = (*ends, None)[:2]
-        parts = []
+        ends_by_shard = []
         end = 0
-        for place, count in zip(self.company.engine.places, pieces.tolist()):
+        for device, count in zip(self.company.engine.places, pieces.tolist()):
             begin, end = end, end + count
-            above = None if upper is None else to_device(upper[begin:end], place)
-            parts.append((to_device(lower[begin:end], place), above))
-        return parts
+            above = None if upper is None else to_device(upper[begin:end], device)
+            ends_by_shard.append((to_device(lower[begin:end], device), above))
+        return ends_by_shard
 
     def local(
         self, operation: str, ends: list[Any], pieces: npt.NDArray[np.int64], arguments: dict[str, Any]
@@ -170,7 +170,7 @@ class ShardSet:
         company = self.company
         counts = company.exchange(counts, received, sent)
 
-        def room(told: dict[str, Any]) -> list[int]:
+        def room(report: dict[str, Any]) -> list[int]:
             come = _sizes(counts, sent)
             company.engine.reserve(rows, sum(come))
             return come
@@ -178,16 +178,16 @@ class ShardSet:
         come, _ = company.agree(("rows", "room"), room, retry=True)
         return (counts, company.exchange(rows, sizes, come))
 
-    def place_values(self, values: Values, told: list[dict[str, Any]]) -> None:
+    def place_values(self, values: Values, report: list[dict[str, Any]]) -> None:
         """Learns which rows have their values where, and of which type all are."""
-        sizes = [one["values"][1] for one in told]
-        values.key = of_all("values", [one["values"][0] for one in told], sizes)
+        sizes = [one["values"][1] for one in report]
+        values.key = of_all("values", [one["values"][0] for one in report], sizes)
         if self.entries and sum(sizes) <= self.max_row:
             raise InvalidArgument(
                 f"values: {sum(sizes)} cells in all, but the largest row id is {self.max_row}"
             )
-        if len(values.part) == 0:
-            values.part = arrays_of(values.part).empty(0, cast(Any, values.key.dtype))
+        if len(values.own) == 0:
+            values.own = arrays_of(values.own).empty(0, cast(Any, values.key.dtype))
         values.begins = np.cumsum(sizes[:-1], dtype="int64")
 
     def _sums(self, counts: Any, rows: Any, values: Values) -> Any:
@@ -196,24 +196,24 @@ class ShardSet:
         library = arrays_of(rows)
         begins, kind = cast(Any, values.begins), cast(Any, values.key.dtype)
 
-        def ask(told: dict[str, Any]) -> Routes:
+        def ask(report: dict[str, Any]) -> Routes:
             routes = route(library.cast(rows, "int64"), None, begins)
-            told["counts"] = routes.counts
+            report["counts"] = routes.counts
             return routes
 
-        routes, told_all = company.agree(("values", "rows"), ask, retry=True)
-        table = np.stack([one["counts"] for one in told_all])
+        routes, reports = company.agree(("values", "rows"), ask, retry=True)
+        table = np.stack([one["counts"] for one in reports])
         sent, received = table[company.process].tolist(), table[:, company.process].tolist()
         self._make_room(routes.lower, table, 2)
-        asked = company.exchange(routes.lower, sent, received)
+        requested = company.exchange(routes.lower, sent, received)
         own = int(begins[company.process - 1]) if company.process else 0
         found, _ = company.agree(
-            ("values", "found"), lambda told: library.take(beside(values.part, rows), asked - own), retry=True
+            ("values", "found"), lambda report: library.take(beside(values.own, rows), requested - own), retry=True
         )
         back = company.exchange(found, received, sent)
 
-        def add(told: dict[str, Any]) -> Any:
-            cells = undo(routes, back, "place", fill=0)
+        def add(report: dict[str, Any]) -> Any:
+            cells = undo(routes, back, "single", fill=0)
             if kind == "uint64":
                 cells = library.view(cells, "int64")
             wide = library.cast(cells, "float64" if kind.kind == "f" else "int64")
@@ -236,18 +236,18 @@ def shard_splitters(splitters: npt.NDArray[Any], shards: int) -> npt.NDArray[Any
     return splitters[subranges - 1 :: subranges]
 
 
-def _sizes(counts: Any, parts: Sequence[int]) -> list[int]:
+def _sizes(counts: Any, counts_of_slices: Sequence[int]) -> list[int]:
     """The sums of the first `parts[0]` counts, the next `parts[1]`, and so on."""
     library = arrays_of(counts)
-    ends = library.from_host(np.cumsum([0, *parts]))
+    ends = library.from_host(np.cumsum([0, *counts_of_slices]))
     sizes: list[int] = np.diff(library.to_host(library.take(library.running(counts), ends))).tolist()
     return sizes
 
 
-def packed(rows: Any, places: Any, bits: int) -> Any:
+def packed(rows: Any, positions: Any, bits: int) -> Any:
     """Some of the rows as row ids of an index."""
     library = arrays_of(rows)
-    return library.view(library.cast(library.take(rows, places), f"int{bits}"), f"uint{bits}")
+    return library.view(library.cast(library.take(rows, positions), f"int{bits}"), f"uint{bits}")
 
 
 def build_shards(
@@ -262,10 +262,10 @@ def build_shards(
     structure, device, options = made
     parts = distribute(company, routes, columns, table)
 
-    def construct(told: dict[str, Any]) -> list[Shard]:
+    def construct(report: dict[str, Any]) -> list[Shard]:
         shards = [Shard(keys, rows, bits, structure, device, **options) for keys, rows in parts]
-        told["summaries"] = [shard.summary() for shard in shards]
+        report["summaries"] = [shard.summary() for shard in shards]
         return shards
 
-    shards, told_all = company.agree(("build", "of shards"), construct)
-    return (shards, [one for told in told_all for one in told["summaries"]])
+    shards, reports = company.agree(("build", "of shards"), construct)
+    return (shards, [one for report in reports for one in report["summaries"]])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._exchange import Company, Exchange, Transfer
-from raydex.sharded._overlap import parts_of
+from raydex.sharded._overlap import cut
 from raydex.sharded._receive_buffers import landings
 
 SMALL = 1 << 13
@@ -41,7 +41,7 @@ def ask_all(
     me, processes = company.process, company.processes
     begins = np.cumsum(sizes) - sizes
     own, at = int(sizes[me]), int(begins[me])
-    there = np.arange(processes) * own  # where this process has the answers of each
+    answer_begins = np.arange(processes) * own  # where this process has the answers of each
     of_others = sizes * (np.arange(processes) != me)
     to_others = own * (np.arange(processes) != me)
     every = np.full(processes, sizes.sum())
@@ -50,7 +50,7 @@ def ask_all(
     coming = company.begin([
         Transfer(
             [column[:count] for count in to_others.tolist()], landing, [at] * processes,
-            parts_of(landing.cells, begins, of_others), mark,
+            cut(landing.cells, begins, of_others), mark,
         )
         for column, landing in zip(columns, come)
     ])  # fmt: skip
@@ -59,26 +59,26 @@ def ask_all(
     for wait in coming:
         company.wait(wait)
 
-    def look(told: dict[str, Any]) -> tuple[Any, Any]:
+    def look(report: dict[str, Any]) -> tuple[Any, Any]:
         return (local([landing.cells for landing in come]), company.engine.mark())
 
     (found, mark), _ = company.agree(step, look, retry=True)
     (wait,) = company.begin([
         Transfer(
-            parts_of(found, begins, of_others), answers, (me * sizes).tolist(),
-            parts_of(answers.cells, there, to_others), mark,
+            cut(found, begins, of_others), answers, (me * sizes).tolist(),
+            cut(answers.cells, answer_begins, to_others), mark,
         )
     ])  # fmt: skip
     answers.cells[me * own : me * own + own] = found[at : at + own]
     company.wait(wait)
-    return parts_of(answers.cells, there, np.full(processes, own))
+    return cut(answers.cells, answer_begins, np.full(processes, own))
 
 
-def in_one(operation: str, parts: list[Any]) -> Any:
+def in_one(operation: str, answers: list[Any]) -> Any:
     """The answer of each probe, of those of the shards in ascending order, which know of themselves alone."""
-    library = arrays_of(parts[0])
-    found = parts[0]
-    for more in parts[1:]:
+    library = arrays_of(answers[0])
+    found = answers[0]
+    for more in answers[1:]:
         if operation == "contains":
             found = found | more
         elif operation == "first":

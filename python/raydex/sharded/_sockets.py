@@ -16,7 +16,7 @@ from collections.abc import Sequence
 _HEAD = struct.Struct("<q")
 _CONNECTING = 10.0  # seconds, after which gloo is used
 MOST = 1 << 15
-"""Longer notes are not sent: with all processes sending first, they could be too many for the system to hold."""
+"""Longer messages are not sent: with all processes sending first, they could be too many for the system to hold."""
 
 
 def host_of_process() -> tuple[str, int]:
@@ -25,8 +25,8 @@ def host_of_process() -> tuple[str, int]:
     return (boot, os.stat("/proc/self/ns/pid").st_ino)
 
 
-class Notes:
-    """Gathers notes between processes of this host, in a tenth of the time that gloo takes.
+class HostSockets:
+    """Gathers messages between processes of this host, in a tenth of the time that gloo takes.
 
     First `address` is told to the others, then all `connect`."""
 
@@ -36,7 +36,7 @@ class Notes:
         self._timeout = timeout
         self._folder = tempfile.mkdtemp(prefix="raydex-")  # which no other user can enter
         weakref.finalize(self, shutil.rmtree, self._folder, True)
-        self.address = os.path.join(self._folder, "notes")
+        self.address = os.path.join(self._folder, "messages")
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(self.address)
         self._listener.listen(processes)
@@ -58,13 +58,13 @@ class Notes:
             self._others[other] = one
         self._forget_address()
 
-    def gather(self, note: bytes) -> list[bytes] | None:
-        """The note of each process, or None on all if one is too long. A collective call."""
-        message = _HEAD.pack(len(note)) + (note if len(note) <= MOST else b"")
+    def gather(self, message: bytes) -> list[bytes] | None:
+        """The message of each process, or None on all if one is too long. A collective call."""
+        framed = _HEAD.pack(len(message)) + (message if len(message) <= MOST else b"")
         for one in self._others.values():
-            one.sendall(message)
-        found = {self._process: note}
-        fits = len(note) <= MOST
+            one.sendall(framed)
+        found = {self._process: message}
+        fits = len(message) <= MOST
         for other, one in self._others.items():
             (size,) = _HEAD.unpack(_read(one, _HEAD.size))
             fits = fits and size <= MOST

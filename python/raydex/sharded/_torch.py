@@ -22,9 +22,9 @@ from raydex.sharded._arrays import HOST_ARRAYS, Arrays, arrays_of
 from raydex.sharded._devices import ordinal_of
 from raydex.sharded._exchange import Landing, Transfer
 from raydex.sharded._peers import ALIGN, PeerRoom
-from raydex.sharded._sockets import Notes, host_of_process
+from raydex.sharded._sockets import HostSockets, host_of_process
 
-_NOTE = 2048  # bytes that are gathered at once
+_MESSAGE = 2048  # bytes that are gathered at once
 
 
 class _Begun:
@@ -52,9 +52,9 @@ def _shut_down(group: Any) -> None:
         end()
 
 
-def _prefixed(dist: Any, store: Any, name: str, of: str) -> Any:
+def _prefixed(dist: Any, store: Any, name: str, purpose: str) -> Any:
     """A part of a store that nobody else writes to."""
-    return dist.PrefixStore(f"{name}, {of}", store)
+    return dist.PrefixStore(f"{name}, {purpose}", store)
 
 
 def _attempt(call: Callable[..., Any], *arguments: Any) -> Any:
@@ -109,10 +109,10 @@ class TorchExchange:
         store = dist.distributed_c10d._get_default_store()
         name = f"raydex of {' '.join(map(str, ranks))}"
         count = store.add(f"{name}, {self.process}", 1)  # the same on all: making one is collective
-        of = functools.partial(_prefixed, dist, store, f"{name}, {count}")
+        part_of_store = functools.partial(_prefixed, dist, store, f"{name}, {count}")
         self._begun: weakref.WeakSet[_Begun] = weakref.WeakSet()
         # And that of arrays, if it is another one.
-        self._groups = [dist.ProcessGroupGloo(of("gloo"), self.process, self.processes, limit)]
+        self._groups = [dist.ProcessGroupGloo(part_of_store("gloo"), self.process, self.processes, limit)]
         self.device: Any = None
         if str(device) != "cpu" and "nccl" in str(dist.get_backend_config(group)):
             self.device = torch.device("cuda", torch.cuda.current_device())
@@ -120,12 +120,12 @@ class TorchExchange:
             options._timeout = limit
             options.is_high_priority_stream = True  # what is sent goes before the blocks of the next lookup
             options.group_name, options.global_ranks_in_group = f"{name}, {count}", list(ranks)  # for its logs
-            self._groups.append(dist.ProcessGroupNCCL(of("nccl"), self.process, self.processes, options))
+            self._groups.append(dist.ProcessGroupNCCL(part_of_store("nccl"), self.process, self.processes, options))
             self._beside = _stream_beside(self.device)
         self.places: Sequence[Any] = (self.device,)
         # NCCL sends what begins at a multiple of 16 bytes 2.4 times as fast as others.
         self.unit = 1 if self.device is None else 16
-        self._notes: Notes | None = None
+        self._sockets: HostSockets | None = None
         self._peers: PeerRoom | None = None
         if peers and self.processes > 1:
             self._meet(timeout)
@@ -133,16 +133,16 @@ class TorchExchange:
     def _meet(self, timeout: float) -> None:
         """Connects processes that are all of this host. A collective call."""
         host = _attempt(host_of_process)
-        notes = _attempt(Notes, self.process, self.processes, timeout)
+        sockets = _attempt(HostSockets, self.process, self.processes, timeout)
         room = None
         if self.device is not None:
             room = _attempt(PeerRoom, self._torch, self.device, self.process, self.processes, timeout)
-        told = self.gather((host, os.getpid(), notes and notes.address, room and _attempt(room.make, 0)))
-        hosts, processes, addresses, handles = zip(*told)
+        reports = self.gather((host, os.getpid(), sockets and sockets.address, room and _attempt(room.make, 0)))
+        hosts, processes, addresses, handles = zip(*reports)
 
         def connect() -> bool:
-            assert notes is not None
-            notes.connect(addresses)
+            assert sockets is not None
+            sockets.connect(addresses)
             return True
 
         def enter() -> bool:
@@ -156,9 +156,9 @@ class TorchExchange:
         entered = near and all(handles) and _attempt(enter)
         found = self.gather((connected, entered))
         if all(one for one, _ in found):
-            self._notes = notes
-        elif notes is not None:
-            notes.close()
+            self._sockets = sockets
+        elif sockets is not None:
+            sockets.close()
         if all(one for _, one in found):
             self._peers = room
         elif room is not None:
@@ -180,22 +180,22 @@ class TorchExchange:
             f"torch.as_tensor(x, device={str(self.device)!r})"
         )
 
-    def gather(self, what: object) -> list[Any]:
+    def gather(self, value: object) -> list[Any]:
         # all_gather_object gathers sizes first; nearly all that is small goes along with its size.
-        note = pickle.dumps(what)
-        near = None if self._notes is None else self._notes.gather(note)
+        message = pickle.dumps(value)
+        near = None if self._sockets is None else self._sockets.gather(message)
         if near is not None:
             return [pickle.loads(one) for one in near]
-        cells = np.frombuffer(note, "uint8")
+        cells = np.frombuffer(message, "uint8")
         size = len(cells)
-        notes = np.zeros(_NOTE, "uint8")
-        notes[:8].view("int64")[0] = size
-        notes[8 : 8 + size] = cells[: _NOTE - 8]
-        found = self._gathered(notes)
+        padded = np.zeros(_MESSAGE, "uint8")
+        padded[:8].view("int64")[0] = size
+        padded[8 : 8 + size] = cells[: _MESSAGE - 8]
+        found = self._gathered(padded)
         sizes = found[:, :8].copy().view("int64")[:, 0]
         most = int(sizes.max())
-        if most > _NOTE - 8:
-            found = self._gathered(np.concatenate([notes[:8], cells, np.zeros(most - size, "uint8")]))
+        if most > _MESSAGE - 8:
+            found = self._gathered(np.concatenate([padded[:8], cells, np.zeros(most - size, "uint8")]))
         return [pickle.loads(one[8 : 8 + size].tobytes()) for one, size in zip(found, sizes.tolist())]
 
     def _gathered(self, cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -234,22 +234,22 @@ class TorchExchange:
         self._empty(size, library, "uint8")
         return None
 
-    def enter_room(self, told: Sequence[Any]) -> None:
+    def enter_room(self, made: Sequence[Any]) -> None:
         if self._peers is not None:
-            self._peers.enter(told)
+            self._peers.enter(made)
 
     def landings(self, like: Sequence[Any], sizes: npt.NDArray[np.int64]) -> list[Landing]:
         found = []
         begins = np.zeros(self.processes, "int64")
-        for one, of in zip(like, sizes):
+        for one, counts in zip(like, sizes):
             library, dtype = arrays_of(one), arrays_of(one).dtype(one)
             if self._peers is None:
-                found.append(Landing(self._empty(int(of[self.process]), library, dtype), []))
+                found.append(Landing(self._empty(int(counts[self.process]), library, dtype), []))
                 continue
-            begin, size = int(begins[self.process]), int(of[self.process]) * dtype.itemsize
+            begin, size = int(begins[self.process]), int(counts[self.process]) * dtype.itemsize
             cells = library.view(self._peers.cells[begin : begin + size], dtype)
             found.append(Landing(cells, begins.tolist()))
-            begins += -(-of * dtype.itemsize // ALIGN) * ALIGN
+            begins += -(-counts * dtype.itemsize // ALIGN) * ALIGN
         return found
 
     def _empty(self, size: int, library: Arrays, dtype: np.dtype[Any] | str) -> Any:
@@ -290,9 +290,9 @@ class TorchExchange:
         """As `all_to_all`, which gloo has of one array alone."""
         group = self._group(True)
         works = []
-        for process, (part, place) in enumerate(zip(sent, received)):
-            if len(place):
-                works.append(group.recv([self._bytes(place)], process, 0))
+        for process, (part, buffer) in enumerate(zip(sent, received)):
+            if len(buffer):
+                works.append(group.recv([self._bytes(buffer)], process, 0))
             if len(part):
                 works.append(group.send([self._bytes(part)], process, 0))
         return works
@@ -323,22 +323,22 @@ class TorchExchange:
 
     def close(self) -> None:
         groups, self._groups = self._groups, []
-        notes, self._notes = self._notes, None
+        sockets, self._sockets = self._sockets, None
         peers, self._peers = self._peers, None
         with contextlib.ExitStack() as each:  # all of them, from the last one on, whichever raises
             for group in groups:
                 each.callback(_shut_down, group)
             if peers is not None:
                 each.callback(peers.close)
-            if notes is not None:
-                each.callback(notes.close)
+            if sockets is not None:
+                each.callback(sockets.close)
 
     def abandon(self) -> None:
         # Others hear of it first, by sockets, or when nothing refers to the group of gloo any more.
-        notes, self._notes = self._notes, None
+        sockets, self._sockets = self._sockets, None
         peers, self._peers = self._peers, None
-        if notes is not None:
-            _attempt(notes.close)
+        if sockets is not None:
+            _attempt(sockets.close)
         # What is under way between GPUs never ends when a process is gone.
         for group in self._groups[1:]:
             if hasattr(group, "abort"):  # since PyTorch 2.7

@@ -72,13 +72,13 @@ def few_and_many(engine):
     return "done"
 
 
-def notes(engine):
-    """Whether notes go by sockets; short and long ones, also by turns."""
+def messages(engine):
+    """Whether messages go by sockets; short and long ones, also by turns."""
     for size in (0, 100, _sockets.MOST, 3 * _sockets.MOST, 1):
         some = [3 * _sockets.MOST if at == 1 else size for at in range(engine.processes)]
         for of in ((size,) * engine.processes, range(size, size + engine.processes), some):
             assert engine.gather("x" * of[engine.process]) == ["x" * one for one in of]
-    found = engine._notes is not None
+    found = engine._sockets is not None
     engine.close()
     assert _error_of(engine.gather, 1) == ("RuntimeError", "the process groups are closed")
     return found
@@ -329,7 +329,7 @@ def no_memory_to_put_in_order(engine, subranges):
     keys = np.arange(5000)
     own = np.array_split(keys, engine.processes)[engine.process]
     index = raydex.sharded.build(put(engine)(own), engine=engine, most_probes=2000)
-    undo, in_one, failed = _call.undo, _call.in_one, []
+    restore, in_one, failed = _call.restore, _call.in_one, []
 
     def once(call):
         def of(*arguments, **named):
@@ -340,10 +340,10 @@ def no_memory_to_put_in_order(engine, subranges):
         return of
 
     try:
-        _call.undo, _call.in_one = once(undo), once(in_one)
+        _call.restore, _call.in_one = once(restore), once(in_one)
         _works(index, put(engine)(keys))
     finally:
-        _call.undo, _call.in_one = undo, in_one
+        _call.restore, _call.in_one = restore, in_one
     return len(failed)
 
 
@@ -457,7 +457,7 @@ def memory_of_a_join(engine, how, with_index=False):
     """The most that a join of many pairs holds, in arrays of 8 bytes a pair, what it returns among them."""
     import torch
 
-    _joins.STRETCH = _routing.STRETCH = 1 << 16
+    _joins.SLICE = _routing.SLICE = 1 << 16
     one = put(engine)(np.zeros(1000, "int64"))
     other = raydex.sharded.build(one, engine=engine) if with_index else one
     if engine.device is None:

@@ -184,7 +184,7 @@ def test_an_asynchronous_client_is_refused():
 
 def test_a_shard_that_is_sent_is_equal_to_the_one_it_was(random, caplog):
     keys, rows = random.integers(0, 50, 300), random.permutation(300)
-    part = _shards.Part(keys, rows, 32, "btree", None, {})
+    part = _shards.TaskShard(keys, rows, 32, "btree", None, {})
     part.insert(np.array([3, 77]), np.array([1000, 1001]))
     part.erase(np.array([5]))
     other = pickle.loads(pickle.dumps(part))
@@ -193,7 +193,7 @@ def test_a_shard_that_is_sent_is_equal_to_the_one_it_was(random, caplog):
     for call in ("count", "first", "sum", "rank", "predecessor"):
         equal(part.answer(call, points), other.answer(call, points))
     assert other.index.info.structure == "btree" and other.index.info.row_id_bits == 32
-    nothing = pickle.loads(pickle.dumps(_shards.Part(keys[:0], rows[:0], 32, "auto", None, {})))
+    nothing = pickle.loads(pickle.dumps(_shards.TaskShard(keys[:0], rows[:0], 32, "auto", None, {})))
     assert nothing.entries == 0
 
 

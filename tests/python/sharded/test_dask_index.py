@@ -317,6 +317,14 @@ def test_structures(random):
         rd.build(series(keys, [100]), 3, "hash_bucket", load="much")
 
 
+def test_a_partition_of_missing_cells_alone():
+    """It says no type, and is of that of the others."""
+    partitions = [pd.Series([5, 3, 5]), pd.Series([None, None], dtype=object), pd.Series([7])]
+    column = dd.from_delayed([dask.delayed(one) for one in partitions], meta=partitions[0][:0], verify_meta=False)
+    index = rd.build(column, 2)
+    assert index.count([3, 5, 7]).tolist() == [1, 2, 1] and index.first([7]).tolist() == [5]
+
+
 def test_errors(random):
     frame = dd.from_pandas(pd.DataFrame({"a": [1, 2], "b": [3.0, 4.0], "s": ["x", "123456789"]}), npartitions=1)
     with pytest.raises(raydex.InvalidType, match="DataFrame of 3 columns"):
@@ -333,7 +341,7 @@ def test_errors(random):
         rd.build(da.ones(3, dtype=complex))
     mixed = dd.from_delayed([dask.delayed(pd.Series([1])), dask.delayed(pd.Series([1.5]))],
                             meta=pd.Series([], dtype=float), verify_meta=False)
-    with pytest.raises(raydex.InvalidType, match="a partition of float64, but one before it is of int64"):
+    with pytest.raises(raydex.InvalidType, match="of int64 in partition 0, but of float64 in partition 1"):
         rd.build(mixed)
     index = rd.build(frame["a"], 2)
     with pytest.raises(raydex.InvalidType, match="float64, but int64"):

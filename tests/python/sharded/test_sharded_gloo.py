@@ -19,8 +19,8 @@ def test_as_one_index(processes, peers, tmp_path):
 
 
 @pytest.mark.parametrize("peers", [True, False])
-def test_notes(peers, tmp_path):
-    assert run("notes", 3, tmp_path, peers=peers) == [peers] * 3
+def test_messages(peers, tmp_path):
+    assert run("messages", 3, tmp_path, peers=peers) == [peers] * 3
 
 
 @pytest.mark.parametrize("processes,subranges", [(1, 4), (2, 8), (3, 4)])

@@ -106,20 +106,20 @@ def test_answers_are_put_together(monkeypatch, library, random):
     counts[len(counts) // 2] = 100
     rows = random.integers(0, 1000, counts.sum()).astype("int32")
     begins = np.concatenate([[0], np.cumsum(counts)])
-    for stretch in (1 << 22, 40, 3, 1):
-        monkeypatch.setattr(_routing, "STRETCH", stretch)
+    for size in (1 << 22, 40, 3, 1):
+        monkeypatch.setattr(_routing, "SLICE", size)
         offsets, found = undo_rows(routes, to(library, counts), to(library, rows))
         assert np.asarray(found).dtype == np.int32
         for at in range(200):
             wanted = [rows[begins[piece]:begins[piece + 1]] for piece in np.flatnonzero(sources == at)]
             cases.equal(found[offsets[at]:offsets[at + 1]], np.concatenate([np.empty(0), *wanted]))
     points = route(to(library, lower), None, splitters, to(library, lower % 2 == 0))
-    cases.equal(undo(points, points.lower, "place"), np.where(lower % 2 == 0, lower, -1))
+    cases.equal(undo(points, points.lower, "single"), np.where(lower % 2 == 0, lower, -1))
     cases.equal(undo(points, points.lower, "first", -7), np.where(lower % 2 == 0, lower, -7))
     for some in (None, to(library, lower % 2 == 0)):
         points = route(to(library, lower), None, splitters, some, 16)
         narrow = to(library, np.asarray(points.lower).astype("int32"))
-        found = undo(points, narrow, "place", widen=True)
+        found = undo(points, narrow, "single", widen=True)
         assert np.asarray(found).dtype == np.int64
         cases.equal(found, lower if some is None else np.where(lower % 2 == 0, lower, -1))
 
