@@ -23,12 +23,12 @@ void build(aggregate_handle* self, const index_handle& over, const session& from
 }
 
 nb::tuple info(const aggregate_handle& self) {
-  const aggregate_info of = [&] {
+  const aggregate_info info = [&] {
     const nb::gil_scoped_release unlocked;  // an end may be under way
     return self.shared([](const aggregate& one) { return one.info(); });
   }();
-  return nb::make_tuple(of.structure, to_string(of.where), to_string(of.key), of.entries,
-                        of.resident_bytes, of.build_peak_bytes);
+  return nb::make_tuple(info.structure, to_string(info.where), to_string(info.key), info.entries,
+                        info.resident_bytes, info.build_peak_bytes);
 }
 
 // Calls `ask` with the aggregate while nobody edits or closes its index, which each call is given:

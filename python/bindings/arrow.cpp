@@ -92,7 +92,7 @@ class owned {
   T base_{};
 };
 
-// A field's type. With a dictionary its cells are places there. `extension`: the name of a type
+// A field's type. With a dictionary its cells are indices of it. `extension`: the name of a type
 // that is made of it, else empty.
 struct field {
   std::string format;
@@ -141,34 +141,35 @@ field read_field(const ArrowSchema& schema) {
 
 // Refuses an array that is not laid out as its type is: nothing else tells before a pointer is
 // read.
-void check_layout(const field& of, const ArrowArray& array) {
+void check_layout(const field& type, const ArrowArray& array) {
   const auto refuse = [&](const char* why) {
-    throw invalid_argument("column: its Arrow array of type '" + of.format + "' " + why +
+    throw invalid_argument("column: its Arrow array of type '" + type.format + "' " + why +
                            "; it is damaged");
   };
-  constexpr std::int64_t end = std::int64_t{1} << 56;  // so that places in bytes are numbers
+  constexpr std::int64_t end = std::int64_t{1} << 56;  // so that offsets in bytes are numbers
   if (array.length < 0 || array.offset < 0 || array.length > end || array.offset > end)
     refuse("has a length or an offset that is none");
-  const bool is_text = of.format == "u" || of.format == "U" || of.format == "z" || of.format == "Z";
-  const bool is_view = of.format == "vu" || of.format == "vz";
+  const bool is_text =
+      type.format == "u" || type.format == "U" || type.format == "z" || type.format == "Z";
+  const bool is_view = type.format == "vu" || type.format == "vz";
   // A bitmap, and then offsets, cells or views; texts have bytes of their own.
-  const std::int64_t wanted = of.format == "n" || of.format.starts_with("+") ? 0
-                              : is_text || is_view                           ? 3
-                                                                             : 2;
+  const std::int64_t wanted = type.format == "n" || type.format.starts_with("+") ? 0
+                              : is_text || is_view                               ? 3
+                                                                                 : 2;
   if (array.n_buffers < wanted || (array.n_buffers > 0 && array.buffers == nullptr))
     refuse("has too few buffers");
   const bool has_cells = array.length > 0;
   if (wanted > 0 && has_cells && array.buffers[1] == nullptr) refuse("has no cells");
-  if ((of.dictionary != nullptr) != (array.dictionary != nullptr))
+  if ((type.dictionary != nullptr) != (array.dictionary != nullptr))
     refuse("has a dictionary that its type has not, or none");
-  if (of.dictionary) check_layout(*of.dictionary, *array.dictionary);
-  if (array.n_children != static_cast<std::int64_t>(of.children.size()) ||
+  if (type.dictionary) check_layout(*type.dictionary, *array.dictionary);
+  if (array.n_children != static_cast<std::int64_t>(type.children.size()) ||
       (array.n_children > 0 && array.children == nullptr))
     refuse("has another number of children than its type");
-  for (std::size_t i = 0; i < of.children.size(); ++i) {
+  for (std::size_t i = 0; i < type.children.size(); ++i) {
     if (array.children[i] == nullptr) refuse("lacks a child");
-    check_layout(of.children[i], *array.children[i]);
-    if (of.format == "+s" && array.children[i]->length < array.offset + array.length)
+    check_layout(type.children[i], *array.children[i]);
+    if (type.format == "+s" && array.children[i]->length < array.offset + array.length)
       refuse("has more rows than a child");
   }
 }
@@ -198,9 +199,9 @@ nb::tuple import_array(nb::handle schema_capsule, nb::handle array_capsule) {
   schema.take(schema_capsule, "arrow_schema");
   const auto array = std::make_shared<owned<ArrowArray>>();
   array->take(array_capsule, "arrow_array");
-  const field of = read_field(*schema.get());
-  check_layout(of, *array->get());
-  return nb::make_tuple(of, std::vector<chunk>{{array, array->get()}});
+  const field type = read_field(*schema.get());
+  check_layout(type, *array->get());
+  return nb::make_tuple(type, std::vector<chunk>{{array, array->get()}});
 }
 
 // The same of an array that is on a device: also its type and number, and the event after which its
@@ -214,9 +215,9 @@ nb::tuple import_device_array(nb::handle schema_capsule, nb::handle array_capsul
   array->take(held.array, name);
   const address event =
       held.sync_event == nullptr ? 0 : *static_cast<const address*>(held.sync_event);
-  const field of = read_field(*schema.get());
-  check_layout(of, *array->get());
-  return nb::make_tuple(of, std::vector<chunk>{{array, array->get()}}, held.device_type,
+  const field type = read_field(*schema.get());
+  check_layout(type, *array->get());
+  return nb::make_tuple(type, std::vector<chunk>{{array, array->get()}}, held.device_type,
                         held.device_id, event);
 }
 
@@ -241,10 +242,10 @@ nb::tuple import_stream(nb::handle capsule) {
       chunks.push_back({array, array->get()});
     }
   }
-  const field of = read_field(*schema.get());
+  const field type = read_field(*schema.get());
   for (const chunk& one : chunks)
-    check_layout(of, *one.array);
-  return nb::make_tuple(of, chunks);
+    check_layout(type, *one.array);
+  return nb::make_tuple(type, chunks);
 }
 
 // Strings one after the other, as they are joined by.
@@ -268,12 +269,12 @@ T number_at(const void* numbers, std::int64_t i) {
   return static_cast<const T*>(numbers)[i];
 }
 
-[[noreturn]] void refuse_text(const char* what) {
-  throw invalid_argument(std::string("column: ") + what + " of its Arrow strings are damaged");
+[[noreturn]] void refuse_text(const char* part) {
+  throw invalid_argument(std::string("column: ") + part + " of its Arrow strings are damaged");
 }
 
 // String i, counted from the begin of the buffers, if it is valid. Views are of 16 bytes: a size,
-// then the string, or else four bytes of it, a buffer and a place there.
+// then the string, or else four bytes of it, a buffer and an offset there.
 std::string_view view_at(const ArrowArray& array, std::int64_t i) {
   const char* const at = static_cast<const char*>(array.buffers[1]) + 16 * i;
   std::int32_t view[4];
@@ -313,7 +314,7 @@ void check_offsets(const ArrowArray& array, const std::string& format) {
 }
 
 using reads_string = std::string_view (*)(const ArrowArray&, std::int64_t);
-using reads_place = std::int64_t (*)(const ArrowArray&, std::int64_t);
+using reads_index = std::int64_t (*)(const ArrowArray&, std::int64_t);
 
 reads_string string_reader(const std::string& format) {
   if (format.starts_with("v")) return view_at;
@@ -321,46 +322,46 @@ reads_string string_reader(const std::string& format) {
 }
 
 template <class T>
-std::int64_t place_at(const ArrowArray& array, std::int64_t i) {
+std::int64_t index_at(const ArrowArray& array, std::int64_t i) {
   return static_cast<std::int64_t>(number_at<T>(array.buffers[1], i));
 }
-reads_place place_reader(const std::string& format) {
+reads_index index_reader(const std::string& format) {
   switch (format[0]) {
     case 'c':
-      return place_at<std::int8_t>;
+      return index_at<std::int8_t>;
     case 'C':
-      return place_at<std::uint8_t>;
+      return index_at<std::uint8_t>;
     case 's':
-      return place_at<std::int16_t>;
+      return index_at<std::int16_t>;
     case 'S':
-      return place_at<std::uint16_t>;
+      return index_at<std::uint16_t>;
     case 'i':
-      return place_at<std::int32_t>;
+      return index_at<std::int32_t>;
     case 'I':
-      return place_at<std::uint32_t>;
+      return index_at<std::uint32_t>;
     default:
-      return place_at<std::int64_t>;
+      return index_at<std::int64_t>;
   }
 }
 
-// A copy of the chunks of a field of strings, or of places in a dictionary of them, as one column
+// A copy of the chunks of a field of strings, or of indices of a dictionary of them, as one column
 // of strings. Missing ones are empty.
-flat_strings flatten(const field& of, const std::vector<chunk>& chunks) {
+flat_strings flatten(const field& type, const std::vector<chunk>& chunks) {
   const nb::gil_scoped_release unlocked;
-  const std::string& format = of.dictionary ? of.dictionary->format : of.format;
+  const std::string& format = type.dictionary ? type.dictionary->format : type.format;
   const reads_string string = string_reader(format);
-  const reads_place place = of.dictionary ? place_reader(of.format) : nullptr;
+  const reads_index read_index = type.dictionary ? index_reader(type.format) : nullptr;
   flat_strings all;
   for (const chunk& one : chunks) {
     const ArrowArray& array = *one.array;
-    const ArrowArray& strings = place != nullptr ? *array.dictionary : array;
+    const ArrowArray& strings = read_index != nullptr ? *array.dictionary : array;
     check_offsets(strings, format);
     for (std::int64_t i = array.offset; i < array.offset + array.length; ++i) {
       const bool there = is_valid(array, i);
-      const std::int64_t own = there && place != nullptr ? place(array, i) : 0;
-      if (own < 0 || (own >= strings.length && there && place != nullptr))
-        refuse_text("places in the dictionary");
-      const std::int64_t at = place != nullptr ? strings.offset + own : i;
+      const std::int64_t own = there && read_index != nullptr ? read_index(array, i) : 0;
+      if (own < 0 || (own >= strings.length && there && read_index != nullptr))
+        refuse_text("indices of the dictionary");
+      const std::int64_t at = read_index != nullptr ? strings.offset + own : i;
       all.append(there && is_valid(strings, at) ? string(strings, at) : std::string_view());
     }
   }
@@ -368,8 +369,8 @@ flat_strings flatten(const field& of, const std::vector<chunk>& chunks) {
 }
 
 template <class T>
-address begin_of(const std::vector<T>& of) {
-  return reinterpret_cast<address>(of.data());
+address begin_of(const std::vector<T>& cells) {
+  return reinterpret_cast<address>(cells.data());
 }
 
 }  // namespace

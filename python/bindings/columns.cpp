@@ -180,23 +180,24 @@ class tensor_reader {
   nb::object read(nb::handle tensor, const key_format& format) const {
     if (functions_ == nullptr || !tensor.type().is(type_) || !is_current_->is_current())
       return nb::none();
-    nb::dlpack::dltensor of;
+    nb::dlpack::dltensor described;
     void* stream = nullptr;
-    if (functions_->describe(tensor.ptr(), &of) != 0 ||
+    if (functions_->describe(tensor.ptr(), &described) != 0 ||
         functions_->current_stream(nb::device::cuda::value, device_, &stream) != 0) {
       PyErr_Clear();
       return nb::none();
     }
-    if (of.device.device_type != nb::device::cuda::value || of.device.device_id != device_ ||
-        of.ndim != 1 || of.dtype != dlpack_type(format) || is_lazy(tensor)) {
+    if (described.device.device_type != nb::device::cuda::value ||
+        described.device.device_id != device_ || described.ndim != 1 ||
+        described.dtype != dlpack_type(format) || is_lazy(tensor)) {
       return nb::none();
     }
-    const auto size = static_cast<std::uint64_t>(of.shape[0]);
-    column cells(format, static_cast<const char*>(of.data) + of.byte_offset, size);
-    if (size > 0 && of.data == nullptr) return nb::none();  // a tensor without memory
+    const auto size = static_cast<std::uint64_t>(described.shape[0]);
+    column cells(format, static_cast<const char*>(described.data) + described.byte_offset, size);
+    if (size > 0 && described.data == nullptr) return nb::none();  // a tensor without memory
     if (size > 1) {
-      if (of.strides[0] <= 0) return nb::none();
-      cells.stride = static_cast<std::uint64_t>(of.strides[0]) * format.width;
+      if (described.strides[0] <= 0) return nb::none();
+      cells.stride = static_cast<std::uint64_t>(described.strides[0]) * format.width;
     }
     return nb::make_tuple(cells, size, reinterpret_cast<address>(stream), nb::none());
   }

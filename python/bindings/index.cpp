@@ -13,22 +13,22 @@ namespace {
 
 using optional_column = std::optional<column>;
 
-void build_index(index_handle* self, const std::string& structure, const std::string& where,
+void build_index(index_handle* self, const std::string& structure, const std::string& backend_name,
                  const session& from, address stream, const column& keys,
                  const optional_column& row_ids, const option_map& options) {
-  const backend on = parse_backend(where);
-  new (self) index_handle(build(structure, on, context_of(from, stream), keys, row_ids, options),
-                          "index", on);
+  const backend chosen = parse_backend(backend_name);
+  new (self) index_handle(
+      build(structure, chosen, context_of(from, stream), keys, row_ids, options), "index", chosen);
 }
 
 nb::tuple info(const index_handle& self) {
-  const index_info of = [&] {
+  const index_info info = [&] {
     const nb::gil_scoped_release unlocked;  // an edit may be under way
     return self.shared([](const index& one) { return one.info(); });
   }();
-  return nb::make_tuple(of.structure, to_string(of.where), to_string(of.key),
-                        of.row_ids == row_id_type::uint32 ? 32 : 64, of.n, of.entries,
-                        of.max_row_id, of.options, of.resident_bytes, of.build_peak_bytes);
+  return nb::make_tuple(info.structure, to_string(info.where), to_string(info.key),
+                        info.row_ids == row_id_type::uint32 ? 32 : 64, info.n, info.entries,
+                        info.max_row_id, info.options, info.resident_bytes, info.build_peak_bytes);
 }
 
 void first(const index_handle& self, const session& from, address stream, const column& lower,
@@ -123,10 +123,10 @@ void edit(index_handle& self, address stream, const column& insert, const column
   });
 }
 
-void search_sorted_on(const std::string& where, const session& from, address stream,
+void search_sorted_on(const std::string& backend_name, const session& from, address stream,
                       const column& sorted, const column& wanted, bool right, address out,
                       std::uint64_t size) {
-  search_sorted(parse_backend(where), context_of(from, stream), sorted, wanted,
+  search_sorted(parse_backend(backend_name), context_of(from, stream), sorted, wanted,
                 right ? search_side::right : search_side::left, span_at<std::uint64_t>(out, size));
 }
 

@@ -29,13 +29,13 @@ Enum named(const char* argument, const std::string& name, const std::array<const
 // What was found of a batch keeps the locks of nothing: Python asks it before anybody else sees it.
 using found = std::unique_ptr<joined>;
 
-void build_keys(join_handle* self, const std::string& where, const session& from, address stream,
-                const key_parts& keys, const std::string& structure, const option_map& options,
-                bool missing_equal) {
-  const backend on = parse_backend(where);
+void build_keys(join_handle* self, const std::string& backend_name, const session& from,
+                address stream, const key_parts& keys, const std::string& structure,
+                const option_map& options, bool missing_equal) {
+  const backend chosen = parse_backend(backend_name);
   new (self) join_handle(
-      build_join(on, context_of(from, stream), keys, {structure, options, missing_equal}), "join",
-      on);
+      build_join(chosen, context_of(from, stream), keys, {structure, options, missing_equal}),
+      "join", chosen);
 }
 
 std::unique_ptr<join_handle> over_index(const session& from, address stream,
@@ -62,8 +62,8 @@ found match_ranges(const join_handle& self, const session& from, address stream,
 // A whole number, or a floating one.
 using any_distance = std::variant<std::uint64_t, double>;
 
-key_distance distance_of(const any_distance& given) {
-  return std::visit([](auto number) { return key_distance(number); }, given);
+key_distance distance_of(const any_distance& distance) {
+  return std::visit([](auto number) { return key_distance(number); }, distance);
 }
 
 found match_band(const join_handle& self, const session& from, address stream, const column& probe,
@@ -85,11 +85,11 @@ found match_compared(const join_handle& self, const session& from, address strea
 
 using interval_handle = handle<interval_join>;
 
-void build_intervals(interval_handle* self, const std::string& where, const session& from,
+void build_intervals(interval_handle* self, const std::string& backend_name, const session& from,
                      address stream, const column& lower, const column& upper) {
-  const backend on = parse_backend(where);
-  new (self)
-      interval_handle(build_interval_join(on, context_of(from, stream), lower, upper), "join", on);
+  const backend chosen = parse_backend(backend_name);
+  new (self) interval_handle(build_interval_join(chosen, context_of(from, stream), lower, upper),
+                             "join", chosen);
 }
 
 found match_intervals(const interval_handle& self, const session& from, address stream,
@@ -108,10 +108,11 @@ void write_rows(const joined& self, const session& from, address stream, std::ui
 
 using asof_handle = handle<asof_join>;
 
-void build_asof(asof_handle* self, const std::string& where, const session& from, address stream,
-                const column& times, const key_parts& by) {
-  const backend on = parse_backend(where);
-  new (self) asof_handle(build_asof_join(on, context_of(from, stream), times, by), "join", on);
+void build_asof(asof_handle* self, const std::string& backend_name, const session& from,
+                address stream, const column& times, const key_parts& by) {
+  const backend chosen = parse_backend(backend_name);
+  new (self)
+      asof_handle(build_asof_join(chosen, context_of(from, stream), times, by), "join", chosen);
 }
 
 void match_asof(const asof_handle& self, const session& from, address stream, const column& times,

@@ -21,18 +21,19 @@ struct extremes {
 using rmq_handle = handle<extremes>;
 
 // `minima`, `maxima`: what it answers.
-void build_minima(rmq_handle* self, const std::string& structure, const std::string& where,
+void build_minima(rmq_handle* self, const std::string& structure, const std::string& backend_name,
                   const session& from, address stream, const column& values,
                   const option_map& options, bool minima, bool maxima) {
-  const backend on = parse_backend(where);
+  const backend chosen = parse_backend(backend_name);
   auto made = std::make_unique<extremes>();
-  if (minima) made->minima = build_rmq(structure, on, context_of(from, stream), values, options);
+  if (minima)
+    made->minima = build_rmq(structure, chosen, context_of(from, stream), values, options);
   if (maxima) {
     option_map of_maxima = options;
     of_maxima["extreme"] = "maximum";
-    made->maxima = build_rmq(structure, on, context_of(from, stream), values, of_maxima);
+    made->maxima = build_rmq(structure, chosen, context_of(from, stream), values, of_maxima);
   }
-  new (self) rmq_handle(std::move(made), "rmq", on);
+  new (self) rmq_handle(std::move(made), "rmq", chosen);
 }
 
 // Of each that there is, minima first.
@@ -41,14 +42,14 @@ nb::list info(const rmq_handle& self) {
   {
     const nb::gil_scoped_release unlocked;  // a refresh may be under way
     self.shared([&](const extremes& one) {
-      for (const auto* const of : {&one.minima, &one.maxima})
-        if (*of != nullptr) all.push_back((*of)->info());
+      for (const auto* const extreme : {&one.minima, &one.maxima})
+        if (*extreme != nullptr) all.push_back((*extreme)->info());
     });
   }
   nb::list found;
-  for (const rmq_info& of : all) {
-    found.append(nb::make_tuple(of.structure, to_string(of.where), to_string(of.value), of.n,
-                                of.options, of.resident_bytes, of.build_peak_bytes));
+  for (const rmq_info& info : all) {
+    found.append(nb::make_tuple(info.structure, to_string(info.where), to_string(info.value),
+                                info.n, info.options, info.resident_bytes, info.build_peak_bytes));
   }
   return found;
 }
@@ -76,8 +77,8 @@ void position(const rmq_handle& self, const session& from, address stream, const
 void refresh(rmq_handle& self, address stream, const column& positions, nb::handle before) {
   self.alone([&](extremes& one) {
     before_change(before);
-    for (auto* const of : {&one.minima, &one.maxima})
-      if (*of != nullptr) (*of)->refresh(pointer<CUstream_st>(stream), positions);
+    for (auto* const extreme : {&one.minima, &one.maxima})
+      if (*extreme != nullptr) (*extreme)->refresh(pointer<CUstream_st>(stream), positions);
   });
 }
 

@@ -82,8 +82,8 @@ nb::list options(const std::string& structure) {
 }
 
 // The structure that answers points alone the fastest.
-nb::tuple advise_points(std::uint64_t n, const key_format& key, const std::string& where) {
-  const advice best = advise({.n = n, .key = key, .where = parse_backend(where)});
+nb::tuple advise_points(std::uint64_t n, const key_format& key, const std::string& backend_name) {
+  const advice best = advise({.n = n, .key = key, .where = parse_backend(backend_name)});
   return nb::make_tuple(best.structure, best.options);
 }
 
@@ -118,8 +118,9 @@ void bind_errors(nb::module_& to) {
       "show_progress", [](nb::handle show) { shown = show.is_none() ? nb::handle() : show; },
       nb::arg("show").none(), nb::sig("def show_progress(show: object | None) -> None"));
   to.def("version", [] { return RAYDEX_VERSION; });
-  to.def("why_unavailable",
-         [](const std::string& where) { return why_unavailable(parse_backend(where)); });
+  to.def("why_unavailable", [](const std::string& backend_name) {
+    return why_unavailable(parse_backend(backend_name));
+  });
   to.def(
       "structures", structures,
       nb::sig("def structures() -> list[tuple[str, str, bool, str, bool, bool, bool, bool, bool, "
@@ -133,7 +134,9 @@ void bind_errors(nb::module_& to) {
   nb::class_<session>(to, "Session")
       .def(
           "__init__",
-          [](session* self, const std::string& where) { new (self) session(parse_backend(where)); },
+          [](session* self, const std::string& backend_name) {
+            new (self) session(parse_backend(backend_name));
+          },
           nb::arg("backend"), without_gil());
 }
 

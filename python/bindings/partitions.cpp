@@ -12,11 +12,12 @@ namespace {
 
 using optional_column = std::optional<column>;
 
-std::unique_ptr<partition> divided(const std::string& where, const session& from, address stream,
-                                   const column& lower, const optional_column& upper,
-                                   const column& splitters, std::uint64_t unit) {
-  return divide(parse_backend(where), context_of(from, stream), probes_of(lower, upper), splitters,
-                unit);
+std::unique_ptr<partition> divided(const std::string& backend_name, const session& from,
+                                   address stream, const column& lower,
+                                   const optional_column& upper, const column& splitters,
+                                   std::uint64_t unit) {
+  return divide(parse_backend(backend_name), context_of(from, stream), probes_of(lower, upper),
+                splitters, unit);
 }
 
 void write(const partition& self, const session& from, address stream, const column& lower,

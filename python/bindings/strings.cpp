@@ -19,7 +19,7 @@ namespace raydex::python {
 namespace {
 
 // Rows of a join that are at hand at a time.
-constexpr std::uint64_t stretch = 1 << 16;
+constexpr std::uint64_t slice = 1 << 16;
 
 struct string_index {
   join_handle join;
@@ -44,14 +44,14 @@ void build(string_index* self, const session& from, address stream, const string
 }
 
 nb::tuple info(const string_index& self) {
-  const join_info of = [&] {
+  const join_info info = [&] {
     const nb::gil_scoped_release unlocked;  // an end may be under way
     return self.join.shared([](const join& one) { return one.info(); });
   }();
   const std::uint64_t unknown = 0;  // the most bytes of its build
-  return nb::make_tuple(of.structure, to_string(of.where), "strings", 64, self.size, of.entries,
-                        std::max<std::uint64_t>(self.size, 1) - 1, of.options, of.resident_bytes,
-                        unknown);
+  return nb::make_tuple(info.structure, to_string(info.where), "strings", 64, self.size,
+                        info.entries, std::max<std::uint64_t>(self.size, 1) - 1, info.options,
+                        info.resident_bytes, unknown);
 }
 
 // The first of the rows that a left join gives of each point.
@@ -62,8 +62,8 @@ void first(const string_index& self, const session& from, address stream,
     std::vector<std::uint64_t> probes;
     std::vector<std::uint64_t> builds;
     std::uint64_t next = 0;
-    for (std::uint64_t begin = 0; begin < found.size(); begin += stretch) {
-      const std::uint64_t count = std::min(stretch, found.size() - begin);
+    for (std::uint64_t begin = 0; begin < found.size(); begin += slice) {
+      const std::uint64_t count = std::min(slice, found.size() - begin);
       probes.resize(count);
       builds.resize(count);
       found.rows(on, begin, gather_maps(probes, builds));
@@ -99,12 +99,12 @@ void rows(const string_index& self, const session& from, address stream,
     found.counts(on, ends.subspan(1));
     std::partial_sum(ends.begin(), ends.end(), ends.begin());
     const auto [out, size] = ask_python<std::pair<address, std::uint64_t>>(room);
-    std::vector<std::uint64_t> probes(std::min(stretch, size));
-    for (std::uint64_t begin = 0; begin < size; begin += stretch) {
-      const std::uint64_t here = std::min(stretch, size - begin);
+    std::vector<std::uint64_t> probes(std::min(slice, size));
+    for (std::uint64_t begin = 0; begin < size; begin += slice) {
+      const std::uint64_t some = std::min(slice, size - begin);
       found.rows(on, begin,
                  gather_maps(row_id_type::uint64, probes.data(),
-                             pointer<std::uint64_t>(out) + begin, here));
+                             pointer<std::uint64_t>(out) + begin, some));
     }
   });
 }

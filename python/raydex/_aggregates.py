@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from raydex import _raydex
+from raydex._arguments import flag
 from raydex._array_libraries import as_times, bare_library
 from raydex._columns import column_of, look, refuse_strings
-from raydex._errors import InvalidType, Unsupported, flag
+from raydex._errors import InvalidType, Unsupported
 from raydex._held import Held
 from raydex._index import Batch, Index, bytes_as_text
 from raydex._keys import Key, format_of

@@ -17,13 +17,6 @@ __all__ = [
 ]
 
 
-def flag(argument: str, value: object) -> bool:
-    """A word that is yes or no."""
-    if type(value).__name__ not in ("bool", "bool_"):  # the latter of NumPy
-        raise InvalidType(f"{argument}: {value!r} is neither True nor False")
-    return bool(value)
-
-
 class Error(Exception):
     """The root of all errors of raydex."""
 

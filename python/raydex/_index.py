@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple
 
@@ -13,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _cuda, _raydex
+from raydex._arguments import flag, option_texts, renamed
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import HostCells
 from raydex._columns import Column, Source, column_of, dtype_of, look, refuse_strings, role_of, same_device
 from raydex._devices import Device
-from raydex._errors import InvalidArgument, InvalidType, Unsupported, flag
+from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import lists_to_arrow
 from raydex._held import Held
 from raydex._keys import Key
 from raydex._plain import NONE, plain_columns
 from raydex._progress import shown
-from raydex._structures import known
 
 not_found = -1
 """What stands for no row in results, which are int64.
@@ -86,30 +83,6 @@ def bytes_as_text(count: int) -> str:
             return f"{size:.4g} {unit}"
         size /= 1024
     return f"{size:.4g} GiB"
-
-
-def option_texts(options: dict[str, Any], structure: str, called: Callable[..., Any]) -> dict[str, str]:
-    """Options as the library reads them, of what a function was called with beyond its parameters."""
-    check_words(options, structure, called)
-    return {
-        name: ("on" if value else "off") if isinstance(value, bool) else str(value)
-        for name, value in options.items()
-    }
-
-
-def check_words(options: Iterable[str], structure: str, called: Callable[..., Any]) -> None:
-    """Refuses what is neither a parameter of a function nor an option of a structure."""
-    candidates = [one for one in known() if structure in ("auto", one.name)]
-    there = {option.name for one in candidates for option in one.options}
-    parameters = [name for name, one in inspect.signature(called).parameters.items() if one.kind != one.VAR_KEYWORD]
-    for name in options:
-        if candidates and name not in there:
-            near = difflib.get_close_matches(name, [*parameters, *sorted(there)], 1, 0.7)
-            hint = f"; do you mean {near[0]}?" if near else f"; it has {', '.join(parameters)}, and options"
-            owner = "structure" if structure == "auto" else structure
-            raise InvalidArgument(
-                f"{name}: {called.__qualname__} has no such argument, and no {owner} such an option{hint}"
-            )
 
 
 def options_of(text: str) -> dict[str, str]:
@@ -515,6 +488,7 @@ def broadcast_ends(lower: Source, upper: Source) -> tuple[Source, Source]:
     return (repeated(lower, upper), repeated(upper, lower))
 
 
+@renamed(column_of="column")
 def build(
     column: Any,
     structure: str = "auto",
@@ -550,7 +524,7 @@ def build(
 
         Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody
         says when two of their values are equal. An empty column without a type, and one of nothing but
-        missing cells, matches nothing.
+        missing cells, matches nothing. Its old name as a keyword, `column_of`, works as well.
     structure
         A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
         points and ranges.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from raydex import _lists, _raydex
+from raydex._arguments import check_words, flag, option_texts
 from raydex._array_libraries import HOST, ArrayLibrary, bare_library, is_of
 from raydex._arrow import HostCells, StringCells, Table, is_arrow, take_arrow
 from raydex._columns import (
@@ -24,9 +25,9 @@ from raydex._columns import (
     takes,
 )
 from raydex._devices import Device
-from raydex._errors import InvalidArgument, InvalidType, flag
+from raydex._errors import InvalidArgument, InvalidType
 from raydex._exports import pairs_to_arrow, take
-from raydex._index import Index, check_words, option_texts
+from raydex._index import Index
 from raydex._keys import Key, converts
 from raydex._times import Order, Time, are_compared, common, distance_in, in_one_unit, whole
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """All methods of an index against NumPy, for every dtype and structure."""
 
+import functools
+
 import numpy as np
 import oracle
 import pytest
 import raydex
+import raydex.sharded
 
 NUMBERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
            "float64"]
@@ -269,3 +272,12 @@ def test_missing_row_ids_are_refused(dtype):
     rows = np.ma.array([1, 2, 3], mask=[0, 1, 0], dtype=dtype)
     with pytest.raises(ValueError, match="missing"):
         raydex.build(np.arange(3), rows=rows)
+
+
+@pytest.mark.parametrize("build", [raydex.build, functools.partial(raydex.sharded.build, devices=["cpu"])])
+def test_the_old_name_of_the_column(build):
+    assert build(column_of=[5, 3, 5]).count([5]).tolist() == build(column=[5, 3, 5]).count([5]).tolist() == [2]
+    with pytest.raises(TypeError, match="column"):
+        build([5, 3], column_of=[5, 3])
+    with pytest.raises(TypeError, match="column"):
+        build()

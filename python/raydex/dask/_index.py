@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from raydex._arguments import check_words
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._index import bytes_as_text, check_words
+from raydex._index import bytes_as_text
 from raydex._keys import Key
 from raydex.dask import _shards
 from raydex.dask._graphs import Engine, Graph, Partitions, Persisted, check_column, is_lazy, merged, take_apart

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 import raydex
-from raydex._errors import InvalidArgument, InvalidType, flag
-from raydex._index import check_words
+from raydex._arguments import check_words, flag
+from raydex._errors import InvalidArgument, InvalidType
 from raydex.dask._cells import Cells, key_column, order_of
 from raydex.dask._graphs import Graph, Partitions, take_apart
 from raydex.dask._libraries import List, Task, TaskRef, frames, pd, tokenize

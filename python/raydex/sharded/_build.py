@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from raydex._arguments import check_words, renamed
 from raydex._columns import look
 from raydex._errors import InvalidArgument
-from raydex._index import check_words
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import Dense, dense, of_all, row_ids
 from raydex.sharded._devices import DeviceExchange
@@ -42,6 +42,7 @@ def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float
         ) from None
 
 
+@renamed(column_of="column")
 def build(
     column: Any,
     structure: str = "auto",
@@ -60,8 +61,8 @@ def build(
     Parameters
     ----------
     column
-        The part of this process, as of `raydex.build`; it may be empty. All parts have one dtype. On GPUs
-        they are PyTorch's tensors. Strings of any length are refused.
+        The slice of this process, as of `raydex.build`; it may be empty. All slices have one dtype. On GPUs
+        they are PyTorch's tensors. Strings of any length are refused. `column_of` is its old name, and works as well.
     structure, device, options
         As of `raydex.build`, the same on all processes.
     rows

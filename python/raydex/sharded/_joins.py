@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from raydex._arguments import check_words
 from raydex._columns import Source, key_of, look
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._index import check_words
 from raydex._joins import _check_how, _common, _matched, _pair
 from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of, in_both

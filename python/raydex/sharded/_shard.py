@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
+from raydex._arguments import option_texts
 from raydex._columns import column_of, look
 from raydex._errors import InvalidArgument
-from raydex._index import Index, build, option_texts, row_ids_in
+from raydex._index import Index, build, row_ids_in
 from raydex._keys import Key
 from raydex._structures import known
 from raydex.sharded._arrays import arrays_of
