@@ -206,8 +206,8 @@ def aggregate(
     """
     if not isinstance(index, Index):
         raise InvalidType(f"index: a {type(index).__qualname__} is none; give raydex.build(column)")
-    parts = {"sums": sums, "minima": minima, "maxima": maxima, "first_rows": first_rows}
-    for name, is_asked in parts.items():
+    choices = {"sums": sums, "minima": minima, "maxima": maxima, "first_rows": first_rows}
+    for name, is_asked in choices.items():
         flag(name, is_asked)
     index._check_open()
     index._check_ordered("index")
@@ -228,7 +228,7 @@ def aggregate(
         number, kept = bare_library(device.number).stream_for(stream)
     with shown("aggregate", len(index), progress):
         native = device.run(
-            _raydex.Aggregate, index._native, device.session(), number, cells, *map(bool, parts.values())
+            _raydex.Aggregate, index._native, device.session(), number, cells, *map(bool, choices.values())
         )
     index._streams[number] = kept
     return Aggregate(native, index, key, kept, number)

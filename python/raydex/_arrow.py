@@ -192,10 +192,10 @@ def _fixed_strings(
     """Cells of fixed_size_binary as strings of any length, where they lie if they are in one chunk."""
     width = _width((field.dictionary or field).format)
     if field.dictionary is not None:
-        parts = [_decoded_bytes(field, one, width) for one in chunks]
+        arrays = [_decoded_bytes(field, one, width) for one in chunks]
     else:
-        parts = [_bytes_of(one, width) for one in chunks]
-    letters = parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0, "u1")])
+        arrays = [_bytes_of(one, width) for one in chunks]
+    letters = arrays[0] if len(arrays) == 1 else np.concatenate([*arrays, np.empty(0, "u1")])
     size = len(letters) // width
     offsets = np.arange(size + 1, dtype="i8") * width
     validity = _joined_validity(field, chunks) if chunks else None
@@ -299,15 +299,15 @@ def _cells(
     if _width(format_of) > _WIDEST:
         return _fixed_strings(argument, field, chunks, meaning)
     dtype, unit = ("bool", "") if format_of == "b" else _physical(argument, format_of)
-    parts: list[npt.NDArray[Any]]
+    arrays: list[npt.NDArray[Any]]
     if field.dictionary is not None:
-        parts = [_decoded(argument, field, one) for one in chunks]
+        arrays = [_decoded(argument, field, one) for one in chunks]
     elif format_of == "b":
-        parts = [_bits(one.buffers[1], one.offset, one.length, one) for one in chunks]
+        arrays = [_bits(one.buffers[1], one.offset, one.length, one) for one in chunks]
     else:
         width = np.dtype(dtype).itemsize
-        parts = [_view(one.buffers[1] + one.offset * width, one.length, dtype, one) for one in chunks]
-    array = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.empty(0, dtype)
+        arrays = [_view(one.buffers[1] + one.offset * width, one.length, dtype, one) for one in chunks]
+    array = arrays[0] if len(arrays) == 1 else np.concatenate(arrays) if arrays else np.empty(0, dtype)
     validity = _joined_validity(field, chunks) if chunks else None
     return HostCells(array, validity, unit, is_whole=_width(format_of) > 0)
 
@@ -377,11 +377,11 @@ def take_arrow(argument: str, x: Any) -> tuple[Cells | Table, int | None]:
             f"{argument}: it is on a device of Arrow's type {kind}; copy it to the CPU or to CUDA"
         )
 
-    def cells(name: str, column_field: _raydex.ArrowField, parts: list[_raydex.ArrowChunk]) -> Cells:
+    def cells(name: str, column_field: _raydex.ArrowField, own_chunks: list[_raydex.ArrowChunk]) -> Cells:
         if kind == _CPU:
-            return _cells(name, column_field, parts)
-        [part] = parts
-        return _device_cells(name, column_field, part, event)
+            return _cells(name, column_field, own_chunks)
+        [chunk] = own_chunks
+        return _device_cells(name, column_field, chunk, event)
 
     number = None if kind == _CPU else device
     if field.format != "+s":
@@ -393,6 +393,6 @@ def take_arrow(argument: str, x: Any) -> tuple[Cells | Table, int | None]:
     table = Table([], [])
     for i, child in enumerate(field.children):
         table.names.append(child.name)
-        parts = [one.children[i] for one in chunks]
-        table.columns.append(cells(f"{argument}[{child.name!r}]", child, parts))
+        own_chunks = [one.children[i] for one in chunks]
+        table.columns.append(cells(f"{argument}[{child.name!r}]", child, own_chunks))
     return (table, number)

@@ -68,7 +68,7 @@ class JoinRows(NamedTuple):
         return pairs_to_arrow(self.probe, self.build)
 
 
-def _parts(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
+def _key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
     """The columns of a key, with names where they have some."""
     if is_of("pandas", x, "DataFrame"):
         names = _distinct(argument, list(x.columns))
@@ -110,8 +110,8 @@ def _distinct(argument: str, names: list[Any]) -> list[str]:
 
 def _pair(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
     """The columns of both sides, in one order."""
-    names, built = _parts("build", build)
-    other_names, probed = _parts("probe", probe)
+    names, built = _key_columns("build", build)
+    other_names, probed = _key_columns("probe", probe)
     if not built or not probed:
         raise InvalidArgument("build: no columns; a key has 1 to 16")
     if len(built) != len(probed):
@@ -196,15 +196,15 @@ def _together(sources: list[Source], stream: int) -> _Together:
     if any(not isinstance(one.cells, HostCells) for one in sources):
         units = ", ".join(map(str, dict.fromkeys(own)))
         raise InvalidType(f"{sources[1].argument}: times of several units, {units}, on a GPU; convert them")
-    parts, missing, validities = [], [], []
+    columns_of_times, missing, validities = [], [], []
     for one, own_key in zip(sources, own):
         of_one = column_of(one, stream, own_key, copies=True)
         array, validity, _ = of_one.kept
         assert own_key.time is not None
-        parts.append((array.astype("i8") if array.itemsize < 8 else array.view("i8"), own_key.time))
+        columns_of_times.append((array.astype("i8") if array.itemsize < 8 else array.view("i8"), own_key.time))
         missing.append(np.isnat(array) if array.dtype.kind in "mM" else None)
         validities.append(validity)
-    counts, unit, order = in_one_unit(parts, missing)
+    counts, unit, order = in_one_unit(columns_of_times, missing)
     key = _key_of_unit(unit)
     columns = []
     for one, cells, validity in zip(sources, counts, validities):
@@ -327,12 +327,12 @@ def _check_words_for(
     """Refuses what would be said of an index that is there already."""
     index._check_open()
     check_words(options, structure, join)
-    said = {
+    arguments = {
         **options, "structure": structure != "auto" and structure != index.info.structure and structure,
         "device": device is not None and str(device) not in (str(index._device), index._device.backend) and device,
         "missing_equal": missing_equal,
     }  # fmt: skip
-    for name, value in said.items():
+    for name, value in arguments.items():
         if value is not False or name in options:
             raise InvalidArgument(
                 f"{name}: {value!r}, but build is an index, which has a structure and a place and holds no missing "
@@ -527,7 +527,7 @@ def join_range(
     result, which may be far larger than both tables.
     """
     _check_how(how)
-    said = [
+    named = [
         name
         for name, value in (
             ("distance", distance), ("compare", compare), ("build_upper", build_upper),
@@ -535,9 +535,9 @@ def join_range(
         )
         if value is not None
     ]  # fmt: skip
-    if len(said) != 1:
+    if len(named) != 1:
         raise InvalidArgument(
-            f"join_range: {', '.join(said) or 'nothing'} is given; give one of distance, compare, "
+            f"join_range: {', '.join(named) or 'nothing'} is given; give one of distance, compare, "
             "build_upper and probe_upper"
         )
     if compare is not None and compare not in list(_COMPARISONS):

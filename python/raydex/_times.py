@@ -97,16 +97,16 @@ def common(times: Sequence[Time]) -> Time:
 
 def _days_of(months: Integers) -> Integers:
     """The first days of months that are few enough."""
-    turns, rest = np.divmod(months, _MONTHS)
-    days: Integers = rest.view("M8[M]").astype("M8[D]").view("int64") + turns * _DAYS
+    cycles, rest = np.divmod(months, _MONTHS)
+    days: Integers = rest.view("M8[M]").astype("M8[D]").view("int64") + cycles * _DAYS
     return days
 
 
 def _months_of(days: Integers) -> tuple[Integers, npt.NDArray[np.bool_]]:
     """The months that days are in, and whether they are the first ones."""
-    turns, rest = np.divmod(days, _DAYS)
+    cycles, rest = np.divmod(days, _DAYS)
     months: Integers = rest.view("M8[D]").astype("M8[M]").view("int64")
-    return (months + turns * _MONTHS, months.view("M8[M]").astype("M8[D]").view("int64") == rest)
+    return (months + cycles * _MONTHS, months.view("M8[M]").astype("M8[D]").view("int64") == rest)
 
 
 @dataclass
@@ -135,9 +135,9 @@ def _times_ratio(cells: Integers, up: int, down: int, low: int, high: int) -> Sc
         quotient, rest = (held < 0) * np.int64(-1), held.astype(object) % down
     else:
         quotient, rest = np.divmod(held, np.int64(down))
-    part = (rest.astype(object) if up * down > _MOST else rest) * up
-    floor = (quotient.astype(object) if up > _MOST else quotient) * up + part // down
-    return Scaled(floor.astype(np.int64), (part % down == 0).astype(bool) & (beyond == 0), beyond)
+    column = (rest.astype(object) if up * down > _MOST else rest) * up
+    floor = (quotient.astype(object) if up > _MOST else quotient) * up + column // down
+    return Scaled(floor.astype(np.int64), (column % down == 0).astype(bool) & (beyond == 0), beyond)
 
 
 def scale(cells: Integers, own: Time, to: Time, low: int, high: int) -> Scaled:
@@ -185,7 +185,7 @@ def as_objects(cells: Integers, own: Time, to: Time) -> npt.NDArray[Any]:
 class Order:
     """Distinct values of columns, of which 64 bits do not hold all: what is numbered in their order."""
 
-    parts: Sequence[tuple[Integers, Time]]
+    columns: Sequence[tuple[Integers, Time]]
     unit: Time
     low: int
     """The least count that 64 bits hold."""
@@ -193,9 +193,9 @@ class Order:
     inside: Integers
     above: npt.NDArray[Any]
 
-    def counts(self, part: int) -> npt.NDArray[Any]:
+    def counts(self, column: int) -> npt.NDArray[Any]:
         """The cells of a column as counts of the unit, in integers of Python."""
-        cells, time = self.parts[part]
+        cells, time = self.columns[column]
         return as_objects(cells, time, self.unit)
 
     def positions(self, counts: npt.NDArray[Any], side: Any) -> Integers:
@@ -211,24 +211,24 @@ class Order:
 
 
 def in_one_unit(
-    parts: Sequence[tuple[Integers, Time]], missing: Sequence[npt.NDArray[np.bool_] | None]
+    columns: Sequence[tuple[Integers, Time]], missing: Sequence[npt.NDArray[np.bool_] | None]
 ) -> tuple[list[Integers], Time, Order | None]:
     """Columns of times in the coarsest unit that has all their values, as integers that compare as they do.
 
     These are counts of the unit, and the third is None; or, where some are more than 64 bits hold, numbers in
     the order of the values."""
-    unit = common([time for _, time in parts])
+    unit = common([time for _, time in columns])
     there = [
-        cells if gone is None else np.where(gone, 0, cells) for (cells, _), gone in zip(parts, missing)
+        cells if gone is None else np.where(gone, 0, cells) for (cells, _), gone in zip(columns, missing)
     ]
     low = -_MOST - all(gone is None for gone in missing)  # NumPy's least one is NaT
     scaled = [
-        None if time == unit else scale(cells, time, unit, low, _MOST) for cells, (_, time) in zip(there, parts)
+        None if time == unit else scale(cells, time, unit, low, _MOST) for cells, (_, time) in zip(there, columns)
     ]
     counts = [cells if one is None else one.floor for cells, one in zip(there, scaled)]
     if all(one is None or not one.beyond.any() for one in scaled):
         return (counts, unit, None)
-    known = [(cells, time) for cells, (_, time) in zip(there, parts)]
+    known = [(cells, time) for cells, (_, time) in zip(there, columns)]
     far = np.concatenate(
         [np.zeros(len(cells), np.int8) if one is None else one.beyond for cells, one in zip(there, scaled)]
     )

@@ -5,24 +5,24 @@ PYTHONPATH names."""
 import os
 import tempfile
 
+import array_libraries
 import hypothesis
 import numpy as np
 import pytest
-import worlds
 from hypothesis.configuration import set_hypothesis_home_dir
 
 set_hypothesis_home_dir(os.path.join(tempfile.gettempdir(), "raydex-hypothesis"))  # not in the repository
 
 SHARE = int(os.environ.get("RAYDEX_TEST_SHARE", "1/1").removeprefix("1/"))  # of what is drawn, one of so many
-EXAMPLES = 50 if worlds.HAS_GPU else 200  # CuPy compiles what converts one dtype to another
+EXAMPLES = 50 if array_libraries.HAS_GPU else 200  # CuPy compiles what converts one dtype to another
 # A failure prints its example, as a decorator that repeats it.
 hypothesis.settings.register_profile(
     "ci", deadline=None, database=None, max_examples=max(10, EXAMPLES // SHARE), print_blob=True)
 hypothesis.settings.load_profile("ci")
 
 
-@pytest.fixture(scope="module", params=worlds.WORLDS, ids=lambda one: one.name)
-def world(request):
+@pytest.fixture(scope="module", params=array_libraries.LIBRARIES, ids=lambda one: one.name)
+def library(request):
     return request.param()
 
 

@@ -52,57 +52,57 @@ def check(of, keys, values, lower, upper, missing=None):
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                                    "float16", "float32", "float64", "bool"])
-def test_every_dtype_of_values(world, dtype, random):
+def test_every_dtype_of_values(library, dtype, random):
     keys = random.integers(0, 60, 500)
     least, end = 0 if dtype[0] in "ub" else -100, 2 if dtype == "bool" else 100
     values = random.integers(least, end, 500).astype(dtype)
-    of = world.aggregate(world.build(keys), values)
+    of = library.aggregate(library.build(keys), values)
     points = np.arange(-3, 70)
     check(of, keys, values, points, points)
     check(of, keys, values, points, points + random.integers(-2, 30, len(points)))
-    if world.has_missing(dtype):
+    if library.has_missing(dtype):
         missing = random.random(500) < 0.3
-        masked = world.aggregate(world.build(keys), np.ma.array(values, mask=missing))
+        masked = library.aggregate(library.build(keys), np.ma.array(values, mask=missing))
         check(masked, keys, values, points, points + 2, missing)
 
 
 @pytest.mark.parametrize("structure", ORDERED)
-def test_every_structure(world, structure, random):
-    world.needs(structure)
+def test_every_structure(library, structure, random):
+    library.needs(structure)
     keys = random.permutation(900).astype("int32")[:700]
     values = random.integers(-1000, 1000, 700)
     lower = random.integers(-10, 900, 300).astype("int32")
-    index = world.build(keys, structure)
-    of = world.aggregate(index, values)
+    index = library.build(keys, structure)
+    of = library.aggregate(index, values)
     check(of, keys, values, lower, lower)
     check(of, keys, values, lower, lower + np.int32(40))
     assert of.info.structure == structure
 
 
 @pytest.mark.parametrize("structure", UNORDERED)
-def test_structures_without_an_order(world, structure):
+def test_structures_without_an_order(library, structure):
     with pytest.raises(raydex.Unsupported):
-        world.aggregate(world.build(np.array([1, 2]), structure), np.array([1, 2]))
+        library.aggregate(library.build(np.array([1, 2]), structure), np.array([1, 2]))
 
 
 @given(st.data())
-def test_drawn_columns(world, data):
+def test_drawn_columns(library, data):
     size = data.draw(st.integers(1, 40))
     keys = data.draw(hnp.arrays("float32", size, elements=st.sampled_from([-1.5, 0, 1, 2, np.inf])))
     values = data.draw(hnp.arrays("int64", size, elements=st.integers(-(2**62), 2**62)))
-    missing = data.draw(hnp.arrays(bool, size)) & world.has_missing("int64")
+    missing = data.draw(hnp.arrays(bool, size)) & library.has_missing("int64")
     lower = data.draw(hnp.arrays("float32", 5, elements=st.sampled_from([-2, -1.5, 0, 1, np.inf])))
     upper = data.draw(hnp.arrays("float32", 5, elements=st.sampled_from([-2, -1.5, 0, 1, np.inf])))
-    of = world.aggregate(world.build(keys), np.ma.array(values, mask=missing))
+    of = library.aggregate(library.build(keys), np.ma.array(values, mask=missing))
     check(of, keys, values, lower, upper, missing)
 
 
-def test_groups_of_pandas(world, random):
+def test_groups_of_pandas(library, random):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"key": random.integers(0, 40, 2000), "value": random.normal(0, 1e6, 2000)})
-    if world.has_missing("float64"):
+    if library.has_missing("float64"):
         frame.loc[random.random(2000) < 0.1, "value"] = np.nan
-    of = world.aggregate(world.build(frame["key"]), np.ma.masked_invalid(frame["value"]))
+    of = library.aggregate(library.build(frame["key"]), np.ma.masked_invalid(frame["value"]))
     groups = frame.groupby("key")["value"]
     points = np.arange(40)
     np.testing.assert_array_equal(of.count(points), groups.size())
@@ -115,11 +115,11 @@ def test_groups_of_pandas(world, random):
     np.testing.assert_array_equal(of.sum(points), whole)
 
 
-def test_what_sums_do_at_their_ends(world):
-    index = world.build(np.array([1, 1, 1]))
+def test_what_sums_do_at_their_ends(library):
+    index = library.build(np.array([1, 1, 1]))
 
     def total(values, dtype):
-        return world.aggregate(index, np.array(values, dtype)).sum(np.array(1))
+        return library.aggregate(index, np.array(values, dtype)).sum(np.array(1))
 
     assert total([1e16, 1.0, -1e16], "float64") == 1
     assert total([2**63, 2**63, 5], "uint64") == 5
@@ -128,8 +128,8 @@ def test_what_sums_do_at_their_ends(world):
     assert np.isnan(total([np.inf, -np.inf, 2.0], "float64"))
 
 
-def test_nan_comes_after_everything(world):
-    of = world.aggregate(world.build(np.array([1, 1, 2, 3])), np.array([np.nan, 5.0, np.nan, -0.0]))
+def test_nan_comes_after_everything(library):
+    of = library.aggregate(library.build(np.array([1, 1, 2, 3])), np.array([np.nan, 5.0, np.nan, -0.0]))
     points = np.array([1, 2, 3, 4])
     np.testing.assert_array_equal(of.min(points), [5, np.nan, 0, np.nan])
     np.testing.assert_array_equal(of.max(points), [np.nan, np.nan, 0, np.nan])
@@ -151,9 +151,9 @@ def test_times(dtype):
             call([1])
 
 
-def test_missing_keys_and_probes(world):
+def test_missing_keys_and_probes(library):
     keys = np.ma.array([1, 1, 2], mask=[0, 1, 0])
-    of = world.aggregate(world.build(keys), np.array([10, 20, 30]))
+    of = library.aggregate(library.build(keys), np.array([10, 20, 30]))
     np.testing.assert_array_equal(of.sum(np.array([1, 2])), [10, 30])
     np.testing.assert_array_equal(of.sum(np.ma.array([1, 2], mask=[1, 0])), [0, 30])
     assert len(of) == 2

@@ -13,9 +13,9 @@ import in_threads
 import numpy as np
 import pytest
 import raydex
+from array_libraries import HAS_GPU, Cupy, Torch
 from arrow_device import OnDevice
 from raydex import _columns
-from worlds import HAS_GPU, Cupy, Torch
 
 if not HAS_GPU:
     pytest.skip("no GPU, or a raydex without CUDA", allow_module_level=True)
@@ -186,7 +186,7 @@ def test_plain_columns(gpu, dtype, random, monkeypatch):
         monkeypatch.setattr(sys.modules[name], "look", lambda *of: looks.append(of) or _columns.look(*of))
     short = [gpu.get(call()) for call in calls]
     found = raydex.searchsorted(sorted_keys, lower, "right")
-    has_functions = gpu.name != "torch-cuda" or hasattr(gpu.library.Tensor, "__dlpack_c_exchange_api__")
+    has_functions = gpu.name != "torch-cuda" or hasattr(gpu.module.Tensor, "__dlpack_c_exchange_api__")
     assert (looks == []) == has_functions
     for one, other in zip(short, general):
         same(gpu, other, one, one.dtype)
@@ -206,7 +206,7 @@ def test_columns_that_are_not_contiguous(gpu, random):
     with pytest.raises(raydex.InvalidArgument, match="2 dimensions"):
         raydex.build(table)
     with pytest.raises(raydex.InvalidArgument, match="one cell, repeated"):
-        raydex.build(gpu.library.broadcast_to(table[:1, 0], (5,)))
+        raydex.build(gpu.module.broadcast_to(table[:1, 0], (5,)))
 
 
 def test_single_numbers_and_empty_batches(gpu):
@@ -369,8 +369,8 @@ def test_arrays_of_strangers(random):
     assert isinstance(found, raydex.DeviceArray) and len(found) == 2 and found.device == "cuda:0"
     assert repr(found) == "raydex.DeviceArray(2 of int64 on cuda:0)"
     expected = [np.flatnonzero(keys == 5)[0], -1]
-    same(gpu, gpu.library.asarray(found), expected)
-    same(gpu, gpu.library.from_dlpack(found), expected)
+    same(gpu, gpu.module.asarray(found), expected)
+    same(gpu, gpu.module.from_dlpack(found), expected)
     torch = pytest.importorskip("torch")
     taken = torch.from_dlpack(found)
     del found, index
@@ -378,14 +378,14 @@ def test_arrays_of_strangers(random):
     assert taken.cpu().tolist() == expected
     again = raydex.build(Bare(gpu.put(keys)))
     offsets, rows = again.rows(Bare(gpu.put(np.array([5, 6]))))
-    same(gpu, gpu.library.asarray(offsets), [0, 1, 2])
+    same(gpu, gpu.module.asarray(offsets), [0, 1, 2])
     assert len(rows) == 2
     with pytest.raises(raydex.Unsupported, match="on cuda:0, and Arrow's arrays are in host memory; pass"):
         rows.to_arrow()
     asked = Bare(gpu.put(np.array([5, 1_001])))
-    same(gpu, gpu.library.asarray(again.contains(asked)), [True, False])
-    same(gpu, gpu.library.from_dlpack(again.contains(asked)), [True, False])
-    same(gpu, gpu.library.asarray(again.isin(asked)), [True, False])
+    same(gpu, gpu.module.asarray(again.contains(asked)), [True, False])
+    same(gpu, gpu.module.from_dlpack(again.contains(asked)), [True, False])
+    same(gpu, gpu.module.asarray(again.isin(asked)), [True, False])
     with pytest.raises(raydex.Unsupported, match="needs PyTorch or CuPy"):
         again.isin(asked, invert=True)
     floating = Bare(gpu.put(np.array([0.5, np.nan])))
@@ -400,14 +400,14 @@ def test_arrow_on_a_gpu(random):
     pa, gpu = pytest.importorskip("pyarrow"), Cupy()
 
     def put(buffer):
-        there = gpu.library.asarray(np.frombuffer(buffer, "u1"))
+        there = gpu.module.asarray(np.frombuffer(buffer, "u1"))
         return there, there.data.ptr
 
     def on_gpu(array):
         return OnDevice(array, number=0, put=put)
 
     def answer(found):
-        return gpu.library.asnumpy(gpu.library.asarray(found))
+        return gpu.module.asnumpy(gpu.module.asarray(found))
 
     missing = random.random(500) < 0.3
     keys = pa.array(random.integers(0, 90, 500), mask=missing)
@@ -428,7 +428,7 @@ def test_arrow_on_a_gpu(random):
         found = raydex.join(on_gpu(words.cast(text)), on_gpu(probe.cast(text)))
         np.testing.assert_array_equal(answer(found.probe), expected.probe)
         np.testing.assert_array_equal(answer(found.build), expected.build)
-    stream, event = gpu.stream(), gpu.library.cuda.Event()
+    stream, event = gpu.stream(), gpu.module.cuda.Event()
     busy = gpu.put(np.zeros(1 << 22))
     gpu.synchronize()
     with gpu.on(stream):
@@ -483,13 +483,13 @@ def test_mixed_devices(gpu):
 def test_tensors_that_need_gradients():
     gpu = Torch()
     with pytest.raises(raydex.InvalidArgument, match=r"give x.detach\(\)"):
-        raydex.build(gpu.library.ones(3, device="cuda", requires_grad=True))
+        raydex.build(gpu.module.ones(3, device="cuda", requires_grad=True))
     with pytest.raises(TypeError, match="bfloat16"):
-        raydex.build(gpu.library.ones(3, device="cuda", dtype=gpu.library.bfloat16))
+        raydex.build(gpu.module.ones(3, device="cuda", dtype=gpu.module.bfloat16))
 
 
 def test_several_devices(gpu, random):
-    count = gpu.library.cuda.device_count() if gpu.name == "torch-cuda" else gpu.library.cuda.runtime.getDeviceCount()
+    count = gpu.module.cuda.device_count() if gpu.name == "torch-cuda" else gpu.module.cuda.runtime.getDeviceCount()
     if count < 2:
         pytest.skip("one GPU")
     keys = random.permutation(1_000)
@@ -520,7 +520,7 @@ def test_threads(gpu, random):
 
 def test_a_captured_graph(random):
     gpu = Torch()
-    torch = gpu.library
+    torch = gpu.module
     keys = gpu.put(random.permutation(10_000))
     index = raydex.build(keys)
     points = keys.clone()

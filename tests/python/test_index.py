@@ -57,9 +57,9 @@ def check_all(index, keys, points, upper, missing=None):
 
 
 @pytest.mark.parametrize("dtype", NUMBERS + OTHERS)
-def test_every_dtype(world, dtype, random):
+def test_every_dtype(library, dtype, random):
     keys, points, upper = (column_of(dtype, size, random) for size in (700, 150, 150))
-    index = world.build(keys)
+    index = library.build(keys)
     check_all(index, keys, points, upper)
     ordered = np.sort(keys)
     np.testing.assert_array_equal(index.rank(points), np.searchsorted(ordered, points))
@@ -73,9 +73,9 @@ def test_every_dtype(world, dtype, random):
 
 
 @pytest.mark.parametrize("dtype", NUMBERS + OTHERS)
-def test_dtypes_of_results(world, dtype, random):
+def test_dtypes_of_results(library, dtype, random):
     keys = column_of(dtype, 50, random)
-    index = world.build(keys)
+    index = library.build(keys)
     assert {index.first(keys).dtype, index.count(keys).dtype, index.rank(keys).dtype} == {np.dtype("int64")}
     assert index.rows(keys).offsets.dtype == index.rows(keys).rows.dtype == np.int64
     assert index.sum(keys).dtype == np.uint64
@@ -83,12 +83,12 @@ def test_dtypes_of_results(world, dtype, random):
 
 
 @pytest.mark.parametrize("structure", FOR_KEYS)
-def test_every_structure(world, structure, random):
-    world.needs(structure)
+def test_every_structure(library, structure, random):
+    library.needs(structure)
     keys = random.permutation(3000).astype("uint32")[:2000]
     points = random.integers(0, 3000, 500).astype("uint32")
     upper = points + random.integers(0, 20, 500).astype("uint32")
-    with world.build(keys, structure) as index:
+    with library.build(keys, structure) as index:
         assert index.info.structure == structure
         check_all(index, keys, points, upper if structure in ORDERED else None)
         if structure in ORDERED:
@@ -102,10 +102,10 @@ def test_every_structure(world, structure, random):
 
 @pytest.mark.parametrize("value_type", ["int8", "int32", "int64", "uint16", "uint64", "float16", "float32",
                                         "float64"])
-def test_sums_of_values(world, value_type, random):
+def test_sums_of_values(library, value_type, random):
     keys = random.integers(0, 50, 400)
     values = random.integers(0, 100, 400).astype(value_type)
-    index = world.build(keys)
+    index = library.build(keys)
     lower = np.arange(50)
     sums = index.sum(lower, lower + 3, values=values)
     expected = [values[(keys >= a) & (keys <= a + 3)].astype("float64").sum() for a in lower]
@@ -113,15 +113,15 @@ def test_sums_of_values(world, value_type, random):
     assert sums.dtype == {"i": "int64", "u": "uint64", "f": "float64"}[np.dtype(value_type).kind]
 
 
-def test_sums_leave_missing_values_out(world):
-    index = world.build(np.array([1, 1, 2]))
+def test_sums_leave_missing_values_out(library):
+    index = library.build(np.array([1, 1, 2]))
     values = np.ma.array([10, 20, 30], mask=[False, True, False])
     np.testing.assert_array_equal(index.sum(np.array([1, 2]), values=values), [10, 30])
 
 
-def test_missing_keys_and_probes(world, random):
+def test_missing_keys_and_probes(library, random):
     keys = np.ma.array(random.integers(0, 20, 300), mask=random.random(300) < 0.2)
-    index = world.build(keys)
+    index = library.build(keys)
     assert len(index) == keys.count()
     points = np.arange(20)
     check_all(index, keys.data, points, points + 2, np.ma.getmaskarray(keys))
@@ -130,9 +130,9 @@ def test_missing_keys_and_probes(world, random):
     assert index.rank(probes)[0] == -1 and index.first(probes)[0] == -1
 
 
-def test_not_a_time_is_missing(world):
+def test_not_a_time_is_missing(library):
     times = np.array(["2020-01-02", "NaT", "2020-01-01"], "datetime64[s]")
-    index = world.build(times)
+    index = library.build(times)
     assert len(index) == 2
     np.testing.assert_array_equal(index.first(times), [0, -1, 2])
     np.testing.assert_array_equal(index.rank(times), [1, -1, 0])
@@ -175,11 +175,11 @@ def test_single_numbers_and_lists():
     assert raydex.build(np.array([b"ab", b"c"])).first("c") == 1
 
 
-def test_narrower_probes_are_converted(world):
-    index = world.build(np.array([3, -1, 7], "int64"))
+def test_narrower_probes_are_converted(library):
+    index = library.build(np.array([3, -1, 7], "int64"))
     for dtype in ("int8", "int16", "int32", "uint8", "uint16", "uint32"):
         np.testing.assert_array_equal(index.first(np.array([7, 3], dtype)), [2, 0])
-    doubles = world.build(np.array([0.5, 2.0]))
+    doubles = library.build(np.array([0.5, 2.0]))
     np.testing.assert_array_equal(doubles.first(np.array([2, 0], "int32")), [1, -1])
     np.testing.assert_array_equal(doubles.first(np.array([0.5], "float16")), [0])
 
@@ -191,10 +191,10 @@ def test_narrower_times_and_strings_are_converted():
     np.testing.assert_array_equal(strings.first(np.array([b"a"])), [1])
 
 
-def test_isin_has_the_rules_of_numpy(world):
+def test_isin_has_the_rules_of_numpy(library):
     keys = np.array([1.0, np.nan, 3.0])
-    index = world.build(keys)
-    points = world.shaped(np.array([[1.0, np.nan], [2.0, 3.0]]))
+    index = library.build(keys)
+    points = library.shaped(np.array([[1.0, np.nan], [2.0, 3.0]]))
     for invert in (False, True):
         np.testing.assert_array_equal(index.isin(points, invert), np.isin(points, keys, invert=invert))
     assert index.contains(np.array([np.nan]))[0]
@@ -213,11 +213,11 @@ def test_explicit_rows():
 
 
 @pytest.mark.parametrize("structure", [one.name for one in CPU if one.points and one.updates])
-def test_edits(world, structure, random):
-    world.needs(structure)
+def test_edits(library, structure, random):
+    library.needs(structure)
     keys = random.permutation(1000).astype("int32")
     more = np.array([2000, 2001, 2002], "int32")
-    index = world.build(keys, structure)
+    index = library.build(keys, structure)
     index.insert(more[:2], np.array([5000, 5001]))
     np.testing.assert_array_equal(index.first(more), [5000, 5001, -1])
     assert len(index) == 1002
@@ -238,11 +238,11 @@ def test_options_and_what_an_index_says():
     assert repr(index).startswith("raydex.Index(cgrx on cpu: 100 rows of int32, ")
 
 
-def test_empty_columns_and_batches(world):
-    index = world.build(np.empty(0, "float32"))
+def test_empty_columns_and_batches(library):
+    index = library.build(np.empty(0, "float32"))
     np.testing.assert_array_equal(index.first(np.array([1], "float32")), [-1])
     np.testing.assert_array_equal(index.rows(np.array([1], "float32")).offsets, [0, 0])
-    full = world.build(np.arange(5))
+    full = library.build(np.arange(5))
     nothing = np.empty(0, "int64")
     for found in (full.first(nothing), full.count(nothing, nothing), full.rank(nothing), full.rows(nothing).rows,
                   full.predecessor(nothing), full.contains(nothing)):

@@ -3,10 +3,10 @@
 
 import datetime
 
+import array_libraries
 import numpy as np
 import pytest
 import raydex
-import worlds
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -14,7 +14,7 @@ duckdb = pytest.importorskip("duckdb")
 
 KINDS = ("inner", "left", "semi", "anti")
 
-with_arrow = pytest.mark.parametrize("world", worlds.WITH_ARROW, indirect=True, ids=lambda one: one.name)
+with_arrow = pytest.mark.parametrize("library", array_libraries.WITH_ARROW, indirect=True, ids=lambda one: one.name)
 
 
 def pairs(found):
@@ -59,15 +59,15 @@ columns_of_tables = pytest.mark.parametrize("names", ["i", "f", "d", "s", "i,n",
 @pytest.mark.parametrize("how", KINDS)
 @columns_of_tables
 @with_arrow
-def test_equal_keys(world, tables, how, names):
+def test_equal_keys(library, tables, how, names):
     build, probe = tables
     names = names.split(",")
     expected = by_duckdb(build, probe, how, " and ".join(f"b.{name} = p.{name}" for name in names))
     if len(names) == 1:
-        assert pairs(world.join(build[names[0]], probe[names[0]], how)) == expected
-    assert pairs(world.join([build[name] for name in names], tuple(probe[name] for name in names), how)) == expected
+        assert pairs(library.join(build[names[0]], probe[names[0]], how)) == expected
+    assert pairs(library.join([build[name] for name in names], tuple(probe[name] for name in names), how)) == expected
     backwards = {name: probe[name] for name in reversed(names)}
-    assert pairs(world.join({name: build[name] for name in names}, backwards, how)) == expected
+    assert pairs(library.join({name: build[name] for name in names}, backwards, how)) == expected
 
 
 @pytest.mark.parametrize("how", KINDS)
@@ -83,46 +83,46 @@ def test_tables(tables, how, names):
 
 @pytest.mark.parametrize("how", KINDS)
 @pytest.mark.parametrize("names", ["k", "k,n", "n,f", "f,n,k"])
-def test_equal_keys_of_arrays(world, random, how, names):
+def test_equal_keys_of_arrays(library, random, how, names):
     names = names.split(",")
     build, probe = (
         {"k": random.integers(0, 60, rows), "n": random.integers(0, 8, rows).astype("int32"),
          "f": random.integers(0, 20, rows).astype("float32")} for rows in (300, 400))
     frames = pd.DataFrame(build), pd.DataFrame(probe)
     expected = by_duckdb(*frames, how, " and ".join(f"b.{name} = p.{name}" for name in names))
-    assert pairs(world.join([build[name] for name in names], [probe[name] for name in names], how)) == expected
+    assert pairs(library.join([build[name] for name in names], [probe[name] for name in names], how)) == expected
 
 
 @pytest.mark.parametrize("how", KINDS)
 @with_arrow
-def test_missing_values_that_are_equal(world, tables, how):
+def test_missing_values_that_are_equal(library, tables, how):
     build, probe = tables
     expected = by_duckdb(build, probe, how, "b.i is not distinct from p.i and b.s is not distinct from p.s")
-    found = world.join([build["i"], build["s"]], [probe["i"], probe["s"]], how, missing_equal=True)
+    found = library.join([build["i"], build["s"]], [probe["i"], probe["s"]], how, missing_equal=True)
     assert pairs(found) == expected
 
 
-def test_inner_joins_as_in_pandas(world, random):
+def test_inner_joins_as_in_pandas(library, random):
     build = pd.DataFrame({"k": random.integers(0, 50, 200), "v": random.integers(0, 3, 200).astype("float64")})
     probe = pd.DataFrame({"k": random.integers(0, 50, 300), "v": random.integers(0, 3, 300).astype("float64")})
     build.loc[3, "v"] = probe.loc[5, "v"] = np.nan  # which pandas joins
-    found = world.join(build, probe)
+    found = library.join(build, probe)
     merged = probe.reset_index().merge(build.reset_index(), on=["k", "v"], suffixes=("_probe", "_build"))
     assert pairs(found) == sorted(zip(merged["index_probe"], merged["index_build"]))
     assert list(found.probe) == sorted(found.probe)
 
 
-def check_two_dtypes(world, values, types):
+def check_two_dtypes(library, values, types):
     build, probe = np.array(values, types[0]), np.array(values, types[0]).astype(types[1])
     expected = sorted((p, b) for p in range(3) for b in range(3) if values[p] == values[b])
-    assert pairs(world.join(build, probe)) == expected
-    assert pairs(world.join(probe, build)) == expected
+    assert pairs(library.join(build, probe)) == expected
+    assert pairs(library.join(probe, build)) == expected
 
 
 @pytest.mark.parametrize("types", [("int8", "int64"), ("uint32", "int64"), ("int32", "uint32"), ("int32", "float64"),
                                    ("float32", "float64"), ("uint8", "int16"), ("bool", "int32")])
-def test_columns_of_two_dtypes(world, types):
-    check_two_dtypes(world, [1, 0, 1], types)
+def test_columns_of_two_dtypes(library, types):
+    check_two_dtypes(library, [1, 0, 1], types)
 
 
 def test_columns_of_two_units_and_lengths():
@@ -147,18 +147,18 @@ def test_columns_that_have_no_type_in_common():
 
 @pytest.mark.parametrize("how", KINDS)
 @pytest.mark.parametrize("structure", ["auto", "pivot_tree", "hash_open", "rx"])
-def test_structures_and_indexes(world, random, how, structure):
-    world.needs(structure)
+def test_structures_and_indexes(library, random, how, structure):
+    library.needs(structure)
     build, probe = random.integers(0, 60, 200), random.integers(0, 80, 300)
     expected = by_duckdb(pd.DataFrame({"k": build}), pd.DataFrame({"k": probe}), how, "b.k = p.k")
-    assert pairs(world.join(build, probe, how, structure=structure)) == expected
-    index = world.build(build, structure)
-    assert pairs(world.join(index, probe, how)) == expected
+    assert pairs(library.join(build, probe, how, structure=structure)) == expected
+    index = library.build(build, structure)
+    assert pairs(library.join(index, probe, how)) == expected
     index.erase(build)
-    assert all(row < 0 for _, row in pairs(world.join(index, probe, "left")))
+    assert all(row < 0 for _, row in pairs(library.join(index, probe, "left")))
     index.close()
     with pytest.raises(ValueError, match="it is closed"):
-        world.join(index, probe)
+        library.join(index, probe)
 
 
 @pytest.mark.parametrize("said", [
@@ -186,10 +186,10 @@ def test_every_layout_of_strings(random, kind):
     assert (same.build >= 0).all()
 
 
-def test_empty_tables(world):
+def test_empty_tables(library):
     nothing, some = np.empty(0, "int64"), np.array([1, 2])
-    assert pairs(world.join(nothing, some)) == [] == pairs(world.join(some, nothing))
-    assert pairs(world.join(nothing, some, "left")) == [(0, -1), (1, -1)]
+    assert pairs(library.join(nothing, some)) == [] == pairs(library.join(some, nothing))
+    assert pairs(library.join(nothing, some, "left")) == [(0, -1), (1, -1)]
 
 
 def test_a_column_of_no_strings():
@@ -200,7 +200,7 @@ def test_a_column_of_no_strings():
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("tolerance", [None, 7])
 @pytest.mark.parametrize("keyed", [False, True])
-def test_as_of(world, random, direction, exact, tolerance, keyed):
+def test_as_of(library, random, direction, exact, tolerance, keyed):
     # Without equal times, of which pandas takes the last row and raydex the first.
     build = pd.DataFrame({"t": np.sort(random.permutation(900)[:200]), "g": random.integers(0, 4, 200)})
     probe = pd.DataFrame({"t": np.sort(random.integers(0, 900, 300)), "g": random.integers(0, 4, 300)})
@@ -208,7 +208,7 @@ def test_as_of(world, random, direction, exact, tolerance, keyed):
         probe, build.assign(row=np.arange(200)), on="t", by="g" if keyed else None, direction=direction,
         allow_exact_matches=exact, tolerance=tolerance)
     by = (build["g"], probe["g"]) if keyed else None
-    found = world.join_asof(build["t"], probe["t"], by=by, direction=direction, allow_exact_matches=exact,
+    found = library.join_asof(build["t"], probe["t"], by=by, direction=direction, allow_exact_matches=exact,
                             tolerance=tolerance)
     assert found.dtype == np.int64
     if direction == "nearest":  # equally close rows: the distance decides
@@ -221,18 +221,18 @@ def test_as_of(world, random, direction, exact, tolerance, keyed):
 
 
 @with_arrow
-def test_as_of_times_and_strings(world):
+def test_as_of_times_and_strings(library):
     quotes = pa.table({"t": pa.array([1, 5, 3], pa.timestamp("ms")), "s": ["ab", "ab", "long name of one"]})
     trades = pa.table({"t": pa.array([4, 4, 9], pa.timestamp("ms")), "s": ["ab", "long name of one", "none"]})
     by = (quotes["s"], trades["s"])
-    assert world.join_asof(quotes["t"], trades["t"], by=by).tolist() == [0, 2, -1]
-    found = world.join_asof(quotes["t"], trades["t"], build_by=by[0], probe_by=by[1],
+    assert library.join_asof(quotes["t"], trades["t"], by=by).tolist() == [0, 2, -1]
+    found = library.join_asof(quotes["t"], trades["t"], build_by=by[0], probe_by=by[1],
                             tolerance=datetime.timedelta(milliseconds=2))
     assert found.tolist() == [-1, 2, -1]
 
 
-def test_as_of_columns_that_are_not_sorted(world):
-    unsorted = world.join_asof(np.array([5.0, 1.0]), np.array([2.0, 7.0]), direction="forward")
+def test_as_of_columns_that_are_not_sorted(library):
+    unsorted = library.join_asof(np.array([5.0, 1.0]), np.array([2.0, 7.0]), direction="forward")
     assert unsorted.tolist() == [0, -1]
 
 
@@ -246,7 +246,7 @@ def test_refusals_of_as_of():
 
 
 @pytest.mark.parametrize("how", KINDS)
-def test_ranges(world, random, how):
+def test_ranges(library, random, how):
     low, point = random.integers(0, 90, 80), random.integers(0, 100, 90)
     build = pd.DataFrame({"k": low, "u": low + random.integers(-2, 6, 80)})
     probe = pd.DataFrame({"k": point, "u": point + random.integers(-2, 6, 90)})
@@ -254,19 +254,19 @@ def test_ranges(world, random, how):
     def check(found, condition):
         assert pairs(found) == by_duckdb(build, probe, how, condition)
 
-    check(world.join_range(build["k"], probe["k"], how, distance=3), "abs(b.k - p.k) <= 3")
+    check(library.join_range(build["k"], probe["k"], how, distance=3), "abs(b.k - p.k) <= 3")
     halves = [table["k"].astype("float64") for table in (build, probe)]
-    check(world.join_range(*halves, how, distance=2.5), "abs(b.k - p.k) <= 2.5")
+    check(library.join_range(*halves, how, distance=2.5), "abs(b.k - p.k) <= 2.5")
     for sign in ("<", "<=", ">", ">="):
-        check(world.join_range(build["k"], probe["k"], how, compare=sign), f"b.k {sign} p.k")
-    check(world.join_range(build["k"], probe["k"], how, build_upper=build["u"]), "p.k between b.k and b.u")
-    check(world.join_range(build["k"], probe["k"], how, probe_upper=probe["u"]), "b.k between p.k and p.u")
+        check(library.join_range(build["k"], probe["k"], how, compare=sign), f"b.k {sign} p.k")
+    check(library.join_range(build["k"], probe["k"], how, build_upper=build["u"]), "p.k between b.k and b.u")
+    check(library.join_range(build["k"], probe["k"], how, probe_upper=probe["u"]), "b.k between p.k and p.u")
 
 
 @with_arrow
-def test_ranges_of_times(world):
+def test_ranges_of_times(library):
     times = np.array(["2020-01-01", "2020-01-05"], "datetime64[s]")
-    found = world.join_range(times, times[:1], distance=datetime.timedelta(days=4))
+    found = library.join_range(times, times[:1], distance=datetime.timedelta(days=4))
     assert pairs(found) == [(0, 0), (0, 1)]
 
 
@@ -284,23 +284,23 @@ def test_refusals_of_ranges():
 
 
 @with_arrow
-def test_a_tolerance_that_units_cannot_hold(world):
+def test_a_tolerance_that_units_cannot_hold(library):
     times = np.array(["1980-01-01", "2200-01-01"], "datetime64[ns]")
     far = np.timedelta64(10**12, "D")
     for span in (far, datetime.timedelta(days=200_000), datetime.timedelta(days=900_000_000)):
-        assert world.join_asof(times[:1], times[1:], tolerance=span).tolist() == [0]
-    assert world.join_asof(times[:1], times[1:], tolerance=np.timedelta64(300, "W")).tolist() == [-1]
+        assert library.join_asof(times[:1], times[1:], tolerance=span).tolist() == [0]
+    assert library.join_asof(times[:1], times[1:], tolerance=np.timedelta64(300, "W")).tolist() == [-1]
     with pytest.raises(ValueError, match="tolerance"):
-        world.join_asof(times[:1], times[1:], tolerance=-far)
+        library.join_asof(times[:1], times[1:], tolerance=-far)
 
 
-def test_the_last_of_equal_times_before_and_the_first_after(world):
+def test_the_last_of_equal_times_before_and_the_first_after(library):
     times, points = np.array([1, 1, 2, 2, 2]), np.array([1, 2, 3, 0])
-    assert world.join_asof(times, points).tolist() == [1, 4, 4, -1]
-    assert world.join_asof(times, points, direction="forward").tolist() == [0, 2, -1, 0]
-    assert world.join_asof(times, points, direction="nearest").tolist() == [1, 4, 4, 0]
+    assert library.join_asof(times, points).tolist() == [1, 4, 4, -1]
+    assert library.join_asof(times, points, direction="forward").tolist() == [0, 2, -1, 0]
+    assert library.join_asof(times, points, direction="nearest").tolist() == [1, 4, 4, 0]
     by = np.array([1, 1, 2, 1, 2]), np.array([1, 1, 2, 2])
-    assert world.join_asof(times, points, by=by, allow_exact_matches=False).tolist() == [-1, 1, 4, -1]
+    assert library.join_asof(times, points, by=by, allow_exact_matches=False).tolist() == [-1, 1, 4, -1]
 
 
 def test_as_of_keys_in_lists():

@@ -13,15 +13,15 @@ STRUCTURES = [one.name for one in raydex.structures() if one.minima and one.back
 @pytest.mark.parametrize("structure", ["auto", *STRUCTURES])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64", "float32", "float64", "int8", "uint16",
                                    "float16", "bool", "datetime64[s]"])
-def test_minima(world, structure, dtype, random):
-    if dtype == "datetime64[s]" and world.name != "numpy":
+def test_minima(library, structure, dtype, random):
+    if dtype == "datetime64[s]" and library.name != "numpy":
         pytest.skip("minima of times are of NumPy")
-    world.needs(structure)
+    library.needs(structure)
     values = random.integers(0, 100, 500).astype("int64")
     values = (values % 2 if dtype == "bool" else values).astype(dtype)
     low = random.integers(0, 500, 200)
     high = np.minimum(low + random.integers(0, 90, 200), 499)
-    of = world.rmq(values, structure, extremes="both")
+    of = library.rmq(values, structure, extremes="both")
     expected = np.array([values[a:b + 1].min() for a, b in zip(low, high)])
     found = of.min(low, high)
     np.testing.assert_array_equal(found, expected.astype(found.dtype))
@@ -36,8 +36,8 @@ def test_minima(world, structure, dtype, random):
     np.testing.assert_array_equal(of.argmax(low, high), where)
 
 
-def test_ends_and_empty_ranges(world):
-    of = world.rmq(np.array([3.0, np.nan, 1.0]))
+def test_ends_and_empty_ranges(library):
+    of = library.rmq(np.array([3.0, np.nan, 1.0]))
     ends = np.array([0, -5, 1, 2]), np.array([1, 99, 1, 1])
     np.testing.assert_array_equal(of.min(*ends), [3, 1, np.nan, np.nan])
     np.testing.assert_array_equal(of.argmin(*ends), [0, 2, 1, -1])
@@ -45,7 +45,7 @@ def test_ends_and_empty_ranges(world):
     assert of.min(first, third) == 1 and of.argmin(first, third) == 2
     nothing = np.empty(0, "int64")
     assert len(of.min(nothing, nothing)) == 0
-    ties = world.rmq(np.array([1, 1]), ties="rightmost")
+    ties = library.rmq(np.array([1, 1]), ties="rightmost")
     assert ties.argmin(first, second) == 1 and ties.info.options["ties"] == "rightmost"
 
 
@@ -56,13 +56,13 @@ def test_single_numbers_and_lists():
     assert len(of.min([], [])) == 0
 
 
-def test_maxima_have_nan_and_empty_ranges(world):
-    of = world.rmq(np.array([3.0, np.nan, 1.0, -0.0]), extremes="max")
+def test_maxima_have_nan_and_empty_ranges(library):
+    of = library.rmq(np.array([3.0, np.nan, 1.0, -0.0]), extremes="max")
     ends = np.array([0, -5, 2, 2]), np.array([0, 99, 3, 1])
     np.testing.assert_array_equal(of.max(*ends), [3, np.nan, 1, np.nan])
     np.testing.assert_array_equal(of.argmax(*ends), [0, 1, 2, -1])
     assert not np.signbit(of.max(np.array(3), np.array(3)))
-    whole = world.rmq(np.array([3, 1], "uint32"), extremes="max")
+    whole = library.rmq(np.array([3, 1], "uint32"), extremes="max")
     assert whole.max(np.array(1), np.array(0)) == 0 and whole.info.extremes == "max"
     assert "extreme" not in whole.info.options
 

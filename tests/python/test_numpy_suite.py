@@ -2,7 +2,7 @@
 """NumPy's own tests of `searchsorted` and `isin`, of the NumPy that is installed, with raydex's in their place.
 
 They call functions of the module and methods of arrays, which cannot be replaced: what names one of the two is
-rewritten when the tests are loaded. In other worlds than NumPy's they are called with columns of it."""
+rewritten when the tests are loaded. In other libraries than NumPy they are called with columns of it."""
 
 import ast
 import functools
@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 import raydex
 import raydex._searching
-from worlds import NUMBERS
+from array_libraries import NUMBERS
 
 pytest.importorskip("numpy._core")  # of NumPy 2
 
-OURS = {"searchsorted": raydex.searchsorted, "isin": raydex.isin}  # of the world of the test that runs
+OURS = {"searchsorted": raydex.searchsorted, "isin": raydex.isin}  # of the library of the test that runs
 
 NO_KEYS = "cells of this dtype are no keys of raydex; it refuses them and says what to call: "
 NO_TABLE = "raydex has no table, so that nothing exceeds it: `kind` changes nothing"
@@ -43,8 +43,8 @@ DEVIATIONS = {
 }
 
 
-def elsewhere(world, name):
-    """One of the two in another world, called as NumPy's: with lists, single numbers, and any shape."""
+def elsewhere(library, name):
+    """One of the two in another library, called as NumPy's: with lists, single numbers, and any shape."""
     names = {"searchsorted": ("a", "v", "side", "sorter"), "isin": ("element", "test_elements", "assume_unique")}[name]
 
     def call(*positional, **named):
@@ -52,11 +52,11 @@ def elsewhere(world, name):
         columns = {one: np.asarray(options.pop(one)) for one in (*names[:2], "sorter") if options.get(one) is not None}
         for one in columns.values():
             if one.dtype not in NUMBERS:
-                pytest.skip(f"{world.name} has no columns of {one.dtype}")
+                pytest.skip(f"{library.name} has no columns of {one.dtype}")
         values = "v" if name == "searchsorted" else "element"
         shape = columns[values].shape
         flat = {one: column if one == "a" else column.reshape(-1) for one, column in columns.items()}
-        return getattr(world, name)(**flat, **options).reshape(shape)[()]
+        return getattr(library, name)(**flat, **options).reshape(shape)[()]
 
     return call
 
@@ -112,12 +112,12 @@ for file, about in (
 
 
 @pytest.fixture(autouse=True)
-def always_an_index(monkeypatch, request, world):
+def always_an_index(monkeypatch, request, library):
     """NumPy's own search, which answers small calls, would be tested with itself."""
-    if world.name != "numpy":
+    if library.name != "numpy":
         for name in OURS:
-            monkeypatch.setitem(OURS, name, elsewhere(world, name))
-    test = request.node.name.replace(f"[{world.name}]", "").replace(f"{world.name}-", "")
+            monkeypatch.setitem(OURS, name, elsewhere(library, name))
+    test = request.node.name.replace(f"[{library.name}]", "").replace(f"{library.name}-", "")
     if test in DEVIATIONS:
         request.applymarker(pytest.mark.xfail(reason=DEVIATIONS[test], strict=True))
     monkeypatch.setattr(raydex._searching, "_least_cells", 0)

@@ -254,6 +254,9 @@ def test_searchsorted(device, dtype, random):
             device.looked = 0
     with pytest.raises(raydex.InvalidArgument, match="side"):
         raydex.searchsorted(put(a), put(v), "middle")
+    for nothing in (lambda: raydex.searchsorted(put(a), None), lambda: raydex.isin(None, put(a))):
+        with pytest.raises(raydex.InvalidType):
+            nothing()
 
 
 @pytest.mark.parametrize("types_of", [("int32", "int64"), ("int64", "float64"), ("int8", "int8"), ("bool", "bool")])

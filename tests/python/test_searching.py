@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import raydex
 import raydex._searching
+from array_libraries import NUMBERS
 from hypothesis import given
 from hypothesis import strategies as st
-from worlds import NUMBERS
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -40,9 +40,9 @@ def arrays(dtype, dimensions=1):
     return hnp.arrays(np.dtype(dtype), shapes, elements=cells(dtype))
 
 
-def check_search(a, v, side, sorter=None, world=raydex):
+def check_search(a, v, side, sorter=None, library=raydex):
     expected = np.searchsorted(a, v, side=side, sorter=sorter)
-    found = world.searchsorted(a, v, side=side, sorter=sorter)
+    found = library.searchsorted(a, v, side=side, sorter=sorter)
     np.testing.assert_array_equal(found, expected)
     assert found.dtype == expected.dtype and type(found) is type(expected) and np.shape(found) == np.shape(expected)
 
@@ -52,17 +52,17 @@ numbers = st.sampled_from(NUMBERS)
 
 
 @given(st.data(), numbers, numbers, sides)
-def test_searchsorted_of_two_dtypes(world, data, one, other, side):
+def test_searchsorted_of_two_dtypes(library, data, one, other, side):
     a = np.sort(data.draw(arrays(one)))
     if np.promote_types(one, other) != np.dtype(one):  # sorted still where the promotion rounds
         a = np.sort(a.astype(np.promote_types(one, other))).astype(a.dtype) if np.dtype(one).kind == "f" else a
-    check_search(a, data.draw(arrays(other, world.dimensions)), side, world=world)
+    check_search(a, data.draw(arrays(other, library.dimensions)), side, library=library)
 
 
 @given(st.data(), numbers, sides)
-def test_searchsorted_with_a_sorter(world, data, dtype, side):
+def test_searchsorted_with_a_sorter(library, data, dtype, side):
     a = data.draw(arrays(dtype))
-    check_search(a, data.draw(arrays(dtype)), side, np.argsort(a, kind="stable"), world)
+    check_search(a, data.draw(arrays(dtype)), side, np.argsort(a, kind="stable"), library)
 
 
 @given(st.data(), st.sampled_from(["datetime64[D]", "datetime64[ns]", "timedelta64[s]"]), sides)
@@ -79,10 +79,10 @@ def test_searchsorted_of_strings(data, one, other, side):
 
 
 @given(st.data(), numbers, sides, st.one_of(st.integers(-(1 << 62), 1 << 62), st.floats(), st.booleans()))
-def test_searchsorted_of_a_number(world, data, dtype, side, number):
+def test_searchsorted_of_a_number(library, data, dtype, side, number):
     a = np.sort(data.draw(arrays(dtype)))
-    if world.name != "numpy":
-        check_search(a, np.array(number), side, world=world)
+    if library.name != "numpy":
+        check_search(a, np.array(number), side, library=library)
     elif type(number) is not int:
         check_search(a, number, side)
     elif a.dtype.kind != "f":  # exact, as NumPy is not beside uint64
@@ -110,8 +110,8 @@ def test_searchsorted_of_lists(a, v, side):
 
 
 @given(st.data(), numbers, numbers, st.booleans())
-def test_isin_of_two_dtypes(world, data, one, other, invert):
-    element, tests = data.draw(arrays(one, world.dimensions)), data.draw(arrays(other, world.dimensions))
+def test_isin_of_two_dtypes(library, data, one, other, invert):
+    element, tests = data.draw(arrays(one, library.dimensions)), data.draw(arrays(other, library.dimensions))
     kinds = np.dtype(one).kind + np.dtype(other).kind
     if set(kinds) == {"i", "u"} and "uint64" in (one, other):  # NumPy rounds on one of its ways
         expected = np.array([any(int(x) == int(y) for y in tests.flat) for x in element.flat], bool) ^ invert
@@ -122,13 +122,13 @@ def test_isin_of_two_dtypes(world, data, one, other, invert):
         expected = equal.any(axis=-1) ^ invert
     else:
         expected = np.isin(element, tests, invert=invert)
-    found = world.isin(element, tests, invert=invert)
+    found = library.isin(element, tests, invert=invert)
     np.testing.assert_array_equal(found, expected)
     assert found.dtype == bool and found.shape == expected.shape
 
 
 @pytest.mark.parametrize("signed", ["int8", "int64"])
-def test_isin_of_signed_and_unsigned_numbers_is_exact(world, signed):
+def test_isin_of_signed_and_unsigned_numbers_is_exact(library, signed):
     low, large = np.array([-1, 5, np.iinfo(signed).min, np.iinfo(signed).max], signed), 1 << 53
     high = np.array([(1 << 64) - 1, 5, 1 << 63, 127, large], "uint64")
     odd = np.array([large + 1, large, -large - 1]).astype(signed)
@@ -136,7 +136,7 @@ def test_isin_of_signed_and_unsigned_numbers_is_exact(world, signed):
         for element, tests in ((one, high), (high, one), (one[:0], high), (high, one[:0])):
             expected = np.array([int(x) in map(int, tests) for x in element], bool)
             for invert in (False, True):
-                np.testing.assert_array_equal(world.isin(element, tests, invert=invert), expected ^ invert)
+                np.testing.assert_array_equal(library.isin(element, tests, invert=invert), expected ^ invert)
 
 
 @given(st.data(), st.sampled_from(["datetime64[ns]", "timedelta64[s]", "S3"]), st.booleans())
@@ -172,11 +172,11 @@ def test_cells_that_are_not_aligned():
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_larger_columns(world, random, side):
+def test_larger_columns(library, random, side):
     a = np.sort(random.integers(0, 1 << 40, 200_000))
     v = np.concatenate([random.integers(0, 1 << 40, 50_000), a[::7]])
-    check_search(a, v, side, world=world)
-    np.testing.assert_array_equal(world.isin(v, a), np.isin(v, a))
+    check_search(a, v, side, library=library)
+    np.testing.assert_array_equal(library.isin(v, a), np.isin(v, a))
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -205,8 +205,8 @@ def test_pytorch_on_the_cpu():
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int64", "uint8", "uint32"])
-def test_sorters_of_every_dtype(world, dtype):
-    check_search(np.array([30, 10, 20]), np.array([20, 31]), "left", np.array([1, 2, 0], dtype), world)
+def test_sorters_of_every_dtype(library, dtype):
+    check_search(np.array([30, 10, 20]), np.array([20, 31]), "left", np.array([1, 2, 0], dtype), library)
 
 
 @pytest.mark.parametrize("sorter,error,match", [
@@ -215,9 +215,9 @@ def test_sorters_of_every_dtype(world, dtype):
     (np.array([0, 1, 3]), ValueError, "sorter: .*there are 3 elements"),
     (np.array([0, 1, -1]), ValueError, "sorter: .*there are 3 elements"),
 ])
-def test_refusals_of_sorters(world, sorter, error, match):
+def test_refusals_of_sorters(library, sorter, error, match):
     with pytest.raises(error, match=match):
-        world.searchsorted(np.array([1, 2, 3]), np.array([1]), sorter=sorter)
+        library.searchsorted(np.array([1, 2, 3]), np.array([1]), sorter=sorter)
 
 
 def test_refusals():

@@ -126,9 +126,9 @@ class Engine:
         try:
             yield
         except self._lost as error:
-            said = (str(error).splitlines() or [""])[0].rstrip(".")
+            reason = (str(error).splitlines() or [""])[0].rstrip(".")
             raise ExchangeError(
-                f"the cluster does not answer: {type(error).__name__}: {said}. Where workers died for want "
+                f"the cluster does not answer: {type(error).__name__}: {reason}. Where workers died for want "
                 "of memory, more shards or workers take less each; where the client is closed, build again "
                 "with another one"
             ) from error

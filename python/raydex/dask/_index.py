@@ -498,9 +498,9 @@ def _entries_of(
     for name, x in ((argument, keys), ("rows", rows)):
         if is_lazy(x):
             check_column(name, x)
-            parts = take_apart(x)
-            graph |= parts.graph
-            columns.append(parts.keys)
+            partitions = take_apart(x)
+            graph |= partitions.graph
+            columns.append(partitions.keys)
         elif x is not None:
             name_of_data = f"raydex-{name}-{token}"
             graph[name_of_data] = DataNode(name_of_data, np.atleast_1d(x) if _shards.is_single(x) else x)

@@ -6,7 +6,7 @@
     >>> index.count([20, 35], [20, 50])
     array([2, 2])
 
-With `torch.distributed` each process gives its part of the column, and gets the answers of its own probes. Processes
+With `torch.distributed` each process gives its slice of the column, and gets the answers of its own probes. Processes
 send each other pickles: they, and the network between them, have to be trusted.
 """
 

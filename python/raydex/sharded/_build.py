@@ -56,7 +56,7 @@ def build(
     most_probes: int | None = None,
     **options: Any,
 ) -> ShardedIndex:
-    """Builds an index over a column of which each process has a part. A collective call.
+    """Builds an index over a column of which each process has a slice. A collective call.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def build(
         As of `raydex.build`, the same on all processes.
     rows
         Explicit row ids, as many as cells, on all processes or none. By default rows are numbered over all
-        parts, in the order of the processes.
+        slices, in the order of the processes.
     group
         The `torch.distributed` process group that takes part, by default all processes: gloo for columns in
         host memory, NCCL for those on GPUs. The structure option of this name cannot be given here.

@@ -93,9 +93,9 @@ def checked_row_ids(array: Any, there: Any, end: int = 2**63 - 1) -> Any:
 def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int], holders: str = "on process") -> Key:
     """The type of a column of which each process has a slice. Slices without cells say nothing of it. `holders`:
     what has the slices, in messages."""
-    said = [at for at, size in enumerate(sizes) if size and not keys[at].is_void] or [0]
-    first = said[0]
-    for at in said:
+    typed = [at for at, size in enumerate(sizes) if size and not keys[at].is_void] or [0]
+    first = typed[0]
+    for at in typed:
         if keys[at] != keys[first]:
             raise InvalidType(
                 f"{name}: of {keys[first]} {holders} {first}, but of {keys[at]} {holders} {at}; convert one"

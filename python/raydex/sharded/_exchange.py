@@ -40,9 +40,9 @@ class Transfer(NamedTuple):
     landing: Landing
     """Where they go, and where what comes goes."""
     begins: Sequence[int]
-    """The cell of each process's array that the part for it begins at."""
+    """The cell of each process's array that the slice for it begins at."""
     room: Sequence[Any]
-    """The parts of this process's array for what comes from each."""
+    """The slices of this process's array for what comes from each."""
     after: Any
     """A mark: the work before it is waited for, and nothing later."""
 
@@ -66,7 +66,7 @@ class Exchange(Protocol):
         """A small object of each process, for each process."""
 
     def exchange(self, cells: Any, sent: Sequence[int], received: Sequence[int]) -> Any:
-        """Sends a part of an array to each process: the first `sent[0]` cells to process 0, the next
+        """Sends a slice of an array to each process: the first `sent[0]` cells to process 0, the next
         `sent[1]` to process 1, and so on. What `received` says comes from each, in that order, as one
         array of the same library and dtype."""
 
@@ -289,7 +289,7 @@ def distribute(
 ) -> list[list[Any]]:
     """The columns of each shard of this process.
 
-    `columns[i]` are grouped as `routes[i]` are: of the process's part, or, where the only process moves
+    `columns[i]` are grouped as `routes[i]` are: of the process's slice, or, where the only process moves
     what its own shards have, of each shard. `table`: how many cells go from each process to each shard."""
     engine = company.engine
     if engine.processes > 1:

@@ -16,11 +16,11 @@ from raydex.sharded._routing import sample
 SAMPLE = 1024
 LEAST = 4096
 """Batches of fewer probes are sent as they are, and so are tables of fewer rows."""
-SHARE = 64
-"""A key is hot that more than this part of the sample has."""
+ONE_IN = 64
+"""A key is hot that more than one in so many of the sample have."""
 
 Sampled = list[tuple[npt.NDArray[Any], float]]
-"""Of each part of a column the keys that `sample` drew, and how many they stand for."""
+"""Of each slice of a column the keys that `sample` drew, and how many they stand for."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def merge(points: Any, there: Any) -> Merged | None:
         return None
     library = arrays_of(points)
     keys, counts = np.unique(sample(points, there, SAMPLE), return_counts=True)
-    hot = keys[counts * SHARE > SAMPLE]
+    hot = keys[counts * ONE_IN > SAMPLE]
     if len(hot) == 0:
         return None
     at, same = _among(hot, points)
@@ -89,7 +89,7 @@ def hot_keys(kept: Sampled, spread: Sampled, shards: int, pairs: bool) -> npt.ND
         return keys
     keys, at = np.unique(cells, return_inverse=True)
     rows = np.bincount(at, stands)
-    hot = rows * max(SHARE, shards) > size  # one as large as a shard fills it alone
+    hot = rows * max(ONE_IN, shards) > size  # one as large as a shard fills it alone
     keys, rows = keys[hot], rows[hot]
     if len(keys) == 0:
         return keys

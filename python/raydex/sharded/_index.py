@@ -20,15 +20,15 @@ from raydex.sharded._routing import Routes, route, sample
 from raydex.sharded._shard import ordered_query
 from raydex.sharded._shard_set import ShardSet, build_shards, packed, shard_splitters, subrange_splitters
 
-SAMPLE = 4096  # keys of a part, from which splitters are made
+SAMPLE = 4096  # keys of a slice, from which splitters are made
 
 
 class ShardedIndex:
-    """An index over a column of which each process has a part, made by `raydex.sharded.build`.
+    """An index over a column of which each process has a slice, made by `raydex.sharded.build`.
 
     Each shard holds the keys of a range, with all their rows. Each process has one shard, or the only
     process several on several devices. Answers are those of one `raydex.Index` over the whole column: the
-    parts of all processes, one behind the other.
+    slices of all processes, one behind the other.
 
     *Collective*: every method is called by all processes, in the same order, but for `info`, `balance`,
     `len`, `repr` and `close`. Each passes probes of its own, any number of them, none, too, and gets their
@@ -146,7 +146,7 @@ class ShardedIndex:
     def sum(self, lower: Any, upper: Any = None, *, values: Any = None) -> Any:
         """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
 
-        `values`: of each process a part of a column with a cell for each row; parts follow each other as
+        `values`: of each process a slice of a column with a cell for each row; slices follow each other as
         those of the build did. Where rows were numbered by the build, these are the values of the process's
         own rows. Types and missing values are as of `Index.sum`. Sums of floating values are added up for
         each shard in double, then over shards; they may differ in their last digits from those of one
@@ -269,10 +269,10 @@ class ShardedIndex:
         (routes, ids), reports = company.agree(call, prepare)
         table = np.stack([one["counts"] for one in reports])
         columns = [routes.lower] if ids is None else [routes.lower, ids]
-        parts = distribute(company, [routes], [columns], table)
+        slices = distribute(company, [routes], [columns], table)
 
         def apply(report: dict[str, Any]) -> None:
-            for shard, cells in zip(self._shards.own, parts):
+            for shard, cells in zip(self._shards.own, slices):
                 getattr(shard, operation)(*cells)
             report["summaries"] = [shard.summary() for shard in self._shards.own]
 
@@ -294,11 +294,11 @@ class ShardedIndex:
                 raise InvalidArgument(f"most: {most!r} is less than 1")
             if self.balance.imbalance <= most:
                 return []
-            parts = [shard.take() for shard in self._shards.own]
-            report["samples"] = [sample(keys, None, SAMPLE) for keys, _ in parts]
-            return parts
+            entries = [shard.take() for shard in self._shards.own]
+            report["samples"] = [sample(keys, None, SAMPLE) for keys, _ in entries]
+            return entries
 
-        parts, reports = company.agree(("rebalance", most), take)
+        entries, reports = company.agree(("rebalance", most), take)
         if self.balance.imbalance <= most:
             return False
         samples = [one for report in reports for one in report["samples"]]
@@ -307,10 +307,10 @@ class ShardedIndex:
         splitters = shard_splitters(finer, len(weights))
 
         def divide(report: dict[str, Any]) -> tuple[list[Routes], list[list[Any]]]:
-            routes = [route(keys, None, splitters) for keys, _ in parts]
+            routes = [route(keys, None, splitters) for keys, _ in entries]
             report["counts"] = sum(one.counts for one in routes)
             columns = [
-                [one.lower, packed(rows, one.sources, bits)] for one, (_, rows) in zip(routes, parts)
+                [one.lower, packed(rows, one.sources, bits)] for one, (_, rows) in zip(routes, entries)
             ]
             return (routes, columns)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joins of tables of which each process has a part."""
+"""Joins of tables of which each process has a slice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EXCHANGES = ("shuffle", "broadcast")
 
 
 class JoinPairs(NamedTuple):
-    """The rows of a join that this process has, numbered over all parts; int64, in any order."""
+    """The rows of a join that this process has, numbered over all slices; int64, in any order."""
 
     left: Any
     """A row of the left table for each row of the join."""
@@ -64,8 +64,8 @@ def join(
     Parameters
     ----------
     left, right
-        This process's parts of two tables: a column each, or up to 16 as a tuple, a list, a dict or a data
-        frame, as of `raydex.join`; a part may be empty. `right` may be a `ShardedIndex` over one column,
+        This process's slices of two tables: a column each, or up to 16 as a tuple, a list, a dict or a data
+        frame, as of `raydex.join`; a slice may be empty. `right` may be a `ShardedIndex` over one column,
         which is used as it is, where it is.
     how
         `inner`: each pair of rows that match. `left`: the same, and left rows without a match, with -1.
@@ -93,11 +93,11 @@ def join(
     join also the other way round. Raises as `raydex.join`, `raydex.ShardError`, `raydex.ExchangeError`.
     """
     if isinstance(right, ShardedIndex):
-        said: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "exchange": exchange, "structure": None if structure == "auto" else structure, "group": group,
             "devices": devices, "engine": engine, "timeout": None if timeout == 300.0 else timeout, **options,
         }  # fmt: skip
-        for name, value in said.items():
+        for name, value in arguments.items():
             if value is not None:
                 raise InvalidArgument(f"{name}: {value!r}, but right is an index, which has all of that already")
         with right._company.together():
@@ -159,7 +159,7 @@ def _join(
     if exchange is None:
         exchange = "broadcast" if entries * shards <= lefts + rights else "shuffle"
     if exchange == "broadcast":
-        parts = _to_all(company, own, other, small_left, [one[small][1] for one in reports])
+        to_join = _to_all(company, own, other, small_left, [one[small][1] for one in reports])
     else:
         of_left, of_right = ([one[name] for one in reports] for name in ("left", "right"))
         hot = _hot(of_left, of_right, shards, how, len(keys))
@@ -167,10 +167,10 @@ def _join(
         for one, _ in hot:
             samples = without(samples, one)
         splitters = splitters_from([one for one, _ in samples], shards, [float(size) for _, size in samples])
-        parts = _to_owners(company, own, other, splitters, hot)
+        to_join = _to_owners(company, own, other, splitters, hot)
 
     def match(report: dict[str, Any]) -> JoinPairs:
-        return _joined(parts, own, how, structure, options)
+        return _joined(to_join, own, how, structure, options)
 
     pairs, _ = company.agree(("join", "matched"), match)
     return pairs
@@ -201,7 +201,7 @@ def _side(name: str, sources: list[Source], keys: list[Key], begin: int, engine:
     return _Side([library.take(one, positions) for one in arrays], library.take(rows, positions), unmatched)
 
 
-_Parts = list[tuple[list[Any], list[Any]]]  # columns of both sides, and rows behind them, to join at a shard
+_ToJoin = list[tuple[list[Any], list[Any]]]  # columns of both sides, and rows behind them, to join at a shard
 _Hot = list[tuple[Any, bool]]  # keys, and whether it is their left rows that go to all shards
 
 
@@ -217,7 +217,7 @@ def _hot(of_left: Sampled, of_right: Sampled, shards: int, how: str, columns: in
     return [one for one in found if len(one[0])]
 
 
-def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: _Hot) -> _Parts:
+def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: _Hot) -> _ToJoin:
     """Rows at the owners of their keys; those with a hot key as with `_to_all`."""
 
     def divide(report: dict[str, Any]) -> tuple[list[tuple[Routes, list[Any]]], list[list[_Side]]]:
@@ -244,12 +244,12 @@ def _to_owners(company: Company, own: _Side, other: _Side, splitters: Any, hot: 
         distribute(company, [routes], [columns], np.stack([one["counts"][at] for one in reports]))
         for at, (routes, columns) in enumerate(sides)
     ]
-    parts = list(zip(*moved))
+    to_join = list(zip(*moved))
     for at, (lefts, rights) in enumerate(stay):
         small_left = hot[at][1]
         sizes = [one["hot"][at][0 if small_left else 1] for one in reports]
-        parts += _to_all(company, lefts, rights, small_left, sizes)
-    return parts
+        to_join += _to_all(company, lefts, rights, small_left, sizes)
+    return to_join
 
 
 def _agree_on_room(company: Company, side: _Side, rows: int) -> None:
@@ -273,29 +273,29 @@ def _apart(side: _Side, hot: Any) -> list[_Side]:
     ]
 
 
-def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes: list[int]) -> _Parts:
+def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes: list[int]) -> _ToJoin:
     """The small side on all shards; the rows of the other one stay with their process."""
     small, large = (own, other) if small_left else (other, own)
     # Padded to the most of a process, then without that.
     _agree_on_room(company, small, max(sizes) * len(sizes) + sum(sizes) if company.processes > 1 else 0)
     spread = [company.spread(one, sizes) for one in [*small.columns, small.rows]]
     devices = company.engine.places
-    parts = []
+    to_join = []
     for at, device in enumerate(devices):
         begin, end = (len(large.rows) * i // len(devices) for i in (at, at + 1))
         whole = [to_device(one, device) for one in spread]
         rest = [to_device(one[begin:end], device) for one in [*large.columns, large.rows]]
-        parts.append((whole, rest) if small_left else (rest, whole))
-    return parts
+        to_join.append((whole, rest) if small_left else (rest, whole))
+    return to_join
 
 
-def _joined(parts: _Parts, own: _Side, how: str, structure: str, options: dict[str, Any]) -> JoinPairs:
-    """Joins what the shards of this process have; the last column of both sides of a part are its rows.
+def _joined(to_join: _ToJoin, own: _Side, how: str, structure: str, options: dict[str, Any]) -> JoinPairs:
+    """Joins what the shards of this process have; the last column of both sides are their rows.
 
-    All parts are matched before pairs are written, so that what is returned is all that is as large."""
+    All are matched before pairs are written, so that what is returned is all that is as large."""
     matched = [
         _matched(tuple(right[:-1]), tuple(left[:-1]), how, structure, False, None, None, options)
-        for left, right in parts
+        for left, right in to_join
     ]
     library = arrays_of(own.rows)
     unmatched = len(own.unmatched) if how in ("left", "anti") else 0
@@ -303,7 +303,7 @@ def _joined(parts: _Parts, own: _Side, how: str, structure: str, options: dict[s
     lefts = library.empty(size, "int64")
     rights = library.empty(size, "int64") if how in ("inner", "left") else None
     end = 0
-    for (call, found, _), (left, right) in zip(matched, parts):
+    for (call, found, _), (left, right) in zip(matched, to_join):
         for first in range(0, found.size, SLICE):
             some = call.rows(found, how, first, SLICE)
             begin, end = end, end + len(some.probe)

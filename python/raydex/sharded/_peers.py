@@ -275,20 +275,20 @@ class PeerRoom:
             counter = ctypes.c_uint64(self._memory.own + 4 * other)
             driver().call("cuStreamWaitValue32_v2", stream, counter, ctypes.c_uint32(number), self._wait_flags)
 
-    def send(self, parts: Sequence[Any], begins: Sequence[int], stream: Any) -> Message:
+    def send(self, slices: Sequence[Any], begins: Sequence[int], stream: Any) -> Message:
         """Sends a message on a stream.
 
-        `parts`: bytes for each process, none for this one. `begins`: where they go in its room."""
+        `slices`: bytes for each process, none for this one. `begins`: where they go in its room."""
         self._watch.begin()
         self._messages += 1
         handle = ctypes.c_void_p(stream.cuda_stream)
         with current(self._device.index):
             for other in self._others:
-                part = parts[other]
-                if len(part):
+                slice_ = slices[other]
+                if len(slice_):
                     to = ctypes.c_uint64(self._memory.there[other] + _COUNTERS + begins[other])
                     driver().call(
-                        "cuMemcpyAsync", to, ctypes.c_uint64(part.data_ptr()), ctypes.c_size_t(len(part)), handle
+                        "cuMemcpyAsync", to, ctypes.c_uint64(slice_.data_ptr()), ctypes.c_size_t(len(slice_)), handle
                     )
                 self._write(other, handle)
         return Message(self, self._messages, stream.record_event())

@@ -52,7 +52,7 @@ class Routes:
         )  # fmt: skip
 
     def split(self, x: Any) -> list[Any]:
-        """The part of each shard of an array that has a cell for each piece; no copy."""
+        """The slice of each shard of an array that has a cell for each piece; no copy."""
         ends = np.cumsum(self.counts)
         return [x[end - count : end] for count, end in zip(self.counts.tolist(), ends.tolist())]
 
@@ -167,7 +167,7 @@ def splitters_from(
     Parameters
     ----------
     samples
-        Of each part of a column, of one dtype; at least one array, of any size.
+        Of each slice of a column, of one dtype; at least one array, of any size.
     weights
         How many keys each sample stands for; by default as many as it has.
 

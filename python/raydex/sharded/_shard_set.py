@@ -236,10 +236,10 @@ def shard_splitters(splitters: npt.NDArray[Any], shards: int) -> npt.NDArray[Any
     return splitters[subranges - 1 :: subranges]
 
 
-def _sizes(counts: Any, counts_of_slices: Sequence[int]) -> list[int]:
-    """The sums of the first `parts[0]` counts, the next `parts[1]`, and so on."""
+def _sizes(counts: Any, lengths: Sequence[int]) -> list[int]:
+    """The sums of the first `lengths[0]` counts, the next `lengths[1]`, and so on."""
     library = arrays_of(counts)
-    ends = library.from_host(np.cumsum([0, *counts_of_slices]))
+    ends = library.from_host(np.cumsum([0, *lengths]))
     sizes: list[int] = np.diff(library.to_host(library.take(library.running(counts), ends))).tolist()
     return sizes
 
@@ -260,10 +260,10 @@ def build_shards(
 ) -> tuple[list[Shard], list[Summary]]:
     """The shards of this process, of entries that are grouped by shard; and what is known of all."""
     structure, device, options = made
-    parts = distribute(company, routes, columns, table)
+    entries = distribute(company, routes, columns, table)
 
     def construct(report: dict[str, Any]) -> list[Shard]:
-        shards = [Shard(keys, rows, bits, structure, device, **options) for keys, rows in parts]
+        shards = [Shard(keys, rows, bits, structure, device, **options) for keys, rows in entries]
         report["summaries"] = [shard.summary() for shard in shards]
         return shards
 

@@ -86,10 +86,10 @@ class HostSockets:
 
 
 def _read(one: socket.socket, size: int) -> bytes:
-    parts = []
+    chunks = []
     while size:
-        parts.append(one.recv(size))
-        if not parts[-1]:
+        chunks.append(one.recv(size))
+        if not chunks[-1]:
             raise ConnectionError("another process has closed its connection")
-        size -= len(parts[-1])
-    return b"".join(parts)
+        size -= len(chunks[-1])
+    return b"".join(chunks)

@@ -278,23 +278,23 @@ class TorchExchange:
     def _sent(self, one: Transfer) -> Any:
         """What waits for a transfer between GPUs."""
         self._beside.wait_event(one.after)
-        parts = list(map(self._bytes, one.parts))
+        slices = list(map(self._bytes, one.parts))
         if self._peers is None:
             received = list(map(self._bytes, one.room))
-            return self._group(True).alltoall(received, parts)
+            return self._group(True).alltoall(received, slices)
         width = one.landing.cells.dtype.itemsize
         begins = [base + width * cell for base, cell in zip(one.landing.begins, one.begins)]
-        return self._peers.send(parts, begins, self._beside)
+        return self._peers.send(slices, begins, self._beside)
 
     def _pairwise(self, sent: Sequence[Any], received: Sequence[Any]) -> list[Any]:
         """As `all_to_all`, which gloo has of one array alone."""
         group = self._group(True)
         works = []
-        for process, (part, buffer) in enumerate(zip(sent, received)):
+        for process, (cells, buffer) in enumerate(zip(sent, received)):
             if len(buffer):
                 works.append(group.recv([self._bytes(buffer)], process, 0))
-            if len(part):
-                works.append(group.send([self._bytes(part)], process, 0))
+            if len(cells):
+                works.append(group.send([self._bytes(cells)], process, 0))
         return works
 
     def spread(self, cells: Any, sizes: Sequence[int]) -> Any:

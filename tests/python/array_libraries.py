@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the same cases run: on arrays of NumPy, on tensors, and on a GPU. A test calls raydex's functions, and
-the methods of what they return, through a world: its arrays of NumPy are taken there, and answers are brought back."""
+the methods of what they return, through an array library: its arrays of NumPy are taken there, and answers are brought
+back."""
 
 import functools
 
@@ -19,7 +20,7 @@ def plain(array):
     return array.copy().view(array.dtype.name)
 
 
-class World:
+class Library:
     """What is said of each. `name`; `backends` that it has structures of; `dimensions` that its columns of
     values may have."""
 
@@ -27,14 +28,14 @@ class World:
         """Skips a test of a structure that cannot be built there."""
         found = [one for one in raydex.structures() if one.name == structure and one.backend in self.backends]
         if found and not any(one.available for one in found):
-            pytest.skip(f"{structure} in the world {self.name}: {found[0].reason}")
+            pytest.skip(f"{structure} in the library {self.name}: {found[0].reason}")
 
     def shaped(self, array):
         """An array with no more dimensions than it may have."""
         return array if array.ndim <= self.dimensions else array.reshape(-1)
 
 
-class Host(World):
+class Host(Library):
     """NumPy, whose arrays raydex is called with as they are."""
 
     name, backends, dimensions = "numpy", ("cpu",), 3
@@ -46,7 +47,7 @@ class Host(World):
         return True
 
 
-class Elsewhere(World):
+class Elsewhere(Library):
     """Any other one. It has `put` and `get`, which copy numbers there and back, and `arrow` for other columns."""
 
     def __getattr__(self, function):
@@ -88,15 +89,15 @@ class Elsewhere(World):
 
 
 class Remote:
-    """An index and the like, whose calls are made in a world."""
+    """An index and the like, whose calls are made in a library."""
 
-    def __init__(self, world, of):
-        self.world = world
+    def __init__(self, library, of):
+        self.library = library
         self.of = of
 
     def __getattr__(self, name):
         value = getattr(self.of, name)
-        return functools.partial(self.world.call, value) if callable(value) else value
+        return functools.partial(self.library.call, value) if callable(value) else value
 
     def __len__(self):
         return len(self.of)
@@ -115,13 +116,13 @@ class TorchOnHost(Elsewhere):
     name, backends, dimensions = "torch-cpu", ("cpu",), 3
 
     def __init__(self):
-        self.library = pytest.importorskip("torch")
+        self.module = pytest.importorskip("torch")
 
     def put(self, array):
-        return self.library.as_tensor(plain(array))
+        return self.module.as_tensor(plain(array))
 
     def get(self, array):
-        assert isinstance(array, self.library.Tensor) and array.is_cpu
+        assert isinstance(array, self.module.Tensor) and array.is_cpu
         return array.numpy()
 
     def arrow(self, column):
@@ -152,61 +153,61 @@ class Torch(OnGpu):
     name = "torch-cuda"
 
     def __init__(self):
-        self.library = pytest.importorskip("torch")
-        if not self.library.cuda.is_available():
+        self.module = pytest.importorskip("torch")
+        if not self.module.cuda.is_available():
             pytest.skip("PyTorch has no CUDA")
 
     def put(self, array, device=0):
-        return self.library.as_tensor(plain(array), device=f"cuda:{device}")
+        return self.module.as_tensor(plain(array), device=f"cuda:{device}")
 
     def get(self, array):
         if isinstance(array, raydex.DeviceArray):
-            array = self.library.from_dlpack(array)
-        assert isinstance(array, self.library.Tensor) and array.is_cuda
+            array = self.module.from_dlpack(array)
+        assert isinstance(array, self.module.Tensor) and array.is_cuda
         return array.cpu().numpy()
 
     def address(self, array):
         return array.data_ptr()
 
     def synchronize(self):
-        self.library.cuda.synchronize()
+        self.module.cuda.synchronize()
 
     def stream(self):
-        return self.library.cuda.Stream()
+        return self.module.cuda.Stream()
 
     def on(self, stream):
-        return self.library.cuda.stream(stream)
+        return self.module.cuda.stream(stream)
 
 
 class Cupy(OnGpu):
     name = "cupy"
 
     def __init__(self):
-        self.library = pytest.importorskip("cupy")
+        self.module = pytest.importorskip("cupy")
 
     def put(self, array, device=0):
-        with self.library.cuda.Device(device):
-            return self.library.asarray(array)
+        with self.module.cuda.Device(device):
+            return self.module.asarray(array)
 
     def get(self, array):
         if isinstance(array, raydex.DeviceArray):
-            array = self.library.asarray(array)
-        assert isinstance(array, self.library.ndarray)
-        return self.library.asnumpy(array)
+            array = self.module.asarray(array)
+        assert isinstance(array, self.module.ndarray)
+        return self.module.asnumpy(array)
 
     def address(self, array):
         return array.data.ptr
 
     def synchronize(self):
-        self.library.cuda.Device().synchronize()
+        self.module.cuda.Device().synchronize()
 
     def stream(self):
-        return self.library.cuda.Stream(non_blocking=True)
+        return self.module.cuda.Stream(non_blocking=True)
 
     def on(self, stream):
         return stream
 
 
-# Without a GPU there are no worlds on one; test_gpu.py alone says so, by a skip.
+# Without a GPU there are no libraries on one; test_gpu.py alone says so, by a skip.
 WITH_ARROW = [Host, *([Torch, Cupy] if HAS_GPU else [])]
-WORLDS = [*WITH_ARROW, TorchOnHost]
+LIBRARIES = [*WITH_ARROW, TorchOnHost]
