@@ -382,7 +382,10 @@ class Batch:
     """The probes of one call, and where its answers go. What is called takes, after the arguments that are
     given, the address and the number of what it writes."""
 
-    __slots__ = ("_probes", "arguments", "before", "is_aside", "library", "shape", "size", "stream")
+    __slots__ = ("_probes", "arguments", "library", "size", "stream")
+    is_aside = False  # whether points are the keys beside what was given, see `column_of`
+    before: Any = None  # which are before all keys
+    shape: tuple[int, ...] | None = None  # of points; None: they have one dimension
 
     def __init__(
         self, library: ArrayLibrary, size: int, stream: int, arguments: Arguments, probes: Any
@@ -391,9 +394,6 @@ class Batch:
         self.size = size
         self.stream = stream
         self.arguments = arguments
-        self.is_aside = False  # whether points are the keys beside what was given, see `column_of`
-        self.before: Any = None  # which are before all keys
-        self.shape: tuple[int, ...] | None = None  # of points; None: they have one dimension
         self._probes = probes
 
     @property
@@ -414,7 +414,7 @@ class Batch:
 class AnyBatch(Batch):
     """One whose probes may be anything."""
 
-    __slots__ = ("_columns", "_index", "_scalar", "_source")
+    __slots__ = ("_columns", "_index", "_scalar", "_source", "before", "is_aside", "shape")
 
     def __init__(self, index: Index, lower: Any, upper: Any, stream: Any, role: str, flat: bool) -> None:
         name = "points" if upper is None else "lower"

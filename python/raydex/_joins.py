@@ -108,7 +108,7 @@ def _distinct(argument: str, names: list[Any]) -> list[str]:
     return texts
 
 
-def _pair(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
+def pair_columns(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
     """The columns of both sides, in one order."""
     names, built = _key_columns("build", build)
     other_names, probed = _key_columns("probe", probe)
@@ -130,7 +130,7 @@ def _pair(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
     return (built, probed)
 
 
-def _common(build: Source, probe: Source, stream: int) -> Key:
+def common_key(build: Source, probe: Source, stream: int) -> Key:
     """The type that both columns are compared in, which has all values of both but of times: see
     `_together`."""
     left, right = key_of(build, stream), key_of(probe, stream)
@@ -185,7 +185,7 @@ class _Together(NamedTuple):
 
 def _together(sources: list[Source], stream: int) -> _Together:
     """Columns in one type. The first two say which; a third is converted to it, or of times says it, too."""
-    key = _common(sources[0], sources[1], stream)
+    key = common_key(sources[0], sources[1], stream)
     found = [key_of(one, stream) for one in sources]
     own = [key if own_key.is_void else own_key for own_key in found]  # which match nothing
     if key.time is None or all(one == key for one in own):
@@ -227,7 +227,7 @@ def _natives(columns: list[Column]) -> list[Any]:
     return [one.native for one in columns]
 
 
-def _check_how(how: str) -> None:
+def check_how(how: str) -> None:
     if how not in _KINDS:
         raise InvalidArgument(f"how: {how!r} is none of {', '.join(_KINDS)}")
 
@@ -291,16 +291,16 @@ def join(
     Cost: the build of an index, one lookup a probe row, a write a row of the result. Waits for the stream:
     sizes are known when it returns. Raises as `raydex.build`.
     """
-    _check_how(how)
+    check_how(how)
     missing_equal = flag("missing_equal", missing_equal)
     if isinstance(build, Index):
         _check_words_for(build, structure, missing_equal, device, options)
         return _join_index(build, probe, how, stream)
-    call, found, _kept = _matched(build, probe, how, structure, missing_equal, device, stream, options)
+    call, found, _kept = match_columns(build, probe, how, structure, missing_equal, device, stream, options)
     return call.rows(found, how)
 
 
-def _matched(
+def match_columns(
     build: Any,
     probe: Any,
     how: str,
@@ -312,7 +312,7 @@ def _matched(
 ) -> tuple[_Call, _raydex.Joined, Any]:
     """A join whose rows are yet to be written, and what is kept until then."""
     texts = option_texts(options, structure, join)
-    built, probed = _pair(build, probe)
+    built, probed = pair_columns(build, probe)
     call = _Call(built[0], device, stream, structure)
     build_key, probe_key = _both(built, probed, call.stream)
     side = call.device.run(
@@ -448,7 +448,7 @@ def join_asof(
     build_key: list[Column] = []
     probe_key: list[Column] = []
     if build_by is not None:
-        built, probed = _pair(build_by, probe_by)
+        built, probed = pair_columns(build_by, probe_by)
         same_device(times, *built)
         build_key, probe_key = _both(built, probed, call.stream)
     reach = _reach("tolerance", tolerance, pair.key)
@@ -526,7 +526,7 @@ def join_range(
     Cost: the build of an index (two with `build_upper`), two searches a probe row, a write a row of the
     result, which may be far larger than both tables.
     """
-    _check_how(how)
+    check_how(how)
     named = [
         name
         for name, value in (

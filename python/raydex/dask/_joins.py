@@ -13,12 +13,11 @@ import numpy.typing as npt
 import raydex
 from raydex._arguments import check_words, flag
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._joins import check_how
 from raydex.dask._cells import Cells, key_column, order_of
 from raydex.dask._graphs import Graph, Partitions, take_apart
 from raydex.dask._libraries import List, Task, TaskRef, frames, pd, tokenize
 from raydex.sharded._routing import route, sample, splitters_from
-
-_KINDS = ("inner", "left", "semi", "anti")
 
 
 class _Plan:
@@ -286,8 +285,7 @@ def join(
     `InvalidType`; in tasks what `raydex.join` raises.
     """
     lefts, rights = _checked_names(left, right, on, left_on, right_on)
-    if how not in _KINDS:
-        raise InvalidArgument(f"how: {how!r} is none of {', '.join(_KINDS)}")
+    check_how(how)
     missing_equal = flag("missing_equal", missing_equal)
     words = [one for one in options if one != "structure"]
     check_words(words, str(options.get("structure", "auto")), join)

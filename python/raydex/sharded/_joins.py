@@ -11,7 +11,7 @@ import numpy as np
 from raydex._arguments import check_words
 from raydex._columns import Source, key_of, look
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._joins import _check_how, _common, _matched, _pair
+from raydex._joins import check_how, common_key, match_columns, pair_columns
 from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._build import engine_for
@@ -124,11 +124,11 @@ def _join(
     moves = company.engine
 
     def look_at(report: dict[str, Any]) -> tuple[list[Source], list[Source]]:
-        _check_how(how)
+        check_how(how)
         check_words(options, structure, join)
         if exchange not in (None, *_EXCHANGES):
             raise InvalidArgument(f"exchange: {exchange!r} is none of {', '.join(_EXCHANGES)}")
-        built, probed = _pair(right, left)
+        built, probed = pair_columns(right, left)
         for name, side in (("right", built), ("left", probed)):
             report[name] = [key_of(one, one.library.stream_for(None)[0]) for one in side]
             report[f"{name} size"] = _size(side[0])
@@ -141,7 +141,7 @@ def _join(
     keys = []
     for at in range(len(built)):
         both = [of_all(name, [one[name][at] for one in reports], sizes[name]) for name in ("right", "left")]
-        keys.append(_common(empty_source("right", both[0]), empty_source("left", both[1]), 0))
+        keys.append(common_key(empty_source("right", both[0]), empty_source("left", both[1]), 0))
 
     def prepare(report: dict[str, Any]) -> tuple[_Side, _Side]:
         sides = []
@@ -294,7 +294,7 @@ def _joined(to_join: _ToJoin, own: _Side, how: str, structure: str, options: dic
 
     All are matched before pairs are written, so that what is returned is all that is as large."""
     matched = [
-        _matched(tuple(right[:-1]), tuple(left[:-1]), how, structure, False, None, None, options)
+        match_columns(tuple(right[:-1]), tuple(left[:-1]), how, structure, False, None, None, options)
         for left, right in to_join
     ]
     library = arrays_of(own.rows)
@@ -332,7 +332,7 @@ def _join_index(left: Any, index: ShardedIndex, how: str) -> JoinPairs:
     index._check_open()
 
     def prepare(report: dict[str, Any]) -> Any:
-        _check_how(how)
+        check_how(how)
         source = look("left", left)
         if source.scalar:
             raise InvalidType(f"left: {left!r} is a single number; give a column, as [x]")

@@ -67,14 +67,14 @@ def test_joins_with_hot_keys(how, hot):
 @pytest.mark.parametrize("even", cases.EVEN)
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
 def test_a_hot_key_is_joined_by_all_shards(monkeypatch, random, dtype, even):
-    matched, pairs = _joins._matched, []
+    matched, pairs = _joins.match_columns, []
 
     def counted(*arguments):
         found = matched(*arguments)
         pairs.append(found[1].size)
         return found
 
-    monkeypatch.setattr(_joins, "_matched", counted)
+    monkeypatch.setattr(_joins, "match_columns", counted)
     how, *sides = cases.EVEN[even]
     columns = [cases.hot_column(dtype, *side, random) for side in sides]
     raydex.sharded.join(*columns, how, exchange="shuffle", devices=["cpu"] * 4)
