@@ -58,9 +58,7 @@ class Aggregate(Held):
     __module__ = "raydex"
     _called = "aggregate"
 
-    def __init__(
-        self, native: _raydex.Aggregate, index: Index, value: Key | None, kept: Any, stream: int
-    ) -> None:
+    def __init__(self, native: _raydex.Aggregate, index: Index, value: Key | None, kept: Any, stream: int) -> None:
         super().__init__(native, index._device, kept, stream)
         self._index = index
         self._value = value

@@ -258,9 +258,7 @@ class DeviceArray:
 
     __module__ = "raydex"
 
-    def __init__(
-        self, memory: _raydex.Bytes, size: int, dtype: npt.DTypeLike, device: int, stream: int
-    ) -> None:
+    def __init__(self, memory: _raydex.Bytes, size: int, dtype: npt.DTypeLike, device: int, stream: int) -> None:
         self._memory = memory
         self.dtype = np.dtype(dtype)
         self.shape = (size,)

@@ -208,9 +208,7 @@ def _bytes_of(chunk: _raydex.ArrowChunk, width: int) -> npt.NDArray[np.uint8]:
     return _view(chunk.buffers[1] + chunk.offset * width, chunk.length * width, np.uint8, chunk)
 
 
-def _decoded_bytes(
-    field: _raydex.ArrowField, chunk: _raydex.ArrowChunk, width: int
-) -> npt.NDArray[np.uint8]:
+def _decoded_bytes(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk, width: int) -> npt.NDArray[np.uint8]:
     values, indices = _bytes_of(chunk.dictionary, width).reshape(-1, width), _indices(field, chunk)
     if len(values) == 0:  # all cells are missing
         return np.zeros(chunk.length * width, np.uint8)
@@ -218,13 +216,12 @@ def _decoded_bytes(
     return found
 
 
-def _unpacked(bits: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.uint8]:
-    return np.unpackbits(bits, count=size, bitorder="little")
+def unpacked(bits: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.bool_]:
+    """Which cells are there, of a bitmap."""
+    return np.unpackbits(bits, count=size, bitorder="little").view(np.bool_)
 
 
-def _joined_validity(
-    field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]
-) -> npt.NDArray[np.uint8] | None:
+def _joined_validity(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> npt.NDArray[np.uint8] | None:
     if field.dictionary is not None:
         each = [_validity_by_dictionary(field, one) for one in chunks]
     else:
@@ -234,7 +231,7 @@ def _joined_validity(
     if all(one is None for one in each):
         return None
     there = [
-        np.ones(chunk.length, np.uint8) if bits is None else _unpacked(bits, chunk.length)
+        np.ones(chunk.length, np.bool_) if bits is None else unpacked(bits, chunk.length)
         for chunk, bits in zip(chunks, each)
     ]
     return np.packbits(np.concatenate(there), bitorder="little")
@@ -245,9 +242,9 @@ def _indices(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArra
     dtype = np.dtype(_NUMBERS[field.format])
     indices = _view(chunk.buffers[1] + chunk.offset * dtype.itemsize, chunk.length, dtype, chunk)
     validity = _validity(chunk)
-    there = indices if validity is None else indices[_unpacked(validity, chunk.length).view(np.bool_)]
+    there = indices if validity is None else indices[unpacked(validity, chunk.length)]
     if validity is not None:
-        indices = indices * _unpacked(validity, chunk.length).view(np.bool_)
+        indices = indices * unpacked(validity, chunk.length)
     if len(there) and (int(there.min()) < 0 or int(there.max()) >= chunk.dictionary.length):
         raise InvalidArgument(
             f"column: its Arrow dictionary has {chunk.dictionary.length} values, and some of its cells are of others; "
@@ -256,24 +253,20 @@ def _indices(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArra
     return indices
 
 
-def _validity_by_dictionary(
-    field: _raydex.ArrowField, chunk: _raydex.ArrowChunk
-) -> npt.NDArray[np.uint8] | None:
+def _validity_by_dictionary(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray[np.uint8] | None:
     """Missing are cells without an index, and those with that of a missing value."""
     validity, of_values = _validity(chunk), _validity(chunk.dictionary)
     if of_values is None:
         return validity
     if chunk.dictionary.length == 0:
         return np.zeros((chunk.length + 7) // 8, np.uint8)
-    there = _unpacked(of_values, chunk.dictionary.length)[_indices(field, chunk)]
+    there = unpacked(of_values, chunk.dictionary.length)[_indices(field, chunk)]
     if validity is not None:
-        there &= _unpacked(validity, chunk.length)
+        there &= unpacked(validity, chunk.length)
     return np.packbits(there, bitorder="little")
 
 
-def _decoded(
-    argument: str, field: _raydex.ArrowField, chunk: _raydex.ArrowChunk
-) -> npt.NDArray[Any]:
+def _decoded(argument: str, field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray[Any]:
     """The cells of a dictionary of what is not strings."""
     assert field.dictionary is not None
     values = _cells(argument, field.dictionary, [chunk.dictionary])
@@ -285,9 +278,7 @@ def _decoded(
     return found
 
 
-def _cells(
-    argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]
-) -> HostCells | StringCells:
+def _cells(argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> HostCells | StringCells:
     value_field = field.dictionary or field
     for one in (field, value_field):
         _check_extension(argument, one)

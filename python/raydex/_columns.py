@@ -28,7 +28,7 @@ from raydex._array_libraries import (
     numpy_dtype,
     torch_library,
 )
-from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, take_arrow
+from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, take_arrow, unpacked
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import VOID, Key, converts, native_format, natural
 
@@ -338,16 +338,12 @@ def _converted(source: Source, array: npt.NDArray[Any], own: Key, want: Key) -> 
     raise _refuse(source.argument, str(own), want)
 
 
-def _and_validity(
-    there: npt.NDArray[np.bool_], validity: npt.NDArray[np.uint8] | None
-) -> npt.NDArray[np.uint8]:
+def _and_validity(there: npt.NDArray[np.bool_], validity: npt.NDArray[np.uint8] | None) -> npt.NDArray[np.uint8]:
     bits = np.packbits(there, bitorder="little")
     return bits if validity is None else bits & validity[: len(bits)]
 
 
-def _host_column(
-    source: Source, cells: HostCells, want: Key | None, copies: bool, role: str = ""
-) -> Column:
+def _host_column(source: Source, cells: HostCells, want: Key | None, copies: bool, role: str = "") -> Column:
     array, validity = cells.array, cells.validity
     before = None
     if _are_long(array.dtype) if want is None else (want == Key(None) and array.dtype.kind == "S"):
@@ -492,7 +488,7 @@ def _in_unit(
     if not _times.are_compared(own.time, want.time):
         raise _refuse(source.argument, str(own), want)
     counts = array.view("i8") if array.dtype.itemsize == 8 else array.astype("i8")
-    there = np.ones(len(counts), bool) if validity is None else _unpacked(validity, len(counts))
+    there = np.ones(len(counts), bool) if validity is None else unpacked(validity, len(counts))
     if missing is not None:
         there &= ~missing
     if not there.all():
@@ -528,10 +524,6 @@ def _in_unit(
         there &= exact
     keys = keys.astype(f"i{want.dtype.itemsize}").view(want.dtype)
     return (keys, there, before if role in ("below", "at_most") else None)
-
-
-def _unpacked(validity: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.bool_]:
-    return np.unpackbits(validity, count=size, bitorder="little").astype(np.bool_)
 
 
 def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream: int) -> Column:
@@ -598,9 +590,7 @@ def dtype_of(source: Source, stream: int = 0) -> np.dtype[Any]:
     return cells.dtype if isinstance(cells, DeviceCells) else cells.array.dtype
 
 
-def column_of(
-    source: Source, stream: int, want: Key | None = None, copies: bool = False, role: str = ""
-) -> Column:
+def column_of(source: Source, stream: int, want: Key | None = None, copies: bool = False, role: str = "") -> Column:
     """The column of a source, of the key type that is asked for.
 
     `copies` allows copies of cells that the library cannot read where they lie; without it they are
@@ -623,7 +613,7 @@ def column_of(
 def host_cells(column: Column) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """The cells of a column in host memory, without gaps, and which of them are there; None: all."""
     array, validity, _ = column.kept
-    there = None if validity is None else _unpacked(validity, len(array))
+    there = None if validity is None else unpacked(validity, len(array))
     return (np.ascontiguousarray(array), None if there is None or there.all() else there)
 
 

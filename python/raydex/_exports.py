@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex._array_libraries import is_of
-from raydex._arrow import HostCells, is_arrow
+from raydex._arrow import HostCells, is_arrow, unpacked
 from raydex._columns import look, on_gpu
 from raydex._errors import InvalidArgument, InvalidType
 
@@ -37,7 +37,7 @@ def _rows_of(name: str, rows: Any, results: str) -> tuple[npt.NDArray[np.int64],
     if np.ma.is_masked(cells.array):
         none |= np.atleast_1d(np.ma.getmaskarray(cells.array))
     if cells.validity is not None:
-        none |= np.unpackbits(cells.validity, count=array.size, bitorder="little") == 0
+        none |= ~unpacked(cells.validity, array.size)
     return (array, none)
 
 
@@ -116,9 +116,7 @@ def _check_rows(rows: npt.NDArray[np.int64], none: npt.NDArray[np.bool_], size: 
         raise InvalidArgument(f"rows: {rows[np.argmax(wrong)]} is none of {size} rows, 0 to {size - 1}")
 
 
-def _take_of_numpy(
-    values: npt.NDArray[Any], rows: npt.NDArray[np.int64], none: npt.NDArray[np.bool_]
-) -> Any:
+def _take_of_numpy(values: npt.NDArray[Any], rows: npt.NDArray[np.int64], none: npt.NDArray[np.bool_]) -> Any:
     if none.all():  # of no rows, too
         found = np.ma.zeros((len(rows), *values.shape[1:]), values.dtype)
     else:

@@ -237,9 +237,7 @@ class Index(Held):
         batch = self._batch(lower, upper, stream)
         return batch.numbers("int64", self._native.count, *batch.arguments)
 
-    def sum(
-        self, lower: Any, upper: Any = None, *, values: Any = None, stream: Any = None
-    ) -> Any:
+    def sum(self, lower: Any, upper: Any = None, *, values: Any = None, stream: Any = None) -> Any:
         """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
 
         `values`: a column with a cell for each row. The sum is int64 for signed values, uint64 for
@@ -278,7 +276,7 @@ class Index(Held):
             found = library.empty(total, "int64", number)
             return (library.address(found), total)
 
-        self._run(self._native.rows, *batch.arguments, begins, batch.size + 1, room)
+        self._device.run(self._native.rows, *batch.arguments, begins, batch.size + 1, room)
         return Matches(offsets, found)
 
     def contains(self, points: Any, *, stream: Any = None) -> Any:
@@ -356,7 +354,7 @@ class Index(Held):
         if edit_rows is not None:
             row_source = look("rows", edit_rows)
             same_device(source, row_source)
-            rows = self._run(row_ids_in, row_source, number, self._bits)
+            rows = self._device.run(row_ids_in, row_source, number, self._bits)
         nothing = _raydex.Column(_raydex.Format(str(self._native.info()[2])), 0, 0)
         no_rows = _raydex.Column(_raydex.Format(f"uint{self._bits}"), 0, 0)
         with self._changes:
@@ -366,12 +364,9 @@ class Index(Held):
                 edit: tuple[Any, ...] = (keys.native, rows.native, nothing, None)
             else:
                 edit = (nothing, no_rows, keys.native, rows and rows.native)
-            self._run(self._native.edit, number, *edit, self._before(number))
+            self._device.run(self._native.edit, number, *edit, self._before(number))
             self._stream = number
             self._streams[number] = kept
-
-    def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        return self._device.run(call, *arguments)
 
 
 Arguments = tuple[_raydex.Session, int, Any, Any]
@@ -387,9 +382,7 @@ class Batch:
     before: Any = None  # which are before all keys
     shape: tuple[int, ...] | None = None  # of points; None: they have one dimension
 
-    def __init__(
-        self, library: ArrayLibrary, size: int, stream: int, arguments: Arguments, probes: Any
-    ) -> None:
+    def __init__(self, library: ArrayLibrary, size: int, stream: int, arguments: Arguments, probes: Any) -> None:
         self.library = library
         self.size = size
         self.stream = stream
@@ -576,9 +569,7 @@ def build(
     return Index(native, target, keys.key, kept, number)
 
 
-def _build_over_strings(
-    keys: Column, target: Device, structure: str, options: dict[str, Any], rows: Any
-) -> Index:
+def _build_over_strings(keys: Column, target: Device, structure: str, options: dict[str, Any], rows: Any) -> Index:
     if target.number is not None:
         raise Unsupported(
             "column: strings of any length in the memory of a GPU are keys of raydex.join only"

@@ -321,9 +321,7 @@ def match_columns(
     return (call, call.device.run(side.match, *call.context, _natives(probe_key), how), (build_key, probe_key))
 
 
-def _check_words_for(
-    index: Index, structure: Any, missing_equal: bool, device: Any, options: dict[str, Any]
-) -> None:
+def _check_words_for(index: Index, structure: Any, missing_equal: bool, device: Any, options: dict[str, Any]) -> None:
     """Refuses what would be said of an index that is there already."""
     index._check_open()
     check_words(options, structure, join)

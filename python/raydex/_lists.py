@@ -257,9 +257,7 @@ def _bytes(argument: str, cells: list[bytes]) -> HostCells | StringCells:
     return strings_of(cells)
 
 
-def strings_of(
-    cells: list[bytes], unit: str = "", validity: npt.NDArray[np.uint8] | None = None
-) -> StringCells:
+def strings_of(cells: list[bytes], unit: str = "", validity: npt.NDArray[np.uint8] | None = None) -> StringCells:
     """Bytes as strings of any length."""
     letters = np.frombuffer(b"".join(cells) or b"\0", np.uint8)
     offsets = np.cumsum([0, *map(len, cells)], dtype="int64")

@@ -102,9 +102,7 @@ class Rmq(Held):
         super()._free()
         self._values = None
 
-    def _ask(
-        self, lower: Any, upper: Any, stream: Any, dtype: str, call: Callable[..., None], *more: Any
-    ) -> Any:
+    def _ask(self, lower: Any, upper: Any, stream: Any, dtype: str, call: Callable[..., None], *more: Any) -> Any:
         plain = plain_columns(lower, upper, stream, self._device.number)
         if plain is not None and plain[1].is_integer:
             self._check_open()

@@ -116,9 +116,7 @@ def _index_over(library: ArrayLibrary, key: Key, native: Any, size: int, stream:
     return Index(made, target, key, None, stream)
 
 
-def searchsorted(
-    a: Any, v: Any, side: str = "left", sorter: Any = None, *, stream: Any = None
-) -> Any:
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, stream: Any = None) -> Any:
     """`numpy.searchsorted`: where to insert the elements of `v` into the sorted `a`.
 
     Parameters
@@ -179,9 +177,7 @@ def _search(rows: npt.NDArray[Any], values: npt.NDArray[Any], side: str) -> Any:
     return found if values.shape else found[()]
 
 
-def _search_signed_and_unsigned(
-    rows: npt.NDArray[Any], values: npt.NDArray[Any], side: str
-) -> Any:
+def _search_signed_and_unsigned(rows: npt.NDArray[Any], values: npt.NDArray[Any], side: str) -> Any:
     """Neither type has the values of both; those that are not negative are the same in uint64, the others are
     before them."""
     negative = int(np.searchsorted(rows, 0))
@@ -336,9 +332,7 @@ def _are_signed_and_uint64(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
     return {one.kind, other.kind} == {"i", "u"} and "u8" in (one.str[1:], other.str[1:])
 
 
-def _isin_signed_and_unsigned(
-    values: npt.NDArray[Any], rows: npt.NDArray[Any]
-) -> npt.NDArray[np.bool_]:
+def _isin_signed_and_unsigned(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Neither type has the values of both; those that are not negative are the same in uint64."""
     rows = rows[rows >= 0].astype("u8")
     return np.asarray((values >= 0) & _found(values.astype("u8"), rows), np.bool_)
@@ -372,7 +366,7 @@ def _found_on_device(columns: PlainColumns, element: Any, invert: bool) -> Any:
     library, key, rows, (native, size, stream, _) = columns
     with _index_over(library, key, *rows[:3]) as index:
         found = library.empty(size, "bool", stream)
-        index._run(
+        index._device.run(
             index._native.contains, index._session, stream, native, library.address(found), size
         )
     return library.membership(found, element if index._is_floating else None, invert, stream)

@@ -137,9 +137,7 @@ def _names(columns: Any) -> list[Any]:
     return list(columns) if isinstance(columns, (list, tuple)) else [columns]
 
 
-def _checked_names(
-    left: Any, right: Any, on: Any, left_on: Any, right_on: Any
-) -> tuple[list[Any], list[Any]]:
+def _checked_names(left: Any, right: Any, on: Any, left_on: Any, right_on: Any) -> tuple[list[Any], list[Any]]:
     """The columns of the key on both sides."""
     for argument, frame in (("left", left), ("right", right)):
         if not isinstance(frame, frames.DataFrame):

@@ -299,14 +299,14 @@ def distribute(
     slices = [[one.split(cells) for cells in of] for one, of in zip(routes, columns)]
     return [
         [
-            in_one([to_device(one[column][shard], device) for one in slices])
+            concatenated([to_device(one[column][shard], device) for one in slices])
             for column in range(len(columns[0]))
         ]
         for shard, device in enumerate(engine.places)
     ]
 
 
-def in_one(arrays: list[Any]) -> Any:
+def concatenated(arrays: list[Any]) -> Any:
     return arrays[0] if len(arrays) == 1 else arrays_of(arrays[0]).concatenate(arrays)
 
 

@@ -57,9 +57,7 @@ class Routes:
         return [x[end - count : end] for count, end in zip(self.counts.tolist(), ends.tolist())]
 
 
-def route(
-    lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None, multiple: int = 1
-) -> Routes:
+def route(lower: Any, upper: Any, splitters: npt.NDArray[Any], there: Any = None, multiple: int = 1) -> Routes:
     """The pieces of a batch of probes.
 
     Parameters

@@ -129,9 +129,7 @@ class Shard:
         kept = sum(len(one) * arrays_of(one).dtype(one).itemsize for one in self._held)
         return Summary(info.entries, smallest, largest, info.max_row_id, info.resident_bytes + kept)
 
-    def answer(
-        self, operation: str, lower: Any, upper: Any = None, *, narrow: bool = False, **arguments: Any
-    ) -> Any:
+    def answer(self, operation: str, lower: Any, upper: Any = None, *, narrow: bool = False, **arguments: Any) -> Any:
         """The answers of this shard alone to the pieces of a batch.
 
         Parameters

@@ -16,7 +16,7 @@ from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import dense, of_all
 from raydex.sharded._devices import beside, to_device
-from raydex.sharded._exchange import Company, Exchange, by_process, distribute, in_one
+from raydex.sharded._exchange import Company, Exchange, by_process, concatenated, distribute
 from raydex.sharded._overlap import subranges_for
 from raydex.sharded._routing import Routes, route, splitters_from, undo
 from raydex.sharded._shard import Shard, Summary, complete
@@ -93,9 +93,7 @@ class ShardSet:
             )
             self._reserved = most
 
-    def rows(
-        self, operation: str, columns: list[Any], table: npt.NDArray[np.int64], summed: Values | None
-    ) -> Any:
+    def rows(self, operation: str, columns: list[Any], table: npt.NDArray[np.int64], summed: Values | None) -> Any:
         """The rows of a batch's pieces, or the sums of their values."""
         company = self.company
         between = by_process(table)
@@ -122,9 +120,7 @@ class ShardSet:
             ends_by_shard.append((to_device(lower[begin:end], device), above))
         return ends_by_shard
 
-    def local(
-        self, operation: str, ends: list[Any], pieces: npt.NDArray[np.int64], arguments: dict[str, Any]
-    ) -> Any:
+    def local(self, operation: str, ends: list[Any], pieces: npt.NDArray[np.int64], arguments: dict[str, Any]) -> Any:
         """What the shards of this process answer."""
         number = self.company.process * len(self.own)
         answers = []
@@ -135,9 +131,7 @@ class ShardSet:
             number += 1
         return arrays_of(ends[0]).concatenate(answers) if len(answers) > 1 else answers[0]
 
-    def answered(
-        self, shard: Shard, operation: str, columns: list[Any], arguments: dict[str, Any]
-    ) -> Any:
+    def answered(self, shard: Shard, operation: str, columns: list[Any], arguments: dict[str, Any]) -> Any:
         """What a shard answers by itself, in the type that answers are sent in."""
         narrow = self.narrow(operation)
         fits = narrow == "int32" and self.bits == 32
@@ -158,8 +152,8 @@ class ShardSet:
             shard.answer("rows", begin, end)
             for shard, (begin, end) in zip(self.own, self._on_shards(ends, pieces))
         ]
-        counts = library.cast(in_one([beside(one[0], ends[0]) for one in each]), self.narrow("count"))
-        rows = in_one([beside(one[1], ends[0]) for one in each])
+        counts = library.cast(concatenated([beside(one[0], ends[0]) for one in each]), self.narrow("count"))
+        rows = concatenated([beside(one[1], ends[0]) for one in each])
         del each
         rows = library.cast(rows, self.narrow("rows"))
         return (counts, rows, _sizes(counts, received))

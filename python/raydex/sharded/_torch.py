@@ -90,9 +90,7 @@ class TorchExchange:
 
     __module__ = "raydex.sharded"
 
-    def __init__(
-        self, group: Any = None, timeout: float = 300.0, device: Any = None, *, peers: bool = True
-    ) -> None:
+    def __init__(self, group: Any = None, timeout: float = 300.0, device: Any = None, *, peers: bool = True) -> None:
         torch, dist = importlib.import_module("torch"), importlib.import_module("torch.distributed")
         if not dist.is_available() or not dist.is_initialized():
             raise InvalidArgument(
