@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of the package import each other one way, also within functions and for types alone."""
+"""Modules of the package import each other one way, also within functions and for types alone; and one of them decides
+which arrays take the fast path."""
 
 import ast
 import graphlib
@@ -41,3 +42,11 @@ def test_no_module_imports_itself_by_way_of_others():
     }
     assert "raydex.dask._calls" in imports["raydex.dask._graphs"]  # which is imported within a function
     graphlib.TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules
+
+
+def test_one_module_decides_between_the_fast_path_and_any():
+    calls = {
+        (node.func.attr, module) for module, path in modules().items() for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    assert {module for name, module in calls if name == "plain"} == {"raydex._plain"}
