@@ -28,7 +28,7 @@ def put(engine):
 
 
 def answers(engine):
-    """Indexes of every dtype and kind, by turns."""
+    """Indexes of every dtype and kind, one after the other."""
     mine = party(engine)
     for at, dtype in list(enumerate(cases.DTYPES))[::1 if engine.processes < 4 else 3]:
         kind = cases.KINDS[(at + engine.processes) % len(cases.KINDS)]
@@ -37,8 +37,8 @@ def answers(engine):
     return "done"
 
 
-def in_turns(subranges):
-    """Has batches be divided and go in turns, which large ones do on GPUs; with no subranges as batches of their
+def in_slices(subranges):
+    """Has batches be divided and go in slices, which large ones do on GPUs; with no subranges as batches of their
     size go."""
     if subranges:
         _overlap.LEAST_MOVED = _overlap.LEAST_OWN = 0
@@ -46,8 +46,8 @@ def in_turns(subranges):
         _shard_set.subranges_for = lambda *_: subranges
 
 
-def turns(engine, subranges, of):
-    in_turns(subranges)
+def slices(engine, subranges, of):
+    in_slices(subranges)
     return {"answers": answers, "on_gpus": on_gpus}[of](engine)
 
 
@@ -73,7 +73,7 @@ def few_and_many(engine):
 
 
 def messages(engine):
-    """Whether messages go by sockets; short and long ones, also by turns."""
+    """Whether messages go by sockets; short and long ones, also one after the other."""
     for size in (0, 100, _sockets.MOST, 3 * _sockets.MOST, 1):
         some = [3 * _sockets.MOST if at == 1 else size for at in range(engine.processes)]
         for of in ((size,) * engine.processes, range(size, size + engine.processes), some):
@@ -186,7 +186,7 @@ class Small(_shard_set.Shard):
 
 def out_of_memory(engine, subranges):
     """Process 1 has memory for a few probes: batches are split. Then for none."""
-    in_turns(subranges)
+    in_slices(subranges)
     _shard_set.Shard, plain = Small, _shard_set.Shard
     begin, begun = engine.begin, []
 
@@ -207,7 +207,7 @@ def out_of_memory(engine, subranges):
         cases.check_points(index, whole, points, ["first", "rank", "contains", "sum"])
         cases.check_ranges(index, whole, points, points + 3)
         cases.check_values(index, whole, points, None, np.arange(30000), convert(own))
-        # Process 1 asks nothing: it fails in a turn, when others are still on their way.
+        # Process 1 asks nothing: it fails in a slice, when others are still on their way.
         Small.limit = 3000 if engine.process == 1 else 1 << 40
         first = 36000 // engine.processes
         asked = np.arange(first, first + 6000)[:0 if engine.process == 1 else None]
@@ -225,7 +225,7 @@ def out_of_memory(engine, subranges):
 
 def no_room(engine, subranges):
     """No memory for what process 0 is to receive: how often, of probes, and of rows."""
-    in_turns(subranges)
+    in_slices(subranges)
     index, keys = _index_of(engine, 30000)
     reserve, make_room, refused = engine.reserve, engine.make_room, [0]
 
@@ -268,9 +268,9 @@ def forked(engine):
     return None
 
 
-def places(engine, subranges):
+def positions(engine, subranges):
     """What is sent goes where it is received, as it has to where processes write to each other's rooms."""
-    in_turns(subranges)
+    in_slices(subranges)
     begin, checked = engine.begin, [0]
 
     def address(cells):
@@ -278,12 +278,12 @@ def places(engine, subranges):
 
     def noted(transfers):
         for one in transfers:
-            told = engine.gather([(place, len(part)) for place, part in zip(one.begins, one.parts)])
+            sent = engine.gather([(position, len(part)) for position, part in zip(one.begins, one.parts)])
             for other, room in enumerate(one.room):
-                place, size = told[other][engine.process]
+                position, size = sent[other][engine.process]
                 assert size == len(room)
                 if size:
-                    assert address(room) == address(one.landing.cells) + place * room.itemsize
+                    assert address(room) == address(one.landing.cells) + position * room.itemsize
                     checked[0] += 1
         return begin(transfers)
 
@@ -300,7 +300,7 @@ def places(engine, subranges):
 
 def no_room_at_all(engine):
     """The room cannot be made, then it can: what is told, and that calls with and without probes go on."""
-    in_turns(1)
+    in_slices(1)
     index, keys = _index_of(engine, 3000)
     cases.equal(index.first(keys[:10]), np.arange(10))
     make_room, made = engine.make_room, []
@@ -325,7 +325,7 @@ def no_room_at_all(engine):
 
 def no_memory_to_put_in_order(engine, subranges):
     """Process 1 fails to put the answers of a round in order, and does so the next time."""
-    in_turns(subranges)
+    in_slices(subranges)
     keys = np.arange(5000)
     own = np.array_split(keys, engine.processes)[engine.process]
     index = raydex.sharded.build(put(engine)(own), engine=engine, most_probes=2000)
@@ -350,7 +350,7 @@ def no_memory_to_put_in_order(engine, subranges):
 def dies(engine, when, subranges, folder):
     """The last process ends in the midst of a call. The others live on until all have heard of it: what they hear
     is not that another one ended after its own error."""
-    in_turns(subranges)
+    in_slices(subranges)
     index, keys = _index_of(engine)
     _works(index, keys)
     if engine.process == engine.processes - 1:

@@ -24,8 +24,8 @@ def test_messages(peers, tmp_path):
 
 
 @pytest.mark.parametrize("processes,subranges", [(1, 4), (2, 8), (3, 4)])
-def test_as_one_index_in_turns(processes, subranges, tmp_path):
-    assert run("turns", processes, tmp_path, subranges, "answers") == ["done"] * processes
+def test_as_one_index_in_slices(processes, subranges, tmp_path):
+    assert run("slices", processes, tmp_path, subranges, "answers") == ["done"] * processes
 
 
 def test_a_process_that_leaves_with_a_fork_of_it_alive(tmp_path):
@@ -35,7 +35,7 @@ def test_a_process_that_leaves_with_a_fork_of_it_alive(tmp_path):
 
 @pytest.mark.parametrize("processes,subranges", [(2, 0), (3, 0), (2, 4), (3, 4)])
 def test_where_things_are_sent(processes, subranges, tmp_path):
-    assert all(one > 20 for one in run("places", processes, tmp_path, subranges))
+    assert all(one > 20 for one in run("positions", processes, tmp_path, subranges))
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])

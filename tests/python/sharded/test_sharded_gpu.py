@@ -66,8 +66,8 @@ def test_as_one_index_between_processes(processes, peers, tmp_path):
 
 @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
 @pytest.mark.parametrize("processes", PROCESSES)
-def test_as_one_index_in_turns(processes, peers, tmp_path):
-    assert run("turns", processes, tmp_path, 8, "on_gpus", peers=peers) == ["done"] * processes
+def test_as_one_index_in_slices(processes, peers, tmp_path):
+    assert run("slices", processes, tmp_path, 8, "on_gpus", peers=peers) == ["done"] * processes
 
 
 @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
