@@ -30,6 +30,7 @@ struct merge_policy {
   static constexpr unsigned least_tiles = 8;         // that a multiprocessor is worth it for
   static constexpr unsigned turns = 12;              // of staging entries for a tile, at most
   static constexpr unsigned blocks = 4;              // at once on a multiprocessor, at least
+  static constexpr unsigned searched = 2;  // entries per probe from which walks are slower
 };
 
 enum class answered_share : std::uint8_t { none, some, all };
@@ -103,6 +104,29 @@ __device__ inline void wait_for_staged() {
   __syncwarp();
 }
 
+// `core::lower_bounds` in shared memory: halves are odd, so that lanes which went different ways
+// read different banks. Halves of 256, 128, 64 made a merge take 1.5 times as long.
+template <std::size_t N, class Keys, class Key>
+__device__ void search_staged(const Keys& keys, unsigned size, const Key (&wanted)[N],
+                              unsigned (&found)[N]) {
+  RAYDEX_UNROLL
+  for (std::size_t j = 0; j < N; ++j)
+    found[j] = 0;
+  if (size == 0) return;
+  for (unsigned length = size; length > 1;) {
+    const unsigned half = length < warp ? length / 2 : (length / 2 - 1) | 1;
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      const unsigned middle = found[j] + half;
+      found[j] = keys(middle - 1) < wanted[j] ? middle : found[j];
+    }
+    length -= half;
+  }
+  RAYDEX_UNROLL
+  for (std::size_t j = 0; j < N; ++j)
+    found[j] += keys(found[j]) < wanted[j] ? 1 : 0;
+}
+
 // Entries in shared memory.
 template <class Entries>
 class staged_entries;
@@ -160,6 +184,7 @@ class staged_entries<core::row_entries<Key, RowId>> {
 
 // The shared memory of a warp.
 struct merge_room {
+  bool searched;     // each probe searches what is staged; it walks from the one before if false
   unsigned entries;  // that can be staged at a time, a multiple of 4; there is room for 4 more
   unsigned bytes;    // in all
 };
@@ -265,25 +290,49 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
       // The largest key ends every walk.
       if (lane == 0) staged.set_key(count, static_cast<key>(-1));
       __syncwarp();
-      key next[1] = {mine[each - 1]};
-      RAYDEX_UNROLL
-      for (unsigned j = each - 1; j > 0; --j)
-        next[0] = (open >> (j - 1) & 1) != 0 ? mine[j - 1] : next[0];
-      unsigned place[1];
-      core::lower_bounds([&](unsigned i) { return staged.key(i); }, count, next, place);
-      unsigned i = place[0];
-      key at = staged.key(i);
-      RAYDEX_UNROLL
-      for (unsigned j = 0; j < each; ++j) {
-        if ((open >> j & 1) == 0) continue;
-        while (at < mine[j] || (past && at == mine[j] && i < count))
-          at = staged.key(++i);
-        if (i == count && !to_the_end) continue;
+      const auto key_at = [&](unsigned i) { return staged.key(i); };
+      // Answers probe j, whose entry is the i-th staged one if that is there.
+      const auto settle = [&](unsigned j, unsigned i, key at) {
+        if ((open >> j & 1) == 0 || (i == count && !to_the_end)) return;
         row_id answer = static_cast<row_id>(aligned + i);
         if constexpr (finding_rows<Operation>)
           answer = at == mine[j] && i < count ? staged.row_id(i) : static_cast<row_id>(-1);
         found[spread(lane * each + j)] = answer;
         open &= ~(1U << j);
+      };
+      unsigned i = 0;
+      if (room.searched) {
+        constexpr unsigned at_once = 4;  // more would take too many registers
+        RAYDEX_UNROLL
+        for (unsigned first_of = 0; first_of < each; first_of += at_once) {
+          key wanted[at_once];
+          RAYDEX_UNROLL
+          for (unsigned j = 0; j < at_once; ++j)
+            wanted[j] = static_cast<key>(mine[first_of + j] + (past ? 1 : 0));
+          unsigned places[at_once];
+          search_staged(key_at, count, wanted, places);
+          RAYDEX_UNROLL
+          for (unsigned j = 0; j < at_once; ++j) {
+            i = past && wanted[j] == 0 ? count : places[j];
+            settle(first_of + j, i, key_at(i));
+          }
+        }
+      } else {
+        key next[1] = {mine[each - 1]};
+        RAYDEX_UNROLL
+        for (unsigned j = each - 1; j > 0; --j)
+          next[0] = (open >> (j - 1) & 1) != 0 ? mine[j - 1] : next[0];
+        unsigned place[1];
+        core::lower_bounds(key_at, count, next, place);
+        i = place[0];
+        key at = key_at(i);
+        RAYDEX_UNROLL
+        for (unsigned j = 0; j < each; ++j) {
+          if ((open >> j & 1) == 0) continue;
+          while (at < mine[j] || (past && at == mine[j] && i < count))
+            at = key_at(++i);
+          settle(j, i, at);
+        }
       }
       begin = aligned + from_lane(i, warp - 1);
       __syncwarp();
@@ -322,16 +371,15 @@ class merged {
   merged_parts parts_;
 };
 
-// Entries for each probe from which on searches are faster. A merge of 5 x 10^7 entries takes 0.21
-// to 0.25 ms of an H100 with keys of 4 bytes and 0.33 to 0.37 with 8, however few probes there are;
-// a probe that ascends takes 20 and 30 ps by a tree, and 55 and 58 by halves.
-// raydex_ascending_points shows where the two meet: a tree at 5.3 and 4.4 entries per probe, halves
-// at 10 and 8.
+// Entries per probe from which on searches are faster. A merge of 5 x 10^7 entries takes 0.20 to
+// 0.23 ms of an H100 with keys of 4 bytes and 0.30 to 0.35 with 8, however few probes there are; a
+// probe that ascends takes 19 and 27 ps by a tree, and 55 and 58 by halves. raydex_ascending_points
+// shows where the two meet.
 template <class View>
 inline constexpr std::uint64_t most_entries_per_probe = 5;
 template <class Entries>
 inline constexpr std::uint64_t most_entries_per_probe<core::sorted_array_view<Entries>> =
-    sizeof(typename Entries::key_type) == 4 ? 10 : 8;
+    sizeof(typename Entries::key_type) == 4 ? 13 : 10;
 
 // Shared memory that each of so many blocks on a multiprocessor may have.
 inline std::size_t shared_memory_of_block(unsigned blocks) {
@@ -380,6 +428,7 @@ merged merge_ascending(const context& on, const Operation& operation) {
     }
     if (turns > policy::turns) return {};
     merge_room room{};
+    room.searched = size / probes >= policy::searched;
     room.entries = static_cast<unsigned>(std::min(most_entries, (covered / turns + 7) / 4 * 4));
     room.bytes = static_cast<unsigned>(padded((room.entries + 4) * entry_bytes + probe_bytes));
     const std::size_t bytes = std::size_t{policy::warps} * room.bytes;
