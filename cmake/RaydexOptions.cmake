@@ -23,7 +23,7 @@ add_library(raydex_options INTERFACE)
 target_compile_features(raydex_options INTERFACE cxx_std_20)
 # A header is included by its path from here; a public one by its path from include/.
 target_include_directories(raydex_options INTERFACE
-  ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include ${PROJECT_SOURCE_DIR})
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 target_compile_options(raydex_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${raydex_warnings}>)
 
 # Hardening of all that is built here. FORTIFY does nothing without optimisation, and sanitizers find

@@ -5,7 +5,7 @@
 
 #include "bench/machine/for_each.cuh"
 #include "bench/machine/sort_device.hpp"
-#include "src/cuda/check.hpp"
+#include "src/machines/cuda/check.hpp"
 
 namespace raydex::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "raydex/memory.hpp"
-#include "src/cuda/launch.cuh"
+#include "src/machines/cuda/launch.cuh"
 
 namespace raydex::bench {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "bench/machine/sort_device.hpp"
-#include "src/cuda/check.hpp"
+#include "src/machines/cuda/check.hpp"
 
 namespace raydex::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "bench/peers/keys_peers.hpp"
-#include "src/cuda/check.hpp"
+#include "src/machines/cuda/check.hpp"
 
 namespace raydex::bench {
 namespace {

@@ -23,7 +23,8 @@ std::unique_ptr<join> build_join(backend where, const context& on, const key_par
   check_available(where);
   check_space(on, where);
   check_key("keys", keys);
-  return builder_on(where, &backend_table::build_join)(on, keys, options, maker_of(where, options));
+  return operation_on(where, &operation_table::build_join)(on, keys, options,
+                                                           maker_of(where, options));
 } catch (...) {
   rethrow_as_error();
 }
@@ -37,8 +38,8 @@ std::unique_ptr<asof_join> build_asof_join(backend where, const context& on, con
     throw invalid_argument("times: they are " + to_string(times.format) + "; times are numbers");
   if (!by.empty() && check_key("by", by) != times.size)
     throw invalid_argument("by: its columns have another number of rows than the times");
-  return builder_on(where, &backend_table::build_asof_join)(where, on, times, by,
-                                                            maker_of(where, {}));
+  return operation_on(where, &operation_table::build_asof_join)(where, on, times, by,
+                                                                maker_of(where, {}));
 } catch (...) {
   rethrow_as_error();
 }

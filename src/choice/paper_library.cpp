@@ -42,8 +42,8 @@ const paper_library& papers_for(std::string_view what) {
                   problem.empty() ? "is there, but of another version than libraydex" : problem));
 }
 
-const paper_table* find_paper_table(backend where, std::string_view what) {
-  return papers_for(what).find_backend(where);
+const paper_builders* find_paper_builders(backend where, std::string_view what) {
+  return papers_for(what).find_builders(where);
 }
 
 }  // namespace raydex

@@ -16,7 +16,7 @@ namespace raydex {
 struct paper_library {
   std::string_view version;  // what it was built with: it takes parts of libraydex that may change
   std::span<const structure_entry> structures;
-  const paper_table* (*find_backend)(backend where) noexcept;  // null for one that is not built
+  const paper_builders* (*find_builders)(backend where) noexcept;  // null for one that is not built
 };
 
 // Called by the library when it is loaded. One of another version is left out.

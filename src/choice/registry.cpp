@@ -17,28 +17,12 @@
 #include "src/choice/paper_library.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
-#include "src/options/lookups.hpp"
-#include "src/options/minima.hpp"
-#include "src/options/rays.hpp"
+#include "src/structures/core_entries.hpp"
+#include "src/structures/structure_builders.hpp"
 
 namespace raydex {
 
 namespace {
-
-constexpr std::array structures{for_keys<sorted_array_table, build_sorted_array>,
-                                for_keys<pivot_tree_table, build_pivot_tree>,
-                                for_keys<btree_table, build_btree>,
-                                for_keys<direct_table, build_direct>,
-                                for_keys<hash_open_table, build_hash_open>,
-                                for_keys<hash_bucket_table, build_hash_bucket>,
-                                for_keys<rx_table, build_rx>,
-                                for_keys<cgrx_table, build_cgrx>,
-                                for_minima<rmq_cover_table, build_rmq_cover>,
-                                for_minima<rmq_scan_table, build_rmq_scan>};
-
-// Those of libraydex_papers: they are known by name where it is not installed.
-constexpr std::array<std::string_view, 4> in_papers{"eytzinger", "rmq_hierarchy", "rmq_lca",
-                                                    "rmq_rx"};
 
 bool is_for_keys(const structure_entry& entry) {
   return entry.build_keys != nullptr;
@@ -68,7 +52,7 @@ const structure_entry& find_structure(std::string_view name, bool (*asked)(const
     }
     return nullptr;
   };
-  if (const auto* const found = find_in(structures)) return *found;
+  if (const auto* const found = find_in(core_entries)) return *found;
   if (const auto* const found = find_in(of_papers())) return *found;
   if (std::ranges::find(in_papers, name) != in_papers.end()) papers_for(name);
   throw invalid_argument(
@@ -114,14 +98,14 @@ std::vector<option_info> options_of(std::string_view structure) try {
 }
 
 std::vector<capability> capabilities() try {
-  return capabilities_of({structures, of_papers()});
+  return capabilities_of({core_entries, of_papers()});
 } catch (...) {
   rethrow_as_error();
 }
 
 std::vector<rmq_capability> rmq_capabilities() try {
   std::vector<rmq_capability> all;
-  for (const structure_list& list : {structure_list(structures), of_papers()}) {
+  for (const structure_list& list : {structure_list(core_entries), of_papers()}) {
     for_each_offer(list, is_for_minima,
                    [&](const structure_facts& of, backend where, const std::string& reason) {
                      all.push_back({.structure = std::string(of.name),
@@ -143,7 +127,7 @@ std::unique_ptr<index> build_wide(const structure_facts& of, backend where, cons
   // Places of all structures in a slice of so many entries fit 32 bits.
   constexpr std::uint64_t most_of_slice = std::uint64_t{1} << 31;
   check_build(of, where, on, keys, row_ids);
-  return builder_on(where, &backend_table::build_wide)(
+  return operation_on(where, &operation_table::build_wide)(
       info_of(of, where, keys, row_ids), of.updates, on, keys, row_ids, make, most_of_slice);
 }
 
@@ -156,7 +140,7 @@ std::unique_ptr<index> build(std::string_view structure, backend where, const co
     check_format("keys", keys.format);
     // Both kinds of probes may come: nobody has said which. Nothing is loaded for it.
     advised = advise({.n = keys.size, .key = keys.format, .where = where, .ordered = true},
-                     speed_table::built_in(), capabilities_of({structures}));
+                     speed_table::built_in(), capabilities_of({core_entries}));
     left.merge(advised.options);
     structure = advised.structure;
   }

@@ -11,8 +11,8 @@
 #include "src/interface/checks.hpp"
 #include "src/interface/internal.hpp"
 #include "src/interface/located_index.hpp"
+#include "src/interface/option_table.hpp"
 #include "src/interface/structure_facts.hpp"
-#include "src/options/option_table.hpp"
 
 namespace raydex {
 

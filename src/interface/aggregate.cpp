@@ -148,7 +148,7 @@ std::unique_ptr<aggregate> build_aggregate(const context& on, const index& over,
           fmt::format("values: they are {}; aggregates are of numbers", to_string(values->format)));
     }
   }
-  return builder_on(of.where, &backend_table::build_aggregate)(on, over, values, options);
+  return operation_on(of.where, &operation_table::build_aggregate)(on, over, values, options);
 } catch (...) {
   rethrow_as_error();
 }

@@ -19,32 +19,6 @@
 
 namespace raydex {
 
-class sorted_array;
-class eytzinger;
-class pivot_tree;
-class btree;
-class direct;
-class hash_open;
-class hash_bucket;
-class rx;
-class cgrx;
-class rmq_cover;
-class rmq_hierarchy;
-struct sorted_array_options;
-struct eytzinger_options;
-struct pivot_tree_options;
-struct btree_options;
-struct direct_options;
-struct hash_open_options;
-struct hash_bucket_options;
-struct rx_options;
-struct cgrx_options;
-struct rmq_cover_options;
-struct rmq_hierarchy_options;
-struct rmq_lca_options;
-struct rmq_rx_options;
-struct rmq_scan_options;
-
 // Builds from checked arguments; `info` says what follows from them.
 template <class Structure, class Options>
 using keys_builder = std::unique_ptr<Structure>(const index_info& info, const context& on,
@@ -88,86 +62,63 @@ using wide_builder = std::unique_ptr<index>(const index_info& info, bool updates
                                             const std::optional<column>& row_ids,
                                             const index_maker& make, std::uint64_t of_slice);
 
-// Null for what the backend does not offer.
+// What a machine does with columns and indexes, whatever their structure.
+struct operation_table {
+  aggregate_builder* build_aggregate;
+  join_builder* build_join;
+  index_join_builder* build_index_join;
+  interval_join_builder* build_interval_join;
+  asof_join_builder* build_asof_join;
+  divider* divide;
+  splitter_chooser* choose_splitters;
+  sorted_searcher* search_sorted;
+  sorted_searcher* search_by_tree;
+  row_id_widener* widen_row_ids;
+  found_marker* mark_found;
+  wide_builder* build_wide;
+};
+
+// In structure_builders.hpp.
+struct structure_builders;
+struct paper_builders;
+
 struct backend_table {
   backend where;
   std::string (*why_unavailable)();
   std::unique_ptr<platform> (*open_platform)();
-
-  aggregate_builder* build_aggregate = nullptr;
-  join_builder* build_join = nullptr;
-  index_join_builder* build_index_join = nullptr;
-  interval_join_builder* build_interval_join = nullptr;
-  asof_join_builder* build_asof_join = nullptr;
-  divider* divide = nullptr;
-  splitter_chooser* choose_splitters = nullptr;
-  sorted_searcher* search_sorted = nullptr;
-  sorted_searcher* search_by_tree = nullptr;
-  row_id_widener* widen_row_ids = nullptr;
-  found_marker* mark_found = nullptr;
-  wide_builder* build_wide = nullptr;
-  keys_builder<sorted_array, sorted_array_options>* build_sorted_array = nullptr;
-  keys_builder<pivot_tree, pivot_tree_options>* build_line_tree = nullptr;
-  keys_builder<btree, btree_options>* build_btree = nullptr;
-  keys_builder<direct, direct_options>* build_direct = nullptr;
-  keys_builder<hash_open, hash_open_options>* build_hash_open = nullptr;
-  keys_builder<hash_bucket, hash_bucket_options>* build_hash_bucket = nullptr;
-  keys_builder<rx, rx_options>* build_rx = nullptr;
-  keys_builder<cgrx, cgrx_options>* build_cgrx = nullptr;
-  minima_builder<rmq_cover, rmq_cover_options>* build_rmq_cover = nullptr;
-  minima_builder<rmq, rmq_scan_options>* build_rmq_scan = nullptr;
-};
-
-// The same of libraydex_papers.
-struct paper_table {
-  backend where;
-  keys_builder<eytzinger, eytzinger_options>* build_eytzinger = nullptr;
-  keys_builder<sorted_array, sorted_array_options>* build_row_array = nullptr;
-  keys_builder<hash_open, hash_open_options>* build_two_line_hash = nullptr;
-  keys_builder<pivot_tree, pivot_tree_options>* build_group_tree = nullptr;
-  keys_builder<rx, rx_options>* build_row_rx = nullptr;
-  minima_builder<rmq_hierarchy, rmq_hierarchy_options>* build_rmq_hierarchy = nullptr;
-  minima_builder<rmq, rmq_lca_options>* build_rmq_lca = nullptr;
-  minima_builder<rmq, rmq_rx_options>* build_rmq_rx = nullptr;
+  const operation_table* operations;
+  const structure_builders* structures;
 };
 
 namespace cpu {
 extern const backend_table table;
-extern const paper_table papers;
+extern const operation_table operations;
+extern const structure_builders core_builders;
+extern const paper_builders papers_builders;
 }  // namespace cpu
 namespace cuda {
 extern const backend_table table;
-extern const paper_table papers;
+extern const operation_table operations;
+extern const structure_builders core_builders;
+extern const paper_builders papers_builders;
 }  // namespace cuda
 namespace optix {
 extern const backend_table table;
-extern const paper_table papers;
+extern const structure_builders core_builders;
+extern const paper_builders papers_builders;
 }  // namespace optix
 
 // The table of a backend; null where it is not built.
 const backend_table* find_backend(backend where) noexcept;
 // The same in libraydex_papers, for itself;
-const paper_table* find_own_paper_table(backend where) noexcept;
+const paper_builders* find_own_paper_builders(backend where) noexcept;
 // and for everybody, who asks for `what` of it. Throws `unavailable` where it is not installed.
-RAYDEX_INTERNAL const paper_table* find_paper_table(backend where, std::string_view what);
+RAYDEX_INTERNAL const paper_builders* find_paper_builders(backend where, std::string_view what);
 
-// What builds a structure on a backend. A structure whose facts name a backend that has no builder
-// of it is unavailable there.
-template <class Table, class Builder>
-Builder& builder_in(const Table* table, backend where, Builder* Table::*builder) {
-  Builder* const found = table == nullptr ? nullptr : table->*builder;
-  if (found == nullptr)
-    throw unavailable("backend: " + std::string(to_string(where)) +
-                      " does not build this structure");
-  return *found;
-}
-template <class Builder>
-Builder& builder_on(backend where, Builder* backend_table::*builder) {
-  return builder_in(find_backend(where), where, builder);
-}
-template <class Builder>
-Builder& builder_on(backend where, Builder* paper_table::*builder, std::string_view what) {
-  return builder_in(find_paper_table(where, what), where, builder);
+// What does this on a backend, which is built.
+template <class Operation>
+Operation& operation_on(backend where, Operation* operation_table::*operation) {
+  return *(find_backend(where)->operations->*operation);
 }
 
 }  // namespace raydex

@@ -20,7 +20,7 @@ auto dispatch_key(key_format format, Make&& make) {
 }
 
 // Calls `make.template operator()<Key, RowId>()`, with row ids of 32 bits: structures know no
-// others, see `src/lookups/wide_index.hpp`.
+// others, see `src/operations/lookups/wide_index.hpp`.
 template <class Make>
 auto dispatch(key_format format, Make&& make) {
   return dispatch_key(format,

@@ -77,7 +77,7 @@ void index::contains(const context& on, const probes& batch, std::span<bool> out
   if (batch.size() == 0) return;
   buffer<std::byte> rows(on, saturated_product(batch.size(), row_id_bytes(info_.row_ids)));
   do_first(on, batch, rows.data());
-  builder_on(info_.where, &backend_table::mark_found)(
+  operation_on(info_.where, &operation_table::mark_found)(
       on, {info_.row_ids, rows.data(), batch.size()}, out.data());
 } catch (...) {
   rethrow_as_error();

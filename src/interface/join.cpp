@@ -226,7 +226,7 @@ std::unique_ptr<joined> join::match_compared(const context& on, const column& pr
 
 std::unique_ptr<join> build_join(const context& on, const index& over) try {
   check_space(on, over.info().where);
-  return builder_on(over.info().where, &backend_table::build_index_join)(on, over);
+  return operation_on(over.info().where, &operation_table::build_index_join)(on, over);
 } catch (...) {
   rethrow_as_error();
 }
@@ -249,7 +249,7 @@ std::unique_ptr<interval_join> build_interval_join(backend where, const context&
   check_column("lower", lower);
   check_column("upper", upper);
   check_sizes("intervals", ranges(lower, upper), lower.size);
-  return builder_on(where, &backend_table::build_interval_join)(where, on, lower, upper);
+  return operation_on(where, &operation_table::build_interval_join)(where, on, lower, upper);
 } catch (...) {
   rethrow_as_error();
 }

@@ -132,7 +132,7 @@ std::unique_ptr<partition> divide(backend where, const context& on, const probes
     throw invalid_argument(fmt::format("unit: {} is not in 1 .. {}", unit, most_unit));
   if (unit != 1 && !batch.is_points)
     throw invalid_argument(fmt::format("unit: {}, but pieces of ranges are not repeated", unit));
-  return builder_on(where, &backend_table::divide)(on, where, batch, splitters, unit);
+  return operation_on(where, &operation_table::divide)(on, where, batch, splitters, unit);
 } catch (...) {
   rethrow_as_error();
 }
@@ -144,7 +144,7 @@ void choose_splitters(backend where, const context& on, const column& sample,
   check_column("sample", sample);
   check_alike("out", out.format, sample.format, "the sample is");
   check_array("out", out.data, out.size, out.format.type == key_type::bytes ? 1 : out.format.width);
-  if (out.size != 0) builder_on(where, &backend_table::choose_splitters)(on, sample, out);
+  if (out.size != 0) operation_on(where, &operation_table::choose_splitters)(on, sample, out);
 } catch (...) {
   rethrow_as_error();
 }

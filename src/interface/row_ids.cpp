@@ -19,8 +19,8 @@ void check_row_ids(const row_id_span& out, row_id_type own, const char* of) {
 
 void widen_row_ids(const context& on, backend where, const buffer<std::uint32_t>& narrow,
                    const std::uint64_t* count, const row_id_span& out) {
-  builder_on(where, &backend_table::widen_row_ids)(on, narrow.data(), narrow.size(), count,
-                                                   static_cast<std::uint64_t*>(out.data));
+  operation_on(where, &operation_table::widen_row_ids)(on, narrow.data(), narrow.size(), count,
+                                                       static_cast<std::uint64_t*>(out.data));
 }
 
 }  // namespace raydex

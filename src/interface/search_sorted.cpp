@@ -39,9 +39,9 @@ void search_sorted(backend where, const context& on, const column& sorted, const
   check_array("out", out);
   if (wanted.size == 0) return;
   const bool past = side == search_side::right;
-  const auto way = pays_for_tree(where, sorted.size, wanted.size) ? &backend_table::search_by_tree
-                                                                  : &backend_table::search_sorted;
-  builder_on(where, way)(on, sorted, wanted, past, out.data());
+  const auto way = pays_for_tree(where, sorted.size, wanted.size) ? &operation_table::search_by_tree
+                                                                  : &operation_table::search_sorted;
+  operation_on(where, way)(on, sorted, wanted, past, out.data());
 } catch (...) {
   rethrow_as_error();
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "src/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/answering_in_order.hpp"
 #include "tests/adding_a_structure/sampled_array.hpp"
 
 namespace raydex {

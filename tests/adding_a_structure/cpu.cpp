@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The builder on cpu.
-#include "src/cpu/executor.hpp"
 #include "src/interface/dispatch.hpp"
+#include "src/machines/cpu/executor.hpp"
 #include "tests/adding_a_structure/built.hpp"
 
 namespace raydex::cpu {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The builder on cuda.
-#include "src/cuda/lookups/run.cuh"
 #include "src/interface/dispatch.hpp"
+#include "src/machines/cuda/lookups/run.cuh"
 #include "tests/adding_a_structure/built.hpp"
 
 namespace raydex::cuda {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "src/options/option_table.hpp"
+#include "src/interface/option_table.hpp"
 #include "tests/adding_a_structure/sampled_array.hpp"
 
 namespace raydex {

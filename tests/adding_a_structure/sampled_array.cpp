@@ -4,7 +4,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
-#include "src/options/checked.hpp"
+#include "src/interface/checked.hpp"
 #include "tests/adding_a_structure/options.hpp"
 
 namespace raydex {

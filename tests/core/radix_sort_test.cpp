@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU's radix sort agrees with std::stable_sort.
-#include "src/cpu/keys/radix_sort.hpp"
+#include "src/machines/cpu/keys/radix_sort.hpp"
 
 #include <gtest/gtest.h>
 

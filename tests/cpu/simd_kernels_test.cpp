@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector kernels of every instruction set that this machine has.
-#include "src/cpu/lookups/simd_kernels.hpp"
+#include "src/machines/cpu/lookups/simd_kernels.hpp"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/cuda/check.hpp"
+#include "src/machines/cuda/check.hpp"
 #include "tests/support/answers.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"

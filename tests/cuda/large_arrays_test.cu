@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/cuda/launch.cuh"
+#include "src/machines/cuda/launch.cuh"
 #include "tests/minima/oracle.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"

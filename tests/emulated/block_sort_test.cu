@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorting in a block: every size, with fewer and with more threads than pairs, and equal keys.
-#include "src/cuda/lookups/block_sort.cuh"
+#include "src/machines/cuda/lookups/block_sort.cuh"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 
 #include "emulation/control.hpp"
 #include "raydex/raydex.hpp"
-#include "src/cuda/launch.cuh"
-#include "src/cuda/shared_memory.cuh"
+#include "src/machines/cuda/launch.cuh"
+#include "src/machines/cuda/shared_memory.cuh"
 #include "tests/support/random.hpp"
 
 namespace raydex {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel may have of shared memory, for all threads of the host.
-#include "src/cuda/launch.cuh"
+#include "src/machines/cuda/launch.cuh"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/cuda/lookups/run.cuh"
-#include "src/lookups/answering.hpp"
+#include "src/machines/cuda/lookups/run.cuh"
+#include "src/operations/lookups/answering.hpp"
 #include "tests/lookups/pivot_tree/hard_keys.hpp"
 #include "tests/lookups/pivot_tree/line_tree.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of long ranges: what finds room, which units it is given, and what a full class leaves
 // to its warp. Batches as a whole are compared with the oracle by the conformance suite.
-#include "src/cuda/lookups/long_ranges.cuh"
+#include "src/machines/cuda/lookups/long_ranges.cuh"
 
 #include <gtest/gtest.h>
 

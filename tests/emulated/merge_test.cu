@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ascending points are merged with the entries. The merging kernel merges what it should, its
 // answers are right, and the search kernel answers the rest.
-#include "src/cuda/keys/merge.cuh"
+#include "src/machines/cuda/keys/merge.cuh"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 
 #include "emulation/control.hpp"
 #include "raydex/raydex.hpp"
-#include "src/lookups/answering.hpp"
+#include "src/operations/lookups/answering.hpp"
 #include "tests/support/keys.hpp"
 
 namespace raydex {

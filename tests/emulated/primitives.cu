@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What primitives.cu takes from CUB, by std:: algorithms in kernels of one thread, since the host
 // cannot reach device memory here either.
-#include "src/cuda/keys/primitives.hpp"
+#include "src/machines/cuda/keys/primitives.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "src/cuda/launch.cuh"
+#include "src/machines/cuda/launch.cuh"
 
 namespace raydex::cuda {
 

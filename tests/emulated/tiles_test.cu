@@ -13,8 +13,8 @@
 #include "emulation/control.hpp"
 #include "raydex/partition.hpp"
 #include "raydex/session.hpp"
-#include "src/cuda/executor.cuh"
-#include "src/lookups/answering.hpp"
+#include "src/machines/cuda/executor.cuh"
+#include "src/operations/lookups/answering.hpp"
 #include "tests/support/random.hpp"
 
 namespace raydex::test {

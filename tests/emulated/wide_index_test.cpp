@@ -55,7 +55,7 @@ class sliced : public testing::TestWithParam<std::pair<backend, std::string>> {
       bytes_of_slices_ += made->info().resident_bytes;
       return made;
     };
-    return builder_on(where, &backend_table::build_wide)(
+    return operation_on(where, &operation_table::build_wide)(
         info_of(facts, where, given, column(rows_there)), true, at(), given, column(rows_there),
         make, of_slice);
   }

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/minima/built_rmq.hpp"
-#include "src/minima/rmq_cover.hpp"
-#include "src/minima/rmq_hierarchy.hpp"
-#include "src/minima/rmq_lca.hpp"
+#include "src/operations/minima/built_rmq.hpp"
+#include "src/structures/papers/rmq_hierarchy/rmq_hierarchy.hpp"
+#include "src/structures/papers/rmq_lca/rmq_lca.hpp"
+#include "src/structures/rmq_cover/rmq_cover.hpp"
 #include "tests/support/random.hpp"
 
 namespace raydex::test {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/minima/rmq_lca.hpp"
+#include "src/structures/papers/rmq_lca/rmq_lca.hpp"
 #include "tests/minima/oracle.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/limited_resource.hpp"

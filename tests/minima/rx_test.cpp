@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is particular to minima by rays: the scene, with any tracer, and where its parts meet.
-#include "src/minima/rmq_rx.hpp"
+#include "src/structures/papers/rmq_rx/rmq_rx.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/cuda/minima/rmq_cover.cuh"
-#include "src/cuda/minima/rmq_hierarchy.cuh"
-#include "src/minima/rmq_lca.hpp"
-#include "src/minima/rmq_scan.hpp"
+#include "src/structures/papers/rmq_hierarchy/on_cuda.cuh"
+#include "src/structures/papers/rmq_lca/rmq_lca.hpp"
+#include "src/structures/rmq_cover/on_cuda.cuh"
+#include "src/structures/rmq_scan/rmq_scan.hpp"
 #include "tests/minima/oracle.hpp"
 #include "tests/support/tested_backend.hpp"
 
@@ -91,7 +91,8 @@ class rmq_wide_places : public test::backend_test {
 TEST_F(rmq_wide_places, cover) {
   for (const rmq_memory memory : {rmq_memory::fast, rmq_memory::small}) {
     check_types([&]<class Value>(const rmq_info& info, const column& values, rmq_ties ties) {
-      using built = built_rmq_cover<core::compared_as<Value>, std::uint64_t, cuda::cover_executor>;
+      using built =
+          built_rmq_cover<core::compared_as<Value>, std::uint64_t, cuda::rmq_cover_executor>;
       return std::make_unique<built>(info, at(), values,
                                      rmq_cover_options{.memory = memory, .ties = ties});
     });
@@ -105,7 +106,7 @@ TEST_F(rmq_wide_places, hierarchy) {
       .chunk = 32, .cutoff = 64, .load = hierarchy_load::coalesced, .group = 16};
   for (rmq_hierarchy_options options : {by_threads, by_groups}) {
     check_types([&]<class Value>(const rmq_info& info, const column& values, rmq_ties ties) {
-      using built = built_rmq_hierarchy<Value, std::uint64_t, cuda::hierarchy_executor>;
+      using built = built_rmq_hierarchy<Value, std::uint64_t, cuda::rmq_hierarchy_executor>;
       options.ties = ties;
       return std::make_unique<built>(info, at(), values, options);
     });

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "raydex/core/rays/key_scene.hpp"
-#include "src/optix/abi.hpp"
+#include "src/machines/optix/abi.hpp"
 
 namespace abi = raydex::optix::abi;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/cuda/launch.cuh"
+#include "src/machines/cuda/launch.cuh"
 
 namespace raydex::test {
 

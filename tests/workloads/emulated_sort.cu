@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/machine/sort_device.hpp"
-#include "src/cuda/launch.cuh"
+#include "src/machines/cuda/launch.cuh"
 
 namespace raydex::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "src/lookups/prime.hpp"
+#include "src/structures/shared/prime.hpp"
 #include "tests/support/random.hpp"
 
 namespace raydex::core {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/cuda/launch.cuh"
+#include "src/machines/cuda/launch.cuh"
 #include "tests/support/tested_backend.hpp"
 
 namespace raydex {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/cuda/check.hpp"
+#include "src/machines/cuda/check.hpp"
 #include "tests/support/tested_backend.hpp"
 
 namespace raydex {

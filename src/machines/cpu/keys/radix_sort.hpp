@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stable radix sort of (key, value) pairs, least significant byte first, over oneTBB.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "raydex/memory.hpp"
+#include "src/machines/cpu/parallel.hpp"
+
+namespace raydex::cpu {
+
+// Pairs in two arrays.
+template <class Key, class Value>
+struct pairs {
+  buffer<Key> keys;
+  buffer<Value> values;
+
+  pairs() = default;
+  pairs(buffer<Key> k, buffer<Value> v) : keys(std::move(k)), values(std::move(v)) {}
+  pairs(const context& on, std::uint64_t size) : keys(on, size), values(on, size) {}
+};
+
+// Sorts `input` by key; pairs of equal keys stay in their order. `other` is as large and ends up
+// with arbitrary contents. Cost: a pass over the pairs for each byte in which the keys differ.
+template <class Key, class Value>
+void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& other) {
+  constexpr std::size_t digits = 256;
+  using histogram = std::array<std::uint64_t, digits>;
+  const std::uint64_t size = input.keys.size();
+
+  // Blocks follow from the size alone; each counts, then scatters, its own part.
+  const std::uint64_t block = std::max<std::uint64_t>(1 << 16, (size + 1023) / 1024);
+  const std::uint64_t blocks = (size + block - 1) / block;
+  buffer<histogram> counts(on, blocks);
+  const auto for_each_block = [&](auto&& body) {
+    for_each_part(blocks, [&](std::uint64_t b) {
+      body(counts.data()[b], b * block, std::min(size, (b + 1) * block));
+    });
+  };
+
+  for (unsigned shift = 0; shift < 8 * sizeof(Key); shift += 8) {
+    watch::tell("sorting", shift / 8 + 1, sizeof(Key));
+    const auto digit = [shift](Key key) { return static_cast<std::size_t>((key >> shift) & 0xff); };
+    const Key* keys = input.keys.data();
+    const Value* values = input.values.data();
+    for_each_block([&](histogram& count, std::uint64_t begin, std::uint64_t end) {
+      count.fill(0);
+      for (std::uint64_t i = begin; i < end; ++i)
+        ++count[digit(keys[i])];
+    });
+
+    // From counts to where each block writes its first pair of each digit.
+    std::uint64_t next = 0;
+    bool sorted = false;  // whether one digit holds all
+    for (std::size_t d = 0; d < digits; ++d) {
+      const std::uint64_t first = next;
+      for (std::uint64_t b = 0; b < blocks; ++b) {
+        std::uint64_t& count = counts.data()[b][d];
+        next += std::exchange(count, next);
+      }
+      sorted = sorted || next - first == size;
+    }
+    if (sorted) continue;
+
+    Key* sorted_keys = other.keys.data();
+    Value* sorted_values = other.values.data();
+    for_each_block([&](histogram& to, std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const std::uint64_t place = to[digit(keys[i])]++;
+        sorted_keys[place] = keys[i];
+        sorted_values[place] = values[i];
+      }
+    });
+    std::swap(input, other);
+  }
+  watch::tell("", 0, 0);
+}
+
+}  // namespace raydex::cpu

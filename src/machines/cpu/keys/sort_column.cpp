@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <utility>
+
+#include "raydex/core/lookups/hash_buckets.hpp"
+#include "raydex/error.hpp"
+#include "src/interface/row_id_facts.hpp"
+#include "src/machines/cpu/keys/radix_sort.hpp"
+#include "src/machines/cpu/parallel.hpp"
+#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/given_column.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
+
+namespace raydex::cpu {
+
+namespace {
+
+constexpr std::uint64_t block = 1 << 16;
+
+template <class RowId>
+row_id_facts inspect(const core::encoded_column<RowId>& row_ids, std::uint64_t size) {
+  return tbb::parallel_reduce(
+      tbb::blocked_range<std::uint64_t>(0, size, block), row_id_facts{},
+      [&](const auto& range, row_id_facts facts) {
+        for (std::uint64_t i = range.begin(); i < range.end(); ++i)
+          facts.add(row_ids, i);
+        return facts;
+      },
+      [](row_id_facts a, const row_id_facts& b) {
+        a.add(b);
+        return a;
+      });
+}
+
+// The entries that are not missing, in column order.
+template <class Key, class RowId>
+pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& keys,
+                         std::uint64_t size, const core::encoded_column<RowId>* row_ids,
+                         const entry_order& order) {
+  const sort_code<Key> code_of(order);
+  const std::uint64_t blocks = (size + block - 1) / block;
+  buffer<std::uint64_t> ends(on, blocks);
+  for_each_part(blocks, [&](std::uint64_t b) {
+    const std::uint64_t end = std::min(size, (b + 1) * block);
+    std::uint64_t count = 0;
+    for (std::uint64_t i = b * block; i < end; ++i) {
+      if (keys.valid(i)) ++count;
+    }
+    ends.data()[b] = count;
+  });
+  std::partial_sum(ends.data(), ends.data() + blocks, ends.data());
+  const auto begin_of = [&](std::uint64_t b) { return b == 0 ? 0 : ends.data()[b - 1]; };
+
+  pairs<Key, RowId> entries(on, begin_of(blocks));
+  for_each_part(blocks, [&](std::uint64_t b) {
+    const std::uint64_t end = std::min(size, (b + 1) * block);
+    std::uint64_t next = begin_of(b);
+    for (std::uint64_t i = b * block; i < end; ++i) {
+      if (!keys.valid(i)) continue;
+      const Key key = keys[i];
+      entries.keys.data()[next] = code_of(key);
+      entries.values.data()[next] = row_ids != nullptr ? (*row_ids)[i] : static_cast<RowId>(i);
+      ++next;
+    }
+  });
+  return entries;
+}
+
+template <class Key>
+bool ascend(const buffer<Key>& keys) {
+  const std::uint64_t blocks = (keys.size() + block - 1) / block;
+  std::atomic<bool> descends = false;
+  for_each_part(blocks, [&](std::uint64_t b) {
+    if (descends) return;
+    // With the next block's first.
+    const std::uint64_t end = std::min(keys.size(), (b + 1) * block + 1);
+    if (!std::is_sorted(keys.data() + b * block, keys.data() + end)) descends = true;
+  });
+  return !descends;
+}
+
+// The same, and the facts of all row ids.
+template <class Key, class RowId>
+pairs<Key, RowId> gather(const context& on, const column& keys,
+                         const std::optional<column>& row_ids, const entry_order& order,
+                         row_id_facts& facts) {
+  const core::encoded_column<Key> codes{cells_of(keys)};
+  if (!row_ids) {
+    facts.max = keys.size != 0 ? keys.size - 1 : 0;
+    return gather<Key, RowId>(on, codes, keys.size, nullptr, order);
+  }
+  const core::encoded_column<RowId> ids{cells_of(*row_ids)};
+  facts = inspect(ids, keys.size);
+  facts.check(not_found<RowId>);
+  return gather(on, codes, keys.size, &ids, order);
+}
+
+}  // namespace
+
+template <class Key, class RowId>
+given_column<Key, RowId> take_column(const context& on, const column& keys,
+                                     const std::optional<column>& row_ids) {
+  row_id_facts facts;
+  auto entries = gather<Key, RowId>(on, keys, row_ids, {}, facts);
+  if (!row_ids && entries.keys.size() == keys.size) entries.values = {};
+  return {std::move(entries.keys), std::move(entries.values), facts.max};
+}
+
+template given_column<std::uint32_t, std::uint32_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+template given_column<std::uint32_t, std::uint64_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+template given_column<std::uint64_t, std::uint32_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+template given_column<std::uint64_t, std::uint64_t> take_column(const context&, const column&,
+                                                                const std::optional<column>&);
+
+template <class Key, class RowId>
+sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
+                                      const std::optional<column>& row_ids,
+                                      const entry_order& order) {
+  row_id_facts facts;
+  pairs<Key, RowId> entries = gather<Key, RowId>(on, keys, row_ids, order, facts);
+
+  if (facts.descents == 0 && !order.seed && ascend(entries.keys))
+    return {std::move(entries.keys), std::move(entries.values), facts.max};
+  const std::uint64_t size = entries.keys.size();
+  pairs<Key, RowId> scratch(on, size);
+  if (facts.descents != 0) {
+    // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
+    pairs<RowId, Key> by_row{std::move(entries.values), std::move(entries.keys)};
+    pairs<RowId, Key> by_row_scratch{std::move(scratch.values), std::move(scratch.keys)};
+    radix_sort(on, by_row, by_row_scratch);
+    entries = {std::move(by_row.values), std::move(by_row.keys)};
+    scratch = {std::move(by_row_scratch.values), std::move(by_row_scratch.keys)};
+  }
+  radix_sort(on, entries, scratch);
+  return {std::move(entries.keys), std::move(entries.values), facts.max};
+}
+
+template sorted_column<std::uint32_t, std::uint32_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&,
+                                                                 const entry_order&);
+template sorted_column<std::uint32_t, std::uint64_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&,
+                                                                 const entry_order&);
+template sorted_column<std::uint64_t, std::uint32_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&,
+                                                                 const entry_order&);
+template sorted_column<std::uint64_t, std::uint64_t> sort_column(const context&, const column&,
+                                                                 const std::optional<column>&,
+                                                                 const entry_order&);
+
+}  // namespace raydex::cpu

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of threads, as core asks for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/core/group.hpp"
+#include "src/machines/cuda/launch.cuh"
+#include "src/machines/cuda/shared_memory.cuh"
+#include "src/machines/cuda/warp.cuh"
+
+namespace raydex::cuda {
+
+struct group_policy {
+  static constexpr unsigned lanes = 16;  // as many as a bucket has entries
+  static constexpr unsigned threads = 256;
+};
+
+// Adjacent threads of a warp that merge together.
+class lane_group {
+ public:
+  __device__ static unsigned lane() { return lane_of_warp() % group_policy::lanes; }
+  __device__ static constexpr unsigned lanes() { return group_policy::lanes; }
+  __device__ static void sync() { __syncwarp(mask()); }
+  __device__ static unsigned count_before(bool flag, unsigned& total) {
+    const unsigned flags = __ballot_sync(mask(), flag ? 1 : 0) & mask();
+    total = static_cast<unsigned>(__popc(flags));
+    return static_cast<unsigned>(__popc(flags & ((1U << lane_of_warp()) - 1)));
+  }
+
+ private:
+  __device__ static unsigned mask() {
+    constexpr unsigned own = (1U << group_policy::lanes) - 1;
+    return own << (lane_of_warp() - lane());
+  }
+};
+static_assert(core::merging_group<lane_group>, "groups must merge the nodes of a bucket");
+
+// Adjacent threads of a warp that scan together.
+class scan_group {
+ public:
+  __device__ explicit scan_group(unsigned bits) : lanes_(1U << bits) {}
+
+  __device__ unsigned lane() const { return threadIdx.x & (lanes_ - 1); }
+  __device__ unsigned lanes() const { return lanes_; }
+  __device__ void sync() const { __syncwarp(mask()); }
+
+  template <class T, class Combine>
+  __device__ T reduce(T x, const Combine& combine) const {
+    for (unsigned distance = 1; distance < lanes_; distance *= 2) {
+      x = combine(x, exchange_words(x, [&](std::uint32_t word) {
+                    return __shfl_xor_sync(mask(), word, static_cast<int>(distance));
+                  }));
+    }
+    return x;
+  }
+  // What the thread of this lane has. All threads of the warp ask together.
+  template <class T>
+  __device__ T from(const T& x, unsigned lane) const {
+    return from_lane(x, lane, lanes_);
+  }
+
+ private:
+  __device__ unsigned mask() const {
+    return (all_lanes >> (warp - lanes_)) << (lane_of_warp() - lane());
+  }
+  unsigned lanes_;
+};
+static_assert(core::reducing_group<scan_group>, "groups must scan chunks");
+
+// The threads of a warp.
+class warp_group {
+ public:
+  __device__ static unsigned lane() { return lane_of_warp(); }
+  __device__ static constexpr unsigned lanes() { return warp; }
+  __device__ static void sync() { __syncwarp(); }
+  __device__ static unsigned count_before(bool flag, unsigned number, unsigned& total) {
+    constexpr unsigned none = ~0U;
+    const unsigned same = __match_any_sync(all_lanes, flag ? number : none);
+    total = static_cast<unsigned>(__popc(same));
+    return static_cast<unsigned>(__popc(same & ((1U << lane()) - 1)));
+  }
+  template <class T, class Combine>
+  __device__ static T reduce(T x, const Combine& combine) {
+    for (unsigned distance = 1; distance < warp; distance *= 2)
+      x = combine(x, from_partner(x, distance));
+    return x;
+  }
+};
+static_assert(core::partitioning_group<warp_group>, "warps must divide probes among shards");
+
+// All threads of a block.
+template <unsigned Threads>
+struct block_group {
+  __device__ static unsigned lane() { return threadIdx.x; }
+  __device__ static constexpr unsigned lanes() { return Threads; }
+  __device__ static void sync() { __syncthreads(); }
+  __device__ static warp_group team() { return {}; }
+  __device__ static unsigned team_number() { return threadIdx.x / warp; }
+  __device__ static constexpr unsigned teams() { return Threads / warp; }
+
+  __device__ static std::uint64_t sum_before(std::uint64_t x, std::uint64_t* scratch) {
+    std::uint64_t sum = x;
+    RAYDEX_UNROLL
+    for (unsigned distance = 1; distance < warp; distance *= 2) {
+      const std::uint64_t more = exchange_words(
+          sum, [&](std::uint32_t word) { return __shfl_up_sync(all_lanes, word, distance); });
+      if (lane_of_warp() >= distance) sum += more;
+    }
+    if (lane_of_warp() == warp - 1) scratch[threadIdx.x / warp] = sum;
+    sync();
+    for (unsigned before = 0; before < threadIdx.x / warp; ++before)
+      sum += scratch[before];
+    sync();
+    return sum - x;
+  }
+};
+static_assert(core::group_of_teams<block_group<256>>,
+              "blocks must make tables and joins together, and divide probes among shards");
+
+template <class Group, class Function>
+__global__ void __launch_bounds__(group_policy::threads)
+    run_in_groups(const __grid_constant__ Function f, std::uint64_t size) {
+  const unsigned group = threadIdx.x / Group::lanes();
+  const std::uint64_t i =
+      std::uint64_t{blockIdx.x} * (group_policy::threads / Group::lanes()) + group;
+  if (i < size) f(Group{}, shared_memory() + group * padded(f.scratch_bytes()), i);
+}
+
+// Calls f(group, scratch, i) for each i below `size`, a group each, with as much shared memory as
+// `f.scratch_bytes()` says. The group is a `lane_group` or a `warp_group`.
+template <class Group, class Function>
+void for_each_in_groups(const context& on, const Function& f, std::uint64_t size) {
+  constexpr unsigned groups = group_policy::threads / Group::lanes();
+  const std::size_t bytes = groups * padded(f.scratch_bytes());
+  const auto kernel = run_in_groups<Group, Function>;
+  allow_shared_memory(kernel, bytes);
+  launch(on.stream, blocks_for(size, groups), group_policy::threads, bytes, kernel, f, size);
+}
+
+template <class Function>
+__global__ void __launch_bounds__(group_policy::threads)
+    run_in_blocks(const __grid_constant__ Function f) {
+  f(block_group<group_policy::threads>{}, shared_memory(), std::uint64_t{blockIdx.x});
+}
+
+// The same with a block each.
+template <class Function>
+void for_each_in_blocks(const context& on, const Function& f, std::uint64_t size) {
+  const std::size_t bytes = f.scratch_bytes();
+  const auto kernel = run_in_blocks<Function>;
+  allow_shared_memory(kernel, bytes);
+  launch(on.stream, size, group_policy::threads, bytes, kernel, f);
+}
+
+}  // namespace raydex::cuda

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entries of the ordered structures in memory, in either layout.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "raydex/layout.hpp"
+#include "raydex/memory.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
+
+namespace raydex {
+
+// Writes entries into an array each.
+template <class Key, class RowId>
+struct put_columns {
+  Key* keys;
+  RowId* row_ids;
+  RAYDEX_HD void operator()(std::uint64_t i, Key key, RowId row) const {
+    keys[i] = key;
+    row_ids[i] = row;
+  }
+};
+
+// Writes packed entries.
+template <class Key, class RowId>
+struct put_rows {
+  std::uint32_t* words;
+  RAYDEX_HD void operator()(std::uint64_t i, Key key, RowId row) const {
+    core::row_entries<Key, RowId>::put(words, i, key, row);
+  }
+};
+
+// Copies ascending entries; those from `size` on are padding that no search takes for a match.
+template <class Sorted, class Put>
+struct copy_entries {
+  Sorted sorted;
+  std::uint64_t size;
+  Put put;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    using key = typename Sorted::key_type;
+    using row_id = typename Sorted::row_id_type;
+    const auto at = static_cast<row_id>(i);
+    if (i < size) {
+      put(i, sorted.key(at), sorted.row_id(at));
+    } else {
+      put(i, static_cast<key>(-1), static_cast<row_id>(-1));
+    }
+  }
+};
+
+// Owns entries in a layout.
+template <class Key, class RowId, layout Layout>
+class entry_buffer;
+
+template <class Key, class RowId>
+class entry_buffer<Key, RowId, layout::column> {
+ public:
+  entry_buffer() = default;
+  entry_buffer(const context& on, std::uint64_t size) : keys_(on, size), rows_(on, size) {}
+  explicit entry_buffer(sorted_column<Key, RowId>&& sorted)
+      : keys_(std::move(sorted.keys)), rows_(std::move(sorted.row_ids)) {}
+
+  put_columns<Key, RowId> put() { return {keys_.data(), rows_.data()}; }
+  entry_storage storage() const { return {keys_.data(), rows_.data(), layout::column}; }
+
+ private:
+  buffer<Key> keys_;
+  buffer<RowId> rows_;
+};
+
+template <class Key, class RowId>
+class entry_buffer<Key, RowId, layout::row> {
+ public:
+  entry_buffer() = default;
+  entry_buffer(const context& on, std::uint64_t size)
+      : words_(on, size * core::row_entries<Key, RowId>::words_per_entry) {}
+
+  put_rows<Key, RowId> put() { return {words_.data()}; }
+  entry_storage storage() const { return {words_.data(), nullptr, layout::row}; }
+
+ private:
+  buffer<std::uint32_t> words_;
+};
+
+// Entries of a layout as they lie there.
+template <class Key, class RowId>
+core::strided_list<Key, RowId> list_of(const entry_storage& storage, std::uint64_t size) {
+  if (storage.entries == layout::column) return {{storage.keys}, {storage.row_ids}, size};
+  constexpr std::uint32_t step = 4 * core::row_entries<Key, RowId>::words_per_entry;
+  const auto* const first = static_cast<const std::byte*>(storage.keys);
+  return {{first, step}, {first + (size != 0 ? sizeof(Key) : 0), step}, size};
+}
+
+// Ascending entries in a layout, padded to a multiple of `multiple`. Takes the sorted column over
+// where it is what is wanted.
+template <layout Layout, class Executor, class Key, class RowId>
+entry_buffer<Key, RowId, Layout> lay_out(const context& on, sorted_column<Key, RowId>&& sorted,
+                                         std::uint64_t multiple) {
+  const std::uint64_t size = sorted.keys.size();
+  const std::uint64_t padded = (size + multiple - 1) / multiple * multiple;
+  if constexpr (Layout == layout::column) {
+    if (padded == size) return entry_buffer<Key, RowId, Layout>(std::move(sorted));
+  }
+  entry_buffer<Key, RowId, Layout> entries(on, padded);
+  const core::column_entries<Key, RowId> from{sorted.keys.data(), sorted.row_ids.data()};
+  const auto put = entries.put();
+  Executor::for_each(
+      on,
+      copy_entries<core::column_entries<Key, RowId>, std::remove_const_t<decltype(put)>>{from, size,
+                                                                                         put},
+      padded);
+  return entries;
+}
+
+}  // namespace raydex

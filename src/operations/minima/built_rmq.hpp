@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What structures for minima have in common on all backends: from a view of core to answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "raydex/core/atomic.hpp"
+#include "raydex/core/minima/rmq.hpp"
+#include "raydex/rmq.hpp"
+#include "src/interface/cells.hpp"
+#include "src/interface/dispatch.hpp"
+#include "src/operations/machine.hpp"
+#include "src/operations/minima/answer_range.hpp"
+
+namespace raydex {
+
+template <class Value>
+core::value_array<Value> array_of(const column& values, rmq_extreme extreme) {
+  return {values.data, values.size, values.format.type, extreme == rmq_extreme::maximum};
+}
+
+inline core::range_source source_of(const probes& ranges) {
+  return {cells_of(ranges.lower), cells_of(ranges.upper)};
+}
+
+// Keeps the smallest number of a range that `rmq::check` refuses.
+struct check_range {
+  core::range_source ranges;
+  std::uint64_t size;  // of the array
+  std::uint64_t* bad;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    std::uint64_t lower = 0;
+    std::uint64_t upper = 0;
+    const bool is_there = ranges.ends(i, lower, upper);
+    if (!is_there || (lower <= upper && upper < size)) return;
+    core::keep_smallest(bad, i);
+  }
+};
+
+// What structures on an executor have in common.
+template <executor Executor, class Base = rmq>
+class executed_rmq : public Base {
+ protected:
+  executed_rmq(const rmq_info& info, memory_resource& upstream) : Base(upstream) {
+    this->info_ = info;
+  }
+
+  std::uint64_t do_check(const context& on, const probes& ranges) const override {
+    buffer<std::uint64_t> bad(on, 1);
+    Executor::set(on, bad.data(), no_position);
+    Executor::for_each_alone(on, check_range{source_of(ranges), this->info_.n, bad.data()},
+                             ranges.size());
+    return Executor::read(on, bad.data());
+  }
+  void do_read(const context& on, void* to, const void* from, std::size_t bytes) const override {
+    Executor::copy_out(on, to, from, bytes);
+  }
+};
+
+// Executors that have a faster way to answer for a view than a thread a range.
+template <class E, class View, class Asked>
+concept answers_for = requires(const context& on, const View& view,
+                               const core::range_source& ranges, typename Asked::result* out,
+                               std::uint64_t size) {
+  E::template answer<Asked>(on, view, ranges, out, size);
+};
+
+// A structure that a view answers for.
+template <class View, class Executor, class Base = rmq>
+class built_rmq : public executed_rmq<Executor, Base> {
+ protected:
+  using value = typename View::value_type;
+  using place = typename View::place_type;
+
+  using executed_rmq<Executor, Base>::executed_rmq;
+
+  // The view that answers.
+  const View& view() const { return view_; }
+  void set_view(const View& view) { view_ = view; }
+
+  void do_extreme(const context& on, const probes& ranges, void* out) const override {
+    answer<asked_minimum<value, place>>(on, ranges, static_cast<value*>(out));
+  }
+  void do_position(const context& on, const probes& ranges, std::uint64_t* out) const override {
+    answer<asked_position<value, place>>(on, ranges, out);
+  }
+
+ private:
+  template <class Asked>
+  void answer(const context& on, const probes& ranges, typename Asked::result* out) const {
+    if constexpr (answers_for<Executor, View, Asked>) {
+      Executor::template answer<Asked>(on, view_, source_of(ranges), out, ranges.size());
+    } else {
+      Executor::for_each_alone(on, answer_range<View, Asked>{view_, source_of(ranges), out},
+                               ranges.size());
+    }
+  }
+
+  View view_;
+};
+
+}  // namespace raydex

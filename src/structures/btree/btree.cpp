@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/structures/btree/btree.hpp"
+
+#include <fmt/format.h>
+
+#include "raydex/error.hpp"
+#include "src/interface/checked.hpp"
+#include "src/interface/checks.hpp"
+#include "src/operations/lookups/batch_plan.hpp"
+#include "src/structures/btree/options.hpp"
+#include "src/structures/structure_builders.hpp"
+
+namespace raydex {
+
+btree::btree(memory_resource& upstream) : index(upstream) {}
+btree::~btree() = default;
+
+void btree::check_view(std::size_t key_bits, row_id_type row_ids) const {
+  check_entries(*this, key_bits, row_ids, layout::row, layout::row);
+}
+
+void check_places(std::uint64_t pages, std::uint64_t capacity, std::uint64_t not_found) {
+  if (pages <= not_found / capacity) return;
+  throw unsupported(fmt::format(
+      "btree: {} pages of {} entries have more places than numbers below {}; give uint64 "
+      "row ids, fill pages further, or build a pivot_tree",
+      pages, capacity, not_found));
+}
+
+std::unique_ptr<btree> build_btree(backend where, const context& on, const column& keys,
+                                   const std::optional<column>& row_ids,
+                                   const btree_options& options) try {
+  const auto info = checked(btree_table, options, where, on, keys, row_ids);
+  check_plain_schedule(options.batch, "btree");
+  return builder_on(where, &structure_builders::build_btree)(info, on, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends' B+-trees have in common.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "raydex/btree.hpp"
+#include "raydex/core/lookups/btree_edits.hpp"
+#include "src/interface/dispatch.hpp"
+#include "src/interface/row_id_facts.hpp"
+#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/edited.hpp"
+
+namespace raydex {
+
+// Throws `unsupported` where row ids cannot number the places of so many pages.
+void check_places(std::uint64_t pages, std::uint64_t capacity, std::uint64_t not_found);
+
+// Copies row ids.
+template <class RowId>
+struct copy_row_ids {
+  const RowId* from;
+  RowId* to;
+  RAYDEX_HD void operator()(std::uint64_t i) const { to[i] = from[i]; }
+};
+
+template <class Key, class RowId, executor Executor>
+class built_btree final : public answering<btree, core::btree_view<Key, RowId>, Executor> {
+  using view_type = core::btree_view<Key, RowId>;
+  using pages_type = core::btree_pages<Key, RowId>;
+  using root = core::root_node<Key>;
+  using sorted = sorted_column<Key, RowId>;
+  static constexpr std::uint64_t capacity = core::page_capacity<Key>;
+
+ public:
+  built_btree(const index_info& info, const context& on, const column& keys,
+              const std::optional<column>& row_ids, const btree_options& options)
+      : built_btree::answering(on.memory, plan_of(options.batch, {.schedule = scheduling::fixed,
+                                                                  .threads = 1024,
+                                                                  .lookups = 4,
+                                                                  .pin = pinning::full})),
+        comfortable_(std::max<std::uint64_t>(capacity * options.fill / 100, 1)) {
+    this->info_ = info;
+    const context own{this->memory(), on.stream};
+    const sizes now =
+        load(own, Executor::template sort_column<Key, RowId>(own, keys, row_ids), false);
+    describe(now, this->info_.n);
+  }
+
+ private:
+  // Where pages lie.
+  struct page_memory {
+    page_memory() = default;
+    page_memory(const context& on, std::uint64_t pages)
+        : room(pages),
+          pivots(on, pages * core::line_pivots<Key>),
+          words(on, pages * capacity * core::row_entries<Key, RowId>::words_per_entry) {}
+    core::page_writer<Key, RowId> writer() { return {pivots.data(), words.data()}; }
+
+    std::uint64_t room = 0;  // pages
+    buffer<Key> pivots;
+    buffer<std::uint32_t> words;
+  };
+  // Which of them are in use, in the order of keys, and what is above them.
+  struct directory {
+    std::uint64_t pages = 0;
+    buffer<RowId> order;  // empty: as they lie in memory
+    buffer<RowId> first_ranks;
+    std::uint64_t unused = 0;  // from this page on, none has been used yet
+    buffer<RowId> free_list;   // those that are free before it
+    std::uint64_t free_count = 0;
+    core::pivot_levels levels;
+    buffer<Key> pivots;
+    std::uint32_t root_pivots = 0;
+    buffer<std::byte> root;
+  };
+  struct sizes {
+    std::uint64_t entries;
+    std::uint64_t max_row_id;
+  };
+
+  // Holds these entries in place of those that it had. An edit waits for what it has queued.
+  sizes load(const context& on, const sorted& entries, bool is_edit) {
+    const std::uint64_t size = entries.keys.size();
+    page_memory memory;
+    directory made;
+    if (size != 0) {
+      made.pages = pages_of_build(size);
+      check_places(made.pages, capacity, not_found<RowId>);
+      memory = {on, made.pages};
+      made.unused = made.pages;
+      made.first_ranks = {on, made.pages + 1};
+      Executor::for_each_in_groups(
+          on,
+          core::fill_page<Key, RowId>{list_of(entries), (size + made.pages - 1) / made.pages,
+                                      memory.writer(), made.first_ranks.data()},
+          made.pages);
+      grow(on, memory, made);
+    }
+    if (is_edit) Executor::synchronise(on);
+    hold(std::move(memory), std::move(made));
+    return {size, entries.max_row_id};
+  }
+
+  static pages_type pages_of(const page_memory& memory, const directory& of) {
+    return {memory.pivots.data(),
+            {memory.words.data()},
+            of.order.data(),
+            of.first_ranks.data(),
+            static_cast<RowId>(of.pages)};
+  }
+
+  // Builds what is above the pages.
+  static void grow(const context& on, const page_memory& memory, directory& to) {
+    const pages_type pages = pages_of(memory, to);
+    const std::uint64_t most_roots =
+        1 +
+        std::min<std::uint64_t>(root::most_pivots, Executor::fast_memory() * 2 / 3 / sizeof(Key));
+    to.levels = {to.pages, 1, view_type::fan_out, most_roots};
+    to.pivots = {on, to.levels.size()};
+    Executor::for_each(on,
+                       core::place_pivots<pages_type>{to.levels, pages, to.pages, to.pivots.data()},
+                       to.levels.size());
+    to.root_pivots = static_cast<std::uint32_t>(to.levels.roots() - 1);
+    if (to.root_pivots == 0) return;
+    to.root = {on, root::bytes(to.root_pivots)};
+    Executor::for_each(
+        on, typename root::template fill_scale<pages_type>{pages, to.pages, to.root.data()}, 1);
+    const typename root::template fill<pages_type> fill{
+        pages, to.pages, to.levels.entries_per_root(), to.root_pivots, to.root.data()};
+    Executor::for_each(on, fill, fill.items());
+  }
+
+  void hold(page_memory&& memory, directory&& of) {
+    memory_ = std::move(memory);
+    hold(std::move(of));
+  }
+  void hold(directory&& of) {
+    directory_ = std::move(of);
+    this->tree_ = {.root = directory_.root.data(),
+                   .root_pivots = directory_.root_pivots,
+                   .levels = directory_.levels,
+                   .pivots = directory_.pivots.data(),
+                   .page_pivots = memory_.pivots.data(),
+                   .entries = memory_.words.data(),
+                   .order = directory_.order.data(),
+                   .first_ranks = directory_.first_ranks.data(),
+                   .pages = directory_.pages};
+  }
+
+  void do_edit(stream_t stream, const edits& batch) override {
+    const std::uint64_t absent = this->info_.n - this->info_.entries;
+    const sizes now = apply({this->memory(), stream}, batch);
+    describe(now, absent + now.entries);
+  }
+
+  // Once all scratch is freed.
+  void describe(const sizes& now, std::uint64_t rows) {
+    this->info_.n = rows;
+    this->info_.entries = now.entries;
+    this->info_.max_row_id = now.max_row_id;
+    this->measure();
+  }
+
+  // Numbers of each pair of pages.
+  struct pair_numbers {
+    pair_numbers(const context& on, std::uint64_t pairs) : size(pairs), all(on, 7 * pairs) {}
+    std::uint64_t* of(unsigned which) { return all.data() + which * size; }
+
+    std::uint64_t size;
+    buffer<std::uint64_t> all;
+  };
+
+  sizes apply(const context& on, const edits& batch) {
+    const auto given = Executor::template sort_edits<Key, RowId>(on, batch);
+    const std::uint64_t inserted = given.insert.keys.size();
+    const sizes before{this->info_.entries, this->info_.max_row_id};
+    const std::uint64_t max_row_id = std::max(before.max_row_id, given.insert.max_row_id);
+    if (inserted == 0 && (before.entries == 0 || given.erase.keys.size() == 0)) return before;
+    if (before.entries == 0) {
+      check_room(inserted, not_found<RowId>);
+      return {load(on, given.insert, true).entries, max_row_id};
+    }
+
+    core::page_edits<Key, RowId> edits{};
+    edits.pages = pages_of(memory_, directory_);
+    edits.insert = list_of(given.insert);
+    edits.erase = names_of(given);
+    edits.comfortable = static_cast<unsigned>(comfortable_);
+    const std::uint64_t pairs = edits.pairs();
+    pair_numbers numbers(on, pairs);
+    edits.insert_ends = numbers.of(0);
+    edits.erase_begins = numbers.of(1);
+    edits.erase_ends = numbers.of(2);
+    edits.entries = numbers.of(3);
+    edits.made = numbers.of(4);
+    edits.written = numbers.of(5);
+    edits.freed = numbers.of(6);
+    Executor::for_each(on, core::find_pair_parts<Key, RowId>{edits}, pairs);
+    Executor::for_each_in_groups(on, core::plan_pair<Key, RowId>{edits}, pairs);
+    const auto sum_of = [&](std::uint64_t* all) {
+      Executor::inclusive_sum(on, all, pairs);
+      return Executor::read(on, all + (pairs - 1));
+    };
+    const std::uint64_t entries = sum_of(edits.entries);
+    const std::uint64_t made = sum_of(edits.made);
+    const std::uint64_t written = sum_of(edits.written);
+    const std::uint64_t freed = sum_of(edits.freed);
+    if (freed == 0) return before;
+    check_room(entries, not_found<RowId>);
+    const std::uint64_t most_pages = 2 * pages_of_build(entries);
+    if (made == 0) {
+      hold({}, {});
+    } else if (written <= directory_.free_count + (memory_.room - directory_.unused) &&
+               memory_.room <= most_pages) {
+      write_some(on, edits, made, written, freed);
+    } else if (made + spare_of(made, written) <= most_pages) {
+      write_all(on, edits, made, written);
+    } else {
+      load(on, collect(on, edits, made, entries), true);
+    }
+    return {entries, max_row_id};
+  }
+
+  std::uint64_t pages_of_build(std::uint64_t entries) const {
+    return (entries + comfortable_ - 1) / comfortable_;
+  }
+  // Where few pages change, more such batches may follow: a quarter more is set aside.
+  static std::uint64_t spare_of(std::uint64_t made, std::uint64_t written) {
+    const std::uint64_t most = not_found<RowId> / capacity;
+    return std::min(written <= made / 4 ? made / 4 : 0, most - std::min(most, made));
+  }
+
+  // All entries after a batch.
+  sorted collect(const context& on, const core::page_edits<Key, RowId>& edits, std::uint64_t made,
+                 std::uint64_t entries) const {
+    sorted all{{on, entries}, {on, entries}};
+    buffer<RowId> first_ranks(on, made + 1);
+    const core::page_writer<Key, RowId> to{
+        all.keys.data(), reinterpret_cast<std::uint32_t*>(all.row_ids.data()), true};
+    Executor::for_each_in_groups(
+        on, core::write_page<Key, RowId>{edits, made, to, {}, nullptr, first_ranks.data()}, made);
+    return all;
+  }
+
+  // Writes what changes to free pages.
+  void write_some(const context& on, const core::page_edits<Key, RowId>& edits, std::uint64_t made,
+                  std::uint64_t written, std::uint64_t freed) {
+    const std::uint64_t listed = std::min(written, directory_.free_count);
+    directory next;
+    next.pages = made;
+    next.order = {on, made};
+    next.first_ranks = {on, made + 1};
+    next.unused = directory_.unused + (written - listed);
+    next.free_count = directory_.free_count - listed + freed;
+    next.free_list = {on, next.free_count};
+    Executor::for_each(on, copy_row_ids<RowId>{directory_.free_list.data(), next.free_list.data()},
+                       directory_.free_count - listed);
+    Executor::for_each(on,
+                       core::list_freed<Key, RowId>{
+                           edits, next.free_list.data() + (directory_.free_count - listed)},
+                       edits.pairs());
+    const core::write_page<Key, RowId> write{
+        edits,
+        made,
+        memory_.writer(),
+        {directory_.free_list.data(), directory_.free_count, directory_.unused},
+        next.order.data(),
+        next.first_ranks.data()};
+    Executor::for_each_in_groups(on, write, made);
+    grow(on, memory_, next);
+    Executor::synchronise(on);
+    hold(std::move(next));
+  }
+
+  // Writes all pages to new memory, in their order.
+  void write_all(const context& on, const core::page_edits<Key, RowId>& edits, std::uint64_t made,
+                 std::uint64_t written) {
+    check_places(made, capacity, not_found<RowId>);
+    page_memory memory(on, made + spare_of(made, written));
+    directory next;
+    next.pages = next.unused = made;
+    next.first_ranks = {on, made + 1};
+    Executor::for_each_in_groups(
+        on,
+        core::write_page<Key, RowId>{
+            edits, made, memory.writer(), {}, nullptr, next.first_ranks.data()},
+        made);
+    grow(on, memory, next);
+    Executor::synchronise(on);
+    hold(std::move(memory), std::move(next));
+  }
+
+  view_type queried() const override { return this->template view<Key, RowId>(); }
+
+  std::uint64_t comfortable_;  // entries of a page that a build fills, or a split
+  page_memory memory_;
+  directory directory_;
+};
+
+template <class Executor>
+std::unique_ptr<btree> make_btree(const index_info& info, const context& on, const column& keys,
+                                  const std::optional<column>& row_ids,
+                                  const btree_options& options) {
+  return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<btree> {
+    return std::make_unique<built_btree<Key, RowId, Executor>>(info, on, keys, row_ids, options);
+  });
+}
+
+}  // namespace raydex

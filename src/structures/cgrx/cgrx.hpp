@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engines' cgRX over a sorted column have in common: all but the sort and the tracing.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "raydex/cgrx.hpp"
+#include "raydex/core/lookups/sorted_array.hpp"
+#include "raydex/core/rays/cgrx.hpp"
+#include "src/interface/dispatch.hpp"
+#include "src/operations/lookups/edited.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
+#include "src/operations/rays/answering_by_rays.hpp"
+#include "src/operations/rays/traced_batches.hpp"
+#include "src/structures/cgrx/cgrx_entries.hpp"
+#include "src/structures/cgrx/cgrx_nodes.hpp"
+#include "src/structures/cgrx/cgrx_scene.hpp"
+
+namespace raydex {
+
+// Writes where buckets begin in a column whose entries are not those that the scene was made of:
+// after the representative of the one before.
+template <class Key, class RowId>
+struct put_bucket_begin {
+  core::entry_list<Key, RowId> column;
+  const Key* representatives;
+  std::uint64_t buckets;
+  RowId* begins;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    std::uint64_t begin = bucket == 0 ? 0 : column.size;
+    if (bucket != 0 && bucket != buckets) begin = column.not_above(representatives[bucket - 1]);
+    begins[bucket] = static_cast<RowId>(begin);
+  }
+};
+
+// The same after insertions alone, from where they began before: a search in what was inserted.
+template <class Key, class RowId>
+struct put_grown_begin {
+  core::cgrx_scene<Key, RowId> before;
+  core::entry_list<Key, RowId> inserted;
+  RowId* begins;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    std::uint64_t begin = 0;
+    if (bucket == before.buckets) {
+      begin = before.entries + inserted.size;
+    } else if (bucket != 0) {
+      begin = before.bucket_begin(static_cast<RowId>(bucket)) +
+              inserted.not_above(before.representative(static_cast<RowId>(bucket - 1)));
+    }
+    begins[bucket] = static_cast<RowId>(begin);
+  }
+};
+
+// Finds buckets of more than so many entries, unless most of these have the same key.
+template <class Key, class RowId>
+struct find_large_bucket {
+  const Key* keys;
+  const RowId* begins;
+  std::uint64_t most;
+  std::uint64_t* found;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    const RowId begin = begins[bucket];
+    const RowId size = begins[bucket + 1] - begin;
+    if (size > most && keys[begin + size / 4] != keys[begin + (size - size / 4 - 1)])
+      core::add_atomically(found, 1);
+  }
+};
+
+template <class Key, class RowId, engine Engine>
+class built_cgrx final
+    : public answering_by_rays<built_cgrx<Key, RowId, Engine>, cgrx,
+                               core::sorted_array_view<core::strided_entries<Key, RowId>>,
+                               typename Engine::executor> {
+  using view = core::sorted_array_view<core::strided_entries<Key, RowId>>;
+  using executor = typename Engine::executor;
+  using sorted = sorted_column<Key, RowId>;
+  using held_entries = bucket_entries<Key, RowId, executor>;
+  using scene = bucket_scene<Key, RowId, Engine>;
+  using scene_entries = core::entries_of_scene<core::cgrx_scene<Key, RowId>>;
+
+ public:
+  built_cgrx(const index_info& info, const context& on, const column& keys,
+             const std::optional<column>& row_ids, const cgrx_options& options)
+      : built_cgrx::answering_by_rays(on, {.scan = options.scan}), options_(options) {
+    this->info_ = info;
+    const context own{this->memory(), on.stream};
+    held_entries entries(own, executor::template sort_column<Key, RowId>(own, keys, row_ids),
+                         options_.layout);
+    scene_ = place(own, entries.column(), entries);
+    hold(std::move(entries));
+  }
+
+ private:
+  friend typename built_cgrx::answering_as;
+
+  // The scene of a column, which is read where these entries are.
+  scene place(const context& on, const sorted& column, const held_entries& entries) {
+    scene made(on, this->memory(), column.keys.data(), column.keys.size(), options_,
+               this->repairs());
+    made.read(entries.entries().keys);
+    return made;
+  }
+
+  // The batch is merged into the column. The scene stays: buckets grow and shrink with their keys.
+  void do_edit(stream_t stream, const edits& batch) override {
+    const context own{this->memory(), stream};
+    auto entries = merge(own, batch);
+    if (!entries) return;
+    this->info_.n = this->info_.n - entries_.size() + entries->size();
+    hold(std::move(*entries));
+  }
+
+  // The entries with a batch applied, which the scene stands for from then on; nothing if the batch
+  // changes nothing.
+  std::optional<held_entries> merge(const context& on, const edits& batch) {
+    const auto given = executor::template sort_edits<Key, RowId>(on, batch);
+    auto changed = executor::edited(on, entries_.list(), given);
+    if (!changed) return std::nullopt;
+    changed->max_row_id = std::max(entries_.max_row_id(), given.insert.max_row_id);
+    held_entries entries(on, std::move(*changed), options_.layout);
+    if (scene_.buckets() == 0) {
+      scene_ = place(on, entries.column(), entries);
+    } else {
+      keep_scene(on, entries, given);
+    }
+    return entries;
+  }
+
+  // Has buckets hold what they are to hold of other entries; or places these anew, if the buckets
+  // would be too uneven.
+  void keep_scene(const context& on, const held_entries& entries,
+                  const sorted_edits<Key, RowId>& batch) {
+    const std::uint64_t buckets = scene_.buckets();
+    buffer<Key> representatives = scene_.copy_representatives(on);
+    const Key* kept =
+        representatives.size() != 0 ? representatives.data() : scene_.scene().representatives;
+    buffer<RowId> begins(on, buckets + 1);
+    if (batch.erase.keys.size() == 0) {
+      executor::for_each(
+          on, put_grown_begin<Key, RowId>{scene_.scene(), list_of(batch.insert), begins.data()},
+          begins.size());
+    } else {
+      executor::for_each(
+          on, put_bucket_begin<Key, RowId>{list_of(entries.column()), kept, buckets, begins.data()},
+          begins.size());
+    }
+    if (is_uneven(on, entries.column().keys.data(), entries.size(), begins)) {
+      scene_ = place(on, entries.column(), entries);
+      return;
+    }
+    executor::synchronise(on);
+    scene_.keep_representatives(std::move(representatives));
+    scene_.follow(entries.entries().keys, entries.size(), std::move(begins));
+  }
+
+  bool is_uneven(const context& on, const Key* keys, std::uint64_t size,
+                 const buffer<RowId>& begins) const {
+    if (options_.rebuild == 0) return false;
+    const std::uint64_t buckets = begins.size() - 1;
+    if (2 * size < buckets * options_.bucket - options_.bucket) return true;
+    buffer<std::uint64_t> found(on, 1);
+    executor::clear(on, found.data());
+    executor::for_each(
+        on,
+        find_large_bucket<Key, RowId>{
+            keys, begins.data(), std::uint64_t{options_.bucket} * options_.rebuild, found.data()},
+        buckets);
+    return executor::read(on, found.data()) != 0;
+  }
+
+  void do_rebuild(stream_t stream) override {
+    const context own{this->memory(), stream};
+    sorted copy;
+    scene_ = place(own, entries_.column(own, copy), entries_);
+    copy = {};
+    this->measure();
+  }
+
+  void hold(held_entries&& entries) {
+    entries_ = std::move(entries);
+    entries_.drop_column();
+    this->info_.entries = entries_.size();
+    this->info_.max_row_id = entries_.max_row_id();
+    this->measure();
+  }
+
+  view queried() const override {
+    return {entries_.entries(), static_cast<RowId>(entries_.size())};
+  }
+
+  template <class Operation>
+  void run(const context& on, const Operation& operation) const {
+    const core::cgrx_scene<Key, RowId>& of = scene_.scene();
+    trace_probes<Engine>(on, scene_.rays(),
+                         traced_index<core::cgrx_scene<Key, RowId>, Key, scene_entries>{
+                             of,
+                             {of, entries_.entries().row_ids},
+                             scene_.column(),
+                             scene_.sorted_bits(),
+                             options_.order,
+                             this->plan()},
+                         operation);
+  }
+
+  cgrx_options options_;
+  held_entries entries_;
+  scene scene_;
+};
+
+template <class Engine>
+std::unique_ptr<cgrx> make_cgrx(const index_info& info, const context& on, const column& keys,
+                                const std::optional<column>& row_ids, const cgrx_options& options) {
+  return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<cgrx> {
+    if (options.node != 0)
+      return std::make_unique<built_node_cgrx<Key, RowId, Engine>>(info, on, keys, row_ids,
+                                                                   options);
+    return std::make_unique<built_cgrx<Key, RowId, Engine>>(info, on, keys, row_ids, options);
+  });
+}
+
+}  // namespace raydex

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/structures/hash_open/hash_open.hpp"
+
+#include <fmt/format.h>
+
+#include "raydex/error.hpp"
+#include "src/interface/checked.hpp"
+#include "src/structures/hash_open/options.hpp"
+#include "src/structures/structure_builders.hpp"
+
+namespace raydex {
+
+hash_open::hash_open(memory_resource& upstream) : index(upstream) {}
+hash_open::~hash_open() = default;
+
+void hash_open::check_view(std::size_t key_bits, row_id_type row_ids, unsigned bytes) const {
+  check_entries(*this, key_bits, row_ids, layout::column, layout::column);
+  if (bytes != table_.bytes)
+    throw invalid_argument(fmt::format("view: this index was built with bucket={}", table_.bytes));
+}
+
+void hash_open::check_kind(const probes& batch) const {
+  if (!batch.is_points)
+    throw unsupported("probes: hash_open answers points, not ranges; pivot_tree answers both");
+}
+
+std::unique_ptr<hash_open> build_hash_open(backend where, const context& on, const column& keys,
+                                           const std::optional<column>& row_ids,
+                                           const hash_open_options& options) try {
+  const auto info = checked(hash_open_table, options, where, on, keys, row_ids);
+  keys_builder<hash_open, hash_open_options>& builder =
+      options.bucket == 64
+          ? builder_on(where, &structure_builders::build_hash_open)
+          : builder_on(where, &paper_builders::build_two_line_hash, "hash_open with bucket=128");
+  return builder(info, on, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "raydex/eytzinger.hpp"
+
+#include "raydex/error.hpp"
+#include "src/interface/checked.hpp"
+#include "src/structures/papers/eytzinger/options.hpp"
+#include "src/structures/structure_builders.hpp"
+
+namespace raydex {
+
+eytzinger::eytzinger(memory_resource& upstream) : index(upstream) {}
+eytzinger::~eytzinger() = default;
+
+void eytzinger::check_view(std::size_t key_bits, row_id_type row_ids, layout entries) const {
+  check_entries(*this, key_bits, row_ids, entries, storage_.entries);
+}
+
+std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& on, const column& keys,
+                                           const std::optional<column>& row_ids,
+                                           const eytzinger_options& options) try {
+  const auto info = checked(eytzinger_table, options, where, on, keys, row_ids);
+  return builder_on(where, &paper_builders::build_eytzinger, "eytzinger")(info, on, keys, row_ids,
+                                                                          options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lightweight paper's tree, whose nodes have K - 1 pivots: pivot_tree with search=groups.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "raydex/pivot_tree.hpp"
+#include "src/interface/dispatch.hpp"
+#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/ordered_entries.hpp"
+
+namespace raydex {
+
+template <class Key, class RowId, layout Layout, class Executor>
+class built_group_tree final
+    : public answering_in_order<pivot_tree, core::pivot_tree_view<entries_of<Key, RowId, Layout>>,
+                                Executor> {
+  using entries = entries_of<Key, RowId, Layout>;
+
+ public:
+  built_group_tree(const index_info& info, const context& on, const column& keys,
+                   const std::optional<column>& row_ids, const pivot_tree_options& options)
+      : built_group_tree::answering_in_order(info, on, plan_of(options.batch, {.threads = 256})),
+        k_(options.k),
+        most_levels_(options.levels.value_or(core::pivot_levels::most)) {
+    this->tree_.search = tree_search::groups;
+    this->fill(on.stream, keys, row_ids);
+  }
+
+ private:
+  void hold(const context& on, sorted_column<Key, RowId> ordered) override {
+    const std::uint64_t size = ordered.keys.size();
+    core::pivot_levels levels;
+    std::uint64_t leaf = k_ - 1;
+    if (size != 0) {
+      // Without the lowest levels a leaf holds what their nodes would have divided.
+      levels = {size, leaf, k_, 1};
+      while (levels.count() > most_levels_) {
+        leaf *= k_;
+        levels = {size, leaf, k_, 1};
+      }
+    }
+    buffer<Key> pivots(on, levels.size());
+    Executor::for_each(
+        on,
+        core::place_pivots<core::column_entries<Key, RowId>>{
+            levels, {ordered.keys.data(), ordered.row_ids.data()}, size, pivots.data()},
+        levels.size());
+    auto leaves = lay_out<Layout, Executor>(on, std::move(ordered), 1);
+    this->wait_before_replacing(on);
+    entries_ = std::move(leaves);
+    pivots_ = std::move(pivots);
+    this->storage_ = entries_.storage();
+    this->tree_.levels = levels;
+    this->tree_.pivots = pivots_.data();
+  }
+
+  core::strided_list<Key, RowId> list(const context& /*on*/,
+                                      sorted_column<Key, RowId>& /*copy*/) const override {
+    return list_of<Key, RowId>(this->storage_, this->info_.entries);
+  }
+
+  auto queried() const -> core::pivot_tree_view<entries> override {
+    return this->template view<Key, RowId, Layout, tree_search::groups>();
+  }
+
+  unsigned k_;
+  unsigned most_levels_;
+  entry_buffer<Key, RowId, Layout> entries_;
+  buffer<Key> pivots_;
+};
+
+template <class Executor>
+std::unique_ptr<pivot_tree> make_group_tree(const index_info& info, const context& on,
+                                            const column& keys,
+                                            const std::optional<column>& row_ids,
+                                            const pivot_tree_options& options) {
+  return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<pivot_tree> {
+    if (options.layout == layout::row)
+      return std::make_unique<built_group_tree<Key, RowId, layout::row, Executor>>(
+          info, on, keys, row_ids, options);
+    return std::make_unique<built_group_tree<Key, RowId, layout::column, Executor>>(
+        info, on, keys, row_ids, options);
+  });
+}
+
+}  // namespace raydex

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "raydex/rmq_hierarchy.hpp"
+
+#include <fmt/format.h>
+
+#include "raydex/error.hpp"
+#include "src/interface/checked.hpp"
+#include "src/structures/papers/rmq_hierarchy/options.hpp"
+#include "src/structures/structure_builders.hpp"
+
+namespace raydex {
+
+namespace {
+
+// The options with nothing left open.
+rmq_hierarchy_options decided(backend where, rmq_hierarchy_options options) {
+  if (options.top == hierarchy_top::automatic)
+    options.top = where == backend::optix ? hierarchy_top::rays : hierarchy_top::scan;
+  const bool rays = options.top == hierarchy_top::rays;
+  if (where == backend::cuda && rays)
+    throw unsupported("option top: on cuda it is scan; take backend optix for rays");
+  if (where == backend::optix && !rays)
+    throw unsupported("option top: on optix it is rays; take backend cuda for scan");
+  if (options.load == hierarchy_load::automatic) {
+    options.load =
+        options.group.value_or(1) > 1 ? hierarchy_load::coalesced : hierarchy_load::vector;
+  }
+  const bool coalesced = options.load == hierarchy_load::coalesced;
+  if (!options.chunk) options.chunk = coalesced ? 32 : 16;
+  if (!options.cutoff) options.cutoff = rays ? 65'536 : 2 * *options.chunk;
+  if (!options.group) options.group = coalesced ? 16 : 1;
+  if (!coalesced && options.group != 1U) {
+    throw invalid_argument(fmt::format(
+        "option group: {}, but with load=vector a thread answers a range by itself; give 1, or "
+        "load=coalesced",
+        *options.group));
+  }
+  return options;
+}
+
+}  // namespace
+
+rmq_hierarchy::~rmq_hierarchy() = default;
+
+std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context& on,
+                                                   const column& values,
+                                                   const rmq_hierarchy_options& options) try {
+  auto info = checked(rmq_hierarchy_table, options, where, on, values);
+  const rmq_hierarchy_options all = decided(where, options);
+  info.options = describe(rmq_hierarchy_table, all);
+  return builder_on(where, &paper_builders::build_rmq_hierarchy, "rmq_hierarchy")(info, on, values,
+                                                                                  all);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tree whose nodes are cache lines.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "raydex/pivot_tree.hpp"
+#include "src/interface/dispatch.hpp"
+#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/line_tree.hpp"
+
+namespace raydex {
+
+template <class Key, class RowId, class Executor>
+class built_line_tree final
+    : public answering_in_order<pivot_tree, core::line_tree_view<core::row_entries<Key, RowId>>,
+                                Executor> {
+  using tree_view = core::line_tree_view<core::row_entries<Key, RowId>>;
+
+ public:
+  built_line_tree(const index_info& info, const context& on, const column& keys,
+                  const std::optional<column>& row_ids, const pivot_tree_options& options)
+      : built_line_tree::answering_in_order(info, on,
+                                            plan_of(options.batch, {.schedule = scheduling::fixed,
+                                                                    .threads = 1024,
+                                                                    .lookups = 4,
+                                                                    .pin = pinning::full})),
+        nodes_option_(options.nodes) {
+    this->fill(on.stream, keys, row_ids);
+  }
+
+ private:
+  void hold(const context& on, sorted_column<Key, RowId> ordered) override {
+    line_tree<Key> tree;
+    if (ordered.keys.size() != 0) {
+      // Keys apart from row ids are quicker to read.
+      const core::column_entries<Key, RowId> all{ordered.keys.data(), ordered.row_ids.data()};
+      tree = grow_line_tree<Executor>(on, all, ordered.keys.size(), nodes_option_);
+    }
+    auto leaves = lay_out<layout::row, Executor>(on, std::move(ordered), core::line_entries);
+    this->wait_before_replacing(on);
+    entries_ = std::move(leaves);
+    tree_of_leaves_ = std::move(tree);
+    this->storage_ = entries_.storage();
+    this->tree_ = {.search = tree_search::lines,
+                   .levels = tree_of_leaves_.exact,
+                   .pivots = tree_of_leaves_.pivots.data(),
+                   .root = tree_of_leaves_.root.data(),
+                   .root_pivots = tree_of_leaves_.root_pivots,
+                   .rounded = tree_of_leaves_.rounded,
+                   .nodes = tree_of_leaves_.nodes.data()};
+  }
+
+  core::strided_list<Key, RowId> list(const context& /*on*/,
+                                      sorted_column<Key, RowId>& /*copy*/) const override {
+    return list_of<Key, RowId>(this->storage_, this->info_.entries);
+  }
+
+  auto queried() const -> tree_view override {
+    return this->template view<Key, RowId, layout::row, tree_search::lines>();
+  }
+
+  tree_nodes nodes_option_;
+  entry_buffer<Key, RowId, layout::row> entries_;
+  line_tree<Key> tree_of_leaves_;
+};
+
+template <class Executor>
+std::unique_ptr<pivot_tree> make_pivot_tree(const index_info& info, const context& on,
+                                            const column& keys,
+                                            const std::optional<column>& row_ids,
+                                            const pivot_tree_options& options) {
+  return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<pivot_tree> {
+    return std::make_unique<built_line_tree<Key, RowId, Executor>>(info, on, keys, row_ids,
+                                                                   options);
+  });
+}
+
+}  // namespace raydex

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "raydex/rx.hpp"
+
+#include <fmt/format.h>
+
+#include "raydex/error.hpp"
+#include "src/interface/checked.hpp"
+#include "src/interface/watch.hpp"
+#include "src/structures/rx/options.hpp"
+#include "src/structures/shared/ray_options.hpp"
+#include "src/structures/structure_builders.hpp"
+
+namespace raydex {
+
+rx::rx(memory_resource& upstream) : index(upstream) {}
+rx::~rx() = default;
+
+void rx::update(stream_t stream, const column& keys, const std::optional<column>& row_ids) try {
+  const unwatched from_here;
+  check_build(rx_table.facts, info().where, {memory(), stream}, keys, row_ids);
+  if (keys.format != info().key) {
+    throw invalid_argument(fmt::format("keys: they are {}, but the keys of the index are {}",
+                                       to_string(keys.format), to_string(info().key)));
+  }
+  const row_id_type type = info_of(rx_table.facts, info().where, keys, row_ids).row_ids;
+  if (type != info().row_ids) {
+    throw invalid_argument(fmt::format("row ids: they are {}, but those of the index are {}",
+                                       name(type), name(info().row_ids)));
+  }
+  count_change();
+  do_update(stream, keys, row_ids);
+} catch (...) {
+  rethrow_as_error();
+}
+
+namespace {
+
+// Without a sorted column nothing tells whether a hit is right.
+void check_trusted(const rx_options& options) {
+  if (options.primitive == rx_primitive::box) {
+    throw unsupported(
+        "option primitive: boxes are met by comparing keys, which primitives=rows does not keep; "
+        "take triangle or sphere");
+  }
+  if (options.mode == rx_mode::extended)
+    throw unsupported("option mode: extended needs its hits checked; take primitives=sorted");
+}
+
+void check_options(const rx_options& options) {
+  if (options.primitives == rx_primitives::rows) check_trusted(options);
+  const rx_scale scale = options.scale.value_or(rx_scale{});
+  check_bits(options.bits, scale);
+  if ((scale.y != 0 || scale.z != 0) && options.primitive == rx_primitive::sphere) {
+    throw unsupported("option primitive: spheres take no scale; take triangle or box");
+  }
+  if (options.mode == rx_mode::extended && options.primitive == rx_primitive::sphere) {
+    throw unsupported(
+        "option primitive: mode=extended has no room for spheres; take triangle or box");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<rx> build_rx(backend where, const context& on, const column& keys,
+                             const std::optional<column>& row_ids, const rx_options& options) try {
+  const auto info = checked(rx_table, options, where, on, keys, row_ids);
+  check_options(options);
+  keys_builder<rx, rx_options>& builder =
+      options.primitives == rx_primitives::sorted
+          ? builder_on(where, &structure_builders::build_rx)
+          : builder_on(where, &paper_builders::build_rx_rows, "rx with primitives=rows");
+  return builder(info, on, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hash tables have in common: a table of words that holds each key once, by its hash, and
+// where keys repeat the rows of each in a list beside it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "raydex/core/lookups/hash_build.hpp"
+#include "raydex/hash_options.hpp"
+#include "src/interface/internal.hpp"
+#include "src/interface/random_seed.hpp"
+#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/repeated_keys.hpp"
+#include "src/operations/lookups/spread_counts.hpp"
+
+namespace raydex {
+
+// Keys of which so many repeat another one; more buckets than can be numbered.
+[[noreturn]] RAYDEX_INTERNAL void refuse_repeated(std::uint64_t repeated, std::uint64_t keys);
+[[noreturn]] RAYDEX_INTERNAL void refuse_buckets(std::uint64_t buckets, std::uint64_t most);
+
+template <class Base, class View, class Executor>
+class built_hash : public answering_in_order<Base, View, Executor> {
+ protected:
+  using typename answering_in_order<Base, View, Executor>::key;
+  using typename answering_in_order<Base, View, Executor>::row_id;
+  using buckets = typename View::buckets;
+  using sorted = sorted_column<key, row_id>;
+  using placed = core::placed_entries<key, row_id>;
+  using run = core::row_run<row_id>;
+
+  template <class Options>
+  built_hash(const index_info& info, const context& on, const Options& options)
+      : built_hash::answering_in_order(info, on,
+                                       {.share_buckets = options.reading == bucket_reading::shared},
+                                       {.seed = options.seed ? *options.seed : random_seed()}),
+        repeats_(options.repeats) {}
+
+  // Buckets with entries, and what lies beside them where keys repeat.
+  struct filled {
+    typename Base::table_storage storage;
+    buffer<std::uint32_t> words;
+    buffer<run> runs;  // a run a slot
+    buffer<row_id> rows;
+    std::uint64_t used = 0;       // slots that were ever used
+    double buckets_an_entry = 0;  // that it was made with
+
+    filled() = default;
+    filled(const context& on, const typename Base::table_storage& how, std::uint32_t count)
+        : storage(how), words(on, std::uint64_t{count} * buckets::words) {
+      storage.words = words.data();
+    }
+    // Makes room for the runs of entries that have some.
+    void hold_runs(const context& on, const placed& from) {
+      if (from.begins == nullptr) return;
+      runs = {on, words.size() / buckets::words * buckets::slots};
+      storage.runs = runs.data();
+    }
+  };
+
+  // A table with these entries; unless `anyhow`, nothing if their hashes lie so badly as they do in
+  // no more than one of 10^9 tables.
+  virtual std::optional<filled> place(const context& on, const placed& from, bool anyhow) const = 0;
+
+  // The logarithm of how seldom one of so many parts may be as badly off as tables are bounded by.
+  static double rarity(std::uint64_t parts) {
+    return std::log(static_cast<double>(parts)) + 21;  // e^21 is above 10^9
+  }
+
+  const filled& held() const { return held_; }
+  bool keys_repeat() const { return held_.rows.size() != 0; }
+
+  // Holds a table in the place of the one that it had.
+  void replace(filled&& made) {
+    held_ = std::move(made);
+    this->table_ = held_.storage;
+    this->sort_by({.seed = held_.storage.seed});
+  }
+
+  // Copies the words of a table to one that has as many or more.
+  static void copy_table(const context& on, const filled& from, filled& to) {
+    Executor::copy(on, to.words.data(), from.words.data(), from.words.size());
+  }
+
+  // A number of buckets, if the slots in them can be numbered.
+  static std::uint32_t checked(std::uint64_t count) {
+    if (count > most_buckets) refuse_buckets(count, most_buckets);
+    return static_cast<std::uint32_t>(count);
+  }
+  static constexpr std::uint64_t most_buckets =
+      std::min<std::uint64_t>(std::numeric_limits<std::uint32_t>::max(),
+                              std::numeric_limits<row_id>::max() / buckets::slots);
+
+ private:
+  void hold(const context& on, sorted entries) override {
+    const std::uint64_t size = entries.keys.size();
+    const std::uint64_t repeated = count_repeated<Executor>(on, entries.keys.data(), size);
+    if (repeated != 0 && repeats_ == repetition::refused) refuse_repeated(repeated, size);
+    entry_order order = this->sorted_by();
+    std::optional<filled> made;
+    for (unsigned left = most_seeds;; --left) {
+      made = place_all(on, entries, repeated, left == 0);
+      if (made) break;
+      order = {.seed = core::hash_function<std::uint64_t>{}(*order.seed + 1), .given = order.seed};
+      entries = Executor::template sort_column<key, row_id>(on, column(entries.keys),
+                                                            column(entries.row_ids), order);
+    }
+    if (repeated != 0) {
+      made->rows = std::move(entries.row_ids);
+      made->storage.rows = made->rows.data();
+    }
+    made->storage.seed = *order.seed;
+    this->wait_before_replacing(on);
+    replace(std::move(*made));
+  }
+
+  // Others that are tried after the first one.
+  static constexpr unsigned most_seeds = 8;
+
+  std::optional<filled> place_all(const context& on, const sorted& entries, std::uint64_t repeated,
+                                  bool anyhow) const {
+    const std::uint64_t size = entries.keys.size();
+    if (repeated == 0)
+      return place(on, {entries.keys.data(), entries.row_ids.data(), size}, anyhow);
+    const auto of = list_different<Executor>(on, entries, size - repeated);
+    return place(on,
+                 {of.hashes.data(), of.first_rows.data(), of.hashes.size(), of.begins.data(), size},
+                 anyhow);
+  }
+
+  // The entries, by hash.
+  core::strided_list<key, row_id> list(const context& on, sorted& copy) const override {
+    const View table = this->queried();
+    buffer<std::uint64_t> ends(on, table.parts());
+    Executor::for_each(on, core::count_part_entries<View>{table, ends.data()}, ends.size());
+    Executor::inclusive_sum(on, ends.data(), ends.size());
+    const std::uint64_t count = Executor::read(on, ends.data() + ends.size() - 1);
+    sorted found{{on, count}, {on, count}};
+    Executor::for_each(
+        on,
+        core::copy_part_entries<View>{table, ends.data(), found.keys.data(), found.row_ids.data()},
+        ends.size());
+    if (!table.ascending) {
+      const auto codes = column(found.keys);
+      found = Executor::template sort_column<key, row_id>(on, codes, column(found.row_ids));
+    }
+    copy = std::move(found);
+    if (!keys_repeat()) return strided(list_of(copy));
+    const std::uint64_t size = this->info_.entries;
+    copy = {repeat_hashes<Executor>(on, copy, size), {}};
+    return {{copy.keys.data()}, {held_.rows.data()}, size};
+  }
+
+  repetition repeats_;
+  filled held_;
+};
+
+}  // namespace raydex

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "raydex/sorted_array.hpp"
+
+#include "raydex/error.hpp"
+#include "src/interface/checked.hpp"
+#include "src/structures/sorted_array/options.hpp"
+#include "src/structures/structure_builders.hpp"
+
+namespace raydex {
+
+sorted_array::sorted_array(memory_resource& upstream) : index(upstream) {}
+sorted_array::~sorted_array() = default;
+
+void sorted_array::check_view(std::size_t key_bits, row_id_type row_ids, layout entries) const {
+  check_entries(*this, key_bits, row_ids, entries, storage_.entries);
+}
+
+std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& on,
+                                                 const column& keys,
+                                                 const std::optional<column>& row_ids,
+                                                 const sorted_array_options& options) try {
+  const auto info = checked(sorted_array_table, options, where, on, keys, row_ids);
+  keys_builder<sorted_array, sorted_array_options>& builder =
+      options.layout == layout::column
+          ? builder_on(where, &structure_builders::build_sorted_array)
+          : builder_on(where, &paper_builders::build_row_array, "sorted_array with layout=row");
+  return builder(info, on, keys, row_ids, options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex
