@@ -5,7 +5,7 @@ file(READ "${INPUT}" text HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," characters "${text}")
 string(REGEX REPLACE "(0x0a,)" "\\1\n" characters "${characters}")
 file(WRITE "${OUTPUT}" "// SPDX-License-Identifier: Apache-2.0
-#include \"src/machines/optix/engine/programs.hpp\"
+#include \"src/machines/optix/engine/pipeline.hpp\"
 
 namespace raydex::optix {
 namespace {

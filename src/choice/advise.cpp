@@ -19,7 +19,6 @@
 #include "raydex/direct.hpp"
 #include "raydex/error.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/structure_facts.hpp"
 
 namespace raydex {
 

@@ -4,7 +4,6 @@
 #include "raydex/join.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/join_checks.hpp"
 
 namespace raydex {
 

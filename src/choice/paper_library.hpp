@@ -7,15 +7,15 @@
 #include <string>
 #include <string_view>
 
-#include "src/choice/structure_entry.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/internal.hpp"
+#include "src/interface/structure_entry.hpp"
 
 namespace raydex {
 
 struct paper_library {
   std::string_view version;  // what it was built with: it takes parts of libraydex that may change
-  std::span<const structure_entry> structures;
+  std::span<const structure_entry* const> structures;
   const paper_builders* (*find_builders)(backend where) noexcept;  // null for one that is not built
 };
 

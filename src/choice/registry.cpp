@@ -34,7 +34,7 @@ bool is_any(const structure_entry& /*entry*/) {
   return true;
 }
 
-using structure_list = std::span<const structure_entry>;
+using structure_list = std::span<const structure_entry* const>;
 
 structure_list of_papers() {
   const paper_library* const found = find_papers();
@@ -45,10 +45,10 @@ structure_list of_papers() {
 const structure_entry& find_structure(std::string_view name, bool (*asked)(const structure_entry&),
                                       std::vector<std::string_view> others) {
   const auto find_in = [&](structure_list all) -> const structure_entry* {
-    for (const structure_entry& entry : all) {
-      if (!asked(entry)) continue;
-      if (entry.facts.name == name) return &entry;
-      others.push_back(entry.facts.name);
+    for (const structure_entry* const entry : all) {
+      if (!asked(*entry)) continue;
+      if (entry->facts.name == name) return entry;
+      others.push_back(entry->facts.name);
     }
     return nullptr;
   };
@@ -62,10 +62,10 @@ const structure_entry& find_structure(std::string_view name, bool (*asked)(const
 // Calls `add(facts, backend, reason)` for each structure asked for and each backend that offers it.
 template <class Add>
 void for_each_offer(structure_list all, bool (*asked)(const structure_entry&), Add&& add) {
-  for (const structure_entry& entry : all) {
-    if (!asked(entry)) continue;
-    for (const backend where : entry.facts.backends)
-      add(entry.facts, where, why_unavailable(where));
+  for (const structure_entry* const entry : all) {
+    if (!asked(*entry)) continue;
+    for (const backend where : entry->facts.backends)
+      add(entry->facts, where, why_unavailable(where));
   }
 }
 

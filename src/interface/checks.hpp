@@ -2,20 +2,44 @@
 // Checks of arguments that several calls share, and what follows from arguments alone.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "raydex/capability.hpp"
 #include "raydex/index.hpp"
+#include "raydex/join.hpp"
 #include "raydex/layout.hpp"
 #include "raydex/rmq.hpp"
 #include "src/interface/internal.hpp"
-#include "src/interface/structure_facts.hpp"
 
 namespace raydex {
+
+// What is known of a structure before one is built.
+inline constexpr std::array all_keys{key_type::uint32, key_type::uint64,  key_type::int32,
+                                     key_type::int64,  key_type::float32, key_type::float64,
+                                     key_type::bytes};
+inline constexpr std::span number_keys = std::span(all_keys).first<6>();
+inline constexpr std::span integer_keys = std::span(all_keys).first<4>();
+
+struct structure_facts {
+  std::string_view name;
+  std::span<const backend> backends;          // that offer it, whether they are built or not
+  bool updates = false;                       // whether it takes edits, or changed values
+  bool ranges = true;                         // whether its keys are in order
+  std::span<const key_type> keys = all_keys;  // that it takes
+  bool sparse = true;                         // whether these may lie any distance apart
+};
+
+inline constexpr std::array all_backends{backend::cpu, backend::cuda, backend::optix};
+// Of structures that search, and of those that cast rays.
+inline constexpr std::array searching_backends{backend::cpu, backend::cuda};
+inline constexpr std::array tracing_backends{backend::cpu, backend::optix};
 
 std::string name(row_id_type type);
 std::size_t row_id_bytes(row_id_type type);
@@ -58,5 +82,12 @@ RAYDEX_INTERNAL void check_narrow(const index_info& info);
 RAYDEX_INTERNAL index_info info_of(const structure_facts& of, backend where, const column& keys,
                                    const std::optional<column>& row_ids);
 RAYDEX_INTERNAL rmq_info info_of(const structure_facts& of, backend where, const column& values);
+
+// Checks of keys of several columns.
+// Checks the columns of a key, and returns how many rows they have.
+std::uint64_t check_key(const char* argument, const key_parts& keys);
+// Refuses columns of other formats, which are nothing for strings.
+void check_same_key(const char* argument, const key_parts& keys,
+                    const std::vector<std::optional<key_format>>& formats);
 
 }  // namespace raydex

@@ -2,10 +2,12 @@
 // From types known at run time to template arguments.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "raydex/column.hpp"
+#include "raydex/core/keys/column.hpp"
 #include "raydex/core/minima/rmq.hpp"
 #include "raydex/index.hpp"
 #include "raydex/rmq.hpp"
@@ -64,6 +66,12 @@ auto dispatch_values(const column& values, rmq_extreme extreme, Make&& make) {
     if (values.format.type == key_type::float64) return dispatch_places<double>(values, make);
   }
   return dispatch_coded(values, make);
+}
+
+// Columns on the way from the interface to core.
+// A column as core reads it.
+inline core::cells cells_of(const column& c) {
+  return {static_cast<const std::byte*>(c.data), c.step(), c.validity, c.format};
 }
 
 }  // namespace raydex

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "raydex/index.hpp"
+#include "src/interface/checks.hpp"
 #include "src/interface/internal.hpp"
-#include "src/interface/structure_facts.hpp"
 
 namespace raydex {
 

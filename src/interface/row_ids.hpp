@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "raydex/core/keys/column.hpp"
 #include "raydex/index.hpp"
 
 namespace raydex {
@@ -25,5 +26,29 @@ void write_row_ids(const context& on, backend where, row_id_type own, const row_
   write(narrow.data());
   widen_row_ids(on, where, narrow, count, out);
 }
+
+// What a build needs to know of explicit row ids, gathered in one pass on any backend.
+struct row_id_facts {
+  std::uint64_t max = 0;       // the largest row id
+  std::uint64_t descents = 0;  // how often a row id is smaller than the one before it
+
+  template <class RowId>
+  RAYDEX_HD void add(const core::encoded_column<RowId>& row_ids, std::uint64_t i) {
+    const RowId id = row_ids[i];
+    max = id > max ? id : max;
+    if (i > 0 && id < row_ids[i - 1]) ++descents;
+  }
+  RAYDEX_HD void add(const row_id_facts& other) {
+    max = other.max > max ? other.max : max;
+    descents += other.descents;
+  }
+
+  // Throws if the value that means "no match" is among them.
+  void check(std::uint64_t not_found) const;
+};
+
+// Throws `unsupported` where so many entries cannot be told apart by row ids of that type, which
+// has one value, `not_found`, for none, and needs one to spare.
+void check_room(std::uint64_t entries, std::uint64_t not_found);
 
 }  // namespace raydex

@@ -7,8 +7,7 @@
 # builders, and its entry in the registry, unless it is a variant that an option OF another structure
 # chooses. Its folder is NAME, or papers/NAME in libraydex_papers, or that of the other structure:
 #   NAME.hpp       make_NAME, for any machine
-#   NAME.cpp       what comes before a machine: checks
-#   options.hpp    NAME_table
+#   NAME.cpp       what comes before a machine: options, checks, NAME_entry for the registry
 #   on_MACHINE.*   what one machine does in its own way for this structure: NAME_executor in a header,
 #                  or the unit itself
 set(raydex_structures ${CMAKE_CURRENT_LIST_DIR})
@@ -60,8 +59,8 @@ macro(raydex_structure name kind)
     list(APPEND ${library}_fronts ${raydex_structures}/${folder}/${name}.cpp)
   endif()
   if(NOT of_OF)
-    string(APPEND ${library}_tables "#include \"src/structures/${folder}/options.hpp\"\n")
-    string(APPEND ${library}_entries "    for_${builder}<${name}_table, build_${name}>,\n")
+    string(APPEND ${library}_declared "extern const structure_entry ${name}_entry;\n")
+    string(APPEND ${library}_entries "    &${name}_entry,\n")
     string(APPEND ${library}_names "    std::string_view(\"${name}\"),\n")
   endif()
   foreach(machine ${of_ON})
@@ -115,7 +114,7 @@ raydex_make(table_of_builders ${raydex_structures}/structure_builders.hpp.in str
 set(table_type_core structure_builders)
 set(table_type_papers paper_builders)
 foreach(library core papers)
-  set(tables "${${library}_tables}")
+  set(declared "${${library}_declared}")
   set(entries "${${library}_entries}")
   set(table_type ${table_type_${library}})
   raydex_make(table_of_entries ${raydex_structures}/entries.hpp.in structures/${library}_entries.hpp)

@@ -4,7 +4,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
-#include "src/interface/checked.hpp"
+#include "src/interface/structure_entry.hpp"
 #include "tests/adding_a_structure/options.hpp"
 
 namespace raydex {

@@ -12,7 +12,6 @@
 #include "emulation/control.hpp"
 #include "raydex/raydex.hpp"
 #include "src/machines/cuda/launch.cuh"
-#include "src/machines/cuda/shared_memory.cuh"
 #include "tests/support/random.hpp"
 
 namespace raydex {

@@ -11,7 +11,6 @@
 #include "raydex/raydex.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/structure_facts.hpp"
 #include "tests/support/answers.hpp"
 #include "tests/support/random.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "raydex/core/group.hpp"
 #include "src/machines/cuda/launch.cuh"
-#include "src/machines/cuda/shared_memory.cuh"
 #include "src/machines/cuda/warp.cuh"
 
 namespace raydex::cuda {

@@ -11,7 +11,7 @@
 #include "raydex/core/lookups/ordered_view.hpp"
 #include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/index.hpp"
-#include "src/interface/cells.hpp"
+#include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/batch_plan.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 #include "src/operations/machine.hpp"

@@ -13,6 +13,15 @@
 
 namespace raydex {
 
+// Two arrays that a sort moves its elements between.
+template <class T>
+struct double_buffer {
+  buffer<T> current;  // the elements
+  buffer<T> other;    // as large, with arbitrary contents
+
+  double_buffer(const context& on, std::uint64_t size) : current(on, size), other(on, size) {}
+};
+
 // What entries are sorted by: keys, or hashes that stand in their place, by the function of a seed.
 // Where `given` is set, hashes by that seed are given in the place of keys.
 struct entry_order {
@@ -73,6 +82,28 @@ template <class Key, class RowId>
 RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                                       const std::optional<column>& row_ids,
                                                       const entry_order& order);
+}
+
+// A column as it was given, for structures that keep its order, whereas `sort_column` sorts it.
+// Each backend offers `take_column`.
+// The keys that are not missing, encoded, in the order of the column.
+template <class Key, class RowId>
+struct given_column {
+  buffer<Key> keys;
+  buffer<RowId> row_ids;         // none where they are the numbers of the keys
+  std::uint64_t max_row_id = 0;  // as of a sorted_column
+};
+
+// Throws as `sort_column` does. On cuda it synchronises if there are row ids or missing keys.
+namespace cpu {
+template <class Key, class RowId>
+RAYDEX_INTERNAL given_column<Key, RowId> take_column(const context& on, const column& keys,
+                                                     const std::optional<column>& row_ids);
+}
+namespace cuda {
+template <class Key, class RowId>
+RAYDEX_INTERNAL given_column<Key, RowId> take_column(const context& on, const column& keys,
+                                                     const std::optional<column>& row_ids);
 }
 
 }  // namespace raydex

@@ -19,7 +19,6 @@
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/repairs.hpp"
-#include "src/interface/cells.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/interface/located_index.hpp"
 #include "src/operations/lookups/answering.hpp"

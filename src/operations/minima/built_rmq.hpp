@@ -9,7 +9,6 @@
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/minima/rmq.hpp"
 #include "raydex/rmq.hpp"
-#include "src/interface/cells.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/operations/machine.hpp"
 #include "src/operations/minima/answer_range.hpp"

@@ -5,16 +5,35 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "raydex/core/config.hpp"
+#include "raydex/core/rays/key_scene.hpp"
 #include "raydex/core/rays/rx.hpp"
 #include "raydex/core/rays/traced.hpp"
 #include "raydex/rx.hpp"
-#include "src/operations/lookups/double_buffer.hpp"
-#include "src/operations/lookups/given_column.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/machine.hpp"
-#include "src/operations/rays/scene_plan.hpp"
 
 namespace raydex {
+
+// What an engine is to build for a scene of core.
+// Part p has the primitives that `scene` numbers from 0, from place `part_begins[p]` on among all.
+template <class Scene>
+struct scene_plan {
+  Scene scene{};
+  std::vector<std::uint64_t> part_begins{};  // of each part, and of the one after the last
+  core::primitive_kind primitive = core::primitive_kind::triangle;
+  bool compact = false;
+  bool fast_build = true;
+};
+
+// Where a part begins, of parts as equal as they can be.
+RAYDEX_HD inline std::uint64_t part_begin(std::uint64_t part, std::uint64_t parts,
+                                          std::uint64_t all) {
+  const std::uint64_t more = all % parts;
+  return part * (all / parts) + (part < more ? part : more);
+}
 
 // Made of a context, the resource that counts what the engine itself allocates, and a plan.
 template <class T, class Scene>

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/structures/btree/btree.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
+#include "raydex/btree.hpp"
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/structure_entry.hpp"
 #include "src/operations/lookups/batch_plan.hpp"
-#include "src/structures/btree/options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto btree_table = table_of<btree_options>(
+    {"btree", searching_backends, true},
+    std::array{number<&btree_options::fill>("fill", {50, 100},
+                                            "percent of a page that a build or a split fills")},
+    schedule_options<&btree_options::batch>);
 
 btree::btree(memory_resource& upstream) : index(upstream) {}
 btree::~btree() = default;
@@ -36,5 +45,7 @@ std::unique_ptr<btree> build_btree(backend where, const context& on, const colum
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry btree_entry = for_keys<btree_table, build_btree>;
 
 }  // namespace raydex

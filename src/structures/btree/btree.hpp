@@ -11,7 +11,7 @@
 #include "raydex/btree.hpp"
 #include "raydex/core/lookups/btree_edits.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/interface/row_id_facts.hpp"
+#include "src/interface/row_ids.hpp"
 #include "src/operations/lookups/answering.hpp"
 #include "src/operations/lookups/edited.hpp"
 

@@ -13,7 +13,6 @@
 #include "raydex/core/rays/cgrx.hpp"
 #include "src/operations/lookups/key_column.hpp"
 #include "src/operations/rays/engine.hpp"
-#include "src/operations/rays/scene_plan.hpp"
 #include "src/operations/rays/traced_batches.hpp"
 #include "src/structures/shared/ray_options.hpp"
 

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/structures/direct/direct.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
+#include "raydex/direct.hpp"
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
+#include "src/interface/structure_entry.hpp"
 #include "src/operations/lookups/batch_plan.hpp"
-#include "src/structures/direct/options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto direct_table =
+    table_of<direct_options>({.name = "direct",
+                              .backends = searching_backends,
+                              .updates = true,
+                              .keys = integer_keys,
+                              .sparse = false},
+                             std::array{number<&direct_options::limit>(
+                                 "limit", {1, 1024}, "places that there may be for each key")},
+                             schedule_options<&direct_options::batch>);
 
 direct::direct(memory_resource& upstream) : index(upstream) {}
 direct::~direct() = default;
@@ -34,5 +47,7 @@ std::unique_ptr<direct> build_direct(backend where, const context& on, const col
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry direct_entry = for_keys<direct_table, build_direct>;
 
 }  // namespace raydex

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/structures/hash_bucket/hash_bucket.hpp"
 
+#include <array>
+
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
-#include "src/structures/hash_bucket/options.hpp"
+#include "raydex/hash_bucket.hpp"
+#include "src/interface/structure_entry.hpp"
+#include "src/structures/shared/hash_options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto hash_bucket_table = table_of<hash_bucket_options>(
+    {.name = "hash_bucket", .backends = searching_backends, .updates = true, .ranges = false},
+    std::array{number<&hash_bucket_options::occupancy>(
+                   "occupancy", {25, 400}, "percent of a node's slots that a bucket fills"),
+               repeats_option<hash_bucket_options>, reading_option<hash_bucket_options>,
+               seed_option<hash_bucket_options>});
 
 hash_bucket::hash_bucket(memory_resource& upstream) : index(upstream) {}
 hash_bucket::~hash_bucket() = default;
@@ -29,5 +39,8 @@ std::unique_ptr<hash_bucket> build_hash_bucket(backend where, const context& on,
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry hash_bucket_entry =
+    for_keys<hash_bucket_table, build_hash_bucket>;
 
 }  // namespace raydex

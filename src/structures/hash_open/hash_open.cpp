@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/structures/hash_open/hash_open.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
-#include "src/structures/hash_open/options.hpp"
+#include "raydex/hash_open.hpp"
+#include "src/interface/structure_entry.hpp"
+#include "src/structures/shared/hash_options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto hash_open_table = table_of<hash_open_options>(
+    {.name = "hash_open", .backends = searching_backends, .updates = true, .ranges = false},
+    std::array{worth_trying("50", number<&hash_open_options::load>(
+                                      "load", {10, 95}, "percent of the slots that are filled")),
+               number<&hash_open_options::bucket>("bucket", {64, 128, true}, "bytes of a bucket"),
+               choice<&hash_open_options::placement>("placement",
+                                                     {{"linear", core::hash_placement::linear},
+                                                      {"jumps", core::hash_placement::jumps},
+                                                      {"choices", core::hash_placement::choices}},
+                                                     "where a key goes whose bucket is full"),
+               repeats_option<hash_open_options>, reading_option<hash_open_options>,
+               seed_option<hash_open_options>});
 
 hash_open::hash_open(memory_resource& upstream) : index(upstream) {}
 hash_open::~hash_open() = default;
@@ -36,5 +52,7 @@ std::unique_ptr<hash_open> build_hash_open(backend where, const context& on, con
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry hash_open_entry = for_keys<hash_open_table, build_hash_open>;
 
 }  // namespace raydex

@@ -12,7 +12,6 @@
 #include "raydex/hash_open.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/structures/shared/hashed.hpp"
-#include "src/structures/shared/prime.hpp"
 
 namespace raydex {
 

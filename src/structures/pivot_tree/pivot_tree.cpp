@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/pivot_tree.hpp"
 
+#include <array>
+
+#include "raydex/core/lookups/pivot_levels.hpp"
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
+#include "src/interface/structure_entry.hpp"
 #include "src/operations/lookups/batch_plan.hpp"
-#include "src/structures/pivot_tree/options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
+    {"pivot_tree", searching_backends, true},
+    std::array{of_a_paper(layout_option<pivot_tree_options>),
+               of_a_paper(choice<&pivot_tree_options::search>(
+                   "search", {{"lines", tree_search::lines}, {"groups", tree_search::groups}},
+                   "nodes of a cache line, or of K - 1 pivots")),
+               only_with("search=lines", choice<&pivot_tree_options::nodes>(
+                                             "nodes",
+                                             {{"auto", tree_nodes::automatic},
+                                              {"exact", tree_nodes::exact},
+                                              {"quantised", tree_nodes::quantised}},
+                                             "pivots as they are, or as separators of 15 bits")),
+               of_a_paper(only_with("search=groups", k_option<pivot_tree_options>)),
+               of_a_paper(only_with("search=groups", option<&pivot_tree_options::levels>(
+                                                         "levels", {{"all", not_given}},
+                                                         {1, core::pivot_levels::most},
+                                                         "levels of pivots above the leaves")))},
+    schedule_options<&pivot_tree_options::batch>,
+    all_only_with("search=groups", paper_schedule_options<&pivot_tree_options::batch>));
 
 pivot_tree::pivot_tree(memory_resource& upstream) : index(upstream) {}
 pivot_tree::~pivot_tree() = default;
@@ -41,5 +64,8 @@ std::unique_ptr<pivot_tree> build_pivot_tree(backend where, const context& on, c
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry pivot_tree_entry =
+    for_keys<pivot_tree_table, build_pivot_tree>;
 
 }  // namespace raydex

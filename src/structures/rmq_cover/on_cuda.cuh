@@ -17,7 +17,6 @@
 #include "raydex/core/minima/rmq_cover.hpp"
 #include "src/machines/cuda/executor.cuh"
 #include "src/machines/cuda/launch.cuh"
-#include "src/machines/cuda/shared_memory.cuh"
 #include "src/structures/rmq_cover/rmq_cover.hpp"
 
 namespace raydex::cuda {

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/rmq_cover.hpp"
 
+#include <array>
+
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
-#include "src/structures/rmq_cover/options.hpp"
+#include "src/interface/structure_entry.hpp"
+#include "src/operations/minima/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto rmq_cover_table = table_of<rmq_cover_options>(
+    {"rmq_cover", searching_backends, true},
+    std::array{choice<&rmq_cover_options::memory>(
+        "memory", {{"fast", rmq_memory::fast}, {"small", rmq_memory::small}},
+        "at most a quarter of the array's bytes, or a twenty-fifth")},
+    asked_options<rmq_cover_options>);
 
 rmq_cover::~rmq_cover() = default;
 
@@ -17,5 +26,8 @@ std::unique_ptr<rmq_cover> build_rmq_cover(backend where, const context& on, con
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry rmq_cover_entry =
+    for_minima<rmq_cover_table, build_rmq_cover>;
 
 }  // namespace raydex

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/rmq_scan.hpp"
 
+#include <array>
+
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
-#include "src/structures/rmq_scan/options.hpp"
+#include "src/interface/structure_entry.hpp"
+#include "src/operations/minima/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto rmq_scan_table = table_of<rmq_scan_options>({"rmq_scan", searching_backends, true},
+                                                           asked_options<rmq_scan_options>);
 
 std::unique_ptr<rmq> build_rmq_scan(backend where, const context& on, const column& values,
                                     const rmq_scan_options& options) try {
@@ -15,5 +20,7 @@ std::unique_ptr<rmq> build_rmq_scan(backend where, const context& on, const colu
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry rmq_scan_entry = for_minima<rmq_scan_table, build_rmq_scan>;
 
 }  // namespace raydex

@@ -13,7 +13,6 @@
 #include "raydex/error.hpp"
 #include "raydex/rx.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/double_buffer.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/answering_by_rays.hpp"
 #include "src/operations/rays/traced_batches.hpp"

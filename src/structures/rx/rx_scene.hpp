@@ -14,7 +14,6 @@
 #include "raydex/rx.hpp"
 #include "src/operations/lookups/key_column.hpp"
 #include "src/operations/rays/engine.hpp"
-#include "src/operations/rays/scene_plan.hpp"
 #include "src/structures/rx/rx_grid.hpp"
 
 namespace raydex {

@@ -20,6 +20,22 @@
 
 namespace raydex {
 
+// Prime numbers.
+inline bool is_prime(std::uint64_t number) {
+  if (number < 4) return number > 1;
+  if (number % 2 == 0) return false;
+  for (std::uint64_t divisor = 3; divisor * divisor <= number; divisor += 2)
+    if (number % divisor == 0) return false;
+  return true;
+}
+
+// The smallest prime from a number on. Below 2^32 it takes less than a millisecond.
+inline std::uint64_t prime_from(std::uint64_t number) {
+  while (!is_prime(number))
+    ++number;
+  return number;
+}
+
 // Keys of which so many repeat another one; more buckets than can be numbered.
 [[noreturn]] RAYDEX_INTERNAL void refuse_repeated(std::uint64_t repeated, std::uint64_t keys);
 [[noreturn]] RAYDEX_INTERNAL void refuse_buckets(std::uint64_t buckets, std::uint64_t most);

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/sorted_array.hpp"
 
+#include <array>
+
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
-#include "src/structures/sorted_array/options.hpp"
+#include "src/interface/structure_entry.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto sorted_array_table =
+    table_of<sorted_array_options>({"sorted_array", searching_backends, true},
+                                   std::array{of_a_paper(layout_option<sorted_array_options>)},
+                                   schedule_options<&sorted_array_options::batch>,
+                                   paper_schedule_options<&sorted_array_options::batch>);
 
 sorted_array::sorted_array(memory_resource& upstream) : index(upstream) {}
 sorted_array::~sorted_array() = default;
@@ -28,5 +36,8 @@ std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& o
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry sorted_array_entry =
+    for_keys<sorted_array_table, build_sorted_array>;
 
 }  // namespace raydex

@@ -7,7 +7,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "src/structures/shared/prime.hpp"
+#include "src/structures/shared/hashed.hpp"
 #include "tests/support/random.hpp"
 
 namespace raydex::core {

@@ -3,7 +3,6 @@
 
 #include "src/machines/cpu/executor.hpp"
 #include "src/machines/cpu/keys/entry_lists.hpp"
-#include "src/operations/lookups/apply_edits.hpp"
 
 namespace raydex::cpu {
 

@@ -9,11 +9,10 @@
 
 #include "raydex/core/lookups/hash_buckets.hpp"
 #include "raydex/error.hpp"
-#include "src/interface/row_id_facts.hpp"
+#include "src/interface/row_ids.hpp"
 #include "src/machines/cpu/keys/radix_sort.hpp"
 #include "src/machines/cpu/parallel.hpp"
 #include "src/operations/lookups/answering.hpp"
-#include "src/operations/lookups/given_column.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cpu {

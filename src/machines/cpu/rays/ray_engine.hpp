@@ -11,9 +11,8 @@
 #include "src/machines/cpu/keys/radix_sort.hpp"
 #include "src/machines/cpu/parallel.hpp"
 #include "src/machines/cpu/rays/embree/scene.hpp"
-#include "src/operations/lookups/given_column.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
-#include "src/operations/rays/scene_plan.hpp"
 #include "src/operations/rays/traced_batches.hpp"
 
 namespace raydex::cpu {

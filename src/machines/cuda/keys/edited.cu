@@ -3,7 +3,6 @@
 
 #include "src/machines/cuda/executor.cuh"
 #include "src/machines/cuda/keys/merge_lists.cuh"
-#include "src/operations/lookups/apply_edits.hpp"
 
 namespace raydex::cuda {
 

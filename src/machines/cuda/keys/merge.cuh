@@ -18,7 +18,6 @@
 #include "raydex/core/lookups/sorted_array.hpp"
 #include "src/machines/cuda/launch.cuh"
 #include "src/machines/cuda/lookups/teams.cuh"
-#include "src/machines/cuda/shared_memory.cuh"
 
 namespace raydex::cuda {
 

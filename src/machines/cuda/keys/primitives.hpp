@@ -9,7 +9,7 @@
 #include "raydex/core/keys/sum.hpp"
 #include "raydex/memory.hpp"
 #include "src/interface/internal.hpp"
-#include "src/operations/lookups/double_buffer.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cuda {
 

@@ -6,12 +6,10 @@
 
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/lookups/hash_buckets.hpp"
-#include "src/interface/row_id_facts.hpp"
+#include "src/interface/row_ids.hpp"
 #include "src/machines/cuda/executor.cuh"
 #include "src/machines/cuda/warp.cuh"
 #include "src/operations/lookups/answering.hpp"
-#include "src/operations/lookups/double_buffer.hpp"
-#include "src/operations/lookups/given_column.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cuda {

@@ -17,7 +17,6 @@
 #include "raydex/core/lookups/ordered_view.hpp"
 #include "raydex/core/lookups/sorted_array.hpp"
 #include "src/machines/cuda/launch.cuh"
-#include "src/machines/cuda/shared_memory.cuh"
 #include "src/machines/cuda/warp.cuh"
 
 namespace raydex::cuda {

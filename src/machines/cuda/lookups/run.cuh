@@ -14,7 +14,6 @@
 #include "src/machines/cuda/lookups/repeated_keys.cuh"
 #include "src/machines/cuda/lookups/small_column.cuh"
 #include "src/machines/cuda/lookups/teams.cuh"
-#include "src/machines/cuda/shared_memory.cuh"
 #include "src/operations/lookups/batch_plan.hpp"
 
 namespace raydex::cuda {

@@ -17,7 +17,6 @@
 #include "raydex/core/lookups/lookup.hpp"
 #include "src/machines/cuda/keys/merge.cuh"
 #include "src/machines/cuda/launch.cuh"
-#include "src/machines/cuda/shared_memory.cuh"
 
 namespace raydex::cuda {
 

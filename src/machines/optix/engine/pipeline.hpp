@@ -14,6 +14,16 @@
 
 namespace raydex::optix {
 
+// The PTX of programs.cu, made by the build: programs_SCENE_KEYBITS. In libraydex_papers that
+// of row_programs.cu, likewise, and of rmq_programs.cu.
+extern const std::string_view programs_rx_32;
+extern const std::string_view programs_rx_64;
+extern const std::string_view programs_rx_rows_32;
+extern const std::string_view programs_rx_rows_64;
+extern const std::string_view programs_cgrx_32;
+extern const std::string_view programs_cgrx_64;
+extern const std::string_view programs_rmq;
+
 // Where the threads of a launch begin; texts that live as long as the process.
 struct entry_point {
   std::string_view text;   // PTX

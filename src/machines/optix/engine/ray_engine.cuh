@@ -18,12 +18,9 @@
 #include "src/machines/optix/engine/driver.hpp"
 #include "src/machines/optix/engine/launch.hpp"
 #include "src/machines/optix/engine/pipeline.hpp"
-#include "src/machines/optix/engine/programs.hpp"
 #include "src/machines/optix/engine/structure.hpp"
-#include "src/operations/lookups/double_buffer.hpp"
-#include "src/operations/lookups/given_column.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
-#include "src/operations/rays/scene_plan.hpp"
 #include "src/operations/rays/traced_batches.hpp"
 
 namespace raydex::optix {

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/eytzinger.hpp"
 
+#include <array>
+
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
-#include "src/structures/papers/eytzinger/options.hpp"
+#include "src/interface/structure_entry.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto eytzinger_table = table_of<eytzinger_options>(
+    {"eytzinger", searching_backends, true},
+    std::array{worth_trying("column", layout_option<eytzinger_options>),
+               worth_trying("17", k_option<eytzinger_options>), former_option("ranges", {"ranks"})},
+    schedule_options<&eytzinger_options::batch>, paper_schedule_options<&eytzinger_options::batch>);
 
 eytzinger::eytzinger(memory_resource& upstream) : index(upstream) {}
 eytzinger::~eytzinger() = default;
@@ -24,5 +32,7 @@ std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& on, con
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry eytzinger_entry = for_keys<eytzinger_table, build_eytzinger>;
 
 }  // namespace raydex

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/rmq_lca.hpp"
 
+#include <array>
+
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
-#include "src/structures/papers/rmq_lca/options.hpp"
+#include "src/interface/structure_entry.hpp"
+#include "src/operations/minima/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto rmq_lca_table =
+    table_of<rmq_lca_options>({"rmq_lca", searching_backends}, asked_options<rmq_lca_options>);
 
 std::unique_ptr<rmq> build_rmq_lca(backend where, const context& on, const column& values,
                                    const rmq_lca_options& options) try {
@@ -15,5 +20,7 @@ std::unique_ptr<rmq> build_rmq_lca(backend where, const context& on, const colum
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry rmq_lca_entry = for_minima<rmq_lca_table, build_rmq_lca>;
 
 }  // namespace raydex

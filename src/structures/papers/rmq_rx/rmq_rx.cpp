@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/rmq_rx.hpp"
 
+#include <array>
+
 #include "raydex/error.hpp"
-#include "src/interface/checked.hpp"
-#include "src/structures/papers/rmq_rx/options.hpp"
+#include "src/interface/structure_entry.hpp"
+#include "src/operations/minima/options.hpp"
+#include "src/structures/shared/scene_options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
+
+constexpr auto rmq_rx_table = table_of<rmq_rx_options>(
+    {"rmq_rx", tracing_backends}, asked_options<rmq_rx_options>,
+    std::array{number<&rmq_rx_options::block>(
+        "block", {32, 4096, true}, "values, or minima of blocks, that a ray chooses from")},
+    scene_build_options<rmq_rx_options>);
 
 std::unique_ptr<rmq> build_rmq_rx(backend where, const context& on, const column& values,
                                   const rmq_rx_options& options) try {
@@ -15,5 +24,7 @@ std::unique_ptr<rmq> build_rmq_rx(backend where, const context& on, const column
 } catch (...) {
   rethrow_as_error();
 }
+
+extern constinit const structure_entry rmq_rx_entry = for_minima<rmq_rx_table, build_rmq_rx>;
 
 }  // namespace raydex

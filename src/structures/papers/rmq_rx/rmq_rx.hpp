@@ -13,7 +13,6 @@
 #include "raydex/rmq_rx.hpp"
 #include "src/operations/minima/built_rmq.hpp"
 #include "src/operations/rays/engine.hpp"
-#include "src/operations/rays/scene_plan.hpp"
 
 namespace raydex {
 

@@ -12,12 +12,10 @@
 #include "raydex/core/rays/rx_rows.hpp"
 #include "raydex/error.hpp"
 #include "raydex/rx.hpp"
-#include "src/interface/cells.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/answering.hpp"
-#include "src/operations/lookups/given_column.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
-#include "src/operations/rays/scene_plan.hpp"
 #include "src/operations/rays/traced_batches.hpp"
 #include "src/structures/rx/rx_grid.hpp"
 

@@ -12,9 +12,22 @@
 #include "src/interface/internal.hpp"
 #include "src/interface/located_index.hpp"
 #include "src/interface/option_table.hpp"
-#include "src/interface/structure_facts.hpp"
 
 namespace raydex {
+
+// How each build of a structure by its own function begins: its arguments and options are checked
+// and described.
+template <class Options, std::size_t N, class... Arguments>
+auto checked(const option_table<Options, N>& table, const Options& options, backend where,
+             const context& on, const Arguments&... arguments) {
+  check_build(table.facts, where, on, arguments...);
+  check(table, options);
+  auto info = info_of(table.facts, where, arguments...);
+  if constexpr (requires { info.row_ids; }) check_narrow(info);
+  if constexpr (requires { info.extreme; }) info.extreme = options.extreme;
+  info.options = describe(table, options);
+  return info;
+}
 
 // Of a structure for keys or for minima: it has the one builder or the other.
 struct structure_entry {
