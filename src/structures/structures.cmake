@@ -26,7 +26,7 @@ function(raydex_unit out name builder machine header class options executor runn
   if(machine STREQUAL "cpu")
     set(extension cpp)
   endif()
-  raydex_make(unit ${raydex_structures}/${builder}.in structures/${name}_on_${machine}.${extension})
+  raydex_make(unit ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${builder}.in structures/${name}_on_${machine}.${extension})
   set(${out} ${unit} PARENT_SCOPE)
 endfunction()
 
@@ -107,7 +107,8 @@ raydex_structure(rmq_hierarchy MINIMA ON cpu cuda optix PAPERS)
 raydex_structure(rmq_lca MINIMA ON cpu cuda PAPERS RETURNS rmq)
 raydex_structure(rmq_rx MINIMA ON cpu optix PAPERS RETURNS rmq)
 
-# The tables of builders, and what the registries of both libraries list.
+# The tables of builders, which declare what units define (scripts/check reads other sources as one), and
+# what the registries of both libraries list.
 list(REMOVE_DUPLICATES declared)
 list(JOIN declared ";\n" declared)
 raydex_make(table_of_builders ${raydex_structures}/structure_builders.hpp.in structures/structure_builders.hpp)
@@ -122,7 +123,7 @@ foreach(library core papers)
     set(builders "${${library}_${machine}_declared}")
     set(filled "${${library}_${machine}_filled}")
     raydex_make(table ${raydex_structures}/builders.cpp.in structures/${library}_builders_on_${machine}.cpp)
+    set_source_files_properties(${table} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     list(APPEND ${library}_${machine}_units ${table})
-    list(APPEND raydex_tables ${table})
   endforeach()
 endforeach()

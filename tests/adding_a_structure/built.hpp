@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backends' sampled arrays have in common: how sorted entries are held.
+// How sorted entries are held, and `make_sampled_array`, for any machine.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/answering_in_order.hpp"
 #include "tests/adding_a_structure/sampled_array.hpp"
 
@@ -48,5 +49,16 @@ class built_sampled_array final
   entry_buffer<Key, RowId, layout::column> entries_;
   buffer<Key> last_keys_;
 };
+
+template <class Executor>
+std::unique_ptr<sampled_array> make_sampled_array(const index_info& info, const context& on,
+                                                  const column& keys,
+                                                  const std::optional<column>& row_ids,
+                                                  const sampled_array_options& options) {
+  return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<sampled_array> {
+    return std::make_unique<built_sampled_array<Key, RowId, Executor>>(info, on, keys, row_ids,
+                                                                       options);
+  });
+}
 
 }  // namespace raydex
