@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "bench/json_option.hpp"
 #include "files/backend_choice.hpp"
 #include "files/known_words.hpp"
 #include "files/output_file.hpp"
 #include "files/sizes.hpp"
 #include "files/speed_cache.hpp"
+#include "lab/json_option.hpp"
 #include "raydex/advise.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"

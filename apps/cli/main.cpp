@@ -20,10 +20,10 @@
 #include "apps/cli/rmq.hpp"
 #include "apps/cli/structures.hpp"
 #include "apps/cli/tune.hpp"
-#include "bench/command.hpp"
 #include "files/program.hpp"
 #include "files/quoted.hpp"
 #include "files/suggestion.hpp"
+#include "lab/command.hpp"
 #include "raydex/error.hpp"
 #include "raydex/version.hpp"
 

@@ -12,9 +12,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bench/json_option.hpp"
 #include "files/known_words.hpp"
 #include "files/output_file.hpp"
+#include "lab/json_option.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
 #include "raydex/rmq.hpp"

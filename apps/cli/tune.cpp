@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "bench/lookups/tune.hpp"
 #include "files/backend_choice.hpp"
 #include "files/output_file.hpp"
 #include "files/progress.hpp"
 #include "files/speed_cache.hpp"
+#include "lab/lookups/tune.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
 #include "raydex/session.hpp"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of docs/results on the site: tables that a page describes, and what scripts/plot drew."""
+"""Figures of docs/results on the site: tables that a page describes, and what lab/scripts/plot drew."""
 
 import functools
 import importlib.machinery
@@ -31,8 +31,8 @@ def verdicts() -> dict[str, list[claims.Verdict]]:
 
 @functools.cache
 def plot() -> Any:
-    """scripts/plot, as a module."""
-    path = str(results.ROOT / "scripts/plot")
+    """lab/scripts/plot, as a module."""
+    path = str(results.ROOT / "lab/scripts/plot")
     loader = importlib.machinery.SourceFileLoader("plot", path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot", loader))
     loader.exec_module(module)
@@ -72,7 +72,7 @@ def draw(app: Sphinx) -> None:
     for card, short in CARDS.items():
         kept = results.ROOT / "build/plots" / f"site-{short.lower()}"
         tables = [path for folder in (results.RESULTS / card, module.CPUS) for path in folder.glob("*.csv")]
-        sources = [*tables, results.ROOT / "scripts/plot", Path(__file__)]
+        sources = [*tables, results.ROOT / "lab/scripts/plot", Path(__file__)]
         newest = max(path.stat().st_mtime for path in sources)
         if not kept.exists() or kept.stat().st_mtime < newest:
             shutil.rmtree(kept, ignore_errors=True)
@@ -124,7 +124,7 @@ class Measured(SphinxDirective):
 
 
 class Plots(SphinxDirective):
-    """`{plots} PAPER`: each figure of a paper, as scripts/plot drew it of each card that has more structures than
+    """`{plots} PAPER`: each figure of a paper, as lab/scripts/plot drew it of each card that has more structures than
     another or newer rows, or as a table, and whether what the paper says of it holds here; then experiments that
     are no figures."""
 
@@ -136,7 +136,7 @@ class Plots(SphinxDirective):
         # A table that is not there yet is read as soon as it is.
         tables = [results.RESULTS / card / "peers" / one.table
                   for one in figures.values() if one.table for card in CARDS]
-        sources = [results.ROOT / "scripts/plot", claims.CLAIMS, claims.FIGURES, *results.RESULTS.glob("*/*.csv")]
+        sources = [results.ROOT / "lab/scripts/plot", claims.CLAIMS, claims.FIGURES, *results.RESULTS.glob("*/*.csv")]
         for path in sources + tables:
             self.env.note_dependency(path)
         plotted = [name for name in plot().PLOTS if name.startswith(paper) and name in shown()]
@@ -208,7 +208,7 @@ def said(name: str) -> list[str]:
 
 
 class Costs(SphinxDirective):
-    """`{costs}`: what scripts/cost_model.py fitted, a line for each structure and card."""
+    """`{costs}`: what lab/scripts/cost_model.py fitted, a line for each structure and card."""
 
     def run(self) -> list[nodes.Node]:
         lines = ["| | card | traversal, ms | intersection, ms | error at most |", "| --- " * 5 + "|"]

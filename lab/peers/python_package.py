@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times whole calls of the Python package beside those that users would make instead.
+
+    lab/peers/python_package.py searchsorted --device cpu    # NumPy, Polars, pandas
+    lab/peers/python_package.py searchsorted --device cuda   # PyTorch, CuPy
+    lab/peers/python_package.py join                         # Polars, DuckDB, pandas, on the CPU
+
+What kernels take by themselves is in `searchsorted.py`, what whole processes take in `columns.py`.
+
+`searchsorted`: `raydex.searchsorted(a, v)` and the same of the others, with as many values as elements; `a` is
+sorted, `v` is not (`--order ascending`: it is). `index` is `raydex.build(a).rank(v)` with the index at hand, which
+is what many calls with one `a` pay. `join`: `raydex.join(build=left, probe=right)` of unique keys in random order,
+all of which match, as pairs of row numbers, and what gives the same elsewhere: joined tables with the row numbers as
+columns.
+
+All have the same threads (`OMP_NUM_THREADS`, `POLARS_MAX_THREADS` and DuckDB's `threads` are set to the CPUs of
+this process). Answers are compared. Prints CSV: the median of `--repeats` calls in milliseconds after one that is
+not counted, with the least and the most; `ratio` is the peer's median over that of raydex in the same run.
+"""
+
+import argparse
+import csv
+import os
+import statistics
+import sys
+import time
+
+THREADS = len(os.sched_getaffinity(0))
+os.environ.setdefault("POLARS_MAX_THREADS", str(THREADS))
+os.environ.setdefault("OMP_NUM_THREADS", str(THREADS))
+
+import numpy as np  # noqa: E402 - what follows reads the environment
+import raydex  # noqa: E402
+
+FIELDS = [
+    "call", "device", "dtype", "size", "order", "peer", "version", "median_ms", "least_ms", "most_ms", "ratio",
+]
+
+
+def number(text):
+    base, _, exponent = text.partition("^")
+    return int(base) ** int(exponent) if exponent else int(text)
+
+
+def sizes_from(text):
+    return [number(one) for one in text.split(",")]
+
+
+class Clock:
+    def __init__(self, repeats, wait):
+        self.repeats = repeats
+        self.wait = wait
+
+    def __call__(self, call):
+        """Milliseconds of each call but the first, and what the last one returned."""
+        times, found = [], None
+        for _ in range(1 + self.repeats):
+            del found
+            self.wait()
+            begin = time.perf_counter()
+            found = call()
+            self.wait()
+            times.append(1000 * (time.perf_counter() - begin))
+        return times[1:], found
+
+
+def version_of(name):
+    return sys.modules[name].__version__
+
+
+def searchsorted_on_cpu(a, v):
+    """By name: the library's module, and its call."""
+    import pandas
+    import polars
+
+    series, values, index = polars.Series(a), polars.Series(v), pandas.Index(a)
+    return {
+        "numpy": ("numpy", lambda: np.searchsorted(a, v)),
+        "polars": ("polars", lambda: series.search_sorted(values)),
+        "pandas": ("pandas", lambda: index.searchsorted(v)),
+    }
+
+
+def searchsorted_on_gpu(a, v):
+    import cupy
+    import torch
+
+    of_cupy = cupy.from_dlpack(a), cupy.from_dlpack(v)
+    return {
+        "torch": ("torch", lambda: torch.searchsorted(a, v)),
+        "torch int32": ("torch", lambda: torch.searchsorted(a, v, out_int32=True)),
+        "cupy": ("cupy", lambda: cupy.searchsorted(*of_cupy)),
+    }
+
+
+def host(x):
+    if hasattr(x, "get"):
+        return x.get()
+    return x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
+
+
+def measure_searchsorted(arguments):
+    random = np.random.default_rng(7)
+    put, wait = (lambda x: x), (lambda: None)
+    if arguments.device == "cuda":
+        import torch
+
+        put, wait = (lambda x: torch.as_tensor(x, device="cuda")), torch.cuda.synchronize
+    clock = Clock(arguments.repeats, wait)
+    for dtype in arguments.dtypes.split(","):
+        for size in sizes_from(arguments.sizes):
+            most = np.iinfo(dtype).max
+            a, v = (random.integers(0, most, size, dtype) for _ in range(2))
+            a.sort()
+            v[::2] = a[random.integers(0, size, len(v[::2]))]
+            if arguments.order == "ascending":
+                v.sort()
+            a, v = put(a), put(v)
+            index = raydex.build(a)
+            calls = {
+                "raydex": ("raydex", lambda a=a, v=v: raydex.searchsorted(a, v)),
+                "index": ("raydex", lambda index=index, v=v: index.rank(v)),
+                **(searchsorted_on_cpu if arguments.device == "cpu" else searchsorted_on_gpu)(a, v),
+            }
+            yield from compare(
+                clock, calls, lambda x, y: np.array_equal(host(x), host(y)), call="searchsorted",
+                device=arguments.device, dtype=dtype, size=size, order=arguments.order,
+            )
+
+
+def measure_join(arguments):
+    import duckdb
+    import pandas
+    import polars
+
+    random = np.random.default_rng(7)
+    clock = Clock(arguments.repeats, lambda: None)
+    for dtype in arguments.dtypes.split(","):
+        for size in sizes_from(arguments.sizes):
+            left, right = (random.permutation(size).astype(dtype) for _ in range(2))
+            rows = np.arange(size)
+            polars_of = [polars.DataFrame({"key": key, name: rows}) for key, name in ((left, "l"), (right, "r"))]
+            pandas_of = [pandas.DataFrame({"key": key, name: rows}) for key, name in ((left, "l"), (right, "r"))]
+            database = duckdb.connect()
+            database.execute(f"set threads = {THREADS}")
+            for name, key, row in (("left_table", left, "l"), ("right_table", right, "r")):
+                frame = pandas.DataFrame({"key": key, row: rows})
+                database.execute(f"create table {name} as select * from frame")
+                del frame
+
+            def by_duckdb(database=database):
+                return database.sql("select l, r from left_table join right_table using (key)").fetchnumpy()
+
+            def pairs(found):
+                """The right row of each left row."""
+                own = isinstance(found, raydex.JoinRows)
+                left_rows, right_rows = (found.build, found.probe) if own else (found["l"], found["r"])
+                out = np.full(size, -1)
+                out[np.asarray(left_rows)] = np.asarray(right_rows)
+                return out
+
+            calls = {
+                "raydex": ("raydex", lambda left=left, right=right: raydex.join(build=left, probe=right)),
+                "polars": ("polars", lambda x=polars_of: x[0].join(x[1], on="key")),
+                "duckdb": ("duckdb", by_duckdb),
+                "pandas": ("pandas", lambda x=pandas_of: x[0].merge(x[1], on="key")),
+            }
+            yield from compare(
+                clock, calls, lambda x, y: np.array_equal(pairs(x), pairs(y)), call="join", device="cpu",
+                dtype=dtype, size=size, order="random",
+            )
+
+
+def compare(clock, calls, equal, **what):
+    own, answer = None, None
+    for name, (library, call) in calls.items():
+        times, found = clock(call)
+        median = statistics.median(times)
+        if own is None:
+            own, answer = median, found
+        elif not equal(found, answer):
+            raise AssertionError(f"{name} and raydex differ: {what}")
+        yield {
+            **what, "peer": name, "version": version_of(library), "median_ms": f"{median:.4g}",
+            "least_ms": f"{min(times):.4g}", "most_ms": f"{max(times):.4g}", "ratio": f"{median / own:.3g}",
+        }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("call", choices=["searchsorted", "join"])
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of searchsorted")
+    parser.add_argument("--dtypes", default="int32,int64")
+    parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28, of joins 2^24")
+    parser.add_argument("--order", choices=["random", "ascending"], default="random", help="of the values")
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    searches = arguments.call == "searchsorted"
+    arguments.sizes = arguments.sizes or ("2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28" if searches else "2^24")
+    writer = csv.DictWriter(sys.stdout, FIELDS)
+    writer.writeheader()
+    for row in (measure_searchsorted if searches else measure_join)(arguments):
+        writer.writerow(row)
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

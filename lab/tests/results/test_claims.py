@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What papers say is judged by what was measured, and each of their figures has a verdict."""
+
+import pathlib
+import sys
+import tomllib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "lab/scripts"))
+
+import claims  # noqa: E402
+import results  # noqa: E402
+
+
+def rows_of(card="H200", **times):
+    """A row for each layout, of an experiment."""
+    return [
+        {"experiment": "a/1", "options": f"layout={layout}", "command": f"raydex bench --option layout={layout}",
+         "workload_axes": {"keys": 8}, "backend": "cuda", "probes": 4, "lookup_ms": ms, "device": f"NVIDIA {card} 80GB"}
+        for layout, ms in times.items()
+    ]
+
+
+def claim(expects, **more):
+    return {"figure": "a/1", "says": "So it is.", "of": {"layout": "row"}, "to": {"layout": "column"},
+            "expects": expects, **more}
+
+
+# All that show measurements, t for tables. What else there is are drawings, and listings of options and machines.
+PAPERS = {
+    "rx": "3a 3b 6 7 8 9 10a 10b 10c 11 12 13 14 15 16 17 18 t3 t4 t5 t6 t7 t8",
+    "cgrx": "1 8a 8b 10 11 12 13 14 15 t1",
+    "lightweight": "1a 1b 7 14a 14b 14c 15 16 17a 17b 18a 18b 19 20 21 22",
+    "gpu-rmq": "1 4 12 13 14 15 16 17 18",
+    "thesis": "5.5 5.6 5.7 5.8 5.9 5.10 5.11 5.12 5.13 5.14 5.15 5.16 5.17 5.18 5.19 5.20 5.21 5.22 5.23 5.24 5.25",
+}
+
+
+@pytest.fixture(name="rows", scope="module")
+def fixture_rows():
+    return claims.evidence()
+
+
+def test_every_figure_is_shown_or_says_why_not(rows):
+    figures = claims.figures()
+    assert set(figures) == {f"{paper}/{name}" for paper, names in PAPERS.items() for name in names.split()}
+    measured = {row["experiment"] for row in rows}
+    for one in figures.values():
+        if one.by:
+            assert set(one.by) <= measured and one.shows, one.name
+        else:
+            assert one.name in measured or one.tables() or one.lacks, one.name
+
+
+def test_every_figure_has_a_verdict(rows):
+    judged = set(claims.verdicts(rows))
+    figures = claims.figures()
+    tables = {one.table for one in figures.values()}
+    measured = {row["experiment"] for row in rows if row["experiment"] and row["experiment"] not in tables}
+    assert measured | {one.name for one in figures.values() if one.by} <= judged
+    assert judged <= measured | set(figures)
+    with open(claims.CLAIMS, "rb") as text:
+        for one in tomllib.load(text)["claims"]:
+            if "rows" in one:
+                figure = figures[one["figure"]]
+                assert one["rows"] in (figure.table, *figure.by), one["says"]
+
+
+@pytest.mark.parametrize("expects, row, word", [
+    ("less", 0.5, "agrees"), ("less", 0.99, "contradicts"), ("less", 2, "contradicts"),
+    ("more", 2, "agrees"), ("more", 1.01, "contradicts"), ("more", 0.5, "contradicts"),
+    ("alike", 1.2, "agrees"), ("alike", 0.7, "contradicts"), ("alike", 1.3, "contradicts"),
+])
+def test_verdicts_follow_from_times(expects, row, word):
+    found = claims.judged(claim(expects, why="Who knows."), rows_of(row=row, column=1))
+    assert found.word == word
+    assert found.text() == f"{row:.2f} (H200): {word}. Who knows."
+
+
+def test_some_of_several():
+    rows = [*rows_of(row=1, column=2), *rows_of(row=3, column=2)]
+    for row in rows[2:]:
+        row["workload_axes"] = {"keys": 16}
+    found = claims.judged(claim("less", each=["keys"], why="Who knows."), rows)
+    assert found.text() == "0.50 (H200, keys 8), 1.50 (H200, keys 16): agrees in part. Who knows."
+
+
+def test_cards_are_judged_apart():
+    """Each is compared with itself, unless a claim names two."""
+    rows = [*rows_of(row=1, column=2), *rows_of(card="H100", row=6, column=4)]
+    found = claims.judged(claim("less", why="Who knows."), rows)
+    assert found.text() == "0.50 (H200), 1.50 (H100): agrees in part. Who knows."
+    only = claims.judged(claim("less"), [*rows[:2], *rows_of(card="A10", row=0.1)])
+    assert only.text() == "0.50 (H200): agrees."
+    with pytest.raises(SystemExit, match="no rows of a/1"):
+        claims.judged(claim("less"), [rows[0], rows[3]])
+    both = claim("less", of={"layout": "row", "device": "NVIDIA H200 80GB"},
+                 to={"layout": "column", "device": "NVIDIA H100 80GB"})
+    assert claims.judged(both, rows).text() == "0.25 (H200 beside H100): agrees."
+
+
+def test_cpus_count_where_they_are_named():
+    """Beside cards, also of batches of another size."""
+    rows = [*rows_of(row=2, column=4), *rows_of(row=600)]
+    rows[2].update(backend="cpu", device="AMD EPYC", probes=2)
+    assert claims.judged(claim("less"), rows).text() == "0.50 (H200): agrees."
+    both = claim("more", of={"layout": "row", "device": "AMD EPYC"},
+                 to={"layout": "column", "device": "NVIDIA H200 80GB"}, quantity="ms_per_lookup", times=100)
+    assert claims.judged(both, rows).text() == "300 (EPYC beside H200): agrees."
+    rows[2]["lookup_ms"] = 100
+    found = claims.judged({**both, "why": "Who knows."}, rows)
+    assert found.text() == "50.00 (EPYC beside H200): contradicts. Who knows."
+
+
+def test_many_are_told_by_their_ends():
+    rows = []
+    for keys in (8, 16, 32):
+        for card, ms in (("H200", 1), ("H100", 4)):
+            more = rows_of(card=card, row=ms * keys, column=8)
+            rows += [{**row, "workload_axes": {"keys": keys}} for row in more]
+    assert claims.judged(claim("more", each=["keys"], why="Who knows."), rows).text() == (
+        "1.00 to 4.00 (H200), 4.00 to 16.00 (H100): agrees in part. Who knows.")
+
+
+def test_claims_of_a_printed_table_wait_for_it(tmp_path, monkeypatch):
+    """A figure of which another program prints a table says why it is not there until it is, and is then judged."""
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    for name, text in {
+        "FIGURES": '[[figures]]\nnames = ["a/1"]\ntable = "loads.csv"\nshows = "Loads"\nlacks = "Time."\n',
+        "CLAIMS": '[[claims]]\nfigure = "a/1"\nrows = "loads.csv"\nsays = "So it is."\nquantity = "ms"\n'
+                  'of = { group = "2^1" }\nto = { group = 1 }\nexpects = "less"\n',
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        monkeypatch.setattr(claims, name, tmp_path / name)
+    assert claims.printed() == [] and claims.verdicts([]) == {}
+    assert not claims.figures()["a/1"].tables()
+    table = tmp_path / "card/peers/loads.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text("# device: NVIDIA H100 80GB\ngroup,ms\n1,4\n2,1\n", encoding="utf-8")
+    assert claims.figures()["a/1"].tables() == {"card": table}
+    verdict, = claims.verdicts(claims.printed())["a/1"]
+    assert verdict.text() == "0.25 (H100): agrees."
+
+
+def test_what_contradicts_needs_a_reason():
+    with pytest.raises(SystemExit, match="nothing says why: So it is."):
+        claims.judged(claim("more"), rows_of(row=1, column=2))
+    with pytest.raises(SystemExit, match="no rows of a/1"):
+        claims.judged(claim("more"), rows_of(row=1))
