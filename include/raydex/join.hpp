@@ -115,7 +115,7 @@ struct gather_maps {
 /// A batch of probe rows that has been looked up: how many rows the join has, and the rows.
 ///
 /// Rows are in the order of the probe rows; those of one probe row are ordered by build key, then
-/// by build row, where the structure is ordered, by build row where it is not. Any stretch of them
+/// by build row, where the structure is ordered, by build row where it is not. Any slice of them
 /// can be asked for, so that a join larger than memory is written in parts.
 ///
 /// *Memory*: for a probe row 4 bytes where no two build keys are equal, else, and for ranges, 8;

@@ -7,19 +7,19 @@
 #include <utility>
 
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/built_ordered_index.hpp"
 #include "tests/adding_a_structure/sampled_array.hpp"
 
 namespace raydex {
 
 template <class Key, class RowId, class Executor>
 class built_sampled_array final
-    : public answering_in_order<
+    : public built_ordered_index<
           sampled_array, core::sampled_array_view<core::column_entries<Key, RowId>>, Executor> {
  public:
   built_sampled_array(const index_info& info, const context& on, const column& keys,
                       const std::optional<column>& row_ids, const sampled_array_options& options)
-      : built_sampled_array::answering_in_order(info, on, batch_plan{}) {
+      : built_sampled_array::built_ordered_index(info, on, batch_plan{}) {
     this->sample_ = options.sample;
     this->fill(on.stream, keys, row_ids);
   }

@@ -10,7 +10,7 @@
 
 #include "raydex/raydex.hpp"
 #include "src/machines/cuda/lookups/run.cuh"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "tests/lookups/pivot_tree/hard_keys.hpp"
 #include "tests/lookups/pivot_tree/line_tree.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "emulation/control.hpp"
 #include "raydex/raydex.hpp"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "tests/support/keys.hpp"
 
 namespace raydex {

@@ -14,7 +14,7 @@
 #include "raydex/partition.hpp"
 #include "raydex/session.hpp"
 #include "src/machines/cuda/executor.cuh"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "tests/support/random.hpp"
 
 namespace raydex::test {

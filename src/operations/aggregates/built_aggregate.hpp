@@ -12,7 +12,7 @@
 #include "raydex/core/aggregates/ordered_values.hpp"
 #include "raydex/core/aggregates/prefix_sums.hpp"
 #include "raydex/rmq_cover.hpp"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "src/operations/machine.hpp"
 
 namespace raydex {
@@ -131,7 +131,7 @@ class built_aggregate final : public aggregate {
     return build_rmq_cover(info_.where == backend::optix ? backend::cuda : info_.where, on, values);
   }
 
-  // Calls answer(ranks, first probe, probes) for stretches of a batch.
+  // Calls answer(ranks, first probe, probes) for slices of a batch.
   template <class Answer>
   void for_ranks(const context& on, const probes& batch, const Answer& answer) const {
     constexpr std::uint64_t most = std::uint64_t{1} << 23;
@@ -140,13 +140,13 @@ class built_aggregate final : public aggregate {
     buffer<RowId> counts(on, at_once);
     for (std::uint64_t first = 0; first < batch.size(); first += at_once) {
       const std::uint64_t size = std::min(at_once, batch.size() - first);
-      find_ranks(on, stretch(batch, first, size), begins.data(), counts.data());
+      find_ranks(on, slice(batch, first, size), begins.data(), counts.data());
       answer(begins.data(), counts.data(), first, size);
     }
   }
 
   // Stretches begin at multiples of 2^23, at a byte of the validity bits.
-  static probes stretch(const probes& batch, std::uint64_t first, std::uint64_t size) {
+  static probes slice(const probes& batch, std::uint64_t first, std::uint64_t size) {
     const auto part = [&](column cells) {
       cells.data = static_cast<const std::byte*>(cells.data) + first * cells.step();
       if (cells.validity != nullptr) cells.validity += first / 8;

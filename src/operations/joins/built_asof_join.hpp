@@ -14,7 +14,7 @@
 #include "raydex/pivot_tree.hpp"
 #include "src/interface/located_index.hpp"
 #include "src/operations/joins/key_index.hpp"
-#include "src/operations/joins/stretches.hpp"
+#include "src/operations/joins/slices.hpp"
 
 namespace raydex {
 
@@ -96,8 +96,8 @@ class built_asof_join final : public asof_join {
   void do_match(const context& on, const column& times, const key_parts& by,
                 const asof_options& how, void* out) const override {
     with_row_id(row_ids(), [&](auto zero) {
-      for_each_stretch(times.size, [&](std::uint64_t first, std::uint64_t size) {
-        match(on, stretch(times, first, size), stretch(by, first, size), how,
+      for_each_slice(times.size, [&](std::uint64_t first, std::uint64_t size) {
+        match(on, slice(times, first, size), slice(by, first, size), how,
               static_cast<decltype(zero)*>(out) + first);
       });
     });

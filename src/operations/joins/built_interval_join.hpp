@@ -11,7 +11,7 @@
 #include "raydex/pivot_tree.hpp"
 #include "src/interface/located_index.hpp"
 #include "src/operations/joins/built_joined.hpp"
-#include "src/operations/joins/stretches.hpp"
+#include "src/operations/joins/slices.hpp"
 
 namespace raydex {
 
@@ -43,9 +43,9 @@ class joined_intervals final : public joined {
     Executor::for_each(on, core::write_row_counts<found>{view(), out}, this->probes());
   }
   void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
-    with_stretch(first, out, [&]<class Out>(const core::row_stretch<Out>& stretch) {
+    with_slice(first, out, [&]<class Out>(const core::row_slice<Out>& slice) {
       Executor::for_each_in_blocks(
-          on, core::write_contained_rows<Key, RowId, Out>{view(), tiles_.ends(), stretch},
+          on, core::write_contained_rows<Key, RowId, Out>{view(), tiles_.ends(), slice},
           tiles_.tiles());
     });
   }
@@ -127,8 +127,8 @@ class built_interval_join final : public interval_join {
     buffer<RowId> begins(on, points.size);
     buffer<RowId> counts(on, points.size);
     Executor::for_each(on, core::put_codes<Key>{{cells_of(points)}, codes.data()}, points.size);
-    for_each_stretch(points.size, [&](std::uint64_t first, std::uint64_t size) {
-      const probes some = raydex::points(stretch(points, first, size));
+    for_each_slice(points.size, [&](std::uint64_t first, std::uint64_t size) {
+      const probes some = raydex::points(slice(points, first, size));
       buffer<std::uint64_t> begun(on, size);
       buffer<std::uint64_t> ended(on, size);
       located_index(*begun_).rank(on, some, true, begun.data());

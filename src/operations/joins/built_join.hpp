@@ -15,7 +15,7 @@
 #include "raydex/join.hpp"
 #include "src/operations/joins/built_joined.hpp"
 #include "src/operations/joins/key_index.hpp"
-#include "src/operations/joins/stretches.hpp"
+#include "src/operations/joins/slices.hpp"
 
 namespace raydex {
 
@@ -110,8 +110,8 @@ class built_join final : public join {
       look_up(on, points(std::get<column>(keys.front())), found, 0);
       return found;
     }
-    for_each_stretch(all, [&](std::uint64_t first, std::uint64_t size) {
-      const key_parts some = stretch(keys, first, size);
+    for_each_slice(all, [&](std::uint64_t first, std::uint64_t size) {
+      const key_parts some = slice(keys, first, size);
       made_column made;
       look_up(on, keys_.points_of(on, some, made), found, first);
       RowId* const counts = found.counts.size() == 0 ? nullptr : found.counts.data() + first;
@@ -126,8 +126,8 @@ class built_join final : public join {
   found_rows<RowId> find_about(const context& on, const request& what) const {
     const column& all = *what.from;
     found_rows<RowId> found = room_for<RowId>(on, all.size, false);
-    for_each_stretch(all.size, [&](std::uint64_t first, std::uint64_t size) {
-      const column some = stretch(all, first, size);
+    for_each_slice(all.size, [&](std::uint64_t first, std::uint64_t size) {
+      const column some = slice(all, first, size);
       buffer<Key> lower(on, size);
       buffer<Key> upper(on, size);
       const auto put = [&](const auto& range) {

@@ -52,13 +52,13 @@ class row_tiles {
   std::uint64_t rows_ = 0;
 };
 
-// Calls f(row_stretch) for rows of a join, from `first` on.
+// Calls f(row_slice) for rows of a join, from `first` on.
 template <class F>
-void with_stretch(std::uint64_t first, const gather_maps& out, const F& f) {
+void with_slice(std::uint64_t first, const gather_maps& out, const F& f) {
   with_row_id(out.type, [&](auto zero) {
     using row = decltype(zero);
-    f(core::row_stretch<row>{first, first + out.size, static_cast<row*>(out.probe_rows),
-                             static_cast<row*>(out.build_rows)});
+    f(core::row_slice<row>{first, first + out.size, static_cast<row*>(out.probe_rows),
+                           static_cast<row*>(out.build_rows)});
   });
 }
 
@@ -94,13 +94,13 @@ class built_joined final : public joined {
   }
 
   void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
-    with_stretch(first, out, [&]<class Out>(const core::row_stretch<Out>& stretch) {
+    with_slice(first, out, [&]<class Out>(const core::row_slice<Out>& slice) {
       const located view = found_.view(kind());
       Executor::for_each_in_blocks(
-          on, core::write_tile_rows<located, Out>(view, tiles_.ends(), stretch), tiles_.tiles());
-      Executor::for_each_in_blocks(
-          on, core::write_heavy_rows<located, Out>(view, tiles_.ends(), stretch),
-          (out.size + core::rows_at_once - 1) / core::rows_at_once);
+          on, core::write_tile_rows<located, Out>(view, tiles_.ends(), slice), tiles_.tiles());
+      Executor::for_each_in_blocks(on,
+                                   core::write_heavy_rows<located, Out>(view, tiles_.ends(), slice),
+                                   (out.size + core::rows_at_once - 1) / core::rows_at_once);
     });
   }
 

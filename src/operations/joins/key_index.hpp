@@ -13,7 +13,7 @@
 #include "raydex/join.hpp"
 #include "src/interface/located_index.hpp"
 #include "src/interface/random_seed.hpp"
-#include "src/operations/joins/stretches.hpp"
+#include "src/operations/joins/slices.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 #include "src/operations/machine.hpp"
 
@@ -118,8 +118,8 @@ class key_index {
   // Writes the smallest row of each key, or the largest number.
   template <class RowId>
   void first_rows(const context& on, const key_parts& keys, RowId* out) const {
-    for_each_stretch(size_of(keys), [&](std::uint64_t first, std::uint64_t size) {
-      const key_parts some = stretch(keys, first, size);
+    for_each_slice(size_of(keys), [&](std::uint64_t first, std::uint64_t size) {
+      const key_parts some = slice(keys, first, size);
       made_column made;
       located().first(on, points_of(on, some, made), out + first);
       drop_different<RowId>(on, some, out + first, nullptr, nullptr);

@@ -7,7 +7,7 @@
 
 #include "raydex/core/lookups/sorted_keys.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/line_tree.hpp"
 
 namespace raydex {

@@ -21,7 +21,7 @@
 #include "raydex/repairs.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/interface/located_index.hpp"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 
 namespace raydex {
 

@@ -12,7 +12,7 @@
 #include "raydex/core/partitions/tiles.hpp"
 #include "raydex/partition.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "src/operations/machine.hpp"
 
 namespace raydex {

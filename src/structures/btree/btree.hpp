@@ -12,7 +12,7 @@
 #include "raydex/core/lookups/btree_edits.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/interface/row_ids.hpp"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/edited.hpp"
 
 namespace raydex {
@@ -29,7 +29,7 @@ struct copy_row_ids {
 };
 
 template <class Key, class RowId, executor Executor>
-class built_btree final : public answering<btree, core::btree_view<Key, RowId>, Executor> {
+class built_btree final : public built_index<btree, core::btree_view<Key, RowId>, Executor> {
   using view_type = core::btree_view<Key, RowId>;
   using pages_type = core::btree_pages<Key, RowId>;
   using root = core::root_node<Key>;
@@ -39,10 +39,10 @@ class built_btree final : public answering<btree, core::btree_view<Key, RowId>, 
  public:
   built_btree(const index_info& info, const context& on, const column& keys,
               const std::optional<column>& row_ids, const btree_options& options)
-      : built_btree::answering(on.memory, plan_of(options.batch, {.schedule = scheduling::fixed,
-                                                                  .threads = 1024,
-                                                                  .lookups = 4,
-                                                                  .pin = pinning::full})),
+      : built_btree::built_index(on.memory, plan_of(options.batch, {.schedule = scheduling::fixed,
+                                                                    .threads = 1024,
+                                                                    .lookups = 4,
+                                                                    .pin = pinning::full})),
         comfortable_(std::max<std::uint64_t>(capacity * options.fill / 100, 1)) {
     this->info_ = info;
     const context own{this->memory(), on.stream};

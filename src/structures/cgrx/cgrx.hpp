@@ -14,7 +14,7 @@
 #include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/edited.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
-#include "src/operations/rays/answering_by_rays.hpp"
+#include "src/operations/rays/built_ray_index.hpp"
 #include "src/operations/rays/traced_batches.hpp"
 #include "src/structures/cgrx/cgrx_entries.hpp"
 #include "src/structures/cgrx/cgrx_nodes.hpp"
@@ -72,9 +72,9 @@ struct find_large_bucket {
 
 template <class Key, class RowId, engine Engine>
 class built_cgrx final
-    : public answering_by_rays<built_cgrx<Key, RowId, Engine>, cgrx,
-                               core::sorted_array_view<core::strided_entries<Key, RowId>>,
-                               typename Engine::executor> {
+    : public built_ray_index<built_cgrx<Key, RowId, Engine>, cgrx,
+                             core::sorted_array_view<core::strided_entries<Key, RowId>>,
+                             typename Engine::executor> {
   using view = core::sorted_array_view<core::strided_entries<Key, RowId>>;
   using executor = typename Engine::executor;
   using sorted = sorted_column<Key, RowId>;
@@ -85,7 +85,7 @@ class built_cgrx final
  public:
   built_cgrx(const index_info& info, const context& on, const column& keys,
              const std::optional<column>& row_ids, const cgrx_options& options)
-      : built_cgrx::answering_by_rays(on, {.scan = options.scan}), options_(options) {
+      : built_cgrx::built_ray_index(on, {.scan = options.scan}), options_(options) {
     this->info_ = info;
     const context own{this->memory(), on.stream};
     held_entries entries(own, executor::template sort_column<Key, RowId>(own, keys, row_ids),
@@ -95,7 +95,7 @@ class built_cgrx final
   }
 
  private:
-  friend typename built_cgrx::answering_as;
+  friend typename built_cgrx::built_index_by;
 
   // The scene of a column, which is read where these entries are.
   scene place(const context& on, const sorted& column, const held_entries& entries) {

@@ -19,7 +19,7 @@
 #include "src/operations/lookups/edited.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
-#include "src/operations/rays/answering_by_rays.hpp"
+#include "src/operations/rays/built_ray_index.hpp"
 #include "src/operations/rays/traced_batches.hpp"
 #include "src/structures/cgrx/cgrx_scene.hpp"
 
@@ -150,8 +150,8 @@ class node_store {
 
 template <class Key, class RowId, engine Engine>
 class built_node_cgrx final
-    : public answering_by_rays<built_node_cgrx<Key, RowId, Engine>, cgrx,
-                               core::node_lists_view<Key, RowId>, typename Engine::executor> {
+    : public built_ray_index<built_node_cgrx<Key, RowId, Engine>, cgrx,
+                             core::node_lists_view<Key, RowId>, typename Engine::executor> {
   using view = core::node_lists_view<Key, RowId>;
   using executor = typename Engine::executor;
   using sorted = sorted_column<Key, RowId>;
@@ -160,7 +160,7 @@ class built_node_cgrx final
  public:
   built_node_cgrx(const index_info& info, const context& on, const column& keys,
                   const std::optional<column>& row_ids, const cgrx_options& options)
-      : built_node_cgrx::answering_by_rays(on, {.scan = options.scan}), options_(options) {
+      : built_node_cgrx::built_ray_index(on, {.scan = options.scan}), options_(options) {
     this->info_ = info;
     const context own{this->memory(), on.stream};
     describe([&]() -> facts {
@@ -171,7 +171,7 @@ class built_node_cgrx final
   }
 
  private:
-  friend typename built_node_cgrx::answering_as;
+  friend typename built_node_cgrx::built_index_by;
 
   // Buckets, their scene, and the last row id of each at the build.
   struct held_buckets {

@@ -9,7 +9,7 @@
 
 #include "raydex/direct.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/built_ordered_index.hpp"
 #include "src/operations/lookups/key_column.hpp"
 #include "src/operations/lookups/repeated_keys.hpp"
 
@@ -20,15 +20,15 @@ namespace raydex {
 
 template <class Key, class RowId, class Executor>
 class built_direct final
-    : public answering_in_order<direct, core::direct_view<Key, RowId>, Executor> {
+    : public built_ordered_index<direct, core::direct_view<Key, RowId>, Executor> {
   using view_type = core::direct_view<Key, RowId>;
   using sorted = sorted_column<Key, RowId>;
 
  public:
   built_direct(const index_info& info, const context& on, const column& keys,
                const std::optional<column>& row_ids, const direct_options& options)
-      : built_direct::answering_in_order(info, on,
-                                         plan_of(options.batch, {.threads = 256, .lookups = 4})),
+      : built_direct::built_ordered_index(info, on,
+                                          plan_of(options.batch, {.threads = 256, .lookups = 4})),
         limit_(options.limit) {
     this->fill(on.stream, keys, row_ids);
   }

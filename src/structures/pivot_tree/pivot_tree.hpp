@@ -10,25 +10,25 @@
 
 #include "raydex/pivot_tree.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/built_ordered_index.hpp"
 #include "src/operations/lookups/line_tree.hpp"
 
 namespace raydex {
 
 template <class Key, class RowId, class Executor>
 class built_line_tree final
-    : public answering_in_order<pivot_tree, core::line_tree_view<core::row_entries<Key, RowId>>,
-                                Executor> {
+    : public built_ordered_index<pivot_tree, core::line_tree_view<core::row_entries<Key, RowId>>,
+                                 Executor> {
   using tree_view = core::line_tree_view<core::row_entries<Key, RowId>>;
 
  public:
   built_line_tree(const index_info& info, const context& on, const column& keys,
                   const std::optional<column>& row_ids, const pivot_tree_options& options)
-      : built_line_tree::answering_in_order(info, on,
-                                            plan_of(options.batch, {.schedule = scheduling::fixed,
-                                                                    .threads = 1024,
-                                                                    .lookups = 4,
-                                                                    .pin = pinning::full})),
+      : built_line_tree::built_ordered_index(info, on,
+                                             plan_of(options.batch, {.schedule = scheduling::fixed,
+                                                                     .threads = 1024,
+                                                                     .lookups = 4,
+                                                                     .pin = pinning::full})),
         nodes_option_(options.nodes) {
     this->fill(on.stream, keys, row_ids);
   }

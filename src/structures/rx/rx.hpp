@@ -14,7 +14,7 @@
 #include "raydex/rx.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
-#include "src/operations/rays/answering_by_rays.hpp"
+#include "src/operations/rays/built_ray_index.hpp"
 #include "src/operations/rays/traced_batches.hpp"
 #include "src/structures/rx/rx_grid.hpp"
 #include "src/structures/rx/rx_scene.hpp"
@@ -48,9 +48,9 @@ struct tell_equal_points {
 
 template <class Key, class RowId, engine Engine>
 class built_rx final
-    : public answering_by_rays<built_rx<Key, RowId, Engine>, rx,
-                               core::sorted_array_view<core::column_entries<Key, RowId>>,
-                               typename Engine::executor> {
+    : public built_ray_index<built_rx<Key, RowId, Engine>, rx,
+                             core::sorted_array_view<core::column_entries<Key, RowId>>,
+                             typename Engine::executor> {
   using view = core::sorted_array_view<core::column_entries<Key, RowId>>;
   using executor = typename Engine::executor;
   using scene = built_scene<Key, RowId, Engine>;
@@ -60,13 +60,13 @@ class built_rx final
  public:
   built_rx(const index_info& info, const context& on, const column& keys,
            const std::optional<column>& row_ids, const rx_options& options)
-      : built_rx::answering_by_rays(on), options_(options) {
+      : built_rx::built_ray_index(on), options_(options) {
     this->info_ = info;
     fill(on.stream, keys, row_ids);
   }
 
  private:
-  friend typename built_rx::answering_as;
+  friend typename built_rx::built_index_by;
 
   void do_update(stream_t stream, const column& keys,
                  const std::optional<column>& row_ids) override {

@@ -14,7 +14,7 @@
 #include "raydex/hash_options.hpp"
 #include "src/interface/internal.hpp"
 #include "src/interface/random_seed.hpp"
-#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/built_ordered_index.hpp"
 #include "src/operations/lookups/repeated_keys.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 
@@ -41,10 +41,10 @@ inline std::uint64_t prime_from(std::uint64_t number) {
 [[noreturn]] RAYDEX_INTERNAL void refuse_buckets(std::uint64_t buckets, std::uint64_t most);
 
 template <class Base, class View, class Executor>
-class built_hash : public answering_in_order<Base, View, Executor> {
+class built_hash : public built_ordered_index<Base, View, Executor> {
  protected:
-  using typename answering_in_order<Base, View, Executor>::key;
-  using typename answering_in_order<Base, View, Executor>::row_id;
+  using typename built_ordered_index<Base, View, Executor>::key;
+  using typename built_ordered_index<Base, View, Executor>::row_id;
   using buckets = typename View::buckets;
   using sorted = sorted_column<key, row_id>;
   using placed = core::placed_entries<key, row_id>;
@@ -52,9 +52,9 @@ class built_hash : public answering_in_order<Base, View, Executor> {
 
   template <class Options>
   built_hash(const index_info& info, const context& on, const Options& options)
-      : built_hash::answering_in_order(info, on,
-                                       {.share_buckets = options.reading == bucket_reading::shared},
-                                       {.seed = options.seed ? *options.seed : random_seed()}),
+      : built_hash::built_ordered_index(
+            info, on, {.share_buckets = options.reading == bucket_reading::shared},
+            {.seed = options.seed ? *options.seed : random_seed()}),
         repeats_(options.repeats) {}
 
   // Buckets with entries, and what lies beside them where keys repeat.

@@ -8,18 +8,18 @@
 
 #include "raydex/sorted_array.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/built_ordered_index.hpp"
 
 namespace raydex {
 
 template <class Key, class RowId, layout Layout, class Executor>
 class built_sorted_array final
-    : public answering_in_order<sorted_array,
-                                core::sorted_array_view<entries_of<Key, RowId, Layout>>, Executor> {
+    : public built_ordered_index<
+          sorted_array, core::sorted_array_view<entries_of<Key, RowId, Layout>>, Executor> {
  public:
   built_sorted_array(const index_info& info, const context& on, const column& keys,
                      const std::optional<column>& row_ids, const sorted_array_options& options)
-      : built_sorted_array::answering_in_order(
+      : built_sorted_array::built_ordered_index(
             info, on, plan_of(options.batch, {.threads = 512, .lookups = 2})) {
     this->fill(on.stream, keys, row_ids);
   }

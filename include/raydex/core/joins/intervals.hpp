@@ -148,14 +148,14 @@ struct contained_points {
   }
 };
 
-/// Writes a stretch of the rows of a join with intervals, those of a point by one thread.
+/// Writes a slice of the rows of a join with intervals, those of a point by one thread.
 template <class Key, class RowId, class Out>
 struct write_contained_rows {
   static constexpr std::size_t most_scratch_bytes = tile_ends::scratch_bytes;  ///< of a group
 
   contained_points<Key, RowId> found;  ///< the points
   const std::uint64_t* ends;           ///< where the rows of each tile end
-  row_stretch<Out> stretch;            ///< the stretch
+  row_slice<Out> slice;                ///< the slice
 
   /// See `most_scratch_bytes`.
   RAYDEX_HD static std::size_t scratch_bytes() { return most_scratch_bytes; }
@@ -164,7 +164,7 @@ struct write_contained_rows {
   template <summing_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t tile) const {
     const std::uint64_t first_row = tile == 0 ? 0 : load(ends + tile - 1);
-    if (load(ends + tile) <= stretch.begin || first_row >= stretch.end) return;
+    if (load(ends + tile) <= slice.begin || first_row >= slice.end) return;
     const tile_ends of_tile(scratch);
     const std::uint64_t first = tile * tile_probes;
     const unsigned probes = probes_of_tile(tile, found.size);
@@ -178,14 +178,14 @@ struct write_contained_rows {
   // Writes the rows of a point, from this one on.
   RAYDEX_HD void write_point(std::uint64_t point, std::uint64_t row) const {
     const std::uint64_t rows = found.rows(point);
-    if (row >= stretch.end || row + rows <= stretch.begin) return;
+    if (row >= slice.end || row + rows <= slice.begin) return;
     const RowId matches = found.counts[point];
     const auto put = [&](std::uint64_t at, Out build) {
-      if (at < stretch.begin || at >= stretch.end) return;
-      stretch.probe_rows[at - stretch.begin] = static_cast<Out>(point);
-      if (stretch.build_rows != nullptr) stretch.build_rows[at - stretch.begin] = build;
+      if (at < slice.begin || at >= slice.end) return;
+      slice.probe_rows[at - slice.begin] = static_cast<Out>(point);
+      if (slice.build_rows != nullptr) slice.build_rows[at - slice.begin] = build;
     };
-    if (matches == 0 || stretch.build_rows == nullptr) {
+    if (matches == 0 || slice.build_rows == nullptr) {
       for (std::uint64_t k = 0; k < rows; ++k)
         put(row + k, std::numeric_limits<Out>::max());
       return;
@@ -194,7 +194,7 @@ struct write_contained_rows {
     found.tree.for_each_containing(found.points[point], found.begins[point], [&](RowId build) {
       put(at, static_cast<Out>(build));
       ++at;
-      return at < stretch.end;
+      return at < slice.end;
     });
   }
 };

@@ -166,25 +166,24 @@ struct count_tile_rows {
   }
 };
 
-/// A stretch of the rows of a join, and where it is written.
+/// A slice of the rows of a join, and where it is written.
 template <class Out>
-struct row_stretch {
+struct row_slice {
   std::uint64_t begin;  ///< the first row
   std::uint64_t end;    ///< behind the last one
   Out* probe_rows;      ///< the probe row of each
   Out* build_rows;      ///< the build row; null: not written
 };
 
-/// Writes a stretch of the rows of a join.
+/// Writes a slice of the rows of a join.
 template <class Located, class Out>
 class row_writer {
  public:
   static constexpr std::size_t most_scratch_bytes = tile_ends::scratch_bytes;  ///< of a group
 
   /// `ends`: where the rows of each tile end.
-  RAYDEX_HD row_writer(const Located& found, const std::uint64_t* ends,
-                       const row_stretch<Out>& stretch)
-      : found_(found), ends_(ends), stretch_(stretch) {}
+  RAYDEX_HD row_writer(const Located& found, const std::uint64_t* ends, const row_slice<Out>& slice)
+      : found_(found), ends_(ends), slice_(slice) {}
 
   /// See `most_scratch_bytes`.
   RAYDEX_HD static std::size_t scratch_bytes() { return most_scratch_bytes; }
@@ -201,13 +200,13 @@ class row_writer {
     return end_of(tile) - begin_of(tile) > heavy_rows;
   }
 
-  /// Writes those of a tile that are in the stretch and in [begin, end).
+  /// Writes those of a tile that are in the slice and in [begin, end).
   template <class Group>
   RAYDEX_HD void write(const Group& group, std::byte* scratch, std::uint64_t tile,
                        std::uint64_t begin, std::uint64_t end) const {
     const std::uint64_t first = begin_of(tile);
-    begin = latest(begin, latest(first, stretch_.begin));
-    end = earliest(end, earliest(end_of(tile), stretch_.end));
+    begin = latest(begin, latest(first, slice_.begin));
+    end = earliest(end, earliest(end_of(tile), slice_.end));
     if (begin >= end) return;
     const tile_ends ends(scratch);
     const std::uint64_t first_probe = tile * tile_probes;
@@ -216,19 +215,19 @@ class row_writer {
     unsigned probe = 0;
     for (std::uint64_t i = begin - first + group.lane(); i < end - first; i += group.lanes()) {
       probe = ends.probe_of(group, i, probe);
-      const std::uint64_t at = first + i - stretch_.begin;
-      store_once(stretch_.probe_rows + at, static_cast<Out>(first_probe + probe));
-      if (stretch_.build_rows != nullptr) {
+      const std::uint64_t at = first + i - slice_.begin;
+      store_once(slice_.probe_rows + at, static_cast<Out>(first_probe + probe));
+      if (slice_.build_rows != nullptr) {
         const auto row = found_.build_row(first_probe + probe, i - ends.begin(probe));
-        store_once(stretch_.build_rows + at,
+        store_once(slice_.build_rows + at,
                    row == Located::none ? std::numeric_limits<Out>::max() : static_cast<Out>(row));
       }
     }
     group.sync();
   }
 
-  /// The stretch.
-  RAYDEX_HD const row_stretch<Out>& stretch() const { return stretch_; }
+  /// The slice.
+  RAYDEX_HD const row_slice<Out>& slice() const { return slice_; }
   /// How many tiles there are.
   RAYDEX_HD std::uint64_t tiles() const { return (found_.size + tile_probes - 1) / tile_probes; }
 
@@ -273,11 +272,11 @@ class row_writer {
 
   // Writes a row, the k-th one of its probe.
   RAYDEX_HD void put(std::uint64_t row, std::uint64_t probe, std::uint64_t k) const {
-    const std::uint64_t at = row - stretch_.begin;
-    store_once(stretch_.probe_rows + at, static_cast<Out>(probe));
-    if (stretch_.build_rows == nullptr) return;
+    const std::uint64_t at = row - slice_.begin;
+    store_once(slice_.probe_rows + at, static_cast<Out>(probe));
+    if (slice_.build_rows == nullptr) return;
     const auto build = found_.build_row(probe, k);
-    store_once(stretch_.build_rows + at,
+    store_once(slice_.build_rows + at,
                build == Located::none ? std::numeric_limits<Out>::max() : static_cast<Out>(build));
   }
 
@@ -288,7 +287,7 @@ class row_writer {
 
   Located found_;
   const std::uint64_t* ends_;
-  row_stretch<Out> stretch_;
+  row_slice<Out> slice_;
 };
 
 /// Writes the rows of a tile, unless it is heavy.
@@ -303,7 +302,7 @@ struct write_tile_rows : row_writer<Located, Out> {
   }
 };
 
-/// Writes the rows of heavy tiles among `rows_at_once` rows of the stretch.
+/// Writes the rows of heavy tiles among `rows_at_once` rows of the slice.
 template <class Located, class Out>
 struct write_heavy_rows : row_writer<Located, Out> {
   using row_writer<Located, Out>::row_writer;
@@ -312,8 +311,8 @@ struct write_heavy_rows : row_writer<Located, Out> {
   /// the last one.
   template <summing_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t i) const {
-    const std::uint64_t begin = this->stretch().begin + i * rows_at_once;
-    const std::uint64_t left = this->stretch().end - begin;
+    const std::uint64_t begin = this->slice().begin + i * rows_at_once;
+    const std::uint64_t left = this->slice().end - begin;
     const std::uint64_t end = begin + (left < rows_at_once ? left : rows_at_once);
     const std::uint64_t first = tile_of(begin);
     const std::uint64_t last = tile_of(end - 1);

@@ -12,7 +12,7 @@
 #include "src/interface/row_ids.hpp"
 #include "src/machines/cpu/keys/radix_sort.hpp"
 #include "src/machines/cpu/parallel.hpp"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cpu {

@@ -9,7 +9,7 @@
 #include "src/interface/row_ids.hpp"
 #include "src/machines/cuda/executor.cuh"
 #include "src/machines/cuda/warp.cuh"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cuda {

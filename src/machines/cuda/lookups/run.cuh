@@ -191,92 +191,125 @@ unsigned group_of(const View& view, grouping choice) {
   }
 }
 
+// How a kernel is started for a batch.
+struct batch_launch {
+  batch_layout layout{};
+  unsigned threads = 0;   // of a block
+  std::size_t bytes = 0;  // of shared memory
+  scheduling schedule{};
+
+  std::uint32_t per_part(std::uint32_t in_step) const {
+    return layout.at_once * in_step * layout.rounds;
+  }
+};
+
+// Gives blocks room to sort their probes in: fewer rounds, then fewer threads, if there is no room
+// to sort what all of them answer.
 template <class Operation>
-void executor::run(const context& on, const batch_plan& plan, const Operation& operation) {
+void plan_sorting(batch_launch& planned, bool restore_order) {
+  using view = std::remove_const_t<decltype(Operation::view)>;
+  using team = typename team_of<view>::type;
+  batch_layout& layout = planned.layout;
+  layout.restore_order = restore_order;
+  const std::size_t each = sizeof(typename view::key_type) + sizeof(std::uint32_t) +
+                           (restore_order ? sizeof(typename Operation::result) : 0);
+  const auto size = [&] { return std::bit_ceil(planned.per_part(team::in_step)); };
+  while (size() * each + reserved_bytes > executor::fast_memory()) {
+    if (layout.rounds > 1) {
+      layout.rounds /= 2;
+    } else {
+      planned.threads /= 2;
+      layout.at_once = team::at_once(planned.threads, layout.group);
+    }
+  }
+  layout.sorted = size();
+  planned.bytes = size() * each;
+}
+
+template <class Operation>
+batch_launch plan_batch(const batch_plan& plan, const Operation& operation) {
   using view = std::remove_const_t<decltype(operation.view)>;
   using team = typename team_of<view>::type;
-  using key = typename view::key_type;
   const std::uint64_t size = operation.probes.size;
-  if (size == 0) return;
+  batch_launch planned;
+  batch_layout& layout = planned.layout;
+  planned.schedule = plan.schedule;
+  planned.threads = threads_for(size, plan.threads);
+  layout.group = group_of(operation.view, plan.group);
+  layout.at_once = team::at_once(planned.threads, layout.group);
+  layout.rounds = rounds_for(size, layout.at_once * team::in_step,
+                             static_cast<unsigned>(blocks_for(plan.lookups, team::in_step)));
+  layout.cooperative_scan = plan.scan == scanning::multi;
+  layout.stream_leaves = outgrows_cache(operation.view);
+  // Teams that look ahead answer in the order of the batch.
+  if (!team::looks_ahead && plan.reorder != reordering::none)
+    plan_sorting<Operation>(planned, plan.reorder == reordering::twice);
+  layout.parts = blocks_for(size, planned.per_part(team::in_step));
+  if constexpr (pins<view>) {
+    if (plan.pin != pinning::none && (plan.asked || size >= least_pinned)) {
+      const std::size_t room = executor::fast_memory() -
+                               std::min(executor::fast_memory(), planned.bytes + reserved_bytes);
+      layout.pinned_bytes =
+          static_cast<std::uint32_t>(operation.view.pinned_bytes(room, plan.pin == pinning::full));
+      planned.bytes += padded(layout.pinned_bytes);
+    }
+  }
+  return planned;
+}
+
+template <class Kernel, class Operation>
+void start(const context& on, const batch_launch& planned, const Kernel kernel,
+           const Operation& operation, const merged_parts& merged, const long_ranges& longer) {
+  allow_shared_memory(kernel, planned.bytes);
+  std::uint64_t blocks = planned.layout.parts;
+  if (planned.schedule == scheduling::fixed)
+    blocks = std::min(blocks, resident_blocks(kernel, planned.threads, planned.bytes));
+  if (planned.schedule == scheduling::one) blocks = std::min(blocks, multiprocessors());
+  launch(on.stream, blocks, planned.threads, planned.bytes, kernel, operation, planned.layout,
+         merged, longer);
+}
+
+template <class Operation>
+void start_ahead(const context& on, const batch_launch& planned, const Operation& operation,
+                 const merged_parts& merged, const long_ranges& longer) {
+  const auto kernel = run_ahead<Operation>;
+  if (planned.bytes != 0) leave_l1(kernel, planned.threads, planned.bytes, reserved_bytes);
+  start(on, planned, kernel, operation, merged, longer);
+}
+
+// Picks the kernel by what the team can do and the probes are.
+template <class Operation>
+void start_best(const context& on, const batch_launch& planned, const Operation& operation,
+                const merged_parts& merged, const long_ranges& longer) {
+  if constexpr (!team_of<std::remove_const_t<decltype(operation.view)>>::type::looks_ahead) {
+    start(on, planned, run_batch<Operation>, operation, merged, longer);
+  } else {
+    if constexpr (requires { operation.plain(); }) {
+      if (operation.probes.are_plain())
+        return start_ahead(on, planned, operation.plain(), merged, longer);
+    }
+    start_ahead(on, planned, operation, merged, longer);
+  }
+}
+
+template <class Operation>
+void executor::run(const context& on, const batch_plan& plan, const Operation& operation) {
+  if (operation.probes.size == 0) return;
   if constexpr (finding_in_buckets<Operation>) {
     if (plan.share_buckets) return find_in_shared_buckets(on, operation);
   }
   if (!plan.asked && answer_small(on, operation)) return;
 
-  batch_layout layout{};
-  layout.group = group_of(operation.view, plan.group);
-  unsigned threads = threads_for(size, plan.threads);
-  layout.at_once = team::at_once(threads, layout.group);
-  layout.rounds = rounds_for(size, layout.at_once * team::in_step,
-                             static_cast<unsigned>(blocks_for(plan.lookups, team::in_step)));
-  layout.cooperative_scan = plan.scan == scanning::multi;
-  layout.stream_leaves = outgrows_cache(operation.view);
-  const auto per_part = [&] {
-    return layout.at_once * static_cast<std::uint32_t>(team::in_step) * layout.rounds;
-  };
-  std::size_t bytes = 0;
-  // Teams that look ahead answer in the order of the batch.
-  if (!team::looks_ahead && plan.reorder != reordering::none) {
-    layout.restore_order = plan.reorder == reordering::twice;
-    const std::size_t each = sizeof(key) + sizeof(std::uint32_t) +
-                             (layout.restore_order ? sizeof(typename Operation::result) : 0);
-    const auto sorted_bytes = [&] { return std::bit_ceil(per_part()) * each; };
-    // Fewer rounds, then fewer threads, where a block has no room to sort what all of them
-    // answer.
-    while (sorted_bytes() + reserved_bytes > fast_memory()) {
-      if (layout.rounds > 1) {
-        layout.rounds /= 2;
-      } else {
-        threads /= 2;
-        layout.at_once = team::at_once(threads, layout.group);
-      }
-    }
-    layout.sorted = std::bit_ceil(per_part());
-    bytes = sorted_bytes();
-  }
-  layout.parts = blocks_for(size, per_part());
-  if constexpr (pins<view>) {
-    if (plan.pin != pinning::none && (plan.asked || size >= least_pinned)) {
-      const std::size_t room = fast_memory() - std::min(fast_memory(), bytes + reserved_bytes);
-      layout.pinned_bytes =
-          static_cast<std::uint32_t>(operation.view.pinned_bytes(room, plan.pin == pinning::full));
-      bytes += padded(layout.pinned_bytes);
-    }
-  }
-
-  const auto merge = merge_ascending(on, operation);
-  const auto start = [&](const auto kernel, const auto& what, const long_ranges& longer) {
-    allow_shared_memory(kernel, bytes);
-    std::uint64_t blocks = layout.parts;
-    if (plan.schedule == scheduling::fixed)
-      blocks = std::min(blocks, resident_blocks(kernel, threads, bytes));
-    if (plan.schedule == scheduling::one) blocks = std::min(blocks, multiprocessors());
-    launch(on.stream, blocks, threads, bytes, kernel, what, layout, merge.parts(), longer);
-  };
-  const auto start_best = [&](const long_ranges& longer) {
-    if constexpr (team::looks_ahead) {
-      const auto start_ahead = [&](const auto kernel, const auto& what) {
-        if (bytes != 0) leave_l1(kernel, threads, bytes, reserved_bytes);
-        start(kernel, what, longer);
-      };
-      if constexpr (requires { operation.plain(); }) {
-        const auto plain = operation.plain();
-        if (operation.probes.are_plain())
-          return start_ahead(run_ahead<std::remove_const_t<decltype(plain)>>, plain);
-      }
-      start_ahead(run_ahead<Operation>, operation);
-    } else {
-      start(run_batch<Operation>, operation, longer);
-    }
-  };
+  const batch_launch planned = plan_batch(plan, operation);
+  const merged merge = merge_ascending(on, operation);
   const auto& visiting = core::visiting(operation);
   using visitor = std::remove_cvref_t<decltype(visiting)>;
   if constexpr (divisible<visitor>) {
-    const long_work<visitor> longer(on, size, layout.cooperative_scan);
-    start_best(longer.ranges());
+    const long_work<visitor> longer(on, operation.probes.size, planned.layout.cooperative_scan);
+    start_best(on, planned, operation, merge.parts(), longer.ranges());
     longer.answer(on, visiting);
   } else {
-    start_best({});
+    start_best(on, planned, operation, merge.parts(), {});
   }
 }
 

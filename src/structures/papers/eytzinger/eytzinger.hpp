@@ -8,7 +8,7 @@
 
 #include "raydex/eytzinger.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/built_ordered_index.hpp"
 
 namespace raydex {
 
@@ -28,15 +28,15 @@ struct copy_ranked {
 
 template <class Key, class RowId, layout Layout, class Executor>
 class built_eytzinger final
-    : public answering_in_order<eytzinger, core::eytzinger_view<entries_of<Key, RowId, Layout>>,
-                                Executor> {
+    : public built_ordered_index<eytzinger, core::eytzinger_view<entries_of<Key, RowId, Layout>>,
+                                 Executor> {
   using view_type = core::eytzinger_view<entries_of<Key, RowId, Layout>>;
   using sorted = sorted_column<Key, RowId>;
 
  public:
   built_eytzinger(const index_info& info, const context& on, const column& keys,
                   const std::optional<column>& row_ids, const eytzinger_options& options)
-      : built_eytzinger::answering_in_order(info, on, plan_of(options.batch, {.threads = 256})) {
+      : built_eytzinger::built_ordered_index(info, on, plan_of(options.batch, {.threads = 256})) {
     this->fan_out_ = options.k;
     this->fill(on.stream, keys, row_ids);
   }

@@ -8,21 +8,21 @@
 
 #include "raydex/pivot_tree.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/answering_in_order.hpp"
+#include "src/operations/lookups/built_ordered_index.hpp"
 #include "src/operations/lookups/ordered_entries.hpp"
 
 namespace raydex {
 
 template <class Key, class RowId, layout Layout, class Executor>
 class built_group_tree final
-    : public answering_in_order<pivot_tree, core::pivot_tree_view<entries_of<Key, RowId, Layout>>,
-                                Executor> {
+    : public built_ordered_index<pivot_tree, core::pivot_tree_view<entries_of<Key, RowId, Layout>>,
+                                 Executor> {
   using entries = entries_of<Key, RowId, Layout>;
 
  public:
   built_group_tree(const index_info& info, const context& on, const column& keys,
                    const std::optional<column>& row_ids, const pivot_tree_options& options)
-      : built_group_tree::answering_in_order(info, on, plan_of(options.batch, {.threads = 256})),
+      : built_group_tree::built_ordered_index(info, on, plan_of(options.batch, {.threads = 256})),
         k_(options.k),
         most_levels_(options.levels.value_or(core::pivot_levels::most)) {
     this->tree_.search = tree_search::groups;

@@ -13,7 +13,7 @@
 #include "raydex/error.hpp"
 #include "raydex/rx.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
 #include "src/operations/rays/traced_batches.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of a join in stretches, so that what probes are turned into takes bounded scratch.
+// Batches of a join in slices, so that what probes are turned into takes bounded scratch.
 #pragma once
 
 #include <algorithm>
@@ -11,29 +11,29 @@
 
 #include "raydex/core/joins/key_cells.hpp"
 #include "raydex/join.hpp"
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 
 namespace raydex {
 
 // Cells from `first` on, a multiple of 8.
-inline column stretch(column cells, std::uint64_t first, std::uint64_t size) {
+inline column slice(column cells, std::uint64_t first, std::uint64_t size) {
   if (first != 0) cells.data = static_cast<const std::byte*>(cells.data) + first * cells.step();
   if (cells.validity != nullptr) cells.validity += first / 8;
   cells.size = size;
   return cells;
 }
-inline string_column stretch(string_column strings, std::uint64_t first, std::uint64_t size) {
+inline string_column slice(string_column strings, std::uint64_t first, std::uint64_t size) {
   const std::uint64_t width = strings.wide_offsets ? 8 : 4;
   strings.offsets = static_cast<const std::byte*>(strings.offsets) + first * width;
   if (strings.validity != nullptr) strings.validity += first / 8;
   strings.size = size;
   return strings;
 }
-inline key_parts stretch(const key_parts& parts, std::uint64_t first, std::uint64_t size) {
+inline key_parts slice(const key_parts& parts, std::uint64_t first, std::uint64_t size) {
   key_parts some;
   for (const key_part& part : parts)
     some.push_back(
-        std::visit([&](const auto& cells) { return key_part(stretch(cells, first, size)); }, part));
+        std::visit([&](const auto& cells) { return key_part(slice(cells, first, size)); }, part));
   return some;
 }
 
@@ -73,9 +73,9 @@ inline core::composite_cells composite_of(const key_parts& parts, bool missing_e
   return all;
 }
 
-// Calls f(first, size) for stretches of `size` rows, one after the other.
+// Calls f(first, size) for slices of `size` rows, one after the other.
 template <class F>
-void for_each_stretch(std::uint64_t size, const F& f) {
+void for_each_slice(std::uint64_t size, const F& f) {
   constexpr std::uint64_t most = std::uint64_t{1} << 22;
   for (std::uint64_t first = 0; first < size; first += most)
     f(first, std::min(most, size - first));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns a view into an index: the queries of core/lookups/lookup.hpp, run by a backend's executor
-// by a plan. `answering_as` leaves to `Self::run(where, operation)` how an operation gets its
-// matches; in `answering` the view searches for them.
+// by a plan. `built_index_by` leaves to `Self::run(where, operation)` how an operation gets its
+// matches; in `built_index` the view searches for them.
 #pragma once
 
 #include <type_traits>
@@ -55,12 +55,12 @@ struct count_repeated_ranks {
 };
 
 template <class Self, class Base, class View, executor Executor>
-class answering_as : public Base {
+class built_index_by : public Base {
  protected:
   using key = typename View::key_type;
   using row_id = typename View::row_id_type;
 
-  answering_as(memory_resource& upstream, const batch_plan& plan) : Base(upstream), plan_(plan) {}
+  built_index_by(memory_resource& upstream, const batch_plan& plan) : Base(upstream), plan_(plan) {}
 
   const batch_plan& plan() const { return plan_; }
 
@@ -204,13 +204,13 @@ class answering_as : public Base {
 };
 
 template <class Base, class View, executor Executor>
-class answering : public answering_as<answering<Base, View, Executor>, Base, View, Executor> {
+class built_index : public built_index_by<built_index<Base, View, Executor>, Base, View, Executor> {
  protected:
-  answering(memory_resource& upstream, const batch_plan& plan)
-      : answering::answering_as(upstream, plan) {}
+  built_index(memory_resource& upstream, const batch_plan& plan)
+      : built_index::built_index_by(upstream, plan) {}
 
  private:
-  friend typename answering::answering_as;
+  friend typename built_index::built_index_by;
 
   template <class Operation>
   void run(const context& on, const Operation& operation) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An index made of sorted entries: `answering`, and edits. A batch is merged with the entries, and
-// what finds them is made anew, unless the structure has a shorter way.
+// An index made of sorted entries: `built_index`, and edits. A batch is merged with the entries,
+// and what finds them is made anew, unless the structure has a shorter way.
 #pragma once
 
 #include <algorithm>
@@ -8,22 +8,22 @@
 #include <optional>
 #include <utility>
 
-#include "src/operations/lookups/answering.hpp"
+#include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/ordered_entries.hpp"
 
 namespace raydex {
 
 template <class Base, class View, executor Executor>
-class answering_in_order : public answering<Base, View, Executor> {
+class built_ordered_index : public built_index<Base, View, Executor> {
  protected:
-  using typename answering<Base, View, Executor>::key;
-  using typename answering<Base, View, Executor>::row_id;
+  using typename built_index<Base, View, Executor>::key;
+  using typename built_index<Base, View, Executor>::row_id;
   using sorted = sorted_column<key, row_id>;
   using sorted_batch = sorted_edits<key, row_id>;
 
-  answering_in_order(const index_info& info, const context& on, const batch_plan& plan,
-                     const entry_order& order = {})
-      : answering_in_order::answering(on.memory, plan), order_(order) {
+  built_ordered_index(const index_info& info, const context& on, const batch_plan& plan,
+                      const entry_order& order = {})
+      : built_ordered_index::built_index(on.memory, plan), order_(order) {
     this->info_ = info;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What indexes have in common whose lookups are rays. As `answering_as`, it leaves to
+// What indexes have in common whose lookups are rays. As `built_index_by`, it leaves to
 // `Self::run(where, operation)` how an operation gets its matches.
 #pragma once
 
@@ -7,20 +7,20 @@
 
 #include "raydex/core/rays/traced.hpp"
 #include "raydex/repairs.hpp"
-#include "src/operations/lookups/answering.hpp"
 #include "src/operations/lookups/batch_plan.hpp"
+#include "src/operations/lookups/built_index.hpp"
 
 namespace raydex {
 
 template <class Self, class Base, class View, executor Executor>
-class answering_by_rays : public answering_as<Self, Base, View, Executor>, public counts_repairs {
+class built_ray_index : public built_index_by<Self, Base, View, Executor>, public counts_repairs {
  protected:
-  using typename answering_as<Self, Base, View, Executor>::key;
-  using typename answering_as<Self, Base, View, Executor>::row_id;
+  using typename built_index_by<Self, Base, View, Executor>::key;
+  using typename built_index_by<Self, Base, View, Executor>::row_id;
 
   // Matches are answered by a plan.
-  explicit answering_by_rays(const context& on, const batch_plan& plan = {})
-      : answering_by_rays::answering_as(on.memory, plan), repairs_(held_on(on.stream), 1) {
+  explicit built_ray_index(const context& on, const batch_plan& plan = {})
+      : built_ray_index::built_index_by(on.memory, plan), repairs_(held_on(on.stream), 1) {
     Executor::clear(held_on(on.stream), repairs_.data());
   }
 
@@ -53,7 +53,7 @@ class answering_by_rays : public answering_as<Self, Base, View, Executor>, publi
 
   std::uint64_t do_repairs(stream_t stream) const final {
     // Nothing is allocated for it.
-    return Executor::read(const_cast<answering_by_rays*>(this)->held_on(stream), repairs_.data());
+    return Executor::read(const_cast<built_ray_index*>(this)->held_on(stream), repairs_.data());
   }
 
   mutable buffer<std::uint64_t> repairs_;  // queries count
