@@ -2,7 +2,7 @@
 // raydex_ascending_points: how long `first` of ascending points takes by how many there are, as the
 // library answers them, merged with the entries or not, and searched for: where validity bits are
 // given, nothing is merged. Prints CSV; the exit status is 1 where a batch takes more than 5 %
-// longer than a larger one. What `most_entries_per_probe` of src/machines/cuda/keys/merge.cuh is
+// longer than a larger one. What `most_entries_per_probe` of src/machines/cuda/lookups/merge.cuh is
 // set by.
 #include <fmt/format.h>
 

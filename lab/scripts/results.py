@@ -389,7 +389,7 @@ def cell(rows, spec, where):
 
 
 def rows_of_peer(name):
-    """The rows, as texts, that a program of bench printed into a file of docs/results."""
+    """The rows, as texts, that a program of lab/peers printed into a file of docs/results."""
     with (RESULTS / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 

@@ -17,7 +17,7 @@
 #include "src/choice/paper_library.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
-#include "src/structures/core_entries.hpp"
+#include "src/structures/main_entries.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
@@ -52,7 +52,7 @@ const structure_entry& find_structure(std::string_view name, bool (*asked)(const
     }
     return nullptr;
   };
-  if (const auto* const found = find_in(core_entries)) return *found;
+  if (const auto* const found = find_in(main_entries)) return *found;
   if (const auto* const found = find_in(of_papers())) return *found;
   if (std::ranges::find(in_papers, name) != in_papers.end()) papers_for(name);
   throw invalid_argument(
@@ -98,14 +98,14 @@ std::vector<option_info> options_of(std::string_view structure) try {
 }
 
 std::vector<capability> capabilities() try {
-  return capabilities_of({core_entries, of_papers()});
+  return capabilities_of({main_entries, of_papers()});
 } catch (...) {
   rethrow_as_error();
 }
 
 std::vector<rmq_capability> rmq_capabilities() try {
   std::vector<rmq_capability> all;
-  for (const structure_list& list : {structure_list(core_entries), of_papers()}) {
+  for (const structure_list& list : {structure_list(main_entries), of_papers()}) {
     for_each_offer(list, is_for_minima,
                    [&](const structure_facts& of, backend where, const std::string& reason) {
                      all.push_back({.structure = std::string(of.name),
@@ -140,7 +140,7 @@ std::unique_ptr<index> build(std::string_view structure, backend where, const co
     check_format("keys", keys.format);
     // Both kinds of probes may come: nobody has said which. Nothing is loaded for it.
     advised = advise({.n = keys.size, .key = keys.format, .where = where, .ordered = true},
-                     speed_table::built_in(), capabilities_of({core_entries}));
+                     speed_table::built_in(), capabilities_of({main_entries}));
     left.merge(advised.options);
     structure = advised.structure;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each backend exports: the way to its device, and what builds each structure there.
+// What each backend has: the way to its device, what it does with columns and indexes, and what
+// builds each structure there.
 #pragma once
 
 #include <memory>
@@ -78,7 +79,7 @@ struct operation_table {
   wide_builder* build_wide;
 };
 
-// In structure_builders.hpp.
+// In structure_builders.hpp, which the build makes.
 struct structure_builders;
 struct paper_builders;
 
@@ -93,18 +94,18 @@ struct backend_table {
 namespace cpu {
 extern const backend_table table;
 extern const operation_table operations;
-extern const structure_builders core_builders;
+extern const structure_builders main_builders;
 extern const paper_builders papers_builders;
 }  // namespace cpu
 namespace cuda {
 extern const backend_table table;
 extern const operation_table operations;
-extern const structure_builders core_builders;
+extern const structure_builders main_builders;
 extern const paper_builders papers_builders;
 }  // namespace cuda
 namespace optix {
 extern const backend_table table;
-extern const structure_builders core_builders;
+extern const structure_builders main_builders;
 extern const paper_builders papers_builders;
 }  // namespace optix
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "raydex/capability.hpp"
@@ -219,6 +220,11 @@ rmq_info info_of(const structure_facts& of, backend where, const column& values)
   info.value = values.format;
   info.n = values.size;
   return info;
+}
+
+std::uint64_t random_seed() {
+  std::random_device draw;
+  return std::uint64_t{draw()} << 32 | draw();
 }
 
 }  // namespace raydex

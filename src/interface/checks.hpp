@@ -90,4 +90,8 @@ std::uint64_t check_key(const char* argument, const key_parts& keys);
 void check_same_key(const char* argument, const key_parts& keys,
                     const std::vector<std::optional<key_format>>& formats);
 
+// Seeds that nobody can tell beforehand.
+// Another one each time.
+RAYDEX_INTERNAL std::uint64_t random_seed();
+
 }  // namespace raydex

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# All structures, a line each, at the end of this file:
+# All structures, a line each, below:
 #
 #   raydex_structure(NAME KEYS|MINIMA ON machine... [PAPERS] [OF structure] [RETURNS class])
 #
@@ -32,7 +32,7 @@ endfunction()
 
 macro(raydex_structure name kind)
   cmake_parse_arguments(of "PAPERS" "OF;RETURNS" "ON" ${ARGN})
-  set(library core)
+  set(library main)
   set(folder ${name})
   if(of_PAPERS)
     set(library papers)
@@ -112,9 +112,9 @@ raydex_structure(rmq_rx MINIMA ON cpu optix PAPERS RETURNS rmq)
 list(REMOVE_DUPLICATES declared)
 list(JOIN declared ";\n" declared)
 raydex_make(table_of_builders ${raydex_structures}/structure_builders.hpp.in structures/structure_builders.hpp)
-set(table_type_core structure_builders)
+set(table_type_main structure_builders)
 set(table_type_papers paper_builders)
-foreach(library core papers)
+foreach(library main papers)
   set(declared "${${library}_declared}")
   set(entries "${${library}_entries}")
   set(table_type ${table_type_${library}})

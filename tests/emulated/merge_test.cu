@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ascending points are merged with the entries. The merging kernel merges what it should, its
 // answers are right, and the search kernel answers the rest.
-#include "src/machines/cuda/keys/merge.cuh"
+#include "src/machines/cuda/lookups/merge.cuh"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/interface/platform.hpp"
+
 #include "src/interface/builders.hpp"
 
 #include <unistd.h>
@@ -53,6 +54,6 @@ extern const backend_table table{.where = backend::cpu,
                                  .why_unavailable = [] { return std::string(); },
                                  .open_platform = open_platform,
                                  .operations = &operations,
-                                 .structures = &core_builders};
+                                 .structures = &main_builders};
 
 }  // namespace raydex::cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/interface/builders.hpp"
 #include "src/interface/platform.hpp"
+
+#include "src/interface/builders.hpp"
 
 #include <mutex>
 #include <string>
@@ -196,6 +197,6 @@ extern const backend_table table{.where = backend::cuda,
                                  .why_unavailable = why_unavailable,
                                  .open_platform = open_platform,
                                  .operations = &operations,
-                                 .structures = &core_builders};
+                                 .structures = &main_builders};
 
 }  // namespace raydex::cuda

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/interface/platform.hpp"
+
 #include "src/interface/builders.hpp"
 
 #include <memory>
@@ -48,6 +49,6 @@ extern const backend_table table{.where = backend::optix,
                                  .why_unavailable = why_unavailable,
                                  .open_platform = open_platform,
                                  .operations = &cuda::operations,
-                                 .structures = &core_builders};
+                                 .structures = &main_builders};
 
 }  // namespace raydex::optix

@@ -11,8 +11,8 @@
 
 #include "raydex/core/joins/key_cells.hpp"
 #include "raydex/join.hpp"
+#include "src/interface/checks.hpp"
 #include "src/interface/located_index.hpp"
-#include "src/interface/random_seed.hpp"
 #include "src/operations/joins/slices.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 #include "src/operations/machine.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns a view into an index: the queries of core/lookups/lookup.hpp, run by a backend's executor
-// by a plan. `built_index_by` leaves to `Self::run(where, operation)` how an operation gets its
+// by a plan. `built_index_by` leaves to `Self::run(on, operation)` how an operation gets its
 // matches; in `built_index` the view searches for them.
 #pragma once
 

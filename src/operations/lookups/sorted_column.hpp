@@ -84,9 +84,8 @@ RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const c
                                                       const entry_order& order);
 }
 
-// A column as it was given, for structures that keep its order, whereas `sort_column` sorts it.
-// Each backend offers `take_column`.
-// The keys that are not missing, encoded, in the order of the column.
+// The keys of a column that are not missing, encoded, in its own order: for structures that keep
+// it. `take_column` of each machine makes it.
 template <class Key, class RowId>
 struct given_column {
   buffer<Key> keys;
@@ -104,6 +103,28 @@ namespace cuda {
 template <class Key, class RowId>
 RAYDEX_INTERNAL given_column<Key, RowId> take_column(const context& on, const column& keys,
                                                      const std::optional<column>& row_ids);
+}
+
+// A sorted column of encoded keys, as scenes are laid out over it.
+// The column belongs to somebody else.
+template <class Key>
+struct key_column {
+  const Key* keys;
+  std::uint64_t size;
+  Key smallest;
+  Key largest;
+};
+
+// Looks up the ends of a sorted column; synchronises.
+template <class Executor, class Key>
+key_column<Key> describe_keys(const context& on, const Key* keys, std::uint64_t size) {
+  if (size == 0) return {keys, 0, 0, 0};
+  const auto key_at = [&](std::uint64_t entry) {
+    Key key;
+    Executor::copy_out(on, &key, keys + entry, sizeof key);
+    return key;
+  };
+  return {keys, size, key_at(0), key_at(size - 1)};
 }
 
 }  // namespace raydex

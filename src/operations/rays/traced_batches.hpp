@@ -14,7 +14,6 @@
 #include "raydex/index.hpp"
 #include "raydex/rx.hpp"
 #include "src/operations/lookups/batch_plan.hpp"
-#include "src/operations/lookups/key_column.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
 

@@ -8,7 +8,6 @@
 #include "raydex/core/rays/cgrx_node_lists.hpp"
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
-#include "src/structures/shared/ray_options.hpp"
 #include "src/structures/shared/scene_options.hpp"
 #include "src/structures/structure_builders.hpp"
 

@@ -11,10 +11,10 @@
 #include "raydex/cgrx.hpp"
 #include "raydex/core/bits.hpp"
 #include "raydex/core/rays/cgrx.hpp"
-#include "src/operations/lookups/key_column.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
 #include "src/operations/rays/traced_batches.hpp"
-#include "src/structures/shared/ray_options.hpp"
+#include "src/structures/shared/scene_options.hpp"
 
 namespace raydex {
 

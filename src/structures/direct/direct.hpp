@@ -10,8 +10,8 @@
 #include "raydex/direct.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/built_ordered_index.hpp"
-#include "src/operations/lookups/key_column.hpp"
 #include "src/operations/lookups/repeated_keys.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex {
 

@@ -8,7 +8,6 @@
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
 #include "src/interface/watch.hpp"
-#include "src/structures/shared/ray_options.hpp"
 #include "src/structures/shared/scene_options.hpp"
 #include "src/structures/structure_builders.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "raydex/core/rays/key_scene.hpp"
 #include "raydex/rx.hpp"
-#include "src/structures/shared/ray_options.hpp"
+#include "src/structures/shared/scene_options.hpp"
 
 namespace raydex {
 

@@ -12,7 +12,7 @@
 
 #include "raydex/core/rays/rx.hpp"
 #include "raydex/rx.hpp"
-#include "src/operations/lookups/key_column.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
 #include "src/structures/rx/rx_grid.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "raydex/error.hpp"
-#include "src/structures/shared/options.hpp"
 
 namespace raydex {
 

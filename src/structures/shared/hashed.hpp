@@ -12,8 +12,8 @@
 
 #include "raydex/core/lookups/hash_build.hpp"
 #include "raydex/hash_options.hpp"
+#include "src/interface/checks.hpp"
 #include "src/interface/internal.hpp"
-#include "src/interface/random_seed.hpp"
 #include "src/operations/lookups/built_ordered_index.hpp"
 #include "src/operations/lookups/repeated_keys.hpp"
 #include "src/operations/lookups/spread_counts.hpp"

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "raydex/rx.hpp"
+#include "src/interface/internal.hpp"
 #include "src/interface/option_table.hpp"
 
 namespace raydex {
@@ -72,5 +74,13 @@ inline constexpr option_entry bits_option = slashed<&Options::bits>("bits", "23/
 template <class Options>
 inline constexpr option_entry scale_option =
     slashed<&Options::scale>("scale", "15/20", "steps along y and z, as powers of 2");
+
+// What is legal of options that structures with rays share, beyond what each says by itself.
+// Throws `invalid_argument`.
+void check_bits(const rx_bits& bits, const rx_scale& scale);
+
+// Throws `unsupported` where the largest key has no place; `remedy` says what to take.
+RAYDEX_INTERNAL void check_places(std::uint64_t largest_key, std::uint64_t largest_place,
+                                  const char* remedy);
 
 }  // namespace raydex

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// How a batch of probes is answered, written once for all structures and backends. A structure
-/// brings an `ordered_view`; a backend brings teams and runs the operations below for all probes.
+/// brings a view, such as `ordered_view`; a backend brings teams and runs the operations below for
+/// all probes.
 #pragma once
 
 #include <cstddef>

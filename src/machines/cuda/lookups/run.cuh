@@ -7,10 +7,10 @@
 #include <cstdint>
 
 #include "src/machines/cuda/executor.cuh"
-#include "src/machines/cuda/keys/merge.cuh"
 #include "src/machines/cuda/launch.cuh"
 #include "src/machines/cuda/lookups/block_sort.cuh"
 #include "src/machines/cuda/lookups/find_in_buckets.cuh"
+#include "src/machines/cuda/lookups/merge.cuh"
 #include "src/machines/cuda/lookups/repeated_keys.cuh"
 #include "src/machines/cuda/lookups/small_column.cuh"
 #include "src/machines/cuda/lookups/teams.cuh"

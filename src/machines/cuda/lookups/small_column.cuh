@@ -15,8 +15,8 @@
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/lookups/lookup.hpp"
-#include "src/machines/cuda/keys/merge.cuh"
 #include "src/machines/cuda/launch.cuh"
+#include "src/machines/cuda/lookups/merge.cuh"
 
 namespace raydex::cuda {
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/structures/shared/ray_options.hpp"
+#include "src/structures/shared/scene_options.hpp"
 
 #include <fmt/format.h>
 
 #include "raydex/error.hpp"
-#include "src/structures/shared/options.hpp"
 
 namespace raydex {
 
