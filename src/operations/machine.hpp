@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "raydex/core/config.hpp"
+#include "raydex/core/lookups/lookup.hpp"
+#include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/memory.hpp"
 #include "src/operations/lookups/batch_plan.hpp"
 #include "src/operations/lookups/edited.hpp"
@@ -18,7 +20,8 @@ namespace raydex {
 // What an executor is tried with.
 namespace archetype {
 
-struct operation {};  // has what those of core/lookups/lookup.hpp have
+using operation = core::first_of_points<
+    core::sorted_array_view<core::column_entries<std::uint32_t, std::uint32_t>>>;
 
 struct item {
   RAYDEX_HD void operator()(std::uint64_t /*i*/) const {}

@@ -38,6 +38,8 @@ struct executor {
 
   template <class Operation>
   static void run(const context& /*on*/, const batch_plan& /*plan*/, const Operation& operation) {
+    static_assert(core::operation<Operation>,
+                  "an operation has a result, a view, probes and an output");
     if constexpr (requires { operation.plain(); }) {
       if (operation.probes.are_plain()) return run_all(operation.plain());
     }

@@ -155,6 +155,16 @@ RAYDEX_HD inline void answer_probes(const Operation& operation, Team& team,
   }
 }
 
+/// What a machine runs for all probes of a batch: a result, over a view, for probes, into an
+/// output.
+template <class Operation>
+concept operation = requires(const Operation& asked) {
+  typename Operation::result;  // what is written per probe, or per match
+  asked.view;                  // the index, by value
+  asked.probes.size;           // the batch
+  asked.out;                   // where results go, or null
+};
+
 /// @name Operations. Those that visit every match gather them in a `partial`: `add` takes one, and
 /// `finish` writes the answer; `team.scan` may do so in several lanes and then merge. Others have
 /// an `answer(team, tickets, begin, end, out)` by ranks, or a `run(team, tickets, probes, out)` for

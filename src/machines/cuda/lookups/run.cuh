@@ -294,6 +294,8 @@ void start_best(const context& on, const batch_launch& planned, const Operation&
 
 template <class Operation>
 void executor::run(const context& on, const batch_plan& plan, const Operation& operation) {
+  static_assert(core::operation<Operation>,
+                "an operation has a result, a view, probes and an output");
   if (operation.probes.size == 0) return;
   if constexpr (finding_in_buckets<Operation>) {
     if (plan.share_buckets) return find_in_shared_buckets(on, operation);
