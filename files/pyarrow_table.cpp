@@ -31,7 +31,7 @@ namespace raydex::io {
 
 namespace {
 
-constexpr std::size_t widest = 8;
+constexpr std::size_t widest_key = 8;
 
 // A file that has no name, and goes with the program.
 class nameless_file {
@@ -188,7 +188,7 @@ class column_reader {
       const std::string_view text = texts.at(i);
       const bool ends_in_nul = !wanted_.type && text.ends_with('\0');
       if (wanted_.texts == csv_texts::any_length) {
-        if (text.size() > widest || ends_in_nul) return texts;
+        if (text.size() > widest_key || ends_in_nul) return texts;
       } else if (ends_in_nul) {
         fail(i, text, "ends in a NUL byte, which is not told from padding");
       } else if (text.size() > most()) {
@@ -207,7 +207,7 @@ class column_reader {
                        .validity = std::move(texts.validity)};
   }
 
-  std::size_t most() const { return wanted_.type ? wanted_.type->width : widest; }
+  std::size_t most() const { return wanted_.type ? wanted_.type->width : widest_key; }
   [[noreturn]] void fail(std::uint64_t row, std::string_view text, std::string_view what) const {
     throw invalid_argument(fmt::format("{}: row {}: '{}' in column {} {}", path_, row,
                                        printable(text, 40), printable(wanted_.name), what));

@@ -7,7 +7,7 @@ from pathlib import Path
 
 SITE = Path(__file__).resolve().parent
 ROOT = SITE.parents[1]
-sys.path[:0] = [str(SITE / "extensions"), str(ROOT / "scripts")]
+sys.path[:0] = [str(SITE / "extensions"), str(ROOT / "lab/scripts")]
 
 project = "raydex"
 author = "the authors of raydex"
