@@ -157,7 +157,7 @@ def test_wrong_words(program, structure, option):
         ("eytzinger", "k=many", ["option k: 'many'", "number", "2 to 33"]),
         ("eytzinger", "k=", ["option k: ''", "number"]),
         ("eytzinger", "k=-2", ["option k: '-2'", "number"]),
-        ("eytzinger", "ranges=lines", ["option ranges: 'lines'", "ranks", "path"]),
+        ("eytzinger", "ranges=path", ["option ranges: 'path'", "ranks"]),
         ("eytzinger", "levels=2", ["'levels'", "k=2..33", "layout=column|row"]),
         ("eytzinger", "search=lines", ["'search'", "k=2..33"]),
         ("eytzinger", "threads=100", ["option threads: 100", "128, 256, 512, 1024"]),
