@@ -399,6 +399,7 @@ def again(engine):
 def interrupted(engine, when):
     """Ctrl-C on process 0 in a call, which asks the same again: nobody gets what is of two calls."""
     index, keys = _index_of(engine)
+    rows = put(engine)(np.array([5, 6]))
     _works(index, keys)
     begin = time.monotonic()
     if engine.process == 0:
@@ -414,12 +415,12 @@ def interrupted(engine, when):
         }[when]
         undo = cases.replaced(of, name, interrupt)
         try:
-            index.insert(keys[:2], [5, 6]) if when == "editing" else index.count(keys)
+            index.insert(keys[:2], rows) if when == "editing" else index.count(keys)
             return "not interrupted"
         except KeyboardInterrupt:
             pass
         return (_error_of(index.count, keys[:3]), _error_of(lambda: index.info), time.monotonic() - begin)
-    error = _error_of(index.insert, keys[:2], [5, 6]) if when == "editing" else ("", "")
+    error = _error_of(index.insert, keys[:2], rows) if when == "editing" else ("", "")
     error = error if error[0] else _error_of(index.count, keys)
     error = error if error[0] else _error_of(index.count, keys)  # of the answers that were under way
     return (error, _error_of(lambda: index.info), time.monotonic() - begin)
