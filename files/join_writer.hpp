@@ -32,7 +32,7 @@ class row_number_writer {
 // A column of one table of a join, and its name in the output.
 struct output_column {
   std::string name;
-  bool of_build;  // of which table
+  bool of_build;  // whether of the build table, or of the probe table
   host_key_part cells;
 };
 

@@ -138,7 +138,7 @@ struct rx_options {
 /// sorted column and is refused: `rows`, places among the keys, joins, aggregates, and `edit`;
 /// `update` replaces the column. So are boxes and `mode=extended`, whose hits must be checked, and
 /// ranges of more than 2^16 rays (2^20 keys each); where keys lie that far apart, a batch of ranges
-/// synchronises. *Cost*: build: no sort. A point: a ray a part. A range: all of its rays, and a
+/// synchronises. *Cost*: a build: no sort. A point: a ray per part. A range: all of its rays, and a
 /// visit for each match. *Memory*: resident: what the engine builds, per row, and row ids where
 /// they are explicit or rows have no key.
 ///

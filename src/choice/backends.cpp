@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backends that are built; no other file asks which.
+// The backends that libraydex is built for; no other file of it asks which.
 #include "src/interface/builders.hpp"
 
 namespace raydex {

@@ -111,9 +111,8 @@ extern const paper_builders papers_builders;
 
 // The table of a backend; null where it is not built.
 const backend_table* find_backend(backend where) noexcept;
-// The same in libraydex_papers, for itself;
-const paper_builders* find_own_paper_builders(backend where) noexcept;
-// and for everybody, who asks for `what` of it. Throws `unavailable` where it is not installed.
+// The builders of libraydex_papers there, of which `what` is wanted; null if it has none. Throws
+// `unavailable` if it is not installed.
 RAYDEX_INTERNAL const paper_builders* find_paper_builders(backend where, std::string_view what);
 
 // What does this on a backend, which is built.

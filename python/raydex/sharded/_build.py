@@ -56,7 +56,7 @@ def build(
     most_probes: int | None = None,
     **options: Any,
 ) -> ShardedIndex:
-    """Builds an index over a column of which each process has a slice. A collective call.
+    """Builds an index over a column that is divided among processes, a slice each. A collective call.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def checked_row_ids(array: Any, there: Any, end: int = 2**63 - 1) -> Any:
 
 
 def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int], holders: str = "on process") -> Key:
-    """The type of a column of which each process has a slice. Slices without cells say nothing of it. `holders`:
+    """The type of a column that is divided among processes. Slices without cells do not count. `holders`:
     what has the slices, in messages."""
     typed = [at for at, size in enumerate(sizes) if size and not keys[at].is_void] or [0]
     first = typed[0]

@@ -24,7 +24,7 @@ SAMPLE = 4096  # keys of a slice, from which splitters are made
 
 
 class ShardedIndex:
-    """An index over a column of which each process has a slice, made by `raydex.sharded.build`.
+    """An index over a column that is divided among processes, a slice each, made by `raydex.sharded.build`.
 
     Each shard holds the keys of a range, with all their rows. Each process has one shard, or the only
     process several on several devices. Answers are those of one `raydex.Index` over the whole column: the

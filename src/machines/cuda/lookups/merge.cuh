@@ -414,7 +414,7 @@ merged merge_ascending(const context& on, const Operation& operation) {
     const std::uint64_t covered = 9 * size * policy::tile / probes / 8 + 32;
     std::uint64_t turns = 0;
     std::uint64_t most_entries = 0;
-    for (unsigned blocks = policy::blocks; blocks + 1 >= policy::blocks; --blocks) {
+    for (const unsigned blocks : {policy::blocks, policy::blocks - 1}) {
       const std::size_t of_warp = shared_memory_of_block(blocks) / policy::warps;
       constexpr std::size_t least_entries = 64;
       if (of_warp < padded(probe_bytes + (least_entries + 4) * entry_bytes)) return {};
