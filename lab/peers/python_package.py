@@ -5,6 +5,7 @@
     lab/peers/python_package.py searchsorted --device cpu    # NumPy, Polars, pandas
     lab/peers/python_package.py searchsorted --device cuda   # PyTorch, CuPy
     lab/peers/python_package.py join                         # Polars, DuckDB, pandas, on the CPU
+    lab/peers/python_package.py join_asof                    # the same, with `by` and without
 
 What kernels take by themselves is in `searchsorted.py`, what whole processes take in `columns.py`.
 
@@ -13,6 +14,10 @@ sorted, `v` is not (`--order ascending`: it is). `index` is `raydex.build(a).ran
 is what many calls with one `a` pay. `join`: `raydex.join(build=left, probe=right)` of unique keys in random order,
 all of which match, as pairs of row numbers, and what gives the same elsewhere: joined tables with the row numbers as
 columns.
+
+`join_asof`: `raydex.join_asof(quotes, trades)` by times in nanoseconds of five days, both sides sorted by time or
+neither (`--order`), and by symbols as well: numbers, or strings of six letters. `--sizes` are quotes, trades and
+symbols, 800000x200000x500. What needs sorted sides sorts them first, and puts the trades back in order.
 
 All have the same threads (`OMP_NUM_THREADS`, `POLARS_MAX_THREADS` and DuckDB's `threads` are set to the CPUs of
 this process). Answers are compared. Prints CSV: the median of `--repeats` calls in milliseconds after one that is
@@ -172,6 +177,81 @@ def measure_join(arguments):
             )
 
 
+def measure_join_asof(arguments):
+    import duckdb
+    import pandas
+    import polars
+
+    random = np.random.default_rng(7)
+    clock = Clock(arguments.repeats, lambda: None)
+    for size in arguments.sizes.split(","):
+        quotes, trades, symbols = map(int, size.split("x"))
+        times = [random.integers(0, 5 * 86400 * 10**9, rows) for rows in (quotes, trades)]
+        if arguments.order == "ascending":
+            times = [np.sort(one) for one in times]
+        numbers = [random.integers(0, symbols, rows).astype("int32") for rows in (quotes, trades)]
+        names = np.array([f"S{number:05d}" for number in range(symbols)])
+        strings = [polars.Series(names[one]) for one in numbers]
+        for dtype, by in (("none", None), ("int32", numbers), ("string", strings)):
+            columns = [{"t": one} for one in times]
+            if by is not None:
+                for each, key in zip(columns, by):
+                    each["s"] = key
+            columns[0]["row"], columns[1]["i"] = np.arange(quotes), np.arange(trades)
+            polars_of = [polars.DataFrame(each) for each in columns]
+            pandas_of = [one.to_pandas() for one in polars_of]
+            database = duckdb.connect()
+            database.execute(f"set threads = {THREADS}")
+            for name, frame in zip(("quotes", "trades"), pandas_of):
+                database.execute(f"create table {name} as select * from frame")
+                del frame
+            calls = {
+                "raydex": ("raydex", lambda times=times, by=by: raydex.join_asof(*times, by=by and tuple(by))),
+                "polars": ("polars", lambda x=polars_of, by=by: asof_by_polars(*x, by, arguments.order)),
+                "duckdb": ("duckdb", lambda x=database, by=by: asof_by_duckdb(x, by)),
+                "pandas": ("pandas", lambda x=pandas_of, by=by: asof_by_pandas(*x, by, arguments.order)),
+            }
+            yield from compare(
+                clock, calls, lambda x, y: np.array_equal(asof_rows(x), asof_rows(y)), call="join_asof", device="cpu",
+                dtype=dtype, size=size, order=arguments.order,
+            )
+
+
+def asof_by_polars(quotes, trades, by, order):
+    key = None if by is None else "s"
+    if order == "ascending":
+        return trades.join_asof(quotes, on="t", by=key, check_sortedness=False)
+    found = trades.sort("t").join_asof(quotes.sort("t"), on="t", by=key, check_sortedness=False)
+    return found.sort("i")
+
+
+def asof_by_pandas(quotes, trades, by, order):
+    import pandas
+
+    key = None if by is None else "s"
+    if order == "ascending":
+        return pandas.merge_asof(trades, quotes, on="t", by=key)
+    return pandas.merge_asof(trades.sort_values("t"), quotes.sort_values("t"), on="t", by=key).sort_values("i")
+
+
+def asof_by_duckdb(database, by):
+    and_key = "" if by is None else "and trades.s = quotes.s"
+    return database.sql(
+        f"select i, row from trades asof left join quotes on trades.t >= quotes.t {and_key}"
+    ).fetchnumpy()
+
+
+def asof_rows(found):
+    """The quote of each trade, or -1."""
+    if isinstance(found, np.ndarray):
+        return found
+    if isinstance(found, dict):
+        out = np.empty(len(found["i"]), "int64")
+        out[np.asarray(found["i"])] = np.ma.filled(found["row"], -1)
+        return out
+    return found["row"].fill_null(-1).to_numpy() if hasattr(found["row"], "fill_null") else found["row"].fillna(-1)
+
+
 def compare(clock, calls, equal, **what):
     own, answer = None, None
     for name, (library, call) in calls.items():
@@ -189,18 +269,22 @@ def compare(clock, calls, equal, **what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("call", choices=["searchsorted", "join"])
+    parser.add_argument("call", choices=["searchsorted", "join", "join_asof"])
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of searchsorted")
     parser.add_argument("--dtypes", default="int32,int64")
-    parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28, of joins 2^24")
-    parser.add_argument("--order", choices=["random", "ascending"], default="random", help="of the values")
+    parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28, of joins 2^24; see above")
+    parser.add_argument("--order", choices=["random", "ascending"], default="random", help="of the values or times")
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
-    searches = arguments.call == "searchsorted"
-    arguments.sizes = arguments.sizes or ("2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28" if searches else "2^24")
+    measure, sizes = {
+        "searchsorted": (measure_searchsorted, "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28"),
+        "join": (measure_join, "2^24"),
+        "join_asof": (measure_join_asof, "800000x200000x500,5000000x2000000x3000"),
+    }[arguments.call]
+    arguments.sizes = arguments.sizes or sizes
     writer = csv.DictWriter(sys.stdout, FIELDS)
     writer.writeheader()
-    for row in (measure_searchsorted if searches else measure_join)(arguments):
+    for row in measure(arguments):
         writer.writerow(row)
         sys.stdout.flush()
 

@@ -37,8 +37,7 @@ std::unique_ptr<asof_join> build_asof_join(backend where, const context& on, con
     throw invalid_argument("times: they are " + to_string(times.format) + "; times are numbers");
   if (!by.empty() && check_key("by", by) != times.size)
     throw invalid_argument("by: its columns have another number of rows than the times");
-  return operation_on(where, &operation_table::build_asof_join)(where, on, times, by,
-                                                                maker_of(where, {}));
+  return operation_on(where, &operation_table::build_asof_join)(where, on, times, by);
 } catch (...) {
   rethrow_as_error();
 }

@@ -14,6 +14,7 @@
 #include "raydex/join.hpp"
 #include "raydex/partition.hpp"
 #include "raydex/rmq.hpp"
+#include "src/interface/ascending_keys.hpp"
 #include "src/interface/internal.hpp"
 #include "src/interface/located_index.hpp"
 #include "src/interface/platform.hpp"
@@ -37,8 +38,7 @@ using interval_join_builder = std::unique_ptr<interval_join>(backend where, cons
                                                              const column& lower,
                                                              const column& upper);
 using asof_join_builder = std::unique_ptr<asof_join>(backend where, const context& on,
-                                                     const column& times, const key_parts& by,
-                                                     const index_maker& make);
+                                                     const column& times, const key_parts& by);
 
 using aggregate_builder = std::unique_ptr<aggregate>(const context& on, const index& over,
                                                      const std::optional<column>& values,
@@ -74,6 +74,7 @@ struct operation_table {
   splitter_chooser* choose_splitters;
   sorted_searcher* search_sorted;
   sorted_searcher* search_by_tree;
+  ascending_keys_builder* hold_ascending;
   row_id_widener* widen_row_ids;
   found_marker* mark_found;
   wide_builder* build_wide;

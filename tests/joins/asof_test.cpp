@@ -3,6 +3,7 @@
 // without a tolerance, among all rows and among those of a key.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -114,15 +115,16 @@ class asof : public backend_test {
     }
   }
 
+  // Keys are compared as `keys` says, if given.
   void check(const timed_rows<T>& build, const timed_rows<T>& probe,
-             key_comparison keys = key_comparison::column) const {
+             std::optional<key_comparison> keys = {}) const {
     const placed build_times(at(), build.times);
     const placed_table build_by(at(), build.by);
     const placed probe_times(at(), probe.times);
     const placed_table probe_by(at(), probe.by, true);
     const auto tested = build_asof_join(tested_backend(), at(), build_times.view, build_by.parts);
     EXPECT_EQ(tested->info().where, tested_backend());
-    EXPECT_EQ(tested->info().keys, keys);
+    EXPECT_EQ(tested->info().keys, keys.value_or(tested->info().keys));
     buffer<std::uint32_t> out(at(), probe.times.size());
     for (const asof_direction direction : directions) {
       for (const closeness which : {closeness::or_equal, closeness::strict}) {
@@ -144,15 +146,15 @@ class asof : public backend_test {
     return {times(size, true, random), make_table(shape, size, 12, missing, random)};
   }
 
-  void check_by(const table& shape, key_comparison keys) const {
+  void check_by(const table& shape, std::optional<key_comparison> keys = {}) const {
     auto random = generator();
     for (const bool missing : {false, true}) {
       SCOPED_TRACE(missing ? "some keys missing" : "all keys there");
       check(rows(300, shape, missing, random), rows(120, shape, missing, random), keys);
       if (this->HasFatalFailure()) return;
     }
-    check(rows(0, shape, false, random), rows(20, shape, false, random), keys);
-    check(rows(20, shape, false, random), rows(0, shape, false, random), keys);
+    check(rows(0, shape, false, random), rows(20, shape, false, random));
+    check(rows(20, shape, false, random), rows(0, shape, false, random));
   }
 };
 
@@ -180,28 +182,114 @@ using float_asof = asof<float>;
 using double_asof = asof<double>;
 
 TEST_F(int32_asof, by_a_number) {
-  check_by({cells_of<std::int32_t>{}}, key_comparison::packed);
+  check_by({cells_of<std::int32_t>{}});
 }
 TEST_F(int32_asof, by_bytes) {
   check_by({cells_of<bytes3>{}, cells_of<bytes1>{}}, key_comparison::packed);
 }
 TEST_F(int32_asof, by_a_long_number) {
-  check_by({cells_of<std::int64_t>{}}, key_comparison::hashed);
+  check_by({cells_of<std::int64_t>{}});
 }
 TEST_F(int64_asof, by_strings) {
   check_by({cells_of<std::string>{}}, key_comparison::hashed);
 }
 TEST_F(int64_asof, by_a_number) {
-  check_by({cells_of<std::int64_t>{}}, key_comparison::hashed);
+  check_by({cells_of<std::int64_t>{}});
 }
 TEST_F(float_asof, by_a_number) {
-  check_by({cells_of<float>{}}, key_comparison::packed);
+  check_by({cells_of<float>{}});
 }
 TEST_F(double_asof, by_two_columns) {
   check_by({cells_of<std::int32_t>{}, cells_of<std::string>{}}, key_comparison::hashed);
 }
 TEST_F(double_asof, by_as_many_columns_as_there_may_be) {
-  check_by(table(most_key_parts, cells_of<std::int32_t>{}), key_comparison::hashed);
+  check_by(table(most_key_parts, cells_of<std::int32_t>{}));
+}
+
+// Where keys or times begin, and how far they are apart.
+struct spread {
+  std::int64_t first = 0;
+  std::int64_t step = 1;
+  std::int64_t operator()(std::uint64_t number) const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(first) +
+                                     number * static_cast<std::uint64_t>(step));
+  }
+};
+
+// Rows of 60 different times and of some keys.
+timed_rows<std::int64_t> spread_rows(std::size_t size, bool ascend, const spread& keys,
+                                     std::uint64_t different, const spread& times,
+                                     std::mt19937_64& random) {
+  timed_rows<std::int64_t> rows;
+  cells_of<std::int64_t> by(size);
+  rows.times.resize(size);
+  for (auto& time : rows.times)
+    time = times(below(random, 60));
+  if (ascend) std::sort(rows.times.begin(), rows.times.end());
+  for (auto& key : by)
+    key = keys(below(random, different));
+  rows.by = {by};
+  return rows;
+}
+
+// Numbers are packed by what they span: to the last bit, in 32 bits and in 64; what does not fit
+// goes by a table, and then by ranks of the times. Probes lie outside of these spans, too.
+TEST_F(int64_asof, by_what_columns_span) {
+  using limits = std::numeric_limits<std::int64_t>;
+  constexpr std::int64_t wide = std::int64_t{1} << 57;
+  struct shape {
+    spread keys;
+    spread times;
+    key_comparison how;
+  };
+  const shape shapes[] = {
+      {{0, 1}, {1000, 10}, key_comparison::packed},
+      {{-7, 3}, {-100, 1}, key_comparison::packed},
+      {{0, 1}, {limits::min(), wide / 60}, key_comparison::packed},
+      {{-5, 1}, {limits::max() - 59, 1}, key_comparison::packed},
+      {{limits::min(), limits::max() / 4}, {0, 1}, key_comparison::hashed},
+      {{0, wide / 4}, {limits::min(), wide / 60}, key_comparison::hashed},
+      {{limits::min(), limits::max() / 4},
+       {limits::min(), limits::max() / 31},
+       key_comparison::hashed},
+  };
+  auto random = generator();
+  for (const shape& each : shapes) {
+    for (const bool ascend : {false, true}) {
+      SCOPED_TRACE("keys from " + std::to_string(each.keys.first) + ", times from " +
+                   std::to_string(each.times.first) + (ascend ? ", ascending" : ""));
+      const auto build = spread_rows(150, ascend, each.keys, 5, each.times, random);
+      auto probes = spread_rows(80, ascend, each.keys, 7, each.times, random);
+      for (const std::int64_t time :
+           {limits::min(), limits::min() + 1, each.times(~std::uint64_t{0}), each.times(60),
+            std::int64_t{0}, limits::max() - 1, limits::max()}) {
+        probes.times.emplace_back(time);
+        std::get<cells_of<std::int64_t>>(probes.by.front()).emplace_back(each.keys(1));
+      }
+      check(build, probes, each.how);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// More keys than the first table takes.
+TEST_F(int64_asof, by_many_strings) {
+  constexpr std::size_t size = 40000;
+  cells_of<std::string> names;
+  std::vector<std::int64_t> times(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    names.emplace_back(std::to_string(i / 2 * 7919));
+    times[i] = static_cast<std::int64_t>(i);
+  }
+  const placed_table by(at(), {names});
+  const auto there = at().upload(times);
+  const auto tested = build_asof_join(tested_backend(), at(), column(there), by.parts);
+  EXPECT_EQ(tested->info().keys, key_comparison::hashed);
+  buffer<std::uint32_t> out(at(), size);
+  tested->match(at(), column(there), by.parts, {.which = closeness::strict}, out);
+  const auto rows = at().download(out);
+  for (std::size_t i = 0; i < size; ++i)
+    ASSERT_EQ(rows[i], i % 2 == 0 ? not_found<std::uint32_t> : static_cast<std::uint32_t>(i - 1));
 }
 
 // Differences that a signed number does not hold.

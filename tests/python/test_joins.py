@@ -11,6 +11,7 @@ import raydex
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
+pl = pytest.importorskip("polars")
 
 KINDS = ("inner", "left", "semi", "anti")
 
@@ -218,6 +219,74 @@ def test_as_of(library, random, direction, exact, tolerance, keyed):
         np.testing.assert_array_equal(distance, expected)
     else:
         np.testing.assert_array_equal(found, merged["row"].fillna(-1))
+
+
+# Keys and times by what they span: in 32 bits, in 64, and not at all.
+AS_OF_KEYS = {
+    "dense": lambda number: number,
+    "negative": lambda number: -3 * number,
+    "sparse": lambda number: number * 10**18 - 4 * 10**18,
+    "extreme": lambda number: np.where(number % 2 == 0, -(2**63) + number, 2**63 - 1 - number),
+    "strings": lambda number: [f"key {i}" * (1 + i % 3) for i in number],
+    "two": lambda number: {"a": number // 3 - 1, "b": (number % 3).astype("int16")},
+    "number and string": lambda number: {"a": number // 3 + 10**17, "b": [f"{i}" for i in number % 3]},
+}
+AS_OF_TIMES = {
+    "days": lambda number: (number + 20000).astype("int32"),
+    "nanoseconds": lambda number: number * 10**13 + 1_600_000_000 * 10**9,
+    "extreme": lambda number: np.where(number % 2 == 0, -(2**63) + number, 2**63 - 1 - number),
+    "floating": lambda number: number / 7 - 10,
+}
+
+
+@pytest.mark.parametrize("times", AS_OF_TIMES)
+@pytest.mark.parametrize("keys", AS_OF_KEYS)
+def test_as_of_by_what_columns_span(random, keys, times):
+    build, probe = {}, {}
+    for side, rows in ((build, 400), (probe, 500)):
+        side["n"] = random.integers(0, 9 if side is build else 12, rows)
+        side["t"] = AS_OF_TIMES[times](random.integers(0, 90, rows) + (0 if side is build else random.integers(-9, 9)))
+    for order in ("as it is", "by time"):
+        if order == "by time":
+            for side in (build, probe):
+                at = np.argsort(side["t"], kind="stable")
+                side["n"], side["t"] = side["n"][at], side["t"][at]
+        frames = [pd.DataFrame({"t": side["t"], "n": side["n"]}).sort_values("t", kind="stable")
+                  for side in (build, probe)]
+        by = tuple(AS_OF_KEYS[keys](side["n"]) for side in (build, probe))
+        for direction in ("backward", "forward"):
+            for exact in (True, False):
+                merged = pd.merge_asof(
+                    frames[1].reset_index(names="i"), frames[0].reset_index(names="row"), on="t", by="n",
+                    direction=direction, allow_exact_matches=exact)
+                expected = merged.sort_values("i")["row"].fillna(-1)
+                found = raydex.join_asof(build["t"], probe["t"], by=by, direction=direction,
+                                         allow_exact_matches=exact)
+                np.testing.assert_array_equal(found, expected)
+            merged = pl.from_pandas(frames[1].reset_index(names="i")).join_asof(
+                pl.from_pandas(frames[0].reset_index(names="row")), on="t", by="n",
+                strategy=direction, check_sortedness=False)
+            found = raydex.join_asof(build["t"], probe["t"], by=by, direction=direction)
+            np.testing.assert_array_equal(found, merged.sort("i")["row"].cast(pl.Int64).fill_null(-1))
+
+
+def test_as_of_by_keys_with_missing_cells(random):
+    # A row without its key or its time is as one that is not there.
+    def side(rows):
+        holes = [random.random(rows) < 0.2 for _ in "kt"]
+        keys, times = random.integers(0, 5, rows), random.integers(0, 60, rows)
+        return pa.array(keys, mask=holes[0]), pa.array(times, mask=holes[1]), ~(holes[0] | holes[1]), keys, times
+
+    build, probe = side(300), side(300)
+    for strings in (False, True):
+        by = tuple(one[0].cast(pa.string()) if strings else one[0] for one in (build, probe))
+        found = raydex.join_asof(build[1], probe[1], by=by)
+        rows = [np.flatnonzero(one[2]) for one in (build, probe)]
+        expected = np.full(300, -1)
+        there = raydex.join_asof(build[4][rows[0]], probe[4][rows[1]], by=(build[3][rows[0]], probe[3][rows[1]]))
+        expected[rows[1]] = np.where(there < 0, -1, rows[0][there])
+        assert expected.max() >= 0
+        np.testing.assert_array_equal(found, expected)
 
 
 @with_arrow

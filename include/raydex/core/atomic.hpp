@@ -43,6 +43,18 @@ RAYDEX_HD inline void keep_smallest(std::uint64_t* number, std::uint64_t other) 
 #endif
 }
 
+/// Makes a number another one if that is larger; orders nothing else.
+RAYDEX_HD inline void keep_largest(std::uint64_t* number, std::uint64_t other) {
+#if defined(__CUDA_ARCH__)
+  atomicMax(reinterpret_cast<unsigned long long*>(number), other);
+#else
+  std::atomic_ref kept(*number);
+  std::uint64_t before = kept.load(std::memory_order_relaxed);
+  while (other > before && !kept.compare_exchange_weak(before, other, std::memory_order_relaxed)) {
+  }
+#endif
+}
+
 /// Reads what other threads may replace.
 template <class T>
 RAYDEX_HD inline T load_atomically(T* address) {

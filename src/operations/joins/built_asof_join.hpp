@@ -2,19 +2,27 @@
 // What the backends' as-of joins have in common: all but the executor.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "raydex/core/joins/asof.hpp"
+#include "raydex/core/joins/key_numbers.hpp"
 #include "raydex/error.hpp"
 #include "raydex/join.hpp"
 #include "raydex/pivot_tree.hpp"
+#include "src/interface/ascending_keys.hpp"
+#include "src/interface/builders.hpp"
 #include "src/interface/located_index.hpp"
 #include "src/operations/joins/key_index.hpp"
+#include "src/operations/joins/numbered_keys.hpp"
 #include "src/operations/joins/slices.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex {
 
@@ -24,38 +32,40 @@ namespace raydex {
 template <executor Executor>
 class built_asof_join final : public asof_join {
  public:
-  built_asof_join(backend where, const context& on, const column& times, const key_parts& by,
-                  const index_maker& make)
+  built_asof_join(backend where, const context& on, const column& times, const key_parts& by)
       : memory_(on.memory), times_(times), by_(by), formats_(formats_of(by)) {
     const context own{memory_, on.stream};
     where_ = where == backend::optix ? backend::cuda : where;  // neighbours need no rays
-    const key_parts both = beside(by, times);
     if (by.empty()) {
       entries_ = tree_over(own, times);
-    } else if (both.size() <= most_key_parts && composite_of(both, false).bits() <= 64) {
-      packed_ = true;
-      entries_ =
-          tree_over(own, packed<Executor>(own, composite_of(both, false), times.size).view());
+      const index_info& of = entries_->info();
+      info_.structure = of.structure;
+      info_.options = of.options;
+      info_.keys = key_comparison::column;
+      info_.entries = of.entries;
     } else {
-      rank_times(own, make);
+      choose_numbers(own);
+      order_rows(own);
     }
     Executor::synchronise(own);
-    const index_info& of = entries_->info();
-    info_ = {.structure = of.structure,
-             .options = of.options,
-             .where = where,
-             .keys = by.empty() ? key_comparison::column
-                     : packed_  ? key_comparison::packed
-                                : key_comparison::hashed,
-             .keys_differ = false,
-             .entries = of.entries,
-             .resident_bytes = memory_.current()};
+    info_.where = where;
+    info_.keys_differ = false;
+    info_.resident_bytes = memory_.current();
   }
 
  private:
+  // Keys above times, as numbers of one width.
+  using timed_keys = std::variant<buffer<std::uint32_t>, buffer<std::uint64_t>>;
+
+  static column view(const timed_keys& keys, const std::uint8_t* validity = nullptr) {
+    return std::visit([&](const auto& numbers) { return column(numbers, validity); }, keys);
+  }
+
   const key_format& time_format() const override { return times_.format; }
   const std::vector<std::optional<key_format>>& formats() const override { return formats_; }
-  row_id_type row_ids() const override { return entries_->info().row_ids; }
+  row_id_type row_ids() const override {
+    return times_.size < not_found<std::uint32_t> ? row_id_type::uint32 : row_id_type::uint64;
+  }
 
   static key_parts beside(const key_parts& by, const column& times) {
     key_parts both = by;
@@ -65,32 +75,84 @@ class built_asof_join final : public asof_join {
   std::unique_ptr<index> tree_over(const context& own, const column& keys) const {
     return build_pivot_tree(where_, own, keys);
   }
+  unsigned bits() const { return numbers_->bits() + time_bits_; }
 
-  // Orders rows by the first row of their key, then by the rank of their time.
-  void rank_times(const context& own, const index_maker& make) {
-    if (times_.size >= not_found<std::uint32_t>) refuse_ranked_times(times_.size);
-    keys_.emplace(own, by_, join_options{}, make);
-    ranked_times_ = tree_over(own, times_);
-    made_column made;
-    made.wide = {own, times_.size};
-    made.validity = {own, (times_.size + 7) / 8};
-    put_ranked(own, times_, by_, false, 0, made);
-    entries_ = tree_over(own, made.view());
+  // Times take the bits of `span` and of three numbers more: one for what is before them, one for
+  // what is behind, and ones in all bits, which no time has.
+  void give_times(std::uint64_t span) {
+    behind_ = span + 2;
+    time_bits_ =
+        span < ~std::uint64_t{0} - 3 ? static_cast<unsigned>(std::bit_width(span + 3)) : 64;
   }
 
-  // Writes rows of keys above ranks of times, less `before`.
-  void put_ranked(const context& on, const column& times, const key_parts& by, bool past,
-                  std::uint64_t before, made_column& made) const {
-    buffer<std::uint32_t> firsts(on, times.size);
-    buffer<std::uint64_t> ranks(on, times.size);
-    keys_->template first_rows<std::uint32_t>(on, by, firsts.data());
+  // Finds how keys fit beside times: by the spans of both; else by a table of the keys, and then
+  // by ranks of the times.
+  void choose_numbers(const context& own) {
+    const bool strings = std::ranges::any_of(
+        by_, [](const key_part& part) { return std::holds_alternative<string_column>(part); });
+    const key_parts measured = beside(strings ? key_parts{} : by_, times_);
+    const auto spans = spans_of<Executor>(own, composite_of(measured, false), times_.size);
+    const core::code_span& times = spans.back();
+    ascend_ = times_.validity == nullptr && times.descends == 0;
+    if (times.any()) first_ = times.first();
+    give_times(times.any() ? times.size() : 0);
+    if (!strings) numbers_.emplace(by_, spans);
+    if (!strings && bits() <= 64) return;
+    if (times_.size >= not_found<std::uint32_t>) refuse_ranked_times(times_.size);
+    numbers_.emplace(own, by_);
+    if (bits() <= 64) return;
+    ranked_times_ = tree_over(own, times_);
+    give_times(times_.size);
+  }
+
+  // Orders the rows by the numbers of their keys, then by time. Where times ascend, the numbers
+  // alone have to be sorted.
+  void order_rows(const context& own) {
+    buffer<std::uint32_t> slots;
+    buffer<std::uint64_t> ranks;
+    const core::key_numbers keys = numbers_->own(slots);
+    const timed_keys timed =
+        put(own, keys, time_numbers(own, times_, false, false, ranks), times_.size);
+    const auto validity =
+        validity_of<Executor>(own, composite_of(beside(by_, times_), false), times_.size);
+    ranks = {};
+    slots = {};
+    const entry_order order{.bits = {.first = ascend_ ? static_cast<int>(time_bits_) : 0,
+                                     .last = static_cast<int>(bits())}};
+    const column given = view(timed, validity.data());
+    dispatch(given.format, row_ids(), [&]<class Key, class RowId>() {
+      auto sorted = Executor::template sort_column<Key, RowId>(own, given, std::nullopt, order);
+      info_.entries = sorted.keys.size();
+      rows_ = std::move(sorted.row_ids);
+      ordered_ = operation_on(where_, &operation_table::hold_ascending)(own, column(sorted.keys));
+    });
+    info_.structure = "pivot_tree";
+    info_.keys = numbers_->by_table() ? key_comparison::hashed : key_comparison::packed;
+  }
+
+  // The numbers of times, or of ranks among the build side's, which lie in `ranks`. The one of a
+  // rank is the rank of the last build time that is before a probe, if that is asked for; else it
+  // is that of the next one.
+  core::time_numbers time_numbers(const context& on, const column& times, bool past, bool before,
+                                  buffer<std::uint64_t>& ranks) const {
+    core::time_numbers all{key_cells_of(times), first_, behind_, time_bits_};
+    if (!ranked_times_) return all;
+    ranks = {on, times.size};
     located_index(*ranked_times_).rank(on, points(times), past, ranks.data());
-    const core::put_ranked_times<std::uint32_t> put{firsts.data(), ranks.data(), before,
-                                                    made.wide.data()};
-    Executor::for_each(on, put, times.size);
-    Executor::for_each(
-        on, core::put_ranked_validity<std::uint32_t>{put, times.size, made.validity.data()},
-        made.validity.size());
+    all.times = key_cells_of(column(ranks, times.validity));
+    all.first = before ? 1 : 0;
+    return all;
+  }
+
+  timed_keys put(const context& on, const core::key_numbers& keys, const core::time_numbers& times,
+                 std::uint64_t size) const {
+    const auto written = [&](auto zero) {
+      using key = decltype(zero);
+      buffer<key> numbers(on, size);
+      Executor::for_each(on, core::put_timed_keys<key>{keys, times, numbers.data()}, size);
+      return timed_keys(std::move(numbers));
+    };
+    return bits() <= 32 ? written(std::uint32_t{}) : written(std::uint64_t{});
   }
 
   void do_match(const context& on, const column& times, const key_parts& by,
@@ -106,46 +168,52 @@ class built_asof_join final : public asof_join {
   template <class RowId>
   void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
              RowId* out) const {
-    buffer<RowId> before;
-    buffer<RowId> after;
-    if (how.direction != asof_direction::forward) {
-      before = {on, times.size};
-      find_closest(on, times, by, true, how.which, before.data());
+    core::take_closest<RowId> take{.probe_times = {{cells_of(times)}},
+                                   .build_times = {{cells_of(times_)}},
+                                   .build = {},
+                                   .sides = {},
+                                   .size = times.size,
+                                   .tolerance = tolerance_of(how),
+                                   .out = out};
+    buffer<RowId> rows[2];
+    buffer<std::uint64_t> ranks[2];
+    timed_keys timed;
+    core::key_numbers keys;
+    buffer<std::uint32_t> slots;
+    if (!by.empty()) keys = numbers_->of(on, by, slots);
+    for (const unsigned s : {0U, 1U}) {
+      const bool before = s == 0;
+      if (how.direction == (before ? asof_direction::forward : asof_direction::backward)) continue;
+      auto& side = take.sides[s];
+      side.before = before;
+      if (by.empty()) {
+        rows[s] = {on, times.size};
+        located_index(*entries_).closest(on, points(times), before, how.which, rows[s].data());
+        side.rows = rows[s].data();
+        continue;
+      }
+      bool past = before != (how.which == closeness::strict);
+      buffer<std::uint64_t> time_ranks;
+      if (ranked_times_ || take.sides[0].ranks == nullptr)
+        timed = put(on, keys, time_numbers(on, times, past, before, time_ranks), times.size);
+      if (ranked_times_) past = before;  // strictly or not, they are that of the row asked for
+      ranks[s] = {on, times.size};
+      ordered_->rank(on, view(timed), past, ranks[s].data());
+      side.ranks = ranks[s].data();
     }
-    if (how.direction != asof_direction::backward) {
-      after = {on, times.size};
-      find_closest(on, times, by, false, how.which, after.data());
-    }
-    Executor::for_each(on,
-                       core::take_closest<RowId>{{{cells_of(times)}},
-                                                 {{cells_of(times_)}},
-                                                 composite_of(by, false),
-                                                 composite_of(by_, false),
-                                                 before.data(),
-                                                 after.data(),
-                                                 tolerance_of(how),
-                                                 out},
-                       times.size);
+    if (!by.empty()) take.build = ordered_rows<RowId>(timed);
+    Executor::for_each(on, take, times.size);
   }
 
-  // Writes the row before or after each probe; where its key has none, any or none.
+  // The build rows in order, for these numbers of probes.
   template <class RowId>
-  void find_closest(const context& on, const column& times, const key_parts& by, bool before,
-                    closeness which, RowId* rows) const {
-    const located_index all(*entries_);
-    if (by.empty()) return all.closest(on, points(times), before, which, rows);
-    if (packed_) {
-      const made_column made =
-          packed<Executor>(on, composite_of(beside(by, times), false), times.size);
-      return all.closest(on, points(made.view()), before, which, rows);
-    }
-    // Ranks of build times below that of a probe are below how many these are.
-    made_column made;
-    made.wide = {on, times.size};
-    made.validity = {on, (times.size + 7) / 8};
-    const bool past = before != (which == closeness::strict);
-    put_ranked(on, times, by, past, before ? 1 : 0, made);
-    all.closest(on, points(made.view()), before, closeness::or_equal, rows);
+  core::timed_rows<RowId> ordered_rows(const timed_keys& probes) const {
+    return {.keys = ordered_->codes(),
+            .probes = view(probes).data,
+            .wide = std::holds_alternative<buffer<std::uint64_t>>(probes),
+            .time_bits = time_bits_,
+            .size = info_.entries,
+            .rows = std::get<buffer<RowId>>(rows_).data()};
   }
 
   std::uint64_t tolerance_of(const asof_options& how) const {
@@ -160,10 +228,17 @@ class built_asof_join final : public asof_join {
   column times_;
   key_parts by_;
   std::vector<std::optional<key_format>> formats_;
-  bool packed_ = false;
-  std::optional<key_index<Executor>> keys_;  // finds the first row of a key
-  std::unique_ptr<index> ranked_times_;
-  std::unique_ptr<index> entries_;  // times, beside keys
+  std::unique_ptr<index> entries_;  // over times; without keys
+
+  // With keys:
+  std::optional<numbered_keys<Executor>> numbers_;
+  bool ascend_ = false;                      // whether times do as they are given
+  std::uint64_t first_ = 0;                  // the code of the smallest time
+  std::uint64_t behind_ = 0;                 // see `core::time_numbers`
+  unsigned time_bits_ = 0;                   // likewise
+  std::unique_ptr<index> ranked_times_;      // if ranks stand in the place of times
+  std::unique_ptr<ascending_keys> ordered_;  // above times, of all rows
+  std::variant<buffer<std::uint32_t>, buffer<std::uint64_t>> rows_;  // in this order
 };
 
 }  // namespace raydex

@@ -115,17 +115,6 @@ class key_index {
         size_of(keys));
   }
 
-  // Writes the smallest row of each key, or the largest number.
-  template <class RowId>
-  void first_rows(const context& on, const key_parts& keys, RowId* out) const {
-    for_each_slice(size_of(keys), [&](std::uint64_t first, std::uint64_t size) {
-      const key_parts some = slice(keys, first, size);
-      made_column made;
-      located().first(on, points_of(on, some, made), out + first);
-      drop_different<RowId>(on, some, out + first, nullptr, nullptr);
-    });
-  }
-
  private:
   static key_comparison comparison_of(const core::composite_cells& keys) {
     if (keys.bits() > 64) return key_comparison::hashed;

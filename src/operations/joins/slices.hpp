@@ -63,7 +63,8 @@ inline core::key_cells key_cells_of(const string_column& strings) {
           strings.wide_offsets,
           true};
 }
-static_assert(core::composite_cells::most == most_key_parts, "a key has as many columns there");
+static_assert(core::composite_cells::most == most_key_parts + 1,
+              "a key has its columns there, and times beside it");
 inline core::composite_cells composite_of(const key_parts& parts, bool missing_equal) {
   core::composite_cells all;
   for (const key_part& part : parts)

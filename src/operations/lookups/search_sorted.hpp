@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
 
 #include "raydex/core/lookups/sorted_keys.hpp"
+#include "src/interface/ascending_keys.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/line_tree.hpp"
@@ -61,29 +64,60 @@ struct put_leaves {
 // stream.
 inline constexpr std::uint64_t least_quantised = std::uint64_t{1} << 22;
 
-// Searches by a tree that is made for the call. Ranks have 32 bits.
-template <class Executor>
-void search_by_tree(const context& on, const column& sorted, const column& wanted, bool past,
-                    std::uint64_t* out) {
-  dispatch(sorted.format, [&]<class Key, class Rank>() {
-    using entries = core::ranked_entries<Key, Rank>;
-    using view = core::line_tree_view<entries>;
+// Keys and a tree over them. Ranks have 32 bits; more keys are searched without a tree.
+template <class Key, class Executor>
+class built_ascending_keys final : public ascending_keys {
+  using entries = core::ranked_entries<Key, std::uint32_t>;
+  using view = core::line_tree_view<entries>;
+
+ public:
+  built_ascending_keys(const context& on, const column& sorted) : size_(sorted.size) {
     constexpr std::uint64_t leaf = core::line_entries;
-    buffer<Key> codes(on, (sorted.size + leaf - 1) / leaf * leaf);
-    Executor::for_each(on, put_leaves<Key>{{cells_of(sorted)}, sorted.size, codes.data()},
-                       codes.size());
-    const entries all(codes.data());
-    const auto tree = grow_line_tree<Executor>(
-        on, all, sorted.size,
-        sorted.size < least_quantised ? tree_nodes::exact : tree_nodes::automatic);
-    const view in(all, static_cast<Rank>(sorted.size), tree.template parts<view>());
+    leaves_ = {on, (size_ + leaf - 1) / leaf * leaf};
+    Executor::for_each(on, put_leaves<Key>{{cells_of(sorted)}, size_, leaves_.data()},
+                       leaves_.size());
+    codes_ = leaves_.data();
+    if (size_ == 0 || !has_tree()) return;
+    tree_ = grow_line_tree<Executor>(
+        on, entries(leaves_.data()), size_,
+        size_ < least_quantised ? tree_nodes::exact : tree_nodes::automatic);
+  }
+
+  void rank(const context& on, const column& wanted, bool past, std::uint64_t* out) const override {
+    if (size_ == 0) return Executor::clear(on, out, wanted.size);
+    if (!has_tree())
+      return search_sorted<Executor>(on, column(std::span(leaves_.data(), size_)), wanted, past,
+                                     out);
+    const view in(entries(leaves_.data()), static_cast<std::uint32_t>(size_),
+                  tree_.template parts<view>());
     Executor::run(
         on,
         plan_of(
             {},
             {.schedule = scheduling::fixed, .threads = 1024, .lookups = 4, .pin = pinning::full}),
         core::rank_points<view>{in, probes_of<Key>(points(wanted)), past, out});
+  }
+
+ private:
+  bool has_tree() const { return size_ < not_found<std::uint32_t>; }
+
+  std::uint64_t size_;
+  buffer<Key> leaves_;
+  line_tree<Key> tree_;
+};
+
+template <class Executor>
+std::unique_ptr<ascending_keys> hold_ascending(const context& on, const column& sorted) {
+  return dispatch_key(sorted.format, [&]<class Key>() -> std::unique_ptr<ascending_keys> {
+    return std::make_unique<built_ascending_keys<Key, Executor>>(on, sorted);
   });
+}
+
+// Searches by a tree that is made for the call.
+template <class Executor>
+void search_by_tree(const context& on, const column& sorted, const column& wanted, bool past,
+                    std::uint64_t* out) {
+  hold_ascending<Executor>(on, sorted)->rank(on, wanted, past, out);
 }
 
 }  // namespace raydex

@@ -22,11 +22,19 @@ struct double_buffer {
   double_buffer(const context& on, std::uint64_t size) : current(on, size), other(on, size) {}
 };
 
+// The bits [first, last) of keys.
+struct bit_range {
+  int first = 0;
+  int last = 64;  // or the width of the keys
+};
+
 // What entries are sorted by: keys, or hashes that stand in their place, by the function of a seed.
-// Where `given` is set, hashes by that seed are given in the place of keys.
+// Where `given` is set, hashes by that seed are given in the place of keys. Bits of keys below
+// `bits` ascend as they are given, or are all equal, and those above are equal.
 struct entry_order {
   std::optional<std::uint64_t> seed = std::nullopt;
   std::optional<std::uint64_t> given = std::nullopt;
+  bit_range bits = {};
 };
 
 // What a cell of a column is sorted by.

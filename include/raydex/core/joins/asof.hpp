@@ -3,11 +3,11 @@
 /// The build row with the closest time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
 #include "raydex/core/config.hpp"
-#include "raydex/core/joins/key_cells.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/key.hpp"
 
@@ -39,67 +39,92 @@ struct time_cells {
   }
 };
 
-/// Writes, as numbers, the first row of each key above the rank of each time.
+/// The build rows in the order of keys and times.
 template <class RowId>
-struct put_ranked_times {
-  const RowId* firsts;         ///< rows of keys, or the largest number
-  const std::uint64_t* ranks;  ///< of times; the largest number of a missing one
-  std::uint64_t before;        ///< to be taken from the ranks
-  std::uint64_t* out;          ///< the numbers
-  /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    out[i] = std::uint64_t{firsts[i]} << 32 | ((ranks[i] - before) & 0xffff'ffffU);
+struct timed_rows {
+  static constexpr RowId none = std::numeric_limits<RowId>::max();  ///< no row
+
+  const void* keys;    ///< what `put_timed_keys` wrote of each, ascending
+  const void* probes;  ///< and of each probe
+  bool wide;           ///< whether these numbers have 64 bits
+  unsigned time_bits;  ///< of a time in them
+  std::uint64_t size;  ///< how many rows
+  const RowId* rows;   ///< the rows
+
+  /// The row at a rank, if it has the key of probe `i`.
+  RAYDEX_HD RowId row(std::uint64_t i, std::uint64_t rank) const {
+    if (rank >= size) return none;
+    const std::uint64_t probe = number(probes, i);
+    const std::uint64_t times = (std::uint64_t{1} << time_bits) - 1;
+    if ((probe & times) == times) return none;  // no time has this number
+    return number(keys, rank) >> time_bits == probe >> time_bits ? load(rows + rank) : none;
+  }
+
+  /// Has a core fetch what `row` will read.
+  RAYDEX_HD void fetch(std::uint64_t rank) const {
+    if (rank >= size) return;
+    prefetch(static_cast<const std::byte*>(keys) + rank * (wide ? 8 : 4));
+    prefetch(rows + rank);
+  }
+
+ private:
+  RAYDEX_HD std::uint64_t number(const void* all, std::uint64_t i) const {
+    return wide ? load(static_cast<const std::uint64_t*>(all) + i)
+                : load(static_cast<const std::uint32_t*>(all) + i);
   }
 };
 
-/// Writes which of these numbers there are, eight a byte.
-template <class RowId>
-struct put_ranked_validity {
-  put_ranked_times<RowId> from;  ///< the numbers
-  std::uint64_t size;            ///< how many
-  std::uint8_t* out;             ///< a bit each
-  /// Writes byte `byte`.
-  RAYDEX_HD void operator()(std::uint64_t byte) const {
-    unsigned bits = 0;
-    for (unsigned bit = 0; bit < 8 && byte * 8 + bit < size; ++bit) {
-      const std::uint64_t i = byte * 8 + bit;
-      const bool found = from.firsts[i] != static_cast<RowId>(-1);
-      const bool ranked = from.ranks[i] != ~std::uint64_t{0} && from.ranks[i] >= from.before;
-      if (found && ranked) bits |= 1U << bit;
-    }
-    out[byte] = static_cast<std::uint8_t>(bits);
-  }
-};
-
-/// Takes, of the rows before and after each probe, the closer one that has its key and is near
-/// enough.
+/// Takes, of the rows before and after each probe, the closer one that is near enough.
 template <class RowId>
 struct take_closest {
   static constexpr RowId none = std::numeric_limits<RowId>::max();  ///< no row
 
-  time_cells probe_times;      ///< of the probes
-  time_cells build_times;      ///< of the build rows
-  composite_cells probe_keys;  ///< of the probes; none: all keys are equal
-  composite_cells build_keys;  ///< of the build rows
-  const RowId* before;         ///< a row a probe; null: not asked for
-  const RowId* after;          ///< likewise
-  std::uint64_t tolerance;     ///< the largest distance, as a code
-  RowId* out;                  ///< a row a probe
+  /// What was found on one side of each probe.
+  struct found {
+    const RowId* rows = nullptr;           ///< a row or none; null: see `ranks`
+    const std::uint64_t* ranks = nullptr;  ///< how many build rows are before it; null: nothing
+    bool before = false;                   ///< whether the last of these is meant, or the next one
+  };
+
+  time_cells probe_times;   ///< of the probes
+  time_cells build_times;   ///< of the build rows
+  timed_rows<RowId> build;  ///< where there are keys, what ranks are of
+  found sides[2];           ///< the one before comes first
+  std::uint64_t size;       ///< how many probes
+  std::uint64_t tolerance;  ///< the largest distance, as a code; the largest number: any
+  RowId* out;               ///< a row a probe
 
   /// Takes that of one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
+    const RowId first = row(i, sides[0]);
+    const RowId second = row(i, sides[1]);
+    if (tolerance == ~std::uint64_t{0} && (first == none || second == none)) {
+      out[i] = first == none ? second : first;
+      return;
+    }
     RowId taken = none;
     std::uint64_t nearest = 0;
-    for (const RowId* const rows : {before, after}) {
-      if (rows == nullptr || rows[i] == none) continue;
-      const RowId row = rows[i];
-      if (probe_keys.count != 0 && !probe_keys.equal(i, build_keys, row)) continue;
+    for (const RowId row : {first, second}) {
+      if (row == none) continue;
       const std::uint64_t distance = probe_times.distance(i, build_times, row);
       if (distance > tolerance || (taken != none && distance >= nearest)) continue;
       taken = row;
       nearest = distance;
     }
     out[i] = taken;
+  }
+
+ private:
+  RAYDEX_HD RowId row(std::uint64_t i, const found& side) const {
+    if (side.rows != nullptr) return side.rows[i];
+    if (side.ranks == nullptr) return none;
+    // Before rank 0 there is none.
+    const std::uint64_t less = side.before ? 1 : 0;
+#if !defined(__CUDA_ARCH__)
+    constexpr std::uint64_t ahead = 16;
+    if (i + ahead < size) build.fetch(side.ranks[i + ahead] - less);
+#endif
+    return build.row(i, side.ranks[i] - less);
   }
 };
 

@@ -39,7 +39,7 @@ struct key_cells {
 
 /// The columns of a key.
 struct composite_cells {
-  static constexpr unsigned most = 16;  ///< columns
+  static constexpr unsigned most = 17;  ///< columns: those of a key, and of times beside it
 
   key_cells parts[most];  ///< the first one highest
   unsigned count = 0;     ///< how many
@@ -67,6 +67,13 @@ struct composite_cells {
       all = part.bits() == 64 ? code : all << part.bits() | code;
     }
     return all;
+  }
+
+  /// Whether key `i` has all its values.
+  RAYDEX_HD bool complete(std::uint64_t i) const {
+    for (unsigned p = 0; p < count; ++p)
+      if (!parts[p].fixed.valid(i)) return false;
+    return true;
   }
 
   /// A hash of key `i`.

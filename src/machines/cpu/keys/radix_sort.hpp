@@ -9,6 +9,7 @@
 
 #include "raydex/memory.hpp"
 #include "src/machines/cpu/parallel.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cpu {
 
@@ -23,10 +24,12 @@ struct pairs {
   pairs(const context& on, std::uint64_t size) : keys(on, size), values(on, size) {}
 };
 
-// Sorts `input` by key; pairs of equal keys stay in their order. `other` is as large and ends up
-// with arbitrary contents. Cost: a pass over the pairs for each byte in which the keys differ.
+// Sorts `input` by these bits of the keys; pairs in which they are equal stay in their order.
+// `other` is as large and ends up with arbitrary contents. Cost: a pass over the pairs for each
+// byte in which the keys differ.
 template <class Key, class Value>
-void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& other) {
+void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& other,
+                bit_range bits = {}) {
   constexpr std::size_t digits = 256;
   using histogram = std::array<std::uint64_t, digits>;
   const std::uint64_t size = input.keys.size();
@@ -41,8 +44,10 @@ void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& 
     });
   };
 
-  for (unsigned shift = 0; shift < 8 * sizeof(Key); shift += 8) {
-    watch::tell("sorting", shift / 8 + 1, sizeof(Key));
+  const int last = std::min(bits.last, int{8 * sizeof(Key)});
+  for (int shift = bits.first; shift < last; shift += 8) {
+    watch::tell("sorting", static_cast<unsigned>(shift - bits.first) / 8 + 1,
+                static_cast<unsigned>(last - bits.first + 7) / 8);
     const auto digit = [shift](Key key) { return static_cast<std::size_t>((key >> shift) & 0xff); };
     const Key* keys = input.keys.data();
     const Value* values = input.values.data();

@@ -138,7 +138,7 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
     entries = {std::move(by_row.values), std::move(by_row.keys)};
     scratch = {std::move(by_row_scratch.values), std::move(by_row_scratch.keys)};
   }
-  radix_sort(on, entries, scratch);
+  radix_sort(on, entries, scratch, order.bits);
   return {std::move(entries.keys), std::move(entries.values), facts.max};
 }
 

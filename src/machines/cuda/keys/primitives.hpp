@@ -13,12 +13,6 @@
 
 namespace raydex::cuda {
 
-// The bits [first, last) of keys.
-struct bit_range {
-  int first = 0;
-  int last = 64;  // or the width of the keys
-};
-
 // Sorts (key, value) pairs by these bits of their keys, stably. `Value` counts the pairs: fewer
 // than 2^32 for 32 bits. Cost: a pass over the pairs for each 8 bits, and scratch for as many.
 template <class Key, class Value>

@@ -199,16 +199,17 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
               "cudaMemcpyAsync");
         return {std::move(sorted), std::move(rows.current), facts.max};
       }
-      sort_pairs(on, cells, sorted.data(), rows.current.data(), rows.other.data(), size);
+      sort_pairs(on, cells, sorted.data(), rows.current.data(), rows.other.data(), size,
+                 order.bits);
       return {std::move(sorted), std::move(rows.other), facts.max};
     }
   }
   // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
   if (facts.descents != 0) {
     sort_pairs(on, rows, codes);
-    sort_pairs(on, codes, rows);
+    sort_pairs(on, codes, rows, order.bits);
   } else if (order.seed.has_value() || !ascend(on, codes.current.data(), size)) {
-    sort_pairs(on, codes, rows);
+    sort_pairs(on, codes, rows, order.bits);
   }
   return {std::move(codes.current), std::move(rows.current), facts.max};
 }
