@@ -146,13 +146,15 @@ class built_asof_join final : public asof_join {
 
   timed_keys put(const context& on, const core::key_numbers& keys, const core::time_numbers& times,
                  std::uint64_t size) const {
-    const auto written = [&](auto zero) {
-      using key = decltype(zero);
-      buffer<key> numbers(on, size);
-      Executor::for_each(on, core::put_timed_keys<key>{keys, times, numbers.data()}, size);
-      return timed_keys(std::move(numbers));
-    };
-    return bits() <= 32 ? written(std::uint32_t{}) : written(std::uint64_t{});
+    buffer<std::uint32_t> narrow;
+    buffer<std::uint64_t> wide;
+    if (bits() <= 32) {
+      narrow = {on, size};
+    } else {
+      wide = {on, size};
+    }
+    Executor::for_each(on, core::put_timed_keys{keys, times, narrow.data(), wide.data()}, size);
+    return bits() <= 32 ? timed_keys(std::move(narrow)) : timed_keys(std::move(wide));
   }
 
   void do_match(const context& on, const column& times, const key_parts& by,

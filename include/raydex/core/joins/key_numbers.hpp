@@ -152,17 +152,21 @@ struct time_numbers {
 
 /// Writes keys above times, as numbers; ones in all bits where one of them is missing or has no
 /// number.
-template <class Key>
 struct put_timed_keys {
-  key_numbers keys;    ///< the keys
-  time_numbers times;  ///< as many times
-  Key* out;            ///< a number each
+  key_numbers keys;       ///< the keys
+  time_numbers times;     ///< as many times
+  std::uint32_t* narrow;  ///< a number each; null: see `wide`
+  std::uint64_t* wide;    ///< likewise
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const std::uint64_t key = times.times.fixed.valid(i) ? keys[i] : key_numbers::none;
-    out[i] = key == key_numbers::none ? static_cast<Key>(-1)
-                                      : static_cast<Key>(key << times.bits | times[i]);
+    const std::uint64_t number = key == key_numbers::none ? key : key << times.bits | times[i];
+    if (narrow != nullptr) {
+      narrow[i] = static_cast<std::uint32_t>(number);
+    } else {
+      wide[i] = number;
+    }
   }
 };
 
