@@ -15,7 +15,8 @@
 
 namespace raydex {
 
-// The spans of columns of one size, none of strings. Waits for the stream.
+// The spans of columns of one size, none of strings, and whether the last one descends. Waits for
+// the stream.
 template <executor Executor>
 std::vector<core::code_span> spans_of(const context& on, const core::composite_cells& columns,
                                       std::uint64_t size) {
@@ -25,8 +26,9 @@ std::vector<core::code_span> spans_of(const context& on, const core::composite_c
   Executor::clear(on, found.data(), found.size());
   for (unsigned p = 0; p < columns.count; ++p) {
     auto* const out = reinterpret_cast<core::code_span*>(found.data() + p * numbers);
-    Executor::for_each_in_warps(on, core::find_code_span{columns.parts[p], size, out},
-                                (size + chunk - 1) / chunk);
+    Executor::for_each_in_warps(
+        on, core::find_code_span{columns.parts[p], size, p + 1 == columns.count, out},
+        (size + chunk - 1) / chunk);
   }
   std::vector<core::code_span> spans(columns.count);
   Executor::copy_out(on, spans.data(), found.data(), found.bytes());

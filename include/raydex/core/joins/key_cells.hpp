@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
@@ -125,9 +126,13 @@ struct composite_cells {
     const std::uint64_t other_begin = b.begin(other);
     const std::uint64_t size = a.begin(i + 1) - begin;
     if (size != b.begin(other + 1) - other_begin) return false;
+#if defined(__CUDA_ARCH__)
     for (std::uint64_t at = 0; at < size; ++at)
       if (a.bytes[begin + at] != b.bytes[other_begin + at]) return false;
     return true;
+#else
+    return size == 0 || std::memcmp(a.bytes + begin, b.bytes + other_begin, size) == 0;
+#endif
   }
 };
 

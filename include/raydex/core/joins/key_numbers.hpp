@@ -19,7 +19,7 @@ namespace raydex::core {
 struct code_span {
   std::uint64_t above = 0;     ///< the largest code
   std::uint64_t below = 0;     ///< the complement of the smallest one; 0 where no cell has a code
-  std::uint64_t descends = 0;  ///< 1 if a code is smaller than the one before it, or may be
+  std::uint64_t descends = 0;  ///< 1 if a code is smaller than the one before it, if asked
 
   /// The smallest code.
   constexpr std::uint64_t first() const { return ~below; }
@@ -38,6 +38,7 @@ struct find_code_span {
 
   key_cells of;        ///< the column
   std::uint64_t size;  ///< its cells
+  bool in_order;       ///< whether to find out if codes descend
   code_span* out;      ///< zeros at first
 
   /// Looks at a chunk.
@@ -51,7 +52,7 @@ struct find_code_span {
       const std::uint64_t code = of.code(i);
       span.above = code > span.above ? code : span.above;
       span.below = ~code > span.below ? ~code : span.below;
-      if (i + 1 < size && of.code(i + 1) < code) span.descends = 1;
+      if (in_order && i + 1 < size && of.code(i + 1) < code) span.descends = 1;
     }
     const auto larger = [](std::uint64_t a, std::uint64_t b) { return a < b ? b : a; };
     span.above = group.reduce(span.above, larger);
