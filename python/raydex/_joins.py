@@ -426,8 +426,9 @@ def join_asof(
         the last one, `forward` the first one, as pandas and Polars do, and `nearest` the last one, or the
         first one if it is after the probe, as pandas does.
 
-    Cost: the build of an index, one or two searches a probe row. A key costs little beside a time where both fit 64 bits
-    by what they span, as days in nanoseconds and numbers of thousands of symbols do. Where `build` ascends, less is sorted.
+    Cost: the build of an index, one or two searches a probe row. A key costs little beside a time where both
+    fit 64 bits by what they span, as days in nanoseconds and thousands of symbols do. Where `build` ascends,
+    less is sorted.
     """
     if by is not None:
         if build_by is not None or probe_by is not None or not isinstance(by, tuple) or len(by) != 2:
