@@ -249,6 +249,7 @@ TEST_F(int64_asof, by_what_columns_span) {
       {{-5, 1}, {limits::max() - 59, 1}, key_comparison::packed},
       {{limits::min(), limits::max() / 4}, {0, 1}, key_comparison::hashed},
       {{0, wide / 4}, {limits::min(), wide / 60}, key_comparison::hashed},
+      {{7, 0}, {limits::min(), limits::max() / 31}, key_comparison::hashed},  // one key, 64 bits
       {{limits::min(), limits::max() / 4},
        {limits::min(), limits::max() / 31},
        key_comparison::hashed},

@@ -76,6 +76,8 @@ class built_asof_join final : public asof_join {
     return build_pivot_tree(where_, own, keys);
   }
   unsigned bits() const { return numbers_->bits() + time_bits_; }
+  // Whether keys are above times in 64 bits, by a shift of less than these.
+  bool fits() const { return time_bits_ < 64 && bits() <= 64; }
 
   // Times take the bits of `span` and of three numbers more: one for what is before them, one for
   // what is behind, and ones in all bits, which no time has.
@@ -97,10 +99,10 @@ class built_asof_join final : public asof_join {
     if (times.any()) first_ = times.first();
     give_times(times.any() ? times.size() : 0);
     if (!strings) numbers_.emplace(by_, spans);
-    if (!strings && bits() <= 64) return;
+    if (!strings && fits()) return;
     if (times_.size >= not_found<std::uint32_t>) refuse_ranked_times(times_.size);
     numbers_.emplace(own, by_);
-    if (bits() <= 64) return;
+    if (fits()) return;
     ranked_times_ = tree_over(own, times_);
     give_times(times_.size);
   }
