@@ -304,44 +304,6 @@ RAYDEX_EXPORT join_rows join_tables(backend where, const context& on, const key_
                                     join_side side = join_side::automatic,
                                     const join_options& options = {});
 
-/// Intervals [lower, upper] of keys, both ends included, asked which of them contain a point.
-///
-/// *Method*: the intervals in the order of their lower ends. Those that contain a point are among
-/// the first ones, whose lower end is not above it, and what is not among them ends before it: two
-/// ranks tell how many, and a tree of largest upper ends leads to each. *Cost* of a point: two
-/// searches; of a match, a few reads; the matches of one point are found by one thread, one after
-/// the other. *Memory*: two `pivot_tree` over the ends, a key and a row id an interval, and a
-/// fifteenth of the keys. Rows are ordered by probe row, then by lower end, then by build row.
-/// Intervals with a missing end, or whose lower end is above the upper one, contain nothing. Ends
-/// are in the order of keys, NaN last. The columns of the ends need not outlive the join.
-class RAYDEX_EXPORT interval_join {
- public:
-  interval_join(const interval_join&) = delete;
-  interval_join& operator=(const interval_join&) = delete;
-  virtual ~interval_join();
-
-  /// What it holds; `structure` is that of the ends.
-  const join_info& info() const noexcept { return info_; }
-  /// Joins points with the intervals that contain them.
-  std::unique_ptr<joined> match(const context& on, const column& points, join_kind kind) const;
-
- protected:
-  /// For implementations.
-  explicit interval_join(key_format format) : format_(format) {}
-  /// Answers `match`.
-  virtual std::unique_ptr<joined> do_match(const context& on, const column& points,
-                                           join_kind kind) const = 0;
-  join_info info_;  ///< what `info` returns
-
- private:
-  key_format format_;
-};
-
-/// Builds an interval join over ends of one format and number.
-RAYDEX_EXPORT std::unique_ptr<interval_join> build_interval_join(backend where, const context& on,
-                                                                 const column& lower,
-                                                                 const column& upper);
-
 /// How an as-of join looks for the build row of a probe.
 struct asof_options {
   asof_direction direction = asof_direction::backward;  ///< on which side

@@ -12,6 +12,7 @@
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/join.hpp"
+#include "raydex/order_join.hpp"
 #include "raydex/partition.hpp"
 #include "raydex/rmq.hpp"
 #include "src/interface/ascending_keys.hpp"
@@ -34,9 +35,17 @@ using minima_builder = std::unique_ptr<Structure>(const rmq_info& info, const co
 using join_builder = std::unique_ptr<join>(const context& on, const key_parts& keys,
                                            const join_options& options, const index_maker& make);
 using index_join_builder = std::unique_ptr<join>(const context& on, const index& over);
+using range_join_builder = std::unique_ptr<range_join>(backend where, const context& on,
+                                                       const column& values, const key_parts& by);
 using interval_join_builder = std::unique_ptr<interval_join>(backend where, const context& on,
                                                              const column& lower,
-                                                             const column& upper);
+                                                             const column& upper,
+                                                             const key_parts& by,
+                                                             closed_ends closed);
+using inequality_join_builder = std::unique_ptr<inequality_join>(backend where, const context& on,
+                                                                 const compared_column& first,
+                                                                 const compared_column& second,
+                                                                 const key_parts& by);
 using asof_join_builder = std::unique_ptr<asof_join>(backend where, const context& on,
                                                      const column& times, const key_parts& by);
 
@@ -68,7 +77,9 @@ struct operation_table {
   aggregate_builder* build_aggregate;
   join_builder* build_join;
   index_join_builder* build_index_join;
+  range_join_builder* build_range_join;
   interval_join_builder* build_interval_join;
+  inequality_join_builder* build_inequality_join;
   asof_join_builder* build_asof_join;
   divider* divide;
   splitter_chooser* choose_splitters;

@@ -89,6 +89,18 @@ std::uint64_t check_key(const char* argument, const key_parts& keys);
 // Refuses columns of other formats, which are nothing for strings.
 void check_same_key(const char* argument, const key_parts& keys,
                     const std::vector<std::optional<key_format>>& formats);
+// Checks the key beside columns of so many rows, which may be none if the build side has none.
+void check_by(const key_parts& by, const std::vector<std::optional<key_format>>& formats,
+              std::uint64_t size);
+
+// Checks of joins.
+void check_kind(join_kind kind);
+void check_comparison(comparison how);
+// Distances are not negative, and of integers whole.
+void check_distance(const char* argument, key_type type, const key_distance& given);
+void check_numbers(const char* argument, key_format format);
+// `of`: what has the format that is needed.
+void check_same_format(const char* argument, key_format own, key_format needed, const char* of);
 
 // Seeds that nobody can tell beforehand.
 // Another one each time.

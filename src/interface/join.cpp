@@ -27,38 +27,6 @@ std::string text_of(const std::optional<key_format>& format) {
   return format ? to_string(*format) : "strings";
 }
 
-bool is_floating(key_type type) {
-  return type == key_type::float32 || type == key_type::float64;
-}
-
-void check_kind(join_kind kind) {
-  to_string(kind);
-}
-
-// Distances are not negative, and of integers whole.
-void check_distance(const char* argument, key_type type, const key_distance& given) {
-  const double distance = given.real();
-  if (!(distance >= 0)) {
-    throw invalid_argument(fmt::format("{}: {}; it must be 0 or more", argument, distance));
-  }
-  if (!is_floating(type) && distance != std::floor(distance)) {
-    throw invalid_argument(
-        fmt::format("{}: {}; of integers it must be a whole number", argument, distance));
-  }
-}
-
-void check_numbers(const char* argument, key_format format) {
-  if (format.type != key_type::bytes) return;
-  throw invalid_argument(
-      fmt::format("{}: they are {}; distances are of numbers", argument, to_string(format)));
-}
-
-void check_same_format(const char* argument, key_format own, key_format needed, const char* of) {
-  if (own == needed) return;
-  throw invalid_argument(fmt::format("{}: they are {}, but {} are {}", argument, to_string(own), of,
-                                     to_string(needed)));
-}
-
 }  // namespace
 
 std::string_view to_string(join_kind kind) try {
@@ -76,6 +44,39 @@ std::string_view to_string(join_kind kind) try {
       fmt::format("kind: {} is none of inner, left, semi, anti", static_cast<int>(kind)));
 } catch (...) {
   rethrow_as_error();
+}
+
+void check_kind(join_kind kind) {
+  to_string(kind);
+}
+
+void check_comparison(comparison how) {
+  if (how <= comparison::greater_equal) return;
+  throw invalid_argument(fmt::format("comparison: {} is none", static_cast<int>(how)));
+}
+
+void check_distance(const char* argument, key_type type, const key_distance& given) {
+  const bool floating = type == key_type::float32 || type == key_type::float64;
+  const double distance = given.real();
+  if (!(distance >= 0)) {
+    throw invalid_argument(fmt::format("{}: {}; it must be 0 or more", argument, distance));
+  }
+  if (!floating && distance != std::floor(distance)) {
+    throw invalid_argument(
+        fmt::format("{}: {}; of integers it must be a whole number", argument, distance));
+  }
+}
+
+void check_numbers(const char* argument, key_format format) {
+  if (format.type != key_type::bytes) return;
+  throw invalid_argument(
+      fmt::format("{}: they are {}; distances are of numbers", argument, to_string(format)));
+}
+
+void check_same_format(const char* argument, key_format own, key_format needed, const char* of) {
+  if (own == needed) return;
+  throw invalid_argument(fmt::format("{}: they are {}, but {} are {}", argument, to_string(own), of,
+                                     to_string(needed)));
 }
 
 std::uint64_t check_key(const char* argument, const key_parts& keys) {
@@ -115,9 +116,17 @@ void check_same_key(const char* argument, const key_parts& keys,
   }
 }
 
+void check_by(const key_parts& by, const std::vector<std::optional<key_format>>& formats,
+              std::uint64_t size) {
+  if (by.empty() && formats.empty()) return;
+  const std::uint64_t rows = check_key("by", by);
+  check_same_key("by", by, formats);
+  if (rows == size) return;
+  throw invalid_argument(fmt::format("by: {} rows, but the columns beside it have {}", rows, size));
+}
+
 joined::~joined() = default;
 join::~join() = default;
-interval_join::~interval_join() = default;
 asof_join::~asof_join() = default;
 
 void joined::counts(const context& on, std::span<std::uint64_t> out) const try {
@@ -215,9 +224,7 @@ std::unique_ptr<joined> join::match_band(const context& on, const column& probe,
 std::unique_ptr<joined> join::match_compared(const context& on, const column& probe, comparison how,
                                              join_kind kind) const try {
   check_one_column(probe);
-  if (how > comparison::greater_equal) {
-    throw invalid_argument(fmt::format("comparison: {} is none", static_cast<int>(how)));
-  }
+  check_comparison(how);
   return checked_match(on, {.kind = kind, .from = &probe, .how = how});
 } catch (...) {
   rethrow_as_error();
@@ -230,41 +237,12 @@ std::unique_ptr<join> build_join(const context& on, const index& over) try {
   rethrow_as_error();
 }
 
-std::unique_ptr<joined> interval_join::match(const context& on, const column& points,
-                                             join_kind kind) const try {
-  check_space(on, info_.where);
-  check_kind(kind);
-  check_column("points", points);
-  check_same_format("points", points.format, format_, "the ends of the intervals");
-  return do_match(on, points, kind);
-} catch (...) {
-  rethrow_as_error();
-}
-
-std::unique_ptr<interval_join> build_interval_join(backend where, const context& on,
-                                                   const column& lower, const column& upper) try {
-  check_available(where);
-  check_space(on, where);
-  check_column("lower", lower);
-  check_column("upper", upper);
-  check_sizes("intervals", ranges(lower, upper), lower.size);
-  return operation_on(where, &operation_table::build_interval_join)(where, on, lower, upper);
-} catch (...) {
-  rethrow_as_error();
-}
-
 void asof_join::match(const context& on, const column& times, const key_parts& by,
                       const asof_options& how, const row_id_span& out) const try {
   check_space(on, info_.where);
   check_column("times", times);
   check_same_format("times", times.format, time_format(), "those of the build side");
-  if (!by.empty() || !formats().empty()) {
-    const std::uint64_t rows = check_key("by", by);
-    check_same_key("by", by, formats());
-    if (rows != times.size) {
-      throw invalid_argument(fmt::format("by: {} rows, but there are {} times", rows, times.size));
-    }
-  }
+  check_by(by, formats(), times.size);
   if (how.tolerance) check_distance("tolerance", times.format.type, *how.tolerance);
   check_row_ids(out, row_ids(), "the build side");
   if (out.size != times.size) {
