@@ -15,6 +15,7 @@
 #include "apps/cli/report.hpp"
 #include "files/progress.hpp"
 #include "raydex/join.hpp"
+#include "raydex/order_join.hpp"
 #include "raydex/session.hpp"
 
 namespace raydex::cli {

@@ -19,9 +19,9 @@
 #include "raydex/index.hpp"                    // IWYU pragma: export
 #include "raydex/interruptible.hpp"            // IWYU pragma: export
 #include "raydex/join.hpp"                     // IWYU pragma: export
-#include "raydex/order_join.hpp"               // IWYU pragma: export
 #include "raydex/layout.hpp"                   // IWYU pragma: export
 #include "raydex/memory.hpp"                   // IWYU pragma: export
+#include "raydex/order_join.hpp"               // IWYU pragma: export
 #include "raydex/partition.hpp"                // IWYU pragma: export
 #include "raydex/pivot_tree.hpp"               // IWYU pragma: export
 #include "raydex/pmr_resource.hpp"             // IWYU pragma: export

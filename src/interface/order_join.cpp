@@ -12,14 +12,10 @@ namespace raydex {
 
 namespace {
 
-// Checks what each build is given: columns of one size.
-void check_sides(backend where, const context& on, std::uint64_t size, std::uint64_t other,
-                 const key_parts& by) {
+// Checks what each build is given: a key beside columns of a size.
+void check_sides(backend where, const context& on, std::uint64_t size, const key_parts& by) {
   check_available(where);
   check_space(on, where);
-  if (size != other)
-    throw invalid_argument(
-        fmt::format("columns: of {} and of {} rows; they must agree", size, other));
   if (by.empty() || check_key("by", by) == size) return;
   throw invalid_argument(
       fmt::format("by: its columns have another number of rows than the {} beside them", size));
@@ -88,7 +84,7 @@ std::unique_ptr<joined> range_join::match_compared(const context& on, const colu
 std::unique_ptr<range_join> build_range_join(backend where, const context& on, const column& values,
                                              const key_parts& by) try {
   check_column("values", values);
-  check_sides(where, on, values.size, values.size, by);
+  check_sides(where, on, values.size, by);
   return operation_on(where, &operation_table::build_range_join)(where, on, values, by);
 } catch (...) {
   rethrow_as_error();
@@ -110,7 +106,7 @@ std::unique_ptr<joined> interval_join::match(const context& on, const column& lo
   check_match(on, info_.where, kind);
   check_probe("lower", lower, format_);
   check_probe("upper", upper, format_);
-  check_sizes_agree(lower, upper);
+  check_sizes("intervals", ranges(lower, upper), lower.size);
   check_by(by, by_, lower.size);
   if (how > interval_relation::encloses)
     throw invalid_argument(fmt::format("relation: {} is none", static_cast<int>(how)));
@@ -124,8 +120,8 @@ std::unique_ptr<interval_join> build_interval_join(backend where, const context&
                                                    const key_parts& by, closed_ends closed) try {
   check_column("lower", lower);
   check_column("upper", upper);
-  check_same_format("upper", upper.format, lower.format, "lower ends");
-  check_sides(where, on, lower.size, upper.size, by);
+  check_sizes("intervals", ranges(lower, upper), lower.size);
+  check_sides(where, on, lower.size, by);
   if (closed > closed_ends::neither)
     throw invalid_argument(fmt::format("closed: {} is none", static_cast<int>(closed)));
   return operation_on(where, &operation_table::build_interval_join)(where, on, lower, upper, by,
@@ -155,7 +151,8 @@ std::unique_ptr<inequality_join> build_inequality_join(backend where, const cont
   check_column("second", second.values);
   check_comparison(first.how);
   check_comparison(second.how);
-  check_sides(where, on, first.values.size, second.values.size, by);
+  check_sizes_agree(first.values, second.values);
+  check_sides(where, on, first.values.size, by);
   return operation_on(where, &operation_table::build_inequality_join)(where, on, first, second, by);
 } catch (...) {
   rethrow_as_error();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "raydex/join.hpp"
+#include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
 #include "tests/failures/sweep.hpp"
 

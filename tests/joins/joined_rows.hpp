@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "raydex/join.hpp"
+#include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
 #include "tests/conformance/oracle.hpp"
 #include "tests/support/tested_backend.hpp"

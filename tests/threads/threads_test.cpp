@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "raydex/join.hpp"
+#include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
 #include "tests/support/answers.hpp"
 #include "tests/support/random.hpp"

@@ -36,4 +36,21 @@ RAYDEX_HD constexpr unsigned first_bit(std::uint32_t bits) {
 #endif
 }
 
+/// How many bits are set.
+RAYDEX_HD constexpr unsigned count_bits(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__popc(bits));
+#else
+  return static_cast<unsigned>(std::popcount(bits));
+#endif
+}
+/// The same of 64 bits.
+RAYDEX_HD constexpr unsigned count_bits(std::uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__popcll(bits));
+#else
+  return static_cast<unsigned>(std::popcount(bits));
+#endif
+}
+
 }  // namespace raydex::core

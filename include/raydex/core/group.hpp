@@ -40,6 +40,13 @@ concept summing_group = group<G> && requires(const G& g, std::uint64_t x, std::u
   { g.sum_before(x, scratch) } -> std::same_as<std::uint64_t>;
 };
 
+/// Groups of up to 32 threads that decide together.
+template <class G>
+concept voting_group = group<G> && requires(const G& g, bool flag) {
+  // A bit of each thread: whether it has the flag.
+  { g.vote(flag) } -> std::same_as<std::uint32_t>;
+};
+
 /// Groups that divide their items among owners.
 template <class G>
 concept partitioning_group = reducing_group<G> &&
@@ -49,10 +56,11 @@ concept partitioning_group = reducing_group<G> &&
   { g.count_before(flag, number, total) } -> std::same_as<unsigned>;
 };
 
-/// Groups that are made of smaller ones, which divide their items among owners each.
+/// Groups that are made of smaller ones, which divide their items among owners each, or decide.
 template <class G>
 concept group_of_teams = summing_group<G> && requires(const G& g) {
-  { g.team() } -> partitioning_group;             // that of this thread
+  { g.team() } -> partitioning_group;  // that of this thread
+  { g.team() } -> voting_group;
   { g.team_number() } -> std::same_as<unsigned>;  // which of them it is
   { g.teams() } -> std::same_as<unsigned>;        // how many there are
 };
@@ -74,6 +82,8 @@ struct group_of_one {
   RAYDEX_HD static unsigned count_before(bool flag, unsigned /*number*/, unsigned& total) {
     return count_before(flag, total);
   }
+  /// Its own.
+  RAYDEX_HD static std::uint32_t vote(bool flag) { return flag ? 1 : 0; }
   /// None is before it.
   RAYDEX_HD static std::uint64_t sum_before(std::uint64_t /*x*/, std::uint64_t* /*scratch*/) {
     return 0;
@@ -85,7 +95,7 @@ struct group_of_one {
   }
 };
 static_assert(merging_group<group_of_one> && partitioning_group<group_of_one> &&
-                  summing_group<group_of_one>,
+                  summing_group<group_of_one> && voting_group<group_of_one>,
               "a group of one serves wherever groups do");
 
 }  // namespace raydex::core

@@ -80,6 +80,7 @@ class warp_group {
     total = static_cast<unsigned>(__popc(same));
     return static_cast<unsigned>(__popc(same & ((1U << lane()) - 1)));
   }
+  __device__ static std::uint32_t vote(bool flag) { return __ballot_sync(all_lanes, flag ? 1 : 0); }
   template <class T, class Combine>
   __device__ static T reduce(T x, const Combine& combine) {
     for (unsigned distance = 1; distance < warp; distance *= 2)

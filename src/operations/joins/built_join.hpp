@@ -11,10 +11,10 @@
 #include <variant>
 #include <vector>
 
-#include "raydex/core/joins/key_ranges.hpp"
 #include "raydex/join.hpp"
 #include "src/operations/joins/built_joined.hpp"
 #include "src/operations/joins/key_index.hpp"
+#include "src/operations/joins/key_ranges.hpp"
 #include "src/operations/joins/slices.hpp"
 
 namespace raydex {
@@ -130,16 +130,11 @@ class built_join final : public join {
       const column some = slice(all, first, size);
       buffer<Key> lower(on, size);
       buffer<Key> upper(on, size);
-      const auto put = [&](const auto& range) {
-        Executor::for_each(on,
-                           core::put_ranges<Key, std::remove_cvref_t<decltype(range)>>{
-                               {cells_of(some)}, range, lower.data(), upper.data()},
-                           size);
-      };
       if (what.how) {
-        put(core::side_range<Key>{side_of(*what.how)});
+        put_ranges<Executor>(on, some, core::side_range<Key>{side_of(*what.how)}, lower, upper);
       } else {
-        put(band_of<Key>(some.format.type, *what.distance));
+        put_ranges<Executor>(on, some, band_of<Key>(some.format.type, *what.distance), lower,
+                             upper);
       }
       // Codes are their own codes.
       look_up(on, ranges(column(lower, some.validity), column(upper, some.validity)), found, first);
@@ -159,16 +154,6 @@ class built_join final : public join {
         break;
     }
     return core::side_of_probe::not_below;
-  }
-
-  template <class Key>
-  static core::band_about<Key> band_of(key_type type, const key_distance& distance) {
-    using floating = typename core::band_about<Key>::floating;
-    if (type == key_type::float32 || type == key_type::float64)
-      return {0, static_cast<floating>(distance.real()), true};
-    constexpr Key most = std::numeric_limits<Key>::max();
-    const std::uint64_t whole = distance.whole();
-    return {whole > most ? most : static_cast<Key>(whole), 0, false};
   }
 
   tracking_resource memory_;  // the first to come, the last to go

@@ -44,8 +44,16 @@ class row_tiles {
   }
 
   std::uint64_t rows() const { return rows_; }
-  std::uint64_t tiles() const { return ends_.size(); }
-  const std::uint64_t* ends() const { return ends_.data(); }
+
+  // Has a `core::row_writer` or the like write a slice of them.
+  template <class Writer, class Found, class Out>
+  void write(const context& on, const Found& found, const core::row_slice<Out>& slice) const {
+    Executor::for_each_in_blocks(on, core::write_tile_rows<Writer>(found, ends_.data(), slice),
+                                 ends_.size());
+    Executor::for_each_in_blocks(
+        on, core::write_heavy_rows<Writer>(found, ends_.data(), slice),
+        (slice.end - slice.begin + core::rows_at_once - 1) / core::rows_at_once);
+  }
 
  private:
   buffer<std::uint64_t> ends_;
@@ -95,12 +103,7 @@ class built_joined final : public joined {
 
   void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
     with_slice(first, out, [&]<class Out>(const core::row_slice<Out>& slice) {
-      const located view = found_.view(kind());
-      Executor::for_each_in_blocks(
-          on, core::write_tile_rows<located, Out>(view, tiles_.ends(), slice), tiles_.tiles());
-      Executor::for_each_in_blocks(on,
-                                   core::write_heavy_rows<located, Out>(view, tiles_.ends(), slice),
-                                   (out.size + core::rows_at_once - 1) / core::rows_at_once);
+      tiles_.template write<core::row_writer<located, Out>>(on, found_.view(kind()), slice);
     });
   }
 

@@ -15,20 +15,19 @@
 
 namespace raydex {
 
-// The spans of columns of one size, none of strings, and whether the last one descends. Waits for
-// the stream.
+// The spans of columns of one size, none of strings, and whether those behind the first `keys` ones
+// descend. Waits for the stream.
 template <executor Executor>
 std::vector<core::code_span> spans_of(const context& on, const core::composite_cells& columns,
-                                      std::uint64_t size) {
+                                      std::uint64_t size, std::uint64_t keys) {
   constexpr std::uint64_t chunk = core::find_code_span::chunk;
   constexpr std::uint64_t numbers = sizeof(core::code_span) / sizeof(std::uint64_t);
   buffer<std::uint64_t> found(on, columns.count * numbers);
   Executor::clear(on, found.data(), found.size());
   for (unsigned p = 0; p < columns.count; ++p) {
     auto* const out = reinterpret_cast<core::code_span*>(found.data() + p * numbers);
-    Executor::for_each_in_warps(
-        on, core::find_code_span{columns.parts[p], size, p + 1 == columns.count, out},
-        (size + chunk - 1) / chunk);
+    Executor::for_each_in_warps(on, core::find_code_span{columns.parts[p], size, p >= keys, out},
+                                (size + chunk - 1) / chunk);
   }
   std::vector<core::code_span> spans(columns.count);
   Executor::copy_out(on, spans.data(), found.data(), found.bytes());

@@ -3,9 +3,9 @@
 
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
-#include "src/operations/joins/built_asof_join.hpp"
 #include "src/operations/joins/built_join.hpp"
 #include "src/operations/joins/key_index.hpp"
+#include "src/operations/joins/value_order.hpp"
 
 namespace raydex {
 
@@ -20,9 +20,9 @@ void refuse_hashes(unsigned tried) {
       tried));
 }
 
-void refuse_ranked_times(std::uint64_t rows) {
+void refuse_ranked_values(std::uint64_t rows) {
   throw unsupported(fmt::format(
-      "by: {} rows are too many for keys that do not fit 64 bits beside the time; up to {} are not",
+      "by: {} rows are too many for keys that do not fit 64 bits beside the value; up to {} are not",
       rows, not_found<std::uint32_t> - 1));
 }
 

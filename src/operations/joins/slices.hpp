@@ -63,8 +63,8 @@ inline core::key_cells key_cells_of(const string_column& strings) {
           strings.wide_offsets,
           true};
 }
-static_assert(core::composite_cells::most == most_key_parts + 1,
-              "a key has its columns there, and times beside it");
+static_assert(core::composite_cells::most == most_key_parts + 2,
+              "a key has its columns there, and two values beside it");
 inline core::composite_cells composite_of(const key_parts& parts, bool missing_equal) {
   core::composite_cells all;
   for (const key_part& part : parts)
@@ -80,6 +80,11 @@ void for_each_slice(std::uint64_t size, const F& f) {
   constexpr std::uint64_t most = std::uint64_t{1} << 22;
   for (std::uint64_t first = 0; first < size; first += most)
     f(first, std::min(most, size - first));
+}
+
+// The type of row numbers of so many rows.
+inline row_id_type row_ids_of(std::uint64_t rows) {
+  return rows < not_found<std::uint32_t> ? row_id_type::uint32 : row_id_type::uint64;
 }
 
 // Calls f(RowId()) for a type of row ids.

@@ -44,7 +44,7 @@ template <class RowId>
 struct timed_rows {
   static constexpr RowId none = std::numeric_limits<RowId>::max();  ///< no row
 
-  const void* keys;    ///< what `put_timed_keys` wrote of each, ascending
+  const void* keys;    ///< what `put_keyed_values` wrote of each, ascending
   const void* probes;  ///< and of each probe
   bool wide;           ///< whether these numbers have 64 bits
   unsigned time_bits;  ///< of a time in them

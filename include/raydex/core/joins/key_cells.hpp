@@ -40,7 +40,7 @@ struct key_cells {
 
 /// The columns of a key.
 struct composite_cells {
-  static constexpr unsigned most = 17;  ///< columns: those of a key, and of times beside it
+  static constexpr unsigned most = 18;  ///< columns: those of a key, and of two values beside it
 
   key_cells parts[most];  ///< the first one highest
   unsigned count = 0;     ///< how many

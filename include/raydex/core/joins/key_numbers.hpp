@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Keys of several columns as numbers of few bits, and times beside them in one number.
+/// Keys of several columns as numbers of few bits, and values below them in one number.
 #pragma once
 
 #include <cstddef>
@@ -135,34 +135,37 @@ struct key_numbers {
   }
 };
 
-/// Times as numbers in a span: 0 before it, and one more than its size behind it.
-struct time_numbers {
-  key_cells times;           ///< the column
-  std::uint64_t first = 0;   ///< the smallest code, whose number is 1
+/// Values as numbers in a span: 0 before it, and one more than its size behind it.
+struct value_numbers {
+  key_cells values;          ///< the column
+  bool descending = false;   ///< whether a larger value has a smaller number: by the complement
+  std::uint64_t first = 0;   ///< the smallest code, or complement of one, whose number is 1
   std::uint64_t behind = 0;  ///< the number of what is larger than all, if there is a larger code
   unsigned bits = 0;         ///< of a number, which none of them fills
+  std::uint64_t given = key_numbers::none;  ///< the number of any value, unless it is none
 
-  /// The number of time `i`.
+  /// The number of value `i`.
   RAYDEX_HD std::uint64_t operator[](std::uint64_t i) const {
-    const std::uint64_t code = times.code(i);
+    if (given != key_numbers::none) return given;
+    const std::uint64_t code = descending ? ~values.code(i) : values.code(i);
     if (code < first) return 0;
     const std::uint64_t after = code - first;
     return after < behind ? after + 1 : behind;
   }
 };
 
-/// Writes keys above times, as numbers; ones in all bits where one of them is missing or has no
+/// Writes keys above values, as numbers; ones in all bits where one of them is missing or has no
 /// number.
-struct put_timed_keys {
+struct put_keyed_values {
   key_numbers keys;       ///< the keys
-  time_numbers times;     ///< as many times
+  value_numbers values;   ///< as many values
   std::uint32_t* narrow;  ///< a number each; null: see `wide`
   std::uint64_t* wide;    ///< likewise
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    const std::uint64_t key = times.times.fixed.valid(i) ? keys[i] : key_numbers::none;
-    const std::uint64_t number = key == key_numbers::none ? key : key << times.bits | times[i];
+    const std::uint64_t key = values.values.fixed.valid(i) ? keys[i] : key_numbers::none;
+    const std::uint64_t number = key == key_numbers::none ? key : key << values.bits | values[i];
     if (narrow != nullptr) {
       narrow[i] = static_cast<std::uint32_t>(number);
     } else {

@@ -59,10 +59,6 @@ struct located_probes {
   RAYDEX_HD std::uint64_t rows(std::uint64_t probe) const {
     return rows_of_join(kind, matches(probe));
   }
-  /// Whether no probe has more than one.
-  RAYDEX_HD bool one_each() const {
-    return counts == nullptr || kind == joining::once_if_any || kind == joining::once_if_none;
-  }
   /// The build row of the k-th of them; `none` where there is none.
   RAYDEX_HD RowId build_row(std::uint64_t probe, std::uint64_t k) const {
     const RowId begin = load(begins + probe);
@@ -111,6 +107,8 @@ class tile_ends {
 
   /// Where the rows of a probe begin.
   RAYDEX_HD std::uint64_t begin(unsigned probe) const { return probe == 0 ? 0 : ends_[probe - 1]; }
+  /// Where they end.
+  RAYDEX_HD std::uint64_t end(unsigned probe) const { return ends_[probe]; }
 
   /// The probe that has row `i`, which exists: `from`, or one after it.
   template <class Group>
@@ -175,15 +173,16 @@ struct row_slice {
   Out* build_rows;      ///< the build row; null: not written
 };
 
-/// Writes a slice of the rows of a join.
-template <class Located, class Out>
-class row_writer {
+/// Which rows of a join each tile of probes has, and which of them are written.
+template <class Out>
+class tile_writer {
  public:
   static constexpr std::size_t most_scratch_bytes = tile_ends::scratch_bytes;  ///< of a group
 
   /// `ends`: where the rows of each tile end.
-  RAYDEX_HD row_writer(const Located& found, const std::uint64_t* ends, const row_slice<Out>& slice)
-      : found_(found), ends_(ends), slice_(slice) {}
+  RAYDEX_HD tile_writer(std::uint64_t probes, const std::uint64_t* ends,
+                        const row_slice<Out>& slice)
+      : probes_(probes), ends_(ends), slice_(slice) {}
 
   /// See `most_scratch_bytes`.
   RAYDEX_HD static std::size_t scratch_bytes() { return most_scratch_bytes; }
@@ -199,15 +198,56 @@ class row_writer {
   RAYDEX_HD bool is_heavy(std::uint64_t tile) const {
     return end_of(tile) - begin_of(tile) > heavy_rows;
   }
+  /// The tile that has a row.
+  RAYDEX_HD std::uint64_t tile_of(std::uint64_t row) const {
+    std::uint64_t first = 0;
+    std::uint64_t last = (probes_ + tile_probes - 1) / tile_probes - 1;
+    while (first < last) {
+      const std::uint64_t middle = first + (last - first) / 2;
+      if (end_of(middle) > row) {
+        last = middle;
+      } else {
+        first = middle + 1;
+      }
+    }
+    return first;
+  }
+  /// Leaves of the rows [begin, end) those of a tile that are in the slice.
+  RAYDEX_HD void clip(std::uint64_t tile, std::uint64_t& begin, std::uint64_t& end) const {
+    begin = latest(begin, latest(begin_of(tile), slice_.begin));
+    end = earliest(end, earliest(end_of(tile), slice_.end));
+  }
+  /// The slice.
+  RAYDEX_HD const row_slice<Out>& slice() const { return slice_; }
 
+ private:
+  RAYDEX_HD static std::uint64_t latest(std::uint64_t a, std::uint64_t b) { return a < b ? b : a; }
+  RAYDEX_HD static std::uint64_t earliest(std::uint64_t a, std::uint64_t b) {
+    return a < b ? a : b;
+  }
+
+  std::uint64_t probes_;
+  const std::uint64_t* ends_;
+  row_slice<Out> slice_;
+};
+
+/// Writes rows of a join, the threads of a group one after the other.
+template <class Located, class Out>
+class row_writer : public tile_writer<Out> {
+ public:
+  /// `ends`: where the rows of each tile end.
+  RAYDEX_HD row_writer(const Located& found, const std::uint64_t* ends, const row_slice<Out>& slice)
+      : tile_writer<Out>(found.size, ends, slice), found_(found) {}
+
+ protected:
   /// Writes those of a tile that are in the slice and in [begin, end).
   template <class Group>
   RAYDEX_HD void write(const Group& group, std::byte* scratch, std::uint64_t tile,
                        std::uint64_t begin, std::uint64_t end) const {
-    const std::uint64_t first = begin_of(tile);
-    begin = latest(begin, latest(first, slice_.begin));
-    end = earliest(end, earliest(end_of(tile), slice_.end));
+    this->clip(tile, begin, end);
     if (begin >= end) return;
+    const row_slice<Out>& slice = this->slice();
+    const std::uint64_t first = this->begin_of(tile);
     const tile_ends ends(scratch);
     const std::uint64_t first_probe = tile * tile_probes;
     ends.add_up(group, probes_of_tile(tile, found_.size),
@@ -215,85 +255,25 @@ class row_writer {
     unsigned probe = 0;
     for (std::uint64_t i = begin - first + group.lane(); i < end - first; i += group.lanes()) {
       probe = ends.probe_of(group, i, probe);
-      const std::uint64_t at = first + i - slice_.begin;
-      store_once(slice_.probe_rows + at, static_cast<Out>(first_probe + probe));
-      if (slice_.build_rows != nullptr) {
+      const std::uint64_t at = first + i - slice.begin;
+      store_once(slice.probe_rows + at, static_cast<Out>(first_probe + probe));
+      if (slice.build_rows != nullptr) {
         const auto row = found_.build_row(first_probe + probe, i - ends.begin(probe));
-        store_once(slice_.build_rows + at,
+        store_once(slice.build_rows + at,
                    row == Located::none ? std::numeric_limits<Out>::max() : static_cast<Out>(row));
       }
     }
     group.sync();
   }
 
-  /// The slice.
-  RAYDEX_HD const row_slice<Out>& slice() const { return slice_; }
-  /// How many tiles there are.
-  RAYDEX_HD std::uint64_t tiles() const { return (found_.size + tile_probes - 1) / tile_probes; }
-
  private:
-  // The same where no probe has more than one row: nobody has to look for the probe of a row.
-  template <class Group>
-  RAYDEX_HD void write_one_each(const Group& group, std::byte* scratch, std::uint64_t tile,
-                                std::uint64_t begin, std::uint64_t end) const {
-    const std::uint64_t first_probe = tile * tile_probes;
-    const unsigned probes = probes_of_tile(tile, found_.size);
-    std::uint64_t row = begin_of(tile);
-    if (group.lanes() == 1) {
-      for (unsigned i = 0; i < probes; ++i) {
-        if (found_.rows(first_probe + i) == 0) continue;
-        if (row >= begin && row < end) put(row, first_probe + i, 0);
-        ++row;
-      }
-      return;
-    }
-    // Neighbours take neighbours, in rounds, whose counts are 16 bits each of one number.
-    constexpr unsigned rounds = 4;
-    std::uint64_t own = 0;
-    RAYDEX_UNROLL
-    for (unsigned r = 0; r < rounds; ++r) {
-      const unsigned i = r * group.lanes() + group.lane();
-      if (i < probes && found_.rows(first_probe + i) != 0) own |= std::uint64_t{1} << (16 * r);
-    }
-    auto* const sums = reinterpret_cast<std::uint64_t*>(scratch);
-    const std::uint64_t before = group.sum_before(own, sums);
-    if (group.lane() == group.lanes() - 1) sums[0] = before + own;
-    group.sync();
-    const std::uint64_t all = sums[0];
-    RAYDEX_UNROLL
-    for (unsigned r = 0; r < rounds; ++r) {
-      const std::uint64_t at = row + (before >> (16 * r) & 0xffff);
-      const bool has_row = (own >> (16 * r) & 1) != 0;
-      if (has_row && at >= begin && at < end)
-        put(at, first_probe + r * group.lanes() + group.lane(), 0);
-      row += all >> (16 * r) & 0xffff;
-    }
-  }
-
-  // Writes a row, the k-th one of its probe.
-  RAYDEX_HD void put(std::uint64_t row, std::uint64_t probe, std::uint64_t k) const {
-    const std::uint64_t at = row - slice_.begin;
-    store_once(slice_.probe_rows + at, static_cast<Out>(probe));
-    if (slice_.build_rows == nullptr) return;
-    const auto build = found_.build_row(probe, k);
-    store_once(slice_.build_rows + at,
-               build == Located::none ? std::numeric_limits<Out>::max() : static_cast<Out>(build));
-  }
-
-  RAYDEX_HD static std::uint64_t latest(std::uint64_t a, std::uint64_t b) { return a < b ? b : a; }
-  RAYDEX_HD static std::uint64_t earliest(std::uint64_t a, std::uint64_t b) {
-    return a < b ? a : b;
-  }
-
   Located found_;
-  const std::uint64_t* ends_;
-  row_slice<Out> slice_;
 };
 
 /// Writes the rows of a tile, unless it is heavy.
-template <class Located, class Out>
-struct write_tile_rows : row_writer<Located, Out> {
-  using row_writer<Located, Out>::row_writer;
+template <class Writer>
+struct write_tile_rows : Writer {
+  using Writer::Writer;
 
   /// Writes those of one.
   template <summing_group Group>
@@ -303,9 +283,9 @@ struct write_tile_rows : row_writer<Located, Out> {
 };
 
 /// Writes the rows of heavy tiles among `rows_at_once` rows of the slice.
-template <class Located, class Out>
-struct write_heavy_rows : row_writer<Located, Out> {
-  using row_writer<Located, Out>::row_writer;
+template <class Writer>
+struct write_heavy_rows : Writer {
+  using Writer::Writer;
 
   /// Writes part `i`. A heavy tile has more rows than a part, so that it has the first row of it or
   /// the last one.
@@ -314,26 +294,10 @@ struct write_heavy_rows : row_writer<Located, Out> {
     const std::uint64_t begin = this->slice().begin + i * rows_at_once;
     const std::uint64_t left = this->slice().end - begin;
     const std::uint64_t end = begin + (left < rows_at_once ? left : rows_at_once);
-    const std::uint64_t first = tile_of(begin);
-    const std::uint64_t last = tile_of(end - 1);
+    const std::uint64_t first = this->tile_of(begin);
+    const std::uint64_t last = this->tile_of(end - 1);
     if (this->is_heavy(first)) this->write(group, scratch, first, begin, end);
     if (last != first && this->is_heavy(last)) this->write(group, scratch, last, begin, end);
-  }
-
- private:
-  // The tile that has a row.
-  RAYDEX_HD std::uint64_t tile_of(std::uint64_t row) const {
-    std::uint64_t first = 0;
-    std::uint64_t last = this->tiles() - 1;
-    while (first < last) {
-      const std::uint64_t middle = first + (last - first) / 2;
-      if (this->end_of(middle) > row) {
-        last = middle;
-      } else {
-        first = middle + 1;
-      }
-    }
-    return first;
   }
 };
 

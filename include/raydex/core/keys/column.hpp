@@ -117,6 +117,15 @@ struct put_codes {
   RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from[i]; }
 };
 
+/// Writes the complements of a column's codes, which are in the reverse order; of missing cells any.
+template <class Key>
+struct put_complements {
+  encoded_column<Key> from;  ///< the column
+  Key* out;                  ///< a number a cell
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = static_cast<Key>(~from[i]); }
+};
+
 /// A column of values to sum. Integers are read modulo 2^64, floats as double.
 struct value_column : cells {
   /// The value of cell `i`, an integer.

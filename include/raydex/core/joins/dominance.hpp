@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Dominance: of rows that have a place in one order and a rank in another, those of the first
+/// places whose rank is not below a bound. Intervals that contain a point are such rows (they begin
+/// before it, and end after it), overlaps are, and any two inequalities.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "raydex/core/atomic.hpp"
+#include "raydex/core/bits.hpp"
+#include "raydex/core/config.hpp"
+#include "raydex/core/group.hpp"
+#include "raydex/core/joins/key_cells.hpp"
+#include "raydex/core/joins/pairs.hpp"
+#include "raydex/core/keys/column.hpp"
+
+namespace raydex::core {
+
+/// Writes where each number of a permutation is.
+template <class Rank>
+struct put_inverse {
+  const Rank* numbers;  ///< the permutation
+  Rank* out;            ///< a place a number
+  /// Writes that of one place.
+  RAYDEX_HD void operator()(std::uint64_t place) const {
+    out[numbers[place]] = static_cast<Rank>(place);
+  }
+};
+
+/// Writes, at each place, the rank of the row there.
+template <class Rank>
+struct put_ranks {
+  const Rank* rows;         ///< by place
+  const Rank* rank_of_row;  ///< by row
+  Rank* out;                ///< by place
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t place) const { out[place] = rank_of_row[rows[place]]; }
+};
+
+/// Ranks by place, below levels that have the largest of `fan_out` entries of the level before
+/// each.
+template <class Rank>
+struct rank_tree {
+  static constexpr unsigned fan_out = 32;      ///< entries below one
+  static constexpr unsigned most_levels = 12;  ///< above the ranks
+
+  const Rank* ranks;                           ///< by place
+  const Rank* rows;                            ///< the row of each place
+  const Rank* largest;                         ///< all levels, the lowest one first
+  std::uint64_t size;                          ///< places
+  unsigned levels;                             ///< how many
+  std::uint64_t begins[most_levels + 1] = {};  ///< where each level begins in `largest`
+
+  /// Entries of a level; level 0 are the ranks.
+  RAYDEX_HD static constexpr std::uint64_t size_of(std::uint64_t size, unsigned level) {
+    for (unsigned l = 0; l < level; ++l)
+      size = (size + fan_out - 1) / fan_out;
+    return size;
+  }
+  /// How many levels so many ranks take: the last one has at most `fan_out` entries.
+  static constexpr unsigned levels_of(std::uint64_t size) {
+    unsigned levels = 0;
+    while (size_of(size, levels) > fan_out)
+      ++levels;
+    return levels;
+  }
+
+  /// Calls `visit(row, number)` for the rows from place `from` on whose rank is at least `least`,
+  /// in order, of which there are `count` or more: for number 0 to `count - 1`. The lanes of a team
+  /// visit different ones.
+  template <class Team, class Visit>
+  RAYDEX_HD void for_each_from(const Team& team, std::uint64_t from, Rank least,
+                               std::uint64_t count, const Visit& visit) const {
+    std::uint64_t seen = 0;
+    unsigned level = from == 0 ? levels : 0;
+    std::uint64_t at = from;  // an entry of the level: what comes before it is done
+    while (seen < count) {
+      if (level == 0) {
+        seen = visit_block(team, at, least, seen, count, visit);
+        at = at / fan_out + 1;
+        level = 1;
+        // The block was the last one of its parent.
+        while (at % fan_out == 0) {
+          at /= fan_out;
+          ++level;
+        }
+        continue;
+      }
+      const std::uint64_t next = first_of_block(team, level, at, least);
+      if (next % fan_out == 0 && next != at) {
+        at = next / fan_out;  // none: what follows their parent
+        ++level;
+      } else {
+        at = next * fan_out;
+        --level;
+      }
+    }
+  }
+
+ private:
+  // Visits what is left of a block of ranks from a place on; returns how many were seen.
+  template <class Team, class Visit>
+  RAYDEX_HD std::uint64_t visit_block(const Team& team, std::uint64_t from, Rank least,
+                                      std::uint64_t seen, std::uint64_t count,
+                                      const Visit& visit) const {
+    const std::uint64_t block = from / fan_out * fan_out;
+    for (unsigned i = team.lane(); i < fan_out; i += team.lanes()) {
+      const std::uint64_t place = block + i;
+      const bool is_one = place >= from && place < size && load(ranks + place) >= least;
+      const std::uint32_t flags = team.vote(is_one);
+      const std::uint64_t number = seen + count_bits(flags & ((1U << team.lane()) - 1));
+      if (is_one && number < count) visit(load(rows + place), number);
+      seen += count_bits(flags);
+      if (seen >= count) break;
+    }
+    return seen;
+  }
+
+  // The first entry of a level from `at` on, in its block, with a large enough rank below it; the
+  // first one of the next block where there is none.
+  template <class Team>
+  RAYDEX_HD std::uint64_t first_of_block(const Team& team, unsigned level, std::uint64_t at,
+                                         Rank least) const {
+    const Rank* const entries = largest + begins[level];
+    const std::uint64_t block = at / fan_out * fan_out;
+    const std::uint64_t end = size_of(size, level);
+    for (unsigned i = 0; i < fan_out; i += team.lanes()) {
+      const std::uint64_t entry = block + i + team.lane();
+      const std::uint32_t flags =
+          team.vote(entry >= at && entry < end && load(entries + entry) >= least);
+      if (flags != 0) return block + i + first_bit(flags);
+    }
+    return block + fan_out;
+  }
+};
+
+/// Writes the largest of `fan_out` entries of a level.
+template <class Rank>
+struct put_largest {
+  static constexpr unsigned fan_out = rank_tree<Rank>::fan_out;  ///< entries below one
+  const Rank* below;                                             ///< the level below
+  std::uint64_t size;                                            ///< its entries
+  Rank* out;                                                     ///< the level
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    Rank largest = 0;
+    for (std::uint64_t j = i * fan_out; j < (i + 1) * fan_out && j < size; ++j)
+      largest = below[j] < largest ? largest : below[j];
+    out[i] = largest;
+  }
+};
+
+/// Bits of as many entries as a word has, and how many ones are before them.
+template <class Rank>
+struct ranked_bits {
+  static constexpr unsigned entries = 8 * sizeof(Rank);  ///< of a word
+  Rank before;                                           ///< ones of the words before
+  Rank bits;                                             ///< the entries of this one
+
+  /// The ones before entry `i` of the word.
+  RAYDEX_HD Rank ones_before(unsigned i) const {
+    return before + static_cast<Rank>(count_bits(bits & ((Rank{1} << i) - 1)));
+  }
+};
+
+/// A wavelet matrix over places in the order of ranks: which place the row of each rank has. A
+/// level has a bit of each place, the highest one first, in the order that the bits before it leave
+/// them in, zeros before ones. (Claude, Navarro, Ordonez: The wavelet matrix, 2015.)
+template <class Rank>
+struct wavelet_matrix {
+  using word = ranked_bits<Rank>;  ///< bits of a level
+
+  const word* words = nullptr;  ///< those of all levels, the highest one first; null: none is built
+  std::uint64_t size = 0;       ///< places
+  unsigned levels = 0;          ///< bits of a place, and of `size`
+
+  /// How many words a level of so many places has: one more than those that are full.
+  RAYDEX_HD static constexpr std::uint64_t words_of(std::uint64_t size) {
+    return size / word::entries + 1;
+  }
+
+  /// How many rows of rank `least` or more have a place before `end`.
+  RAYDEX_HD Rank count(Rank least, Rank end) const {
+    auto range = all_from(least);
+    Rank found = 0;
+    for (unsigned level = 0; level < levels; ++level) {
+      const step next = step_of(level, range);
+      if ((end >> (levels - 1 - level) & 1) != 0) {
+        found += next.zeros.size();
+        range = next.ones;
+      } else {
+        range = next.zeros;
+      }
+    }
+    return found;
+  }
+
+  /// The place of the k-th one of them, counted from 0; there are more than k.
+  RAYDEX_HD Rank place_of(Rank least, Rank k) const {
+    auto range = all_from(least);
+    Rank place = 0;
+    for (unsigned level = 0; level < levels; ++level) {
+      const step next = step_of(level, range);
+      const bool one = k >= next.zeros.size();
+      if (one) k -= next.zeros.size();
+      range = one ? next.ones : next.zeros;
+      place = static_cast<Rank>(place << 1 | (one ? 1 : 0));
+    }
+    return place;
+  }
+
+ private:
+  struct bounds {
+    Rank begin;
+    Rank end;
+    RAYDEX_HD Rank size() const { return end - begin; }
+  };
+  struct step {
+    bounds zeros;
+    bounds ones;
+  };
+
+  RAYDEX_HD bounds all_from(Rank least) const { return {least, static_cast<Rank>(size)}; }
+
+  // Where the entries of a range are in the level after this one, by their bit.
+  RAYDEX_HD step step_of(unsigned level, const bounds& from) const {
+    const word* const own = words + level * words_of(size);
+    const auto all = static_cast<Rank>(size);
+    const Rank zeros = all - ones_before(own, all);
+    const Rank begin = ones_before(own, from.begin);
+    const Rank end = ones_before(own, from.end);
+    return {{from.begin - begin, from.end - end}, {zeros + begin, zeros + end}};
+  }
+  RAYDEX_HD static Rank ones_before(const word* level, Rank i) {
+    return load(level + i / word::entries).ones_before(static_cast<unsigned>(i % word::entries));
+  }
+};
+
+/// Writes the bits of a level, and how many ones each word has.
+template <class Rank>
+struct put_level_bits {
+  using word = ranked_bits<Rank>;                       ///< bits of a level
+  static constexpr unsigned chunk = 32;                 ///< words that a group writes
+  static constexpr std::size_t most_scratch_bytes = 0;  ///< none is needed
+  /// Likewise.
+  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
+
+  const Rank* places;   ///< in the order of the level
+  std::uint64_t size;   ///< how many
+  unsigned shift;       ///< to the bit
+  word* words;          ///< of the level
+  std::uint64_t* ones;  ///< a number a word
+
+  /// Writes a chunk.
+  template <class Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t c) const {
+    const std::uint64_t all = wavelet_matrix<Rank>::words_of(size);
+    for (std::uint64_t w = c * chunk; w < (c + 1) * chunk && w < all; ++w) {
+      Rank bits = 0;
+      for (unsigned i = 0; i < word::entries; i += group.lanes()) {
+        const std::uint64_t at = w * word::entries + i + group.lane();
+        bits |= Rank{group.vote(at < size && (load(places + at) >> shift & 1) != 0)} << i;
+      }
+      if (group.lane() != 0) continue;
+      words[w].bits = bits;
+      ones[w] = count_bits(bits);
+    }
+  }
+};
+
+/// Completes a level, and puts its places in the order of the next one.
+template <class Rank>
+struct put_next_level {
+  using word = ranked_bits<Rank>;  ///< bits of a level
+  const Rank* places;              ///< in the order of the level
+  std::uint64_t size;              ///< how many
+  const std::uint64_t* ones;       ///< of each word and all before it
+  word* words;                     ///< of the level; `before` is written
+  Rank* out;                       ///< the places in their next order
+  /// Puts a place, and with the first one of a word, or one behind all, completes the word.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t w = i / word::entries;
+    const auto in_word = static_cast<unsigned>(i % word::entries);
+    const Rank bits = words[w].bits;
+    const std::uint64_t before = ones[w] - count_bits(bits);
+    if (in_word == 0) words[w].before = static_cast<Rank>(before);
+    if (i == size) return;
+    const std::uint64_t ones_before = before + count_bits(bits & ((Rank{1} << in_word) - 1));
+    const std::uint64_t zeros = size - ones[size / word::entries];
+    out[(bits >> in_word & 1) != 0 ? zeros + ones_before : i - ones_before] = places[i];
+  }
+};
+
+/// From ranks of probes to how many rows they dominate.
+template <class Rank>
+struct count_dominated {
+  const std::uint64_t* end;     ///< of each probe the place behind the first ones; null: `size`
+  const std::uint64_t* least;   ///< the least rank; null: 0
+  const std::uint8_t* valid;    ///< a bit a probe; null: all match
+  std::uint64_t size;           ///< rows
+  wavelet_matrix<Rank> matrix;  ///< none: the rows of lower ranks are all among the first places
+  const Rank* rows;             ///< by rank; null: none are wanted
+  Rank* leasts;                 ///< the least rank of each, or its row where there is one
+  Rank* counts;                 ///< how many
+  std::uint64_t* most;          ///< the largest count so far
+  /// Counts those of one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t places = end == nullptr ? size : end[i];
+    const std::uint64_t lower = least == nullptr ? 0 : least[i];
+    Rank count = 0;
+    if (valid == nullptr || (load(valid + i / 8) >> (i % 8) & 1) != 0) {
+      if (matrix.words != nullptr) {
+        count = matrix.count(static_cast<Rank>(lower), static_cast<Rank>(places));
+      } else if (lower < places) {
+        count = static_cast<Rank>(places - lower);
+      }
+    }
+    leasts[i] = count == 1 && rows != nullptr ? rows[lower] : static_cast<Rank>(lower);
+    counts[i] = count;
+    if (count > load_atomically(most)) keep_largest(most, count);
+  }
+};
+
+/// Writes which intervals are some, eight a byte: those that have their ends and a key, and do not
+/// end before they begin.
+template <class Key>
+struct put_interval_validity {
+  encoded_column<Key> lower;  ///< their ends
+  encoded_column<Key> upper;  ///< likewise
+  composite_cells keys;       ///< their keys, or none
+  std::uint64_t size;         ///< how many
+  std::uint8_t* out;          ///< a bit each
+  std::uint64_t* empty;       ///< becomes 1 if the ends of one are equal; 0 at first
+  /// Writes byte `byte`.
+  RAYDEX_HD void operator()(std::uint64_t byte) const {
+    unsigned bits = 0;
+    bool equal = false;
+    for (unsigned bit = 0; bit < 8 && byte * 8 + bit < size; ++bit) {
+      const std::uint64_t i = byte * 8 + bit;
+      if (!lower.valid(i) || !upper.valid(i) || !keys.complete(i)) continue;
+      const Key begin = lower[i];
+      const Key end = upper[i];
+      if (begin <= end) bits |= 1U << bit;
+      equal |= begin == end;
+    }
+    out[byte] = static_cast<std::uint8_t>(bits);
+    if (equal && load_atomically(empty) == 0) keep_largest(empty, 1);
+  }
+};
+
+/// Probes, and the rows that each dominates.
+template <class RowId>
+struct dominating_probes {
+  located_probes<RowId> found;   ///< how many rows each has; `begins` are the least ranks
+  rank_tree<RowId> tree;         ///< the rows
+  wavelet_matrix<RowId> matrix;  ///< none: no probe has more than `most_skipped` rows
+
+  /// So many rows of a probe are passed over, if others write them.
+  static constexpr std::uint64_t most_skipped = 1024;
+};
+
+/// Writes a slice of the rows of a join of such probes, teams of a group parts of a tile.
+template <class RowId, class Out>
+class dominated_writer : public tile_writer<Out> {
+ public:
+  /// `ends`: where the rows of each tile end.
+  RAYDEX_HD dominated_writer(const dominating_probes<RowId>& probes, const std::uint64_t* ends,
+                             const row_slice<Out>& slice)
+      : tile_writer<Out>(probes.found.size, ends, slice), probes_(probes) {}
+
+ protected:
+  /// Writes those of a tile that are in the slice and in [begin, end).
+  template <class Group>
+  RAYDEX_HD void write(const Group& group, std::byte* scratch, std::uint64_t tile,
+                       std::uint64_t begin, std::uint64_t end) const {
+    this->clip(tile, begin, end);
+    if (begin >= end) return;
+    const located_probes<RowId>& found = probes_.found;
+    const tile_ends ends(scratch);
+    const std::uint64_t first_probe = tile * tile_probes;
+    ends.add_up(group, probes_of_tile(tile, found.size),
+                [&](unsigned i) { return found.rows(first_probe + i); });
+    const std::uint64_t first = this->begin_of(tile);
+    const auto team = team_of(group);
+    const std::uint64_t share = (end - begin + teams_of(group) - 1) / teams_of(group);
+    std::uint64_t row = begin - first + share * team_number_of(group);
+    const std::uint64_t last = row + share < end - first ? row + share : end - first;
+    unsigned probe = 0;
+    while (row < last) {
+      probe = ends.probe_of(team, row, probe);
+      const std::uint64_t k = row - ends.begin(probe);
+      const std::uint64_t left = ends.end(probe) - row;
+      const std::uint64_t count = left < last - row ? left : last - row;
+      write_probe(team, first_probe + probe, k, count, first + row - this->slice().begin);
+      row += count;
+    }
+    group.sync();
+  }
+
+ private:
+  // Writes rows k to k + count - 1 of a probe.
+  template <class Team>
+  RAYDEX_HD void write_probe(const Team& team, std::uint64_t probe, std::uint64_t k,
+                             std::uint64_t count, std::uint64_t at) const {
+    const auto& slice = this->slice();
+    const auto put = [&](std::uint64_t number, Out row) {
+      store_once(slice.probe_rows + at + number, static_cast<Out>(probe));
+      store_once(slice.build_rows + at + number, row);
+    };
+    if (probes_.found.matches(probe) == 0) {
+      if (team.lane() == 0) put(0, std::numeric_limits<Out>::max());
+      return;
+    }
+    const RowId least = load(probes_.found.begins + probe);
+    std::uint64_t from = 0;
+    if (k != 0 && probes_.matrix.words != nullptr) {
+      from = probes_.matrix.place_of(least, static_cast<RowId>(k));
+      k = 0;
+    }
+    probes_.tree.for_each_from(team, from, least, k + count, [&](RowId row, std::uint64_t number) {
+      if (number >= k) put(number - k, static_cast<Out>(row));
+    });
+  }
+
+  // The teams of a group; one that has none is one.
+  template <class Group>
+  RAYDEX_HD static auto team_of(const Group& group) {
+    if constexpr (group_of_teams<Group>) {
+      return group.team();
+    } else {
+      return group;
+    }
+  }
+  template <class Group>
+  RAYDEX_HD static unsigned teams_of(const Group& group) {
+    if constexpr (group_of_teams<Group>) {
+      return group.teams();
+    } else {
+      return 1;
+    }
+  }
+  template <class Group>
+  RAYDEX_HD static unsigned team_number_of(const Group& group) {
+    if constexpr (group_of_teams<Group>) {
+      return group.team_number();
+    } else {
+      return 0;
+    }
+  }
+
+  dominating_probes<RowId> probes_;
+};
+
+}  // namespace raydex::core

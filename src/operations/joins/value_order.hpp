@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a build side in the order of a key and a value, and ranks of probes among them.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "raydex/core/joins/key_numbers.hpp"
+#include "raydex/join.hpp"
+#include "raydex/pivot_tree.hpp"
+#include "src/interface/ascending_keys.hpp"
+#include "src/interface/builders.hpp"
+#include "src/interface/dispatch.hpp"
+#include "src/interface/located_index.hpp"
+#include "src/operations/joins/key_index.hpp"
+#include "src/operations/joins/numbered_keys.hpp"
+#include "src/operations/joins/slices.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
+
+namespace raydex {
+
+// So many build rows have no numbers of 32 bits.
+[[noreturn]] void refuse_ranked_values(std::uint64_t rows);
+
+// A column to be ordered.
+struct ordered_column {
+  column values;
+  bool descending = false;
+};
+
+// How a value is written below a key.
+struct number_span {
+  std::uint64_t first = 0;   // the smallest code, or the smallest complement of one
+  std::uint64_t behind = 2;  // see `core::value_numbers`
+  unsigned bits = 2;
+  bool ascends = false;  // whether values do as they are given
+  bool ranked = false;   // whether ranks stand in the place of values
+
+  // Values take the bits of a span and of three numbers more: one for what is before them, one for
+  // what is behind, and ones in all bits, which none has.
+  void give(std::uint64_t span) {
+    behind = span + 2;
+    bits = span < ~std::uint64_t{0} - 3 ? static_cast<unsigned>(std::bit_width(span + 3)) : 64;
+  }
+  bool fits_below(unsigned key_bits) const { return bits < 64 && bits + key_bits <= 64; }
+};
+
+// The numbers of keys, and how values are written below them. Keys have one number in all orders.
+template <executor Executor>
+struct keyed_values {
+  numbered_keys<Executor> keys;
+  std::vector<number_span> values;  // of each column
+};
+
+// Finds how keys fit above each of some columns: by the spans of both; else by a table of the keys,
+// and then by ranks of the values. `by` is not empty and outlives it. Waits for the stream.
+template <executor Executor>
+keyed_values<Executor> number_above(const context& own, const key_parts& by,
+                                   std::span<const ordered_column> columns) {
+  const std::uint64_t size = size_of(by);
+  const bool strings = std::ranges::any_of(
+      by, [](const key_part& part) { return std::holds_alternative<string_column>(part); });
+  key_parts measured = strings ? key_parts{} : by;
+  const std::uint64_t keys = measured.size();
+  for (const ordered_column& one : columns)
+    measured.emplace_back(one.values);
+  const auto spans = spans_of<Executor>(own, composite_of(measured, false), size, keys);
+  std::vector<number_span> values;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const core::code_span& found = spans[keys + c];
+    number_span span;
+    span.ascends =
+        columns[c].values.validity == nullptr && found.descends == 0 && !columns[c].descending;
+    if (found.any()) span.first = columns[c].descending ? ~found.above : found.first();
+    span.give(found.any() ? found.size() : 0);
+    values.push_back(span);
+  }
+  const auto fit = [&](const numbered_keys<Executor>& numbers) {
+    return std::ranges::all_of(
+        values, [&](const number_span& span) { return span.fits_below(numbers.bits()); });
+  };
+  if (!strings) {
+    numbered_keys<Executor> numbers(by, spans);
+    if (fit(numbers)) return {std::move(numbers), std::move(values)};
+  }
+  if (size >= not_found<std::uint32_t>) refuse_ranked_values(size);
+  numbered_keys<Executor> numbers(own, by);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (values[c].fits_below(numbers.bits())) continue;
+    values[c].ranked = true;
+    values[c].first = columns[c].descending ? ~size : 0;
+    values[c].give(size);
+  }
+  return {std::move(numbers), std::move(values)};
+}
+
+// Numbers of one width.
+using keyed_numbers = std::variant<buffer<std::uint32_t>, buffer<std::uint64_t>>;
+
+inline column column_of(const keyed_numbers& keyed, const std::uint8_t* validity = nullptr) {
+  return std::visit([&](const auto& numbers) { return column(numbers, validity); }, keyed);
+}
+
+template <executor Executor>
+class value_order {
+ public:
+  // Of the rows that `validity` marks, by value alone.
+  value_order(const context& own, backend where, const ordered_column& of,
+              const std::uint8_t* validity)
+      : where_(where), descending_(of.descending) {
+    column values = of.values;
+    keyed_numbers turned;
+    if (descending_) {
+      turned = complement(own, values);
+      values = column_of(turned);
+    }
+    values.validity = validity;
+    order(own, values, {});
+  }
+  // Of these, by the number of their key among `keys`, of `key_bits` bits, then by value. If values
+  // ascend, only the numbers of keys have to be sorted.
+  value_order(const context& own, backend where, const ordered_column& of, const number_span& span,
+              const core::key_numbers& keys, unsigned key_bits, const std::uint8_t* validity)
+      : where_(where), descending_(of.descending), span_(span), key_bits_(key_bits) {
+    if (span.ranked) ranked_ = build_pivot_tree(where, own, of.values);
+    const keyed_numbers numbers = numbers_of(own, keys, of.values, descending_);
+    order(own, column_of(numbers, validity),
+          {.bits = {.first = span.ascends ? static_cast<int>(span.bits) : 0,
+                    .last = static_cast<int>(bits())}});
+  }
+
+  std::uint64_t size() const { return size_; }
+  // Their rows, in order.
+  template <class RowId>
+  const RowId* rows() const {
+    return std::get<buffer<RowId>>(rows_).data();
+  }
+  // What they are in order of.
+  const void* numbers() const { return ordered_->codes(); }
+  // Bits of a value in a number.
+  unsigned value_bits() const { return span_.bits; }
+  bool is_ranked() const { return ranked_ != nullptr; }
+
+  // The numbers of values of probes below those of their keys, to be given to `rank` with the same
+  // `past`; unless values are ranked, with any.
+  keyed_numbers numbers_of(const context& on, const core::key_numbers& keys, const column& values,
+                           bool past) const {
+    buffer<std::uint64_t> ranks;
+    core::value_numbers below{key_cells_of(values), descending_, span_.first, span_.behind,
+                              span_.bits};
+    if (ranked_) {
+      // Values that precede others in a number have fewer before them, or, descending, more.
+      ranks = {on, values.size};
+      located_index(*ranked_).rank(on, points(values), past != descending_, ranks.data());
+      below.values = key_cells_of(column(ranks, values.validity));
+    }
+    return put(on, keys, below, values.size);
+  }
+  // How many rows come before each of them: are less, or with `past` not greater. Of what is
+  // missing or has no key, one number in any order of these keys, which is not less than `size`.
+  void rank(const context& on, const keyed_numbers& numbers, bool past, std::uint64_t* out) const {
+    ordered_->rank(on, column_of(numbers), ranked_ ? descending_ : past, out);
+  }
+  // The same from values; `keys` is of no meaning if rows are ordered by value alone.
+  void rank(const context& on, const core::key_numbers& keys, const column& values, bool past,
+            std::uint64_t* out) const {
+    if (key_bits_) return rank(on, numbers_of(on, keys, values, past), past, out);
+    if (!descending_) return ordered_->rank(on, values, past, out);
+    ordered_->rank(on, column_of(complement(on, values), values.validity), past, out);
+  }
+  // How many rows come before those of each key, or before what follows them. Rows are in the order
+  // of keys.
+  void rank_of_keys(const context& on, const core::key_numbers& keys, std::uint64_t size, bool past,
+                    std::uint64_t* out) const {
+    // No row has these numbers, the first one and the last one below a key.
+    core::value_numbers below;
+    below.bits = span_.bits;
+    below.given = past ? span_.behind : 0;
+    ordered_->rank(on, column_of(put(on, keys, below, size)), past, out);
+  }
+
+ private:
+  keyed_numbers put(const context& on, const core::key_numbers& keys,
+                    const core::value_numbers& below, std::uint64_t size) const {
+    buffer<std::uint32_t> narrow;
+    buffer<std::uint64_t> wide;
+    if (bits() <= 32) {
+      narrow = {on, size};
+    } else {
+      wide = {on, size};
+    }
+    Executor::for_each(on, core::put_keyed_values{keys, below, narrow.data(), wide.data()}, size);
+    return bits() <= 32 ? keyed_numbers(std::move(narrow)) : keyed_numbers(std::move(wide));
+  }
+
+  unsigned bits() const { return *key_bits_ + span_.bits; }
+
+  static keyed_numbers complement(const context& on, const column& values) {
+    return dispatch_key(values.format, [&]<class Key>() -> keyed_numbers {
+      buffer<Key> codes(on, values.size);
+      Executor::for_each(on, core::put_complements<Key>{{cells_of(values)}, codes.data()},
+                         values.size);
+      return codes;
+    });
+  }
+
+  void order(const context& own, const column& numbers, const entry_order& by) {
+    dispatch(numbers.format, row_ids_of(numbers.size), [&]<class Key, class RowId>() {
+      auto sorted = Executor::template sort_column<Key, RowId>(own, numbers, std::nullopt, by);
+      size_ = sorted.keys.size();
+      rows_ = std::move(sorted.row_ids);
+      ordered_ = operation_on(where_, &operation_table::hold_ascending)(own, column(sorted.keys));
+    });
+  }
+
+  backend where_;
+  bool descending_;
+  number_span span_;
+  std::optional<unsigned> key_bits_;  // none: rows are ordered by value alone
+  std::unique_ptr<index> ranked_;     // if ranks stand in the place of values
+  std::unique_ptr<ascending_keys> ordered_;
+  std::variant<buffer<std::uint32_t>, buffer<std::uint64_t>> rows_;
+  std::uint64_t size_ = 0;
+};
+
+// Orders of the rows that `validity` marks by each of some columns, among rows of equal keys if
+// there are any. These outlive it.
+template <executor Executor>
+class value_orders {
+ public:
+  // Waits for the stream.
+  value_orders(const context& own, backend where, const key_parts& by,
+               std::span<const ordered_column> columns, const std::uint8_t* validity) {
+    if (by.empty()) {
+      for (const ordered_column& one : columns)
+        orders_.emplace_back(own, where, one, validity);
+      return;
+    }
+    keyed_ = number_above<Executor>(own, by, columns);
+    buffer<std::uint32_t> slots;
+    const core::key_numbers keys = keyed_->keys.own(slots);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      orders_.emplace_back(own, where, columns[c], keyed_->values[c], keys, keyed_->keys.bits(),
+                           validity);
+    }
+  }
+
+  const value_order<Executor>& operator[](std::size_t c) const { return orders_[c]; }
+  key_comparison comparison() const {
+    if (!keyed_) return key_comparison::column;
+    return keyed_->keys.by_table() ? key_comparison::hashed : key_comparison::packed;
+  }
+  bool has_keys() const { return keyed_.has_value(); }
+  // The numbers of keys of probes, if there are keys; their slots lie in `slots`.
+  core::key_numbers numbers_of(const context& on, const key_parts& by,
+                               buffer<std::uint32_t>& slots) const {
+    return keyed_ ? keyed_->keys.of(on, by, slots) : core::key_numbers{};
+  }
+
+ private:
+  std::optional<keyed_values<Executor>> keyed_;
+  std::vector<value_order<Executor>> orders_;
+};
+
+}  // namespace raydex
