@@ -235,7 +235,9 @@ struct wavelet_matrix {
     return {{from.begin - begin, from.end - end}, {zeros + begin, zeros + end}};
   }
   RAYDEX_HD static Rank ones_before(const word* level, Rank i) {
-    return load(level + i / word::entries).ones_before(static_cast<unsigned>(i % word::entries));
+    const word* const own = level + i / word::entries;
+    return word{load(&own->before), load(&own->bits)}.ones_before(
+        static_cast<unsigned>(i % word::entries));
   }
 };
 
