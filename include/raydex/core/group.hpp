@@ -42,9 +42,12 @@ concept summing_group = group<G> && requires(const G& g, std::uint64_t x, std::u
 
 /// Groups of up to 32 threads that decide together.
 template <class G>
-concept voting_group = group<G> && requires(const G& g, bool flag) {
+concept voting_group = group<G> &&
+    requires(const G& g, bool flag, const std::uint32_t* numbers, std::uint32_t least) {
   // A bit of each thread: whether it has the flag.
   { g.vote(flag) } -> std::same_as<std::uint32_t>;
+  // A bit of each of 32 numbers: whether it is not below `least`.
+  { g.at_least(numbers, least) } -> std::same_as<std::uint32_t>;
 };
 
 /// Groups that divide their items among owners.
@@ -84,6 +87,14 @@ struct group_of_one {
   }
   /// Its own.
   RAYDEX_HD static std::uint32_t vote(bool flag) { return flag ? 1 : 0; }
+  /// It looks at all of them.
+  template <class Number>
+  RAYDEX_HD static std::uint32_t at_least(const Number* numbers, Number least) {
+    std::uint32_t flags = 0;
+    for (unsigned i = 0; i < 32; ++i)
+      flags |= (numbers[i] >= least ? 1U : 0U) << i;
+    return flags;
+  }
   /// None is before it.
   RAYDEX_HD static std::uint64_t sum_before(std::uint64_t /*x*/, std::uint64_t* /*scratch*/) {
     return 0;

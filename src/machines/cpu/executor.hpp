@@ -16,12 +16,22 @@
 #include "raydex/core/group.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/memory.hpp"
+#include "src/machines/cpu/lookups/simd_kernels.hpp"
 #include "src/machines/cpu/lookups/simd_team.hpp"
 #include "src/machines/cpu/parallel.hpp"
 #include "src/operations/lookups/edited.hpp"
 #include "src/operations/machine.hpp"
 
 namespace raydex::cpu {
+
+// A group of one, with vector registers.
+struct lone_thread : core::group_of_one {
+  template <class Number>
+  static std::uint32_t at_least(const Number* numbers, Number least) {
+    static const compare_numbers<Number> best = best_kernels<Number>().at_least;
+    return best(numbers, least);
+  }
+};
 
 struct executor {
   // Probes answered together, so that their cache misses overlap.
@@ -159,7 +169,7 @@ struct executor {
       constexpr std::size_t bytes = std::max(Function::most_scratch_bytes, std::size_t{1});
       alignas(std::max_align_t) std::byte scratch[bytes];
       for (std::uint64_t i = begin; i < end; ++i)
-        f(core::group_of_one{}, scratch, i);
+        f(lone_thread{}, scratch, i);
     });
   }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "raydex/core/group.hpp"
+#include "raydex/core/keys/column.hpp"
 #include "src/machines/cuda/launch.cuh"
 #include "src/machines/cuda/warp.cuh"
 
@@ -81,6 +82,10 @@ class warp_group {
     return static_cast<unsigned>(__popc(same & ((1U << lane()) - 1)));
   }
   __device__ static std::uint32_t vote(bool flag) { return __ballot_sync(all_lanes, flag ? 1 : 0); }
+  template <class Number>
+  __device__ static std::uint32_t at_least(const Number* numbers, Number least) {
+    return vote(core::load(numbers + lane()) >= least);
+  }
   template <class T, class Combine>
   __device__ static T reduce(T x, const Combine& combine) {
     for (unsigned distance = 1; distance < warp; distance *= 2)

@@ -23,7 +23,7 @@ class dominance {
   // Of the rows of an order, by their ranks in another one of the same rows, of a table of so many.
   dominance(const context& own, const value_order<Executor>& places,
             const value_order<Executor>& ranks, std::uint64_t table_rows)
-      : ranks_(own, places.size()) {
+      : ranks_(own, in_blocks(places.size())) {
     const RowId* const rows = places.template rows<RowId>();
     tree_.rows = rows;
     tree_.size = places.size();
@@ -53,13 +53,17 @@ class dominance {
   using tree_type = core::rank_tree<RowId>;
   using matrix_type = core::wavelet_matrix<RowId>;
 
+  static std::uint64_t in_blocks(std::uint64_t entries) {
+    return (entries + tree_type::fan_out - 1) / tree_type::fan_out * tree_type::fan_out;
+  }
+
   void add_levels(const context& own) {
     const std::uint64_t size = tree_.size;
     tree_.levels = tree_type::levels_of(size);
     std::uint64_t all = 0;
     for (unsigned level = 1; level <= tree_.levels; ++level) {
       tree_.begins[level] = all;
-      all += tree_type::size_of(size, level);
+      all += in_blocks(tree_type::size_of(size, level));
     }
     largest_ = {own, all};
     tree_.largest = largest_.data();
@@ -89,10 +93,10 @@ class dominance {
           own, put_bits{places.data(), size, levels - 1 - level, own_words, ones.data()},
           (words + put_bits::chunk - 1) / put_bits::chunk);
       Executor::inclusive_sum(own, ones.data(), words);
-      Executor::for_each(
+      Executor::for_each_in_warps(
           own,
           core::put_next_level<RowId>{places.data(), size, ones.data(), own_words, next.data()},
-          size + 1);
+          (words + put_bits::chunk - 1) / put_bits::chunk);
       std::swap(places, next);
     }
     Executor::synchronise(own);

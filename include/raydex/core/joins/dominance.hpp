@@ -44,7 +44,7 @@ struct put_ranks {
 /// each.
 template <class Rank>
 struct rank_tree {
-  static constexpr unsigned fan_out = 32;      ///< entries below one
+  static constexpr unsigned fan_out = 32;      ///< entries below one: a block
   static constexpr unsigned most_levels = 12;  ///< above the ranks
 
   const Rank* ranks;                           ///< by place
@@ -106,17 +106,17 @@ struct rank_tree {
   RAYDEX_HD std::uint64_t visit_block(const Team& team, std::uint64_t from, Rank least,
                                       std::uint64_t seen, std::uint64_t count,
                                       const Visit& visit) const {
-    const std::uint64_t block = from / fan_out * fan_out;
-    for (unsigned i = team.lane(); i < fan_out; i += team.lanes()) {
-      const std::uint64_t place = block + i;
-      const bool is_one = place >= from && place < size && load(ranks + place) >= least;
-      const std::uint32_t flags = team.vote(is_one);
-      const std::uint64_t number = seen + count_bits(flags & ((1U << team.lane()) - 1));
-      if (is_one && number < count) visit(load(rows + place), number);
-      seen += count_bits(flags);
-      if (seen >= count) break;
+    const std::uint32_t flags = flags_of_block(team, ranks, size, from, least);
+    const Rank* const rows_there = rows + from / fan_out * fan_out;
+    if (team.lanes() == 1) {
+      for (std::uint32_t left = flags; left != 0 && seen < count; left &= left - 1, ++seen)
+        visit(load(rows_there + first_bit(left)), seen);
+      return seen;
     }
-    return seen;
+    const std::uint64_t number = seen + count_bits(flags & ((1U << team.lane()) - 1));
+    if ((flags >> team.lane() & 1) != 0 && number < count)
+      visit(load(rows_there + team.lane()), number);
+    return seen + count_bits(flags);
   }
 
   // The first entry of a level from `at` on, in its block, with a large enough rank below it; the
@@ -124,16 +124,21 @@ struct rank_tree {
   template <class Team>
   RAYDEX_HD std::uint64_t first_of_block(const Team& team, unsigned level, std::uint64_t at,
                                          Rank least) const {
-    const Rank* const entries = largest + begins[level];
+    const std::uint32_t flags =
+        flags_of_block(team, largest + begins[level], size_of(size, level), at, least);
     const std::uint64_t block = at / fan_out * fan_out;
-    const std::uint64_t end = size_of(size, level);
-    for (unsigned i = 0; i < fan_out; i += team.lanes()) {
-      const std::uint64_t entry = block + i + team.lane();
-      const std::uint32_t flags =
-          team.vote(entry >= at && entry < end && load(entries + entry) >= least);
-      if (flags != 0) return block + i + first_bit(flags);
-    }
-    return block + fan_out;
+    return flags == 0 ? block + fan_out : block + first_bit(flags);
+  }
+
+  // Which entries of a block are large enough, from one on and up to the end of the level.
+  template <class Team>
+  RAYDEX_HD static std::uint32_t flags_of_block(const Team& team, const Rank* entries,
+                                                std::uint64_t end, std::uint64_t from, Rank least) {
+    const auto in_block = static_cast<unsigned>(from % fan_out);
+    const std::uint64_t block = from - in_block;
+    std::uint32_t flags = team.at_least(entries + block, least) & ~std::uint32_t{0} << in_block;
+    if (end - block < fan_out) flags &= (1U << (end - block)) - 1;
+    return flags;
   }
 };
 
@@ -187,13 +192,12 @@ struct wavelet_matrix {
     auto range = all_from(least);
     Rank found = 0;
     for (unsigned level = 0; level < levels; ++level) {
+      // Without branches, as nobody can tell bits of a probe beforehand.
       const step next = step_of(level, range);
-      if ((end >> (levels - 1 - level) & 1) != 0) {
-        found += next.zeros.size();
-        range = next.ones;
-      } else {
-        range = next.zeros;
-      }
+      const Rank one = Rank{0} - (end >> (levels - 1 - level) & 1);
+      found += next.zeros.size() & one;
+      range = {(next.ones.begin & one) | (next.zeros.begin & ~one),
+               (next.ones.end & one) | (next.zeros.end & ~one)};
     }
     return found;
   }
@@ -276,23 +280,37 @@ struct put_level_bits {
 /// Completes a level, and puts its places in the order of the next one.
 template <class Rank>
 struct put_next_level {
-  using word = ranked_bits<Rank>;  ///< bits of a level
-  const Rank* places;              ///< in the order of the level
-  std::uint64_t size;              ///< how many
-  const std::uint64_t* ones;       ///< of each word and all before it
-  word* words;                     ///< of the level; `before` is written
-  Rank* out;                       ///< the places in their next order
-  /// Puts a place, and with the first one of a word, or one behind all, completes the word.
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    const std::uint64_t w = i / word::entries;
-    const auto in_word = static_cast<unsigned>(i % word::entries);
-    const Rank bits = words[w].bits;
-    const std::uint64_t before = ones[w] - count_bits(bits);
-    if (in_word == 0) words[w].before = static_cast<Rank>(before);
-    if (i == size) return;
-    const std::uint64_t ones_before = before + count_bits(bits & ((Rank{1} << in_word) - 1));
-    const std::uint64_t zeros = size - ones[size / word::entries];
-    out[(bits >> in_word & 1) != 0 ? zeros + ones_before : i - ones_before] = places[i];
+  using word = ranked_bits<Rank>;                                 ///< bits of a level
+  static constexpr unsigned chunk = put_level_bits<Rank>::chunk;  ///< words that a group writes
+  static constexpr std::size_t most_scratch_bytes = 0;            ///< none is needed
+  /// Likewise.
+  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
+
+  const Rank* places;         ///< in the order of the level
+  std::uint64_t size;         ///< how many
+  const std::uint64_t* ones;  ///< of each word and all before it
+  word* words;                ///< of the level; `before` is written
+  Rank* out;                  ///< the places in their next order
+
+  /// Puts those of a chunk.
+  template <class Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t c) const {
+    const std::uint64_t all = wavelet_matrix<Rank>::words_of(size);
+    const std::uint64_t zeros = size - load(ones + size / word::entries);
+    for (std::uint64_t w = c * chunk; w < (c + 1) * chunk && w < all; ++w) {
+      const Rank bits = words[w].bits;
+      const std::uint64_t before = load(ones + w) - count_bits(bits);
+      if (group.lane() == 0) words[w].before = static_cast<Rank>(before);
+      std::uint64_t ones_before = before;  // this lane's entry
+      for (unsigned i = group.lane(); i < word::entries; i += group.lanes()) {
+        const std::uint64_t at = w * word::entries + i;
+        if (at >= size) break;
+        const bool one = (bits >> i & 1) != 0;
+        if (group.lanes() != 1) ones_before = before + count_bits(bits & ((Rank{1} << i) - 1));
+        out[one ? zeros + ones_before : at - ones_before] = places[at];
+        ones_before += one ? 1 : 0;
+      }
+    }
   }
 };
 

@@ -96,6 +96,17 @@ HWY_INLINE std::uint64_t bits_of(D d, Mask mask) {
   return bits;
 }
 
+template <class Key>
+std::uint32_t compare_with(const Key* numbers, Key least) {
+  constexpr std::size_t count = 32;
+  const hn::CappedTag<Key, count> d;
+  const auto bound = hn::Set(d, least);
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(d))
+    bits |= bits_of(d, hn::Lt(hn::LoadU(d, numbers + i), bound)) << i;
+  return ~static_cast<std::uint32_t>(bits);
+}
+
 // Without branches, as nobody knows before whether a bucket has a hash. The bits of a vector become
 // a lane before the next one is compared: of bits that it keeps g++ 12 may spill one byte only.
 template <class Buckets>
@@ -174,7 +185,7 @@ template <class Key>
 simd_kernels<Key> kernels() {
   constexpr int width = sizeof(Key) / 4;
   return {rank_in_runs<Key, width>, rank_in_runs<Key, width + 1>, rank_in_runs<Key, width + 2>,
-          rank_in_nodes<Key>};
+          rank_in_nodes<Key>, compare_with<Key>};
 }
 simd_kernels<std::uint32_t> kernels32() {
   return kernels<std::uint32_t>();

@@ -22,6 +22,10 @@ template <class Key>
 using rank_nodes = void (*)(const core::quantised_node<Key>* const* nodes, const Key* wanted,
                             unsigned* ranks, std::size_t count);
 
+// A bit for each of 32 numbers: whether it is not below `least`.
+template <class Key>
+using compare_numbers = std::uint32_t (*)(const Key* numbers, Key least);
+
 // One instruction set's. `Width` is a key's words: runs are of keys by themselves, or of keys with
 // a row id of 32 or 64 bits after each.
 template <class Key, int Width = sizeof(Key) / 4>
@@ -30,6 +34,7 @@ struct simd_kernels {
   rank_runs<Key, Width + 1> keys_and_row32;
   rank_runs<Key, Width + 2> keys_and_row64;
   rank_nodes<Key> separators;
+  compare_numbers<Key> at_least;
 
   // Those for runs of so many words a key.
   template <int Words>
