@@ -36,20 +36,24 @@ RAYDEX_HD constexpr unsigned first_bit(std::uint32_t bits) {
 #endif
 }
 
-/// How many bits are set.
-RAYDEX_HD constexpr unsigned count_bits(std::uint32_t bits) {
-#if defined(__CUDA_ARCH__)
-  return static_cast<unsigned>(__popc(bits));
-#else
-  return static_cast<unsigned>(std::popcount(bits));
-#endif
-}
-/// The same of 64 bits.
+/// How many bits are set. Not `std::popcount`: without an instruction for it, which not all x86
+/// processors have, that is a call of a function.
 RAYDEX_HD constexpr unsigned count_bits(std::uint64_t bits) {
 #if defined(__CUDA_ARCH__)
-  return static_cast<unsigned>(__popcll(bits));
+  return static_cast<unsigned>(__popcll(static_cast<long long>(bits)));
 #else
-  return static_cast<unsigned>(std::popcount(bits));
+  bits -= bits >> 1 & 0x5555'5555'5555'5555;
+  bits = (bits & 0x3333'3333'3333'3333) + (bits >> 2 & 0x3333'3333'3333'3333);
+  bits = (bits + (bits >> 4)) & 0x0f0f'0f0f'0f0f'0f0f;
+  return static_cast<unsigned>(bits * 0x0101'0101'0101'0101 >> 56);
+#endif
+}
+/// The same of 32 bits.
+RAYDEX_HD constexpr unsigned count_bits(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__popc(static_cast<int>(bits)));
+#else
+  return count_bits(std::uint64_t{bits});
 #endif
 }
 
