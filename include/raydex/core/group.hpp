@@ -46,8 +46,10 @@ concept voting_group = group<G> &&
     requires(const G& g, bool flag, const std::uint32_t* numbers, std::uint32_t least) {
   // A bit of each thread: whether it has the flag.
   { g.vote(flag) } -> std::same_as<std::uint32_t>;
-  // A bit of each of 32 numbers: whether it is not below `least`.
+  // A bit of each of `compared` numbers, 8 to 32: whether it is not below `least`. They begin at a
+  // multiple of their bytes.
   { g.at_least(numbers, least) } -> std::same_as<std::uint32_t>;
+  { G::compared } -> std::convertible_to<unsigned>;
 };
 
 /// Groups that divide their items among owners.
@@ -64,8 +66,11 @@ template <class G>
 concept group_of_teams = summing_group<G> && requires(const G& g) {
   { g.team() } -> partitioning_group;  // that of this thread
   { g.team() } -> voting_group;
+  // What the thread of a lane of the team has.
+  { g.team().from(std::uint64_t{}, unsigned{}) } -> std::same_as<std::uint64_t>;
   { g.team_number() } -> std::same_as<unsigned>;  // which of them it is
   { g.teams() } -> std::same_as<unsigned>;        // how many there are
+  { g.thread() } -> voting_group;                 // this thread alone
 };
 
 /// A group of one.
@@ -87,11 +92,14 @@ struct group_of_one {
   }
   /// Its own.
   RAYDEX_HD static std::uint32_t vote(bool flag) { return flag ? 1 : 0; }
+  /// Numbers that it looks at in one go.
+  static constexpr unsigned compared = 8;
   /// It looks at all of them.
   template <class Number>
   RAYDEX_HD static std::uint32_t at_least(const Number* numbers, Number least) {
     std::uint32_t flags = 0;
-    for (unsigned i = 0; i < 32; ++i)
+    RAYDEX_UNROLL
+    for (unsigned i = 0; i < compared; ++i)
       flags |= (numbers[i] >= least ? 1U : 0U) << i;
     return flags;
   }

@@ -26,6 +26,7 @@ namespace raydex::cpu {
 
 // A group of one, with vector registers.
 struct lone_thread : core::group_of_one {
+  static constexpr unsigned compared = 32;
   template <class Number>
   static std::uint32_t at_least(const Number* numbers, Number least) {
     static const compare_numbers<Number> best = best_kernels<Number>().at_least;

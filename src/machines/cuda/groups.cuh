@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "raydex/core/group.hpp"
 #include "raydex/core/keys/column.hpp"
@@ -82,6 +83,12 @@ class warp_group {
     return static_cast<unsigned>(__popc(same & ((1U << lane()) - 1)));
   }
   __device__ static std::uint32_t vote(bool flag) { return __ballot_sync(all_lanes, flag ? 1 : 0); }
+  // What the thread of this lane has. All threads ask together.
+  template <class T>
+  __device__ static T from(const T& x, unsigned lane) {
+    return from_lane(x, lane);
+  }
+  static constexpr unsigned compared = warp;
   template <class Number>
   __device__ static std::uint32_t at_least(const Number* numbers, Number least) {
     return vote(core::load(numbers + lane()) >= least);
@@ -95,9 +102,29 @@ class warp_group {
 };
 static_assert(core::partitioning_group<warp_group>, "warps must divide probes among shards");
 
+// A thread by itself, which reads 16 bytes at a time.
+struct thread_group : core::group_of_one {
+  template <class Number>
+  __device__ static std::uint32_t at_least(const Number* numbers, Number least) {
+    constexpr unsigned each = sizeof(uint4) / sizeof(Number);
+    std::uint32_t flags = 0;
+    RAYDEX_UNROLL
+    for (unsigned i = 0; i < compared; i += each) {
+      const uint4 read = core::load(reinterpret_cast<const uint4*>(numbers + i));
+      Number some[each];
+      std::memcpy(some, &read, sizeof read);
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < each; ++j)
+        flags |= (some[j] >= least ? 1U : 0U) << (i + j);
+    }
+    return flags;
+  }
+};
+
 // All threads of a block.
 template <unsigned Threads>
 struct block_group {
+  __device__ static thread_group thread() { return {}; }
   __device__ static unsigned lane() { return threadIdx.x; }
   __device__ static constexpr unsigned lanes() { return Threads; }
   __device__ static void sync() { __syncthreads(); }

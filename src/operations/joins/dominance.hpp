@@ -54,7 +54,8 @@ class dominance {
   using matrix_type = core::wavelet_matrix<RowId>;
 
   static std::uint64_t in_blocks(std::uint64_t entries) {
-    return (entries + tree_type::fan_out - 1) / tree_type::fan_out * tree_type::fan_out;
+    constexpr std::uint64_t most = 32;  // that are read together
+    return (entries + most - 1) / most * most;
   }
 
   void add_levels(const context& own) {

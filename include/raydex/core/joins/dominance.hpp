@@ -41,11 +41,11 @@ struct put_ranks {
 };
 
 /// Ranks by place, below levels that have the largest of `fan_out` entries of the level before
-/// each.
+/// each. Each level can be read up to a multiple of 32 entries.
 template <class Rank>
 struct rank_tree {
-  static constexpr unsigned fan_out = 32;      ///< entries below one: a block
-  static constexpr unsigned most_levels = 12;  ///< above the ranks
+  static constexpr unsigned fan_out = 8;       ///< entries below one
+  static constexpr unsigned most_levels = 21;  ///< above the ranks
 
   const Rank* ranks;                           ///< by place
   const Rank* rows;                            ///< the row of each place
@@ -70,75 +70,56 @@ struct rank_tree {
 
   /// Calls `visit(row, number)` for the rows from place `from` on whose rank is at least `least`,
   /// in order, of which there are `count` or more: for number 0 to `count - 1`. The lanes of a team
-  /// visit different ones.
-  template <class Team, class Visit>
-  RAYDEX_HD void for_each_from(const Team& team, std::uint64_t from, Rank least,
-                               std::uint64_t count, const Visit& visit) const {
+  /// visit different ones. Returns a place from which on the next ones follow, to a thread alone.
+  template <voting_group Team, class Visit>
+  RAYDEX_HD std::uint64_t for_each_from(const Team& team, std::uint64_t from, Rank least,
+                                        std::uint64_t count, const Visit& visit) const {
+    constexpr unsigned block = Team::compared;  // entries that are looked at together
+    static_assert(block % fan_out == 0 && block <= 32);
     std::uint64_t seen = 0;
     unsigned level = from == 0 ? levels : 0;
     std::uint64_t at = from;  // an entry of the level: what comes before it is done
     while (seen < count) {
+      const Rank* const entries = level == 0 ? ranks : largest + begins[level];
+      const auto in_block = static_cast<unsigned>(at % block);
+      const std::uint64_t first = at - in_block;
+      const std::uint64_t left = size_of(size, level) - first;
+      std::uint32_t flags = team.at_least(entries + first, least) & ~std::uint32_t{0} << in_block;
+      if (left < block) flags &= (1U << left) - 1;
       if (level == 0) {
-        seen = visit_block(team, at, least, seen, count, visit);
-        at = at / fan_out + 1;
-        level = 1;
-        // The block was the last one of its parent.
-        while (at % fan_out == 0) {
-          at /= fan_out;
-          ++level;
-        }
+        seen = visit_flagged(team, flags, rows + first, seen, count, visit);
+        // Of a thread, the flags that are left are those of rows that it has not visited.
+        if (seen >= count) return flags == 0 ? first + block : first + first_bit(flags);
+      } else if (flags != 0) {
+        at = (first + first_bit(flags)) * fan_out;
+        --level;
         continue;
       }
-      const std::uint64_t next = first_of_block(team, level, at, least);
-      if (next % fan_out == 0 && next != at) {
-        at = next / fan_out;  // none: what follows their parent
+      // What follows the block, above it where it was the last one of those below a block.
+      at = first + block;
+      do {
+        at /= fan_out;
         ++level;
-      } else {
-        at = next * fan_out;
-        --level;
-      }
+      } while (at % block == 0 && level < levels);
     }
+    return from;
   }
 
  private:
-  // Visits what is left of a block of ranks from a place on; returns how many were seen.
+  // Visits the rows of a block whose flags are set, and has a thread take their flags; returns how
+  // many were seen.
   template <class Team, class Visit>
-  RAYDEX_HD std::uint64_t visit_block(const Team& team, std::uint64_t from, Rank least,
-                                      std::uint64_t seen, std::uint64_t count,
-                                      const Visit& visit) const {
-    const std::uint32_t flags = flags_of_block(team, ranks, size, from, least);
-    const Rank* const rows_there = rows + from / fan_out * fan_out;
+  RAYDEX_HD static std::uint64_t visit_flagged(const Team& team, std::uint32_t& flags,
+                                               const Rank* rows, std::uint64_t seen,
+                                               std::uint64_t count, const Visit& visit) {
     if (team.lanes() == 1) {
-      for (std::uint32_t left = flags; left != 0 && seen < count; left &= left - 1, ++seen)
-        visit(load(rows_there + first_bit(left)), seen);
+      for (; flags != 0 && seen < count; flags &= flags - 1, ++seen)
+        visit(load(rows + first_bit(flags)), seen);
       return seen;
     }
     const std::uint64_t number = seen + count_bits(flags & ((1U << team.lane()) - 1));
-    if ((flags >> team.lane() & 1) != 0 && number < count)
-      visit(load(rows_there + team.lane()), number);
+    if ((flags >> team.lane() & 1) != 0 && number < count) visit(load(rows + team.lane()), number);
     return seen + count_bits(flags);
-  }
-
-  // The first entry of a level from `at` on, in its block, with a large enough rank below it; the
-  // first one of the next block where there is none.
-  template <class Team>
-  RAYDEX_HD std::uint64_t first_of_block(const Team& team, unsigned level, std::uint64_t at,
-                                         Rank least) const {
-    const std::uint32_t flags =
-        flags_of_block(team, largest + begins[level], size_of(size, level), at, least);
-    const std::uint64_t block = at / fan_out * fan_out;
-    return flags == 0 ? block + fan_out : block + first_bit(flags);
-  }
-
-  // Which entries of a block are large enough, from one on and up to the end of the level.
-  template <class Team>
-  RAYDEX_HD static std::uint32_t flags_of_block(const Team& team, const Rank* entries,
-                                                std::uint64_t end, std::uint64_t from, Rank least) {
-    const auto in_block = static_cast<unsigned>(from % fan_out);
-    const std::uint64_t block = from - in_block;
-    std::uint32_t flags = team.at_least(entries + block, least) & ~std::uint32_t{0} << in_block;
-    if (end - block < fan_out) flags &= (1U << (end - block)) - 1;
-    return flags;
   }
 };
 
@@ -382,10 +363,24 @@ struct dominating_probes {
   static constexpr std::uint64_t most_skipped = 1024;
 };
 
-/// Writes a slice of the rows of a join of such probes, teams of a group parts of a tile.
+/// Writes a slice of the rows of a join of such probes. A thread finds the few rows of a probe, and
+/// leaves a handful at a time to its team, which writes those of all its threads; many are found by
+/// teams.
 template <class RowId, class Out>
 class dominated_writer : public tile_writer<Out> {
+  static constexpr std::uint64_t few = 64;  // rows that a thread finds
+  static constexpr unsigned handful = 16;
+  static constexpr unsigned team_lanes = 32;
+  static constexpr unsigned most_teams = 8;        // of a group
+  static constexpr unsigned stride = handful + 1;  // so that lanes write to different banks
+
  public:
+  /// Bytes of scratch: where rows end, and a handful for each thread.
+  static constexpr std::size_t most_scratch_bytes =
+      tile_ends::scratch_bytes + most_teams * team_lanes * stride * sizeof(RowId);
+  /// See `most_scratch_bytes`.
+  RAYDEX_HD static std::size_t scratch_bytes() { return most_scratch_bytes; }
+
   /// `ends`: where the rows of each tile end.
   RAYDEX_HD dominated_writer(const dominating_probes<RowId>& probes, const std::uint64_t* ends,
                              const row_slice<Out>& slice)
@@ -403,72 +398,121 @@ class dominated_writer : public tile_writer<Out> {
     const std::uint64_t first_probe = tile * tile_probes;
     ends.add_up(group, probes_of_tile(tile, found.size),
                 [&](unsigned i) { return found.rows(first_probe + i); });
+    // Rows are counted from the first one of the tile from here on.
     const std::uint64_t first = this->begin_of(tile);
-    const auto team = team_of(group);
-    const std::uint64_t share = (end - begin + teams_of(group) - 1) / teams_of(group);
-    std::uint64_t row = begin - first + share * team_number_of(group);
-    const std::uint64_t last = row + share < end - first ? row + share : end - first;
-    unsigned probe = 0;
-    while (row < last) {
-      probe = ends.probe_of(team, row, probe);
-      const std::uint64_t k = row - ends.begin(probe);
-      const std::uint64_t left = ends.end(probe) - row;
-      const std::uint64_t count = left < last - row ? left : last - row;
-      write_probe(team, first_probe + probe, k, count, first + row - this->slice().begin);
-      row += count;
+    const part own{first_probe, first, begin - first, end - first};
+    if constexpr (group_of_teams<Group>) {
+      write_few(group, ends, own, reinterpret_cast<RowId*>(scratch + tile_ends::scratch_bytes));
+      write_many(group, ends, own);
+    } else {
+      for (std::uint64_t row = own.begin; row < own.end;)
+        row = write_next(group, ends, own, row, own.end);
     }
     group.sync();
   }
 
  private:
-  // Writes rows k to k + count - 1 of a probe.
-  template <class Team>
-  RAYDEX_HD void write_probe(const Team& team, std::uint64_t probe, std::uint64_t k,
-                             std::uint64_t count, std::uint64_t at) const {
-    const auto& slice = this->slice();
-    const auto put = [&](std::uint64_t number, Out row) {
-      store_once(slice.probe_rows + at + number, static_cast<Out>(probe));
-      store_once(slice.build_rows + at + number, row);
-    };
-    if (probes_.found.matches(probe) == 0) {
-      if (team.lane() == 0) put(0, std::numeric_limits<Out>::max());
-      return;
+  // Rows of a tile.
+  struct part {
+    std::uint64_t first_probe;  // of the tile
+    std::uint64_t first_row;    // likewise
+    std::uint64_t begin;        // the first row of the part, counted from that
+    std::uint64_t end;          // behind the last one
+
+    // Whether a thread finds those of a probe.
+    RAYDEX_HD bool are_few(const tile_ends& ends, unsigned probe) const {
+      const std::uint64_t from = ends.begin(probe);
+      const std::uint64_t to = ends.end(probe);
+      return to - from <= few && from >= begin && to <= end;
     }
-    const RowId least = load(probes_.found.begins + probe);
-    std::uint64_t from = 0;
-    if (k != 0 && probes_.matrix.words != nullptr) {
-      from = probes_.matrix.place_of(least, static_cast<RowId>(k));
-      k = 0;
+  };
+
+  template <class Group>
+  RAYDEX_HD void write_few(const Group& group, const tile_ends& ends, const part& own,
+                           RowId* stage) const {
+    const auto team = group.team();
+    stage += group.team_number() * team_lanes * stride;
+    RowId* const hand = stage + team.lane() * stride;
+    for (unsigned probe = group.lane(); probe < tile_probes; probe += group.lanes()) {
+      std::uint64_t row = ends.begin(probe);
+      auto left = own.are_few(ends, probe) ? static_cast<unsigned>(ends.end(probe) - row) : 0U;
+      std::uint64_t place = 0;
+      bool any = false;
+      RowId least = 0;
+      if (left != 0) {
+        any = probes_.found.matches(own.first_probe + probe) != 0;
+        least = load(probes_.found.begins + own.first_probe + probe);
+      }
+      while (team.vote(left != 0) != 0) {
+        const unsigned count = left < handful ? left : handful;
+        if (any && count != 0) {
+          place = probes_.tree.for_each_from(
+              group.thread(), place, least, count,
+              [&](RowId found, std::uint64_t number) { hand[number] = found; });
+        } else {
+          hand[0] = located_probes<RowId>::none;
+        }
+        team.sync();
+        for (unsigned from = 0; from < team_lanes; from += team_lanes / handful) {
+          const unsigned lane = from + team.lane() / handful;
+          const unsigned number = team.lane() % handful;
+          const std::uint64_t at = team.from(row, lane) + number;
+          if (number < team.from(count, lane))
+            put(own, at, probe - team.lane() + lane, stage[lane * stride + number]);
+        }
+        team.sync();
+        row += count;
+        left -= count;
+      }
     }
-    probes_.tree.for_each_from(team, from, least, k + count, [&](RowId row, std::uint64_t number) {
-      if (number >= k) put(number - k, static_cast<Out>(row));
-    });
   }
 
-  // The teams of a group; one that has none is one.
+  // Writes the rows of the other probes, each team as many.
   template <class Group>
-  RAYDEX_HD static auto team_of(const Group& group) {
-    if constexpr (group_of_teams<Group>) {
-      return group.team();
-    } else {
-      return group;
+  RAYDEX_HD void write_many(const Group& group, const tile_ends& ends, const part& own) const {
+    const std::uint64_t share = (own.end - own.begin + group.teams() - 1) / group.teams();
+    std::uint64_t row = own.begin + share * group.team_number();
+    const std::uint64_t last = row + share < own.end ? row + share : own.end;
+    while (row < last) {
+      const unsigned probe = ends.probe_of(group.team(), row, 0);
+      row = own.are_few(ends, probe) ? ends.end(probe)
+                                     : write_next(group.team(), ends, own, row, last);
     }
   }
-  template <class Group>
-  RAYDEX_HD static unsigned teams_of(const Group& group) {
-    if constexpr (group_of_teams<Group>) {
-      return group.teams();
-    } else {
-      return 1;
+
+  // Writes the rows of the probe that has one from it on, up to `last`; returns where they end.
+  template <class Team>
+  RAYDEX_HD std::uint64_t write_next(const Team& team, const tile_ends& ends, const part& own,
+                                     std::uint64_t row, std::uint64_t last) const {
+    const unsigned probe = ends.probe_of(team, row, 0);
+    const std::uint64_t end = ends.end(probe) < last ? ends.end(probe) : last;
+    if (probes_.found.matches(own.first_probe + probe) == 0) {
+      if (team.lane() == 0) put(own, row, probe, located_probes<RowId>::none);
+      return end;
     }
+    const RowId least = load(probes_.found.begins + own.first_probe + probe);
+    std::uint64_t skipped = row - ends.begin(probe);
+    std::uint64_t place = 0;
+    if (skipped != 0 && probes_.matrix.words != nullptr) {
+      place = probes_.matrix.place_of(least, static_cast<RowId>(skipped));
+      skipped = 0;
+    }
+    probes_.tree.for_each_from(team, place, least, skipped + (end - row),
+                               [&](RowId found, std::uint64_t number) {
+                                 if (number >= skipped)
+                                   put(own, row + number - skipped, probe, found);
+                               });
+    return end;
   }
-  template <class Group>
-  RAYDEX_HD static unsigned team_number_of(const Group& group) {
-    if constexpr (group_of_teams<Group>) {
-      return group.team_number();
-    } else {
-      return 0;
-    }
+
+  // Writes a row.
+  RAYDEX_HD void put(const part& own, std::uint64_t row, unsigned probe, RowId found) const {
+    const row_slice<Out>& slice = this->slice();
+    const std::uint64_t at = own.first_row + row - slice.begin;
+    store_once(slice.probe_rows + at, static_cast<Out>(own.first_probe + probe));
+    store_once(slice.build_rows + at, found == located_probes<RowId>::none
+                                          ? std::numeric_limits<Out>::max()
+                                          : static_cast<Out>(found));
   }
 
   dominating_probes<RowId> probes_;
