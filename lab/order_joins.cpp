@@ -102,15 +102,15 @@ class timer {
         .count();
   }
 
-  static void print(const std::string& name, std::uint64_t build_rows, std::uint64_t probe_rows,
-                    std::uint64_t rows, std::vector<double> (&taken)[4], std::size_t bytes) {
+  void print(const std::string& name, std::uint64_t build_rows, std::uint64_t probe_rows,
+             std::uint64_t rows, std::vector<double> (&taken)[4], std::size_t bytes) const {
     double median[4];
     for (std::size_t step = 0; step < 4; ++step) {
       std::sort(taken[step].begin(), taken[step].end());
       median[step] = taken[step][taken[step].size() / 2];
     }
-    fmt::print("{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{}\n", name, build_rows, probe_rows, rows,
-               median[0], median[1], median[2], median[3], bytes);
+    fmt::print("{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{}\n", settings_.where, name, build_rows,
+               probe_rows, rows, median[0], median[1], median[2], median[3], bytes);
     std::fflush(stdout);
   }
 
@@ -295,7 +295,8 @@ int main(int argc, char** argv) try {
   CLI11_PARSE(app, argc, argv);
   const session on(s.where == "cpu" ? backend::cpu : backend::cuda);
   const bench::timer by(on, s);
-  fmt::print("join,build_rows,probe_rows,rows,build_ms,first_match_ms,match_ms,rows_ms,bytes\n");
+  fmt::print(
+      "backend,join,build_rows,probe_rows,rows,build_ms,first_match_ms,match_ms,rows_ms,bytes\n");
   bench::run_intervals(by);
   bench::run_deep(by, "points in deep intervals", 2e5, 2000);
   bench::run_deep(by, "a point in all intervals", 2e7, 1);
