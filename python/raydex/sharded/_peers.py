@@ -2,12 +2,17 @@
 """Memory of GPUs of one host that other processes write to directly.
 
 Copies between GPUs are made by their copy engines, and streams wait for numbers in memory, so that nothing of this
-needs a multiprocessor: kernels of NCCL wait until lookups leave one free."""
+needs a multiprocessor: kernels of NCCL wait until lookups leave one free.
+
+These numbers are in memory of the host. A process that gives up writes them itself, and asks the driver for nothing:
+another thread may be in a call that ends, with a lock of the driver held, when all streams are through with their
+work, such as to free memory, or to load a kernel that is launched for the first time."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import mmap
 import os
 import select
 import threading
@@ -29,8 +34,11 @@ _NON_BLOCKING = 1
 _CAN_FLUSH = 98
 _WAIT_GEQ = 0
 _WAIT_FLUSH = 1 << 30
+_FOR_ALL_CONTEXTS = 1
+_FOR_STREAMS = 2
 
-_COUNTERS = 1 << 13  # bytes before the room: 4 for each of up to 2048 processes
+_COUNTERS = 1 << 13  # bytes: 4 for each of up to 2048 processes
+_BEYOND = 1 << 30  # messages that no process is ahead of another one by
 _BLOCK = 1 << 21
 """Memory is asked for in multiples of these bytes, so that CUDA does not share a block among what it gives."""
 ALIGN = 256
@@ -62,6 +70,29 @@ class Message:
         self._room.stream().wait_event(self._sent)
 
 
+class _Counters:
+    """A number for each process, in a file in memory that several have open: of its last message to the owner."""
+
+    def __init__(self, device: int, file: int) -> None:
+        self.cells = np.frombuffer(mmap.mmap(file, _COUNTERS), "uint32")
+        self._device = device
+        self._host = ctypes.c_void_p(self.cells.ctypes.data)
+        address = ctypes.c_uint64()
+        flags = _FOR_ALL_CONTEXTS | _FOR_STREAMS
+        with current(device):
+            driver().call("cuMemHostRegister_v2", self._host, ctypes.c_size_t(_COUNTERS), ctypes.c_uint(flags))
+            driver().call("cuMemHostGetDevicePointer_v2", ctypes.byref(address), self._host, 0)
+        self._address = address.value
+
+    def of(self, process: int) -> ctypes.c_uint64:
+        """Where streams find the number of a process."""
+        return ctypes.c_uint64(self._address + 4 * process)
+
+    def close(self) -> None:
+        with current(self._device):
+            driver().call("cuMemHostUnregister", self._host)
+
+
 class _Memory:
     """Memory of this process that others write to, and that of the others."""
 
@@ -69,6 +100,10 @@ class _Memory:
         self._device = device
         self.own = 0
         self.there: dict[int, int] = {}
+        self.counters_there: dict[int, _Counters] = {}
+        self.file = open(os.memfd_create("raydex-counters"), "wb")  # noqa: SIM115 - closed by `close`
+        self.file.truncate(_COUNTERS)
+        self.counters: _Counters | None = _Counters(device, self.file.fileno())
         # Its own, and of high priority: no other work is before what it is given.
         self.stream = ctypes.c_void_p()
         with current(device):
@@ -85,20 +120,6 @@ class _Memory:
             with current(self._device):
                 driver().call("cuMemFree_v2", ctypes.c_uint64(own))
 
-    def counters(self) -> npt.NDArray[np.uint32]:
-        found = np.zeros(_COUNTERS // 4, "uint32")
-        self._copy("cuMemcpyDtoHAsync_v2", ctypes.c_void_p(found.ctypes.data), ctypes.c_uint64(self.own))
-        return found
-
-    def set_counters(self, number: int) -> None:
-        found = np.full(_COUNTERS // 4, number % (1 << 32), "uint32")
-        self._copy("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(self.own), ctypes.c_void_p(found.ctypes.data))
-
-    def _copy(self, name: str, target: Any, source: Any) -> None:
-        with current(self._device):
-            driver().call(name, target, source, ctypes.c_size_t(_COUNTERS), self.stream)
-            driver().call("cuStreamSynchronize", self.stream)
-
     def close(self) -> None:
         self.leave()
         self.free()
@@ -106,6 +127,12 @@ class _Memory:
         if stream:
             with current(self._device):
                 driver().call("cuStreamDestroy_v2", stream)
+        while self.counters_there:
+            self.counters_there.popitem()[1].close()
+        counters, self.counters = self.counters, None
+        if counters is not None:
+            self.file.close()
+            counters.close()
 
 
 class _Watch:
@@ -179,7 +206,8 @@ class PeerRoom:
     Before memory is freed the others `leave` it; they `enter` what is made in its place. Before it sends what
     follows, a process has heard from all others that they have settled what came before. Where something does not
     come, waiting is given up `timeout` seconds after the first message was sent, or soon after another process
-    ended."""
+    ended. A process that gives up writes a number in the others' counters that none of them waits for, and so they
+    wait for it no more."""
 
     def __init__(self, torch: Any, device: Any, process: int, processes: int, timeout: float) -> None:
         self._torch = torch
@@ -191,6 +219,8 @@ class PeerRoom:
         weakref.finalize(self, self._memory.close).atexit = False
         self._messages = 0
         self._vain = ""  # why waiting was given up
+        self.file = self._memory.file.fileno()
+        """The number of the file that others `meet` it with."""
         self._watch = _Watch(timeout, self._late)
         self._wait_flags = _WAIT_GEQ | (_WAIT_FLUSH if self._flushes() else 0)
         self.cells: Any = None
@@ -211,21 +241,14 @@ class PeerRoom:
         """Memory for so many bytes, in place of what it had. Returns what others `enter` it with.
 
         Raises `raydex.OutOfMemory`."""
-        with self._watch.lock:
-            self.cells = None
-            self._memory.free()
-        size = -(-(_COUNTERS + size) // _BLOCK) * _BLOCK
+        self.cells = None
+        self._memory.free()
+        size = max(1, -(-size // _BLOCK)) * _BLOCK
         handle = _Handle()
         with current(self._device.index):
-            own = self._allocated(size)
-            with self._watch.lock:
-                self._memory.own, self._messages = own, 0
-            driver().call("cuMemsetD8_v2", ctypes.c_uint64(own), ctypes.c_ubyte(0), ctypes.c_size_t(_COUNTERS))
+            self._memory.own = own = self._allocated(size)
             driver().call("cuIpcGetMemHandle", ctypes.byref(handle), ctypes.c_uint64(own))
-        # The memset is through before another process learns of the memory.
-        self._torch.cuda.synchronize(self._device)
-        room = _Bytes(own + _COUNTERS, size - _COUNTERS)
-        self.cells = self._torch.as_tensor(room, device=self._device)
+        self.cells = self._torch.as_tensor(_Bytes(own, size), device=self._device)
         return bytes(handle)
 
     def _allocated(self, size: int) -> int:
@@ -244,8 +267,11 @@ class PeerRoom:
                 self._torch.cuda.empty_cache()  # what PyTorch keeps for later
         return address.value
 
-    def watch(self, processes: Sequence[int]) -> None:
-        """Learns the system's numbers of all processes, which are of this one's PID namespace."""
+    def meet(self, processes: Sequence[int], files: Sequence[int]) -> None:
+        """Learns the system's numbers of all processes, which are of this one's PID namespace, and of their files."""
+        for other in self._others:
+            with open(f"/proc/{processes[other]}/fd/{files[other]}", "r+b", 0) as file:
+                self._memory.counters_there[other] = _Counters(self._device.index, file.fileno())
         self._watch.over([processes[other] for other in self._others])
 
     def enter(self, handles: Sequence[bytes]) -> None:
@@ -258,7 +284,7 @@ class PeerRoom:
                 driver().call("cuIpcOpenMemHandle_v2", ctypes.byref(address), handle, _LAZY_PEER_ACCESS)
                 self._memory.there[other] = address.value
                 self._write(other, self._memory.stream)
-            self._wait(0, self._memory.stream)
+            self._wait(self._messages, self._memory.stream)
             driver().call("cuStreamSynchronize", self._memory.stream)
 
     def leave(self) -> None:
@@ -267,13 +293,15 @@ class PeerRoom:
 
     def _write(self, other: int, stream: ctypes.c_void_p) -> None:
         """Writes the number of the last message in another process's counter for this one."""
-        counter = ctypes.c_uint64(self._memory.there[other] + 4 * self._process)
+        counter = self._memory.counters_there[other].of(self._process)
         driver().call("cuStreamWriteValue32_v2", stream, counter, ctypes.c_uint32(self._messages), 0)
 
     def _wait(self, number: int, stream: ctypes.c_void_p) -> None:
+        counters = self._memory.counters
+        assert counters is not None
         for other in self._others:
-            counter = ctypes.c_uint64(self._memory.own + 4 * other)
-            driver().call("cuStreamWaitValue32_v2", stream, counter, ctypes.c_uint32(number), self._wait_flags)
+            at, flags = counters.of(other), self._wait_flags
+            driver().call("cuStreamWaitValue32_v2", stream, at, ctypes.c_uint32(number), flags)
 
     def send(self, slices: Sequence[Any], begins: Sequence[int], stream: Any) -> Message:
         """Sends a message on a stream.
@@ -286,7 +314,7 @@ class PeerRoom:
             for other in self._others:
                 slice_ = slices[other]
                 if len(slice_):
-                    to = ctypes.c_uint64(self._memory.there[other] + _COUNTERS + begins[other])
+                    to = ctypes.c_uint64(self._memory.there[other] + begins[other])
                     driver().call(
                         "cuMemcpyAsync", to, ctypes.c_uint64(slice_.data_ptr()), ctypes.c_size_t(len(slice_)), handle
                     )
@@ -303,25 +331,46 @@ class PeerRoom:
         did not come."""
         self.stream().record_event().synchronize()
         self._watch.end()
+        if self._ahead().any():
+            self._vain = self._vain or "another process gave it up"
         if self._vain:
             raise TimeoutError(self._vain)
+
+    def _ahead(self) -> npt.NDArray[np.int32]:
+        """By how many messages each other process is ahead of this one."""
+        counters = self._memory.counters
+        assert counters is not None
+        return (counters.cells[self._others] - np.uint32(self._messages % (1 << 32))).view("int32")
 
     def _late(self, why: str) -> None:
         """Lets streams go on that wait for messages, if one is missing; what they read then is not what was sent.
         Called again and again, since another process may write its own number later."""
-        if not self._memory.own:
-            return
-        behind = self._memory.counters()[self._others] - np.uint32(self._messages % (1 << 32))
-        if self._vain or (behind.view("int32") < 0).any():
+        if self._vain or (self._ahead() < 0).any():
             self._vain = self._vain or why
-            self._memory.set_counters(self._messages + (1 << 30))
+            self._end_waits(self._memory.counters, slice(None))
+
+    def _end_waits(self, counters: _Counters | None, of: int | slice) -> None:
+        """Ends all waits for these counters, of one process or of all."""
+        assert counters is not None
+        counters.cells[of] = (self._messages + _BEYOND) % (1 << 32)
+
+    def _end_waits_for_own(self) -> None:
+        for counters in self._memory.counters_there.values():
+            self._end_waits(counters, self._process)
+
+    def give_up(self) -> None:
+        """Nobody waits for messages any more, neither this process nor others for those of it. Before calls that
+        wait for streams."""
+        self._vain = self._vain or "the exchange was given up"
+        self._end_waits(self._memory.counters, slice(None))
+        self._end_waits_for_own()
+        self._watch.give_up()
 
     def abandon(self) -> None:
         """Frees its memory, whatever streams are waiting for."""
-        self._vain = self._vain or "the exchange was given up"
-        with self._watch.lock:
-            self._late(self._vain)
-        self._watch.give_up()
+        self.give_up()
+        self._torch.cuda.synchronize(self._device)
+        self._end_waits_for_own()  # what was under way then has written its number since
         self.close()
 
     def close(self) -> None:

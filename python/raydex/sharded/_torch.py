@@ -135,8 +135,9 @@ class TorchExchange:
         room = None
         if self.device is not None:
             room = _attempt(PeerRoom, self._torch, self.device, self.process, self.processes, timeout)
-        reports = self.gather((host, os.getpid(), sockets and sockets.address, room and _attempt(room.make, 0)))
-        hosts, processes, addresses, handles = zip(*reports)
+        handle = room and _attempt(room.make, 0)
+        reports = self.gather((host, os.getpid(), sockets and sockets.address, room and room.file, handle))
+        hosts, processes, addresses, files, handles = zip(*reports)
 
         def connect() -> bool:
             assert sockets is not None
@@ -145,7 +146,7 @@ class TorchExchange:
 
         def enter() -> bool:
             assert room is not None
-            room.watch(processes)
+            room.meet(processes, files)
             room.enter(handles)
             return True
 
@@ -337,6 +338,8 @@ class TorchExchange:
         peers, self._peers = self._peers, None
         if sockets is not None:
             _attempt(sockets.close)
+        if peers is not None:
+            _attempt(peers.give_up)
         # What is under way between GPUs never ends when a process is gone.
         for group in self._groups[1:]:
             if hasattr(group, "abort"):  # since PyTorch 2.7

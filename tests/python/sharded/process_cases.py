@@ -404,13 +404,19 @@ def interrupted(engine, when):
     begin = time.monotonic()
     if engine.process == 0:
 
-        def interrupt(*_, **__):
+        begun, before = engine.begin, 1 if when == "returning" else 0
+
+        def interrupt(*arguments, **_):
+            nonlocal before
+            before -= 1
+            if before >= 0:
+                return begun(*arguments)
             undo()
             raise KeyboardInterrupt
 
         of, name = {
             "before": (_call, "probes_of"), "answering": (index._shards.own[0], "answer"),
-            "exchanging": (engine, "begin"),
+            "exchanging": (engine, "begin"), "returning": (engine, "begin"),
             "putting in order": (_call, "in_one"), "editing": (index._shards.own[0], "insert"),
         }[when]
         undo = cases.replaced(of, name, interrupt)

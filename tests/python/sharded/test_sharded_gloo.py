@@ -128,7 +128,7 @@ def test_builds_again_and_again(processes, tmp_path):
 
 
 @pytest.mark.parametrize("peers", [True, False])
-@pytest.mark.parametrize("when", ["before", "answering", "exchanging", "putting in order", "editing"])
+@pytest.mark.parametrize("when", ["before", "answering", "exchanging", "returning", "putting in order", "editing"])
 def test_an_interrupt_of_one_process(when, peers, tmp_path):
     for error, info, seconds in run("interrupted", 3, tmp_path, when, timeout=20.0, peers=peers):
         assert error[0] == info[0] == "ExchangeError" and "build it again" in error[1]

@@ -108,7 +108,7 @@ def test_what_a_join_holds(how, tmp_path):
 @pytest.mark.skipif(GPUS < 2, reason="one GPU")
 class TestFaults:
     @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
-    @pytest.mark.parametrize("when", ["before", "answering", "exchanging", "putting in order", "editing"])
+    @pytest.mark.parametrize("when", ["before", "answering", "exchanging", "returning", "putting in order", "editing"])
     def test_an_interrupt_of_one_process(self, when, peers, tmp_path):
         for error, info, seconds in run("interrupted", 2, tmp_path, when, timeout=20.0, peers=peers):
             assert error[0] == info[0] == "ExchangeError" and "build it again" in error[1]
