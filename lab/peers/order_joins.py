@@ -96,6 +96,14 @@ def counts_of(rows, size):
     return np.bincount(np.asarray(rows), minlength=size)
 
 
+def between(some, lower, others, upper):
+    """How many of the sorted `others` are less than each `upper`, beyond how many of `some` are less than `lower`."""
+    order = np.argsort(lower)  # neighbours are found in the same place
+    out = np.empty(len(lower), "int64")
+    out[order] = np.searchsorted(others, upper[order]) - np.searchsorted(some, lower[order])
+    return out
+
+
 def with_rows(build, probe):
     """Tables as columns by their names, with the numbers of their rows."""
     rows = [np.arange(len(next(iter(one.values())))) for one in (build, probe)]
@@ -192,7 +200,7 @@ def cases_of_intervals(random, sizes, dtype, order, device):
         exons, reads = (Intervals(*(x[at] for x in one)) for one, at in zip((exons, reads), by_place))
     lower, upper = reads.placed()
     begun, ended = map(np.sort, exons.placed())
-    expected = np.searchsorted(begun, upper) - np.searchsorted(ended, lower, side="right")
+    expected = between(ended, lower + 1, begun, upper)
     exons, reads = (Intervals(x.chromosome, x.lower.astype(dtype), x.upper.astype(dtype)) for x in (exons, reads))
     for call in ("overlap", "count_overlaps"):
         peers = {
@@ -343,8 +351,8 @@ def cases_of_bands(random, sizes, dtype, order, device):
         a.sort()
         x.sort()
     lower, upper = x - distance, x + distance
-    by_value = np.sort(a)
-    expected = np.searchsorted(by_value, upper, side="right") - np.searchsorted(by_value, lower)
+    keys = np.sort(a)
+    expected = between(keys, lower, keys, upper + 1)
     build, probe = with_rows({"a": a}, {"x": lower, "y": upper})
 
     def predicates(column):
@@ -389,10 +397,12 @@ def sums_before(table, before):
     begins = table["g"].astype("int64") << bits
     at = begins + table["t"]
     order = np.argsort(at)
+    at, begins = at[order], begins[order]
     running = np.concatenate([[0], np.cumsum(table["v"][order], dtype="int64")])
-    low = np.searchsorted(at[order], np.maximum(at - before, begins))
-    high = np.searchsorted(at[order], at, side="right")
-    return running[high] - running[low], int((high - low).sum())
+    low, high = np.searchsorted(at, np.maximum(at - before, begins)), np.arange(1, len(at) + 1)
+    found = np.empty(len(at), "int64")
+    found[order] = running[high] - running[low]
+    return found, int((high - low).sum())
 
 
 def windows_by_polars(table, before, module):
