@@ -145,6 +145,7 @@ join_kind kind_of(const std::string& how);
 
 using index_handle = handle<index>;
 using join_handle = handle<join>;
+using joined_handle = handle<joined>;
 
 // Each adds what one file has.
 void bind_errors(nb::module_& to);

@@ -26,8 +26,17 @@ Enum named(const char* argument, const std::string& name, const std::array<const
   throw invalid_argument(std::string(argument) + ": '" + name + "' is none of " + legal);
 }
 
-// What was found of a batch keeps the locks of nothing: Python asks it before anybody else sees it.
-using found = std::unique_ptr<joined>;
+// What was found of a batch. It keeps no lock of what it was made from, which Python keeps as it
+// is.
+using found = std::unique_ptr<joined_handle>;
+
+// Calls `ask` with the build side beside other threads that do.
+template <class Side, class Ask>
+found match(const handle<Side>& self, const Ask& ask) {
+  return self.shared([&](const Side& one) {
+    return std::make_unique<joined_handle>(ask(one), "join", one.info().where);
+  });
+}
 
 void build_keys(join_handle* self, const std::string& backend_name, const session& from,
                 address stream, const key_parts& keys, const std::string& structure,
@@ -48,13 +57,14 @@ std::unique_ptr<join_handle> over_index(const session& from, address stream,
 
 found match_keys(const join_handle& self, const session& from, address stream,
                  const key_parts& probe, const std::string& how) {
-  return self.shared(
-      [&](const join& one) { return one.match(context_of(from, stream), probe, kind_of(how)); });
+  return match(self, [&](const join& one) {
+    return one.match(context_of(from, stream), probe, kind_of(how));
+  });
 }
 
 found match_ranges(const join_handle& self, const session& from, address stream,
                    const column& lower, const column& upper, const std::string& how) {
-  return self.shared([&](const join& one) {
+  return match(self, [&](const join& one) {
     return one.match(context_of(from, stream), ranges(lower, upper), kind_of(how));
   });
 }
@@ -68,7 +78,7 @@ key_distance distance_of(const any_distance& distance) {
 
 found match_band(const join_handle& self, const session& from, address stream, const column& probe,
                  const any_distance& distance, const std::string& how) {
-  return self.shared([&](const join& one) {
+  return match(self, [&](const join& one) {
     return one.match_band(context_of(from, stream), probe, distance_of(distance), kind_of(how));
   });
 }
@@ -78,7 +88,7 @@ found match_compared(const join_handle& self, const session& from, address strea
                      const std::string& how) {
   const auto compared = named<comparison>(
       "comparison", comparison_name, std::array{"less", "less_equal", "greater", "greater_equal"});
-  return self.shared([&](const join& one) {
+  return match(self, [&](const join& one) {
     return one.match_compared(context_of(from, stream), probe, compared, kind_of(how));
   });
 }
@@ -94,16 +104,25 @@ void build_intervals(interval_handle* self, const std::string& backend_name, con
 
 found match_intervals(const interval_handle& self, const session& from, address stream,
                       const column& probe, const std::string& how) {
-  return self.shared([&](const interval_join& one) {
+  return match(self, [&](const interval_join& one) {
     return one.match(context_of(from, stream), probe, kind_of(how));
   });
 }
 
-void write_rows(const joined& self, const session& from, address stream, std::uint64_t first,
-                address probe_rows, address build_rows, std::uint64_t size) {
-  self.rows(
-      context_of(from, stream), first,
-      gather_maps(row_id_type::uint64, pointer<void>(probe_rows), pointer<void>(build_rows), size));
+void write_rows(const joined_handle& self, const session& from, address stream, std::uint64_t first,
+                unsigned bits, address probe_rows, address build_rows, std::uint64_t size) {
+  const row_id_type type = row_ids_at(probe_rows, size, bits).type;
+  self.shared([&](const joined& one) {
+    one.rows(context_of(from, stream), first,
+             gather_maps(type, pointer<void>(probe_rows), pointer<void>(build_rows), size));
+  });
+}
+
+void write_counts(const joined_handle& self, const session& from, address stream, address out,
+                  std::uint64_t size) {
+  self.shared([&](const joined& one) {
+    one.counts(context_of(from, stream), span_at<std::uint64_t>(out, size));
+  });
 }
 
 using asof_handle = handle<asof_join>;
@@ -135,10 +154,20 @@ join_kind kind_of(const std::string& how) {
 
 void bind_joins(nb::module_& to) {
   using nb::arg;
-  nb::class_<joined>(to, "Joined")
-      .def_prop_ro("size", &joined::size)
-      .def("rows", write_rows, arg("session"), arg("stream"), arg("first"), arg("probe_rows"),
-           arg("build_rows"), arg("size"), without_gil());
+  nb::class_<joined_handle>(to, "Joined")
+      .def_prop_ro("size",
+                   [](const joined_handle& self) {
+                     return self.shared([](const joined& one) { return one.size(); });
+                   })
+      .def_prop_ro("probes",
+                   [](const joined_handle& self) {
+                     return self.shared([](const joined& one) { return one.probes(); });
+                   })
+      .def("rows", write_rows, arg("session"), arg("stream"), arg("first"), arg("bits"),
+           arg("probe_rows"), arg("build_rows"), arg("size"), without_gil())
+      .def("counts", write_counts, arg("session"), arg("stream"), arg("out"), arg("size"),
+           without_gil())
+      .def("close", &joined_handle::close, arg("before") = nb::none(), without_gil());
   nb::class_<join_handle>(to, "Join")
       .def("__init__", build_keys, arg("backend"), arg("session"), arg("stream"), arg("keys"),
            arg("structure"), arg("options"), arg("missing_equal"), without_gil())

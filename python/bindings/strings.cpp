@@ -109,10 +109,12 @@ void rows(const string_index& self, const session& from, address stream,
   });
 }
 
-std::unique_ptr<joined> match(const string_index& self, const session& from, address stream,
-                              const string_column& points, const std::string& how) {
-  return self.join.shared(
-      [&](const join& one) { return one.match(context_of(from, stream), {points}, kind_of(how)); });
+std::unique_ptr<joined_handle> match(const string_index& self, const session& from, address stream,
+                                     const string_column& points, const std::string& how) {
+  return self.join.shared([&](const join& one) {
+    return std::make_unique<joined_handle>(
+        one.match(context_of(from, stream), {points}, kind_of(how)), "join", one.info().where);
+  });
 }
 
 }  // namespace

@@ -39,8 +39,10 @@ from raydex._errors import (
 )
 from raydex._exports import masked, take, to_arrow
 from raydex._index import Index, IndexInfo, Matches, build, not_found
-from raydex._joins import JoinRows, join, join_asof, join_range
+from raydex._joined import Joined, JoinRows
+from raydex._joins import join
 from raydex._minima import Rmq, RmqInfo, rmq
+from raydex._order_joins import join_asof, join_range
 from raydex._searching import isin, searchsorted
 from raydex._structures import Option, Structure, structures
 
@@ -58,6 +60,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidType",
     "JoinRows",
+    "Joined",
     "Matches",
     "OptixError",
     "Option",

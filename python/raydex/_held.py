@@ -30,7 +30,7 @@ class Held:
         self._stream = stream  # of its memory
         self._streams = _streams_in_use[id(self)] = {stream: kept}  # all that worked with it, and what keeps them
         self._closed = False
-        self._changes = threading.Lock()  # joins over an index must not meet an edit, or its end
+        self._changes = threading.RLock()  # joins over an index must not meet an edit, or its end
 
     def close(self) -> None:
         """Frees its memory now. Later calls raise `raydex.InvalidArgument`."""

@@ -165,6 +165,7 @@ class Index(Held):
         self._session = device.session()
         self._plain_device = device.number if key.is_number else None  # of probes on the fast path
         self._bits = self.info.row_id_bits
+        self._edits = 0  # so many, within `_changes`
 
     # What it is
 
@@ -364,6 +365,7 @@ class Index(Held):
                 edit: tuple[Any, ...] = (keys.native, rows.native, nothing, None)
             else:
                 edit = (nothing, no_rows, keys.native, rows and rows.native)
+            self._edits += 1
             self._device.run(self._native.edit, number, *edit, self._before(number))
             self._stream = number
             self._streams[number] = kept

@@ -4,68 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
-from raydex._array_libraries import HOST, ArrayLibrary, bare_library, is_of
-from raydex._arrow import HostCells, StringCells, Table, is_arrow, take_arrow
-from raydex._columns import (
-    Column,
-    Source,
-    column_of,
-    dtype_of,
-    key_of,
-    look,
-    on_gpu,
-    refuse_strings,
-    same_device,
-    takes,
-)
-from raydex._devices import Device
+from raydex._array_libraries import bare_library, is_of
+from raydex._arrow import HostCells, Table, is_arrow, take_arrow
+from raydex._columns import Column, Source, column_of, dtype_of, key_of, look, on_gpu, same_device, takes
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._exports import pairs_to_arrow, take
 from raydex._index import Index
+from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts
-from raydex._times import Order, Time, are_compared, common, distance_in, in_one_unit, whole
+from raydex._times import Order, Time, are_compared, common, in_one_unit
 
 _KINDS = ("inner", "left", "semi", "anti")
-_DIRECTIONS = ("backward", "forward", "nearest")
-_COMPARISONS = {
-    "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal",
-    "less": "less", "less_equal": "less_equal", "greater": "greater", "greater_equal": "greater_equal",
-}  # fmt: skip
-
-
-class JoinRows(NamedTuple):
-    """The rows of a join, which gather the rows of the two tables; int64."""
-
-    probe: Any
-    """A probe row for each row of the join."""
-    build: Any
-    """Its build row, -1 where a left join has none; None for semi and anti joins. As an index -1 is the last
-    row: `take` gives missing cells there."""
-
-    def take(self, *, build: Any = None, probe: Any = None) -> Any:
-        """The cells of a column, or the rows of a table, of one side of the join, as `raydex.take` has them:
-        with missing ones where a left join has no build row.
-
-        `build`: a column or table of the build side; or `probe`: of the probe side. In host memory."""
-        if (build is None) == (probe is None):
-            raise InvalidArgument("take: give build or probe, the columns of that side")
-        if build is None:
-            return take(probe, self.probe)
-        if self.build is None:
-            raise InvalidArgument("build: semi and anti joins have no build rows")
-        return take(build, self.build)
-
-    def to_arrow(self) -> Any:
-        """A `pyarrow.Table` of the columns `probe` and `build`, or of `probe` alone for semi and anti joins;
-        of the same memory, with null for a left join's -1. What is on a GPU is refused with what copies
-        it."""
-        return pairs_to_arrow(self.probe, self.build)
 
 
 def _key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
@@ -132,7 +86,7 @@ def pair_columns(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
 
 def common_key(build: Source, probe: Source, stream: int) -> Key:
     """The type that both columns are compared in, which has all values of both but of times: see
-    `_together`."""
+    `together`."""
     left, right = key_of(build, stream), key_of(probe, stream)
     if left == right or right.is_void:
         return left
@@ -174,7 +128,7 @@ def _key_of_unit(time: Time) -> Key:
     return Key(time.dtype) if time.kind in "mM" else Key(np.dtype("int64"), str(time))
 
 
-class _Together(NamedTuple):
+class Together(NamedTuple):
     """Columns that are compared."""
 
     columns: list[Column]
@@ -183,13 +137,13 @@ class _Together(NamedTuple):
     """Of times of which 64 bits in one unit do not hold all: the columns are numbers in their order."""
 
 
-def _together(sources: list[Source], stream: int) -> _Together:
+def together(sources: list[Source], stream: int) -> Together:
     """Columns in one type. The first two say which; a third is converted to it, or of times says it, too."""
     key = common_key(sources[0], sources[1], stream)
     found = [key_of(one, stream) for one in sources]
     own = [key if own_key.is_void else own_key for own_key in found]  # which match nothing
     if key.time is None or all(one == key for one in own):
-        return _Together([column_of(one, stream, key) for one in sources], key, None)
+        return Together([column_of(one, stream, key) for one in sources], key, None)
     for one, own_key in zip(sources, own):
         if own_key.time is None or not are_compared(own_key.time, key.time):
             raise InvalidType(f"{one.argument}: it is of {own_key}, but {sources[0].argument} of {own[0]}")
@@ -211,19 +165,19 @@ def _together(sources: list[Source], stream: int) -> _Together:
         whole = HostCells(cells, validity)
         plain = Source(one.argument, one.value, one.library, whole, one.scalar)
         columns.append(column_of(plain, stream))
-    return _Together(columns, key, order)
+    return Together(columns, key, order)
 
 
 def _are_whole(*sources: Source) -> bool:
     return all(isinstance(one.cells, HostCells) and one.cells.is_whole for one in sources)
 
 
-def _both(built: list[Source], probed: list[Source], stream: int) -> tuple[list[Column], list[Column]]:
-    pairs = [_together([one, other], stream).columns for one, other in zip(built, probed)]
+def both_keys(built: list[Source], probed: list[Source], stream: int) -> tuple[list[Column], list[Column]]:
+    pairs = [together([one, other], stream).columns for one, other in zip(built, probed)]
     return ([one for one, _ in pairs], [other for _, other in pairs])
 
 
-def _natives(columns: list[Column]) -> list[Any]:
+def natives(columns: list[Column]) -> list[Any]:
     return [one.native for one in columns]
 
 
@@ -232,28 +186,16 @@ def check_how(how: str) -> None:
         raise InvalidArgument(f"how: {how!r} is none of {', '.join(_KINDS)}")
 
 
-class _Call:
-    """Where a join runs, and on which stream."""
-
-    def __init__(self, source: Source, device: Any, stream: Any, structure: str = "auto") -> None:
-        self.library: ArrayLibrary = source.library
-        self.device: Device = source.library.device_for(device, structure)
-        self.stream, self._kept = source.library.stream_for(stream)
-
-    @property
-    def context(self) -> tuple[Any, int]:
-        return (self.device.session(), self.stream)
-
-    def rows(self, found: _raydex.Joined, how: str, first: int = 0, most: int | None = None) -> JoinRows:
-        """The rows from `first` on, `most` of them or all."""
-        size = found.size - first if most is None else min(most, found.size - first)
-        probe = self.library.empty(size, "int64", self.stream)
-        build = self.library.empty(size, "int64", self.stream) if how in ("inner", "left") else None
-        at = 0 if build is None else self.library.address(build)
-        self.device.run(found.rows, *self.context, first, self.library.address(probe), at, size)
-        return JoinRows(probe, build)
-
-
+@overload
+def join(
+    build: Any, probe: Any, how: str = ..., *, structure: str = ..., missing_equal: bool = ...,
+    lazy: Literal[False] = ..., dtype: Any = ..., device: Any = ..., stream: Any = ..., **options: Any,
+) -> JoinRows: ...
+@overload
+def join(
+    build: Any, probe: Any, how: str = ..., *, structure: str = ..., missing_equal: bool = ...,
+    lazy: Literal[True], dtype: Any = ..., device: Any = ..., stream: Any = ..., **options: Any,
+) -> Joined: ...  # fmt: skip
 def join(
     build: Any,
     probe: Any,
@@ -261,10 +203,12 @@ def join(
     *,
     structure: str = "auto",
     missing_equal: bool = False,
+    lazy: bool = False,
+    dtype: Any = "int64",
     device: Any = None,
     stream: Any = None,
     **options: Any,
-) -> JoinRows:
+) -> JoinRows | Joined:
     """Joins two tables by equal keys.
 
     Parameters
@@ -280,24 +224,28 @@ def join(
         `JoinRows.take`). `semi`: probe rows with a match, once each. `anti`: probe rows without one.
     missing_equal
         Whether a missing value equals another one; else it matches nothing. NaN equals NaN.
+    lazy
+        Whether rows are written when they are asked for, see `Joined`.
+    dtype
+        Of row numbers: `int64`, or `int32`, which is refused if a table has too many rows for it.
     structure, device, stream, options
         As of `raydex.build`.
 
     Returns
     -------
-    JoinRows
-        `probe` and `build`, int64, in the order of the probe rows; see `Index` for their library.
+    JoinRows, or Joined if lazy
+        `probe` and `build`, in the order of the probe rows; see `Index` for their library.
 
     Cost: the build of an index, one lookup a probe row, a write a row of the result. Waits for the stream:
     sizes are known when it returns. Raises as `raydex.build`.
     """
     check_how(how)
-    missing_equal = flag("missing_equal", missing_equal)
+    missing_equal, lazy, dtype = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)
     if isinstance(build, Index):
         _check_words_for(build, structure, missing_equal, device, options)
-        return _join_index(build, probe, how, stream)
-    call, found, _kept = match_columns(build, probe, how, structure, missing_equal, device, stream, options)
-    return call.rows(found, how)
+        return _join_index(build, probe, how, stream, dtype, lazy)
+    found = match_columns(build, probe, how, structure, missing_equal, device, stream, options, dtype)
+    return rows_of(found, lazy)
 
 
 def match_columns(
@@ -309,16 +257,18 @@ def match_columns(
     device: Any,
     stream: Any,
     options: dict[str, Any],
-) -> tuple[_Call, _raydex.Joined, Any]:
-    """A join whose rows are yet to be written, and what is kept until then."""
+    dtype: str = "int64",
+) -> Joined:
+    """A join whose rows are yet to be written."""
     texts = option_texts(options, structure, join)
     built, probed = pair_columns(build, probe)
-    call = _Call(built[0], device, stream, structure)
-    build_key, probe_key = _both(built, probed, call.stream)
+    call = Call(built[0], device, stream, structure)
+    build_key, probe_key = both_keys(built, probed, call.stream)
     side = call.device.run(
-        _raydex.Join, call.device.backend, *call.context, _natives(build_key), structure, texts, missing_equal,
+        _raydex.Join, call.device.backend, *call.context, natives(build_key), structure, texts, missing_equal,
     )  # fmt: skip
-    return (call, call.device.run(side.match, *call.context, _natives(probe_key), how), (build_key, probe_key))
+    found = call.device.run(side.match, *call.context, natives(probe_key), how)
+    return Joined(found, call, how, dtype, build_key[0].size, build_key)
 
 
 def _check_words_for(index: Index, structure: Any, missing_equal: bool, device: Any, options: dict[str, Any]) -> None:
@@ -338,241 +288,19 @@ def _check_words_for(index: Index, structure: Any, missing_equal: bool, device: 
             )
 
 
-def _join_index(index: Index, probe: Any, how: str, stream: Any) -> JoinRows:
+def _join_index(index: Index, probe: Any, how: str, stream: Any, dtype: str, lazy: bool) -> JoinRows | Joined:
     source = look("probe", probe)
     index._check_open()
     index._check_device(source.argument, source.library)
-    call = _Call(source, str(index._device), stream)
+    call = Call(source, str(index._device), stream)
     key = column_of(source, call.stream, index._key)
     with index._changes:
         index._check_open()
+        index._streams[call.stream] = call.kept
         if index._key.dtype is None:
-            return call.rows(index._native.match(*call.context, key.native, how), how)
-        side = call.device.run(_raydex.Join.over, *call.context, index._native)
-        return call.rows(call.device.run(side.match, *call.context, [key.native], how), how)
-
-
-def _reach(argument: str, distance: Any, key: Key) -> int | float | None:
-    """A distance as the library takes it: a whole number of integers and times, exactly."""
-    if distance is None:
-        return None
-    try:
-        if key.time is not None:
-            reach: int | float = distance_in(distance, key.time)
+            found = index._native.match(*call.context, key.native, how)
         else:
-            reach = whole(distance) if key.is_integer else float(distance)
-    except (TypeError, ValueError):
-        raise InvalidType(f"{argument}: {distance!r} is no distance of {key}") from None
-    return reach
-
-
-def _within_64_bits(reach: int | float | None) -> int | float | None:
-    """The same for the library, whose keys of 64 bits are no farther apart."""
-    return min(reach, 2**64 - 1) if isinstance(reach, int) else reach
-
-
-def _check_reach(argument: str, reach: int | float | None) -> None:
-    """As the library does, for what is not asked of it."""
-    if reach is not None and not reach >= 0:
-        raise InvalidArgument(f"{argument}: {reach}; it must be 0 or more")
-    if isinstance(reach, float) and reach < np.inf and not reach.is_integer():
-        raise InvalidArgument(f"{argument}: {reach}; of integers it must be a whole number")
-
-
-def _band(column: Column, order: Order, reach: int | float, stream: int) -> list[Column]:
-    """The ends of the numbers that are near each probe."""
-    _check_reach("distance", reach)
-    probes = order.counts(1)
-    ends = [order.positions(probes - reach, "left"), order.positions(probes + reach, "right") - 1]
-    sources = [Source("probe", end, HOST, HostCells(end, column.kept[1])) for end in ends]
-    return [column_of(one, stream) for one in sources]
-
-
-def join_asof(
-    build: Any,
-    probe: Any,
-    *,
-    by: Any = None,
-    build_by: Any = None,
-    probe_by: Any = None,
-    direction: str = "backward",
-    allow_exact_matches: bool = True,
-    tolerance: Any = None,
-    device: Any = None,
-    stream: Any = None,
-) -> Any:
-    """For each probe row the build row with the closest time.
-
-    Parameters
-    ----------
-    build, probe
-        Columns of times, or of other numbers; neither need be sorted.
-    build_by, probe_by
-        Columns of a key, as of `join`, which has to be equal; or `by`, a pair of both.
-    direction
-        `backward`: the last time that is not after the probe's. `forward`: the first that is not before
-        it. `nearest`: the closer one of the two, of equally close ones that before.
-    allow_exact_matches
-        Whether a row of the same time is taken, as in `pandas.merge_asof`.
-    tolerance
-        The largest distance, taken exactly: a number, or for times a `timedelta`, or a number of the finer
-        one of their units, as NumPy counts it. Of floating numbers as for the `distance` of `join_range`.
-
-    Returns
-    -------
-    array of int64
-        A build row for each probe row; -1 where there is none, which is the last row if it is used as an
-        index: `raydex.take(values, rows)` gives missing cells there. Of rows with that time `backward` takes
-        the last one, `forward` the first one, as pandas and Polars do, and `nearest` the last one, or the
-        first one if it is after the probe, as pandas does.
-
-    Cost: the build of an index, one or two searches a probe row. A key costs little beside a time where both
-    fit 64 bits by what they span, as days in nanoseconds and thousands of symbols do. Where `build` ascends,
-    less is sorted.
-    """
-    if by is not None:
-        if build_by is not None or probe_by is not None or not isinstance(by, tuple) or len(by) != 2:
-            raise InvalidArgument("by: give (build_by, probe_by), or these two by name")
-        build_by, probe_by = by
-    if (build_by is None) != (probe_by is None):
-        raise InvalidArgument("build_by: it is given with probe_by, or neither is")
-    allow_exact_matches = flag("allow_exact_matches", allow_exact_matches)
-    if direction not in list(_DIRECTIONS):
-        raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(_DIRECTIONS)}")
-    times, probe_times = look("build", build), look("probe", probe)
-    same_device(times, probe_times)
-    call = _Call(times, device, stream)
-    pair = _together([times, probe_times], call.stream)
-    build_time, probe_time = pair.columns
-    refuse_strings(build_time)
-    build_key: list[Column] = []
-    probe_key: list[Column] = []
-    if build_by is not None:
-        built, probed = pair_columns(build_by, probe_by)
-        same_device(times, *built)
-        build_key, probe_key = _both(built, probed, call.stream)
-    reach = _reach("tolerance", tolerance, pair.key)
-    side = call.device.run(
-        _raydex.AsofJoin, call.device.backend, *call.context, build_time.native, _natives(build_key)
-    )
-    size = probe_time.size
-
-    def closest(towards: str, within: int | float | None) -> Any:
-        out = call.library.empty(size, "int64", call.stream)
-        call.device.run(
-            side.match, *call.context, probe_time.native, _natives(probe_key), towards, not allow_exact_matches,
-            _within_64_bits(within), call.library.address(out), size,
-        )  # fmt: skip
-        return out
-
-    if pair.order is None or (reach is None and direction != "nearest"):
-        return closest(direction, reach)
-    _check_reach("tolerance", reach)
-    sides = ("backward", "forward") if direction == "nearest" else (direction,)
-    return _nearest([closest(one, None) for one in sides], pair.order, reach)
-
-
-def _nearest(candidates: list[Any], order: Order, reach: int | float | None) -> Any:
-    """For each probe the closest of its candidates that is near enough, by integers of Python."""
-    build, probe = order.counts(0), order.counts(1)
-    taken, nearest = np.full(len(probe), -1, "int64"), np.zeros(len(probe), object)
-    for rows in candidates:
-        at = np.flatnonzero(rows >= 0)
-        apart = abs(build[rows[at]] - probe[at])
-        closer = (taken[at] < 0) | (apart < nearest[at])
-        if reach is not None:
-            closer &= apart <= reach
-        at, apart = at[closer], apart[closer]
-        taken[at], nearest[at] = rows[at], apart
-    return taken
-
-
-def join_range(
-    build: Any,
-    probe: Any,
-    how: str = "inner",
-    *,
-    distance: Any = None,
-    compare: str | None = None,
-    build_upper: Any = None,
-    probe_upper: Any = None,
-    structure: str = "auto",
-    device: Any = None,
-    stream: Any = None,
-    **options: Any,
-) -> JoinRows:
-    """Joins two tables by order: one of these says how.
-
-    Parameters
-    ----------
-    distance
-        Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta`; exactly for integers
-        and times, and with the difference as the type of floating numbers rounds it.
-    compare
-        `"<"`, `"<="`, `">"` or `">="`: how the build key compares with the probe, as in
-        `build < probe`.
-    build_upper
-        Build rows are intervals `[build, build_upper]`, both ends included, that contain the probe.
-    probe_upper
-        Probe rows are intervals `[probe, probe_upper]` that contain the build key.
-    build, probe, how, structure, device, stream, options
-        As of `join`, of one column each.
-
-    Returns
-    -------
-    JoinRows
-        In the order of the probe rows; those of one by build key, then by build row.
-
-    Cost: the build of an index (two with `build_upper`), two searches a probe row, a write a row of the
-    result, which may be far larger than both tables.
-    """
-    check_how(how)
-    named = [
-        name
-        for name, value in (
-            ("distance", distance), ("compare", compare), ("build_upper", build_upper),
-            ("probe_upper", probe_upper),
-        )
-        if value is not None
-    ]  # fmt: skip
-    if len(named) != 1:
-        raise InvalidArgument(
-            f"join_range: {', '.join(named) or 'nothing'} is given; give one of distance, compare, "
-            "build_upper and probe_upper"
-        )
-    if compare is not None and compare not in list(_COMPARISONS):
-        raise InvalidArgument(f"compare: {compare!r} is none of {', '.join(_COMPARISONS)}")
-    texts = option_texts(options, structure, join_range)
-    sources = [look("build", build), look("probe", probe)]
-    if build_upper is not None:
-        sources.append(look("build_upper", build_upper))
-    if probe_upper is not None:
-        sources.append(look("probe_upper", probe_upper))
-    same_device(*sources)
-    call = _Call(sources[0], device, stream, structure)
-    context, run = call.context, call.device.run
-    if any(isinstance(one.cells, StringCells) for one in sources):
-        raise InvalidType("build: strings of any length have no order here; give ones of up to 8 bytes")
-    pair = _together(sources, call.stream)
-    columns = pair.columns
-    natives = _natives(columns)
-    if build_upper is not None:
-        if structure != "auto" or options:
-            raise InvalidArgument("structure: intervals have one of their own; leave it and options out")
-        intervals = run(_raydex.IntervalJoin, call.device.backend, *context, natives[0], natives[2])
-        return call.rows(run(intervals.match, *context, natives[1], how), how)
-    side = run(_raydex.Join, call.device.backend, *context, natives[:1], structure, texts, False)
-    if probe_upper is not None:
-        found = run(side.match_ranges, *context, natives[1], natives[2], how)
-    elif distance is not None:
-        reach = _reach("distance", distance, pair.key)
-        assert reach is not None
-        if pair.order is None:
-            found = run(side.match_band, *context, natives[1], _within_64_bits(reach), how)
-        else:
-            ends = _band(columns[1], pair.order, reach, call.stream)  # which keep what is read
-            found = run(side.match_ranges, *context, *_natives(ends), how)
-    else:
-        assert compare is not None
-        found = run(side.match_compared, *context, natives[1], _COMPARISONS[compare], how)
-    return call.rows(found, how)
+            side = call.device.run(_raydex.Join.over, *call.context, index._native)
+            found = call.device.run(side.match, *call.context, [key.native], how)
+        build_rows = max(index.info.n, index.info.max_row_id + 1)
+        return rows_of(Joined(found, call, how, dtype, build_rows, None, index), lazy)

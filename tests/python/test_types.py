@@ -34,6 +34,8 @@ def test_what_users_write(tmp_path):
         "    size: int = len(index) + index.info.resident_bytes\n"
         "    rows = index.rows([1]).rows\n"
         "pairs: raydex.JoinRows = raydex.join([1], [1], how='left')\n"
+        "with raydex.join_range([1], [1], distance=1, lazy=True) as found:\n"
+        "    sizes: list[int] = [len(rows.probe) for rows in found.chunks(10)] + [len(found)]\n"
         "names: list[str] = [one.name for one in raydex.structures() if one.minima]\n"
         "cells = raydex.take(np.arange(3), pairs.build), pairs.take(probe=np.arange(3))\n"
         "low = raydex.rmq([1, 2]).argmin([0], [1])\n"

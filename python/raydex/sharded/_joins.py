@@ -299,13 +299,12 @@ def _joined(to_join: _ToJoin, own: _Side, how: str, structure: str, options: dic
     ]
     library = arrays_of(own.rows)
     unmatched = len(own.unmatched) if how in ("left", "anti") else 0
-    size = sum(found.size for _, found, _ in matched) + unmatched
+    size = sum(found.size for found in matched) + unmatched
     lefts = library.empty(size, "int64")
     rights = library.empty(size, "int64") if how in ("inner", "left") else None
     end = 0
-    for (call, found, _), (left, right) in zip(matched, to_join):
-        for first in range(0, found.size, SLICE):
-            some = call.rows(found, how, first, SLICE)
+    for found, (left, right) in zip(matched, to_join):
+        for some in found.chunks(SLICE):
             begin, end = end, end + len(some.probe)
             lefts[begin:end] = beside(arrays_of(left[-1]).take(left[-1], some.probe), own.rows)
             if rights is not None:
