@@ -41,6 +41,7 @@ from raydex._exports import masked, take, to_arrow
 from raydex._index import Index, IndexInfo, Matches, build, not_found
 from raydex._joined import Joined, JoinRows
 from raydex._joins import join
+from raydex._merging import merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq
 from raydex._order_joins import join_asof, join_range
 from raydex._searching import isin, searchsorted
@@ -78,6 +79,7 @@ __all__ = [
     "join_asof",
     "join_range",
     "masked",
+    "merge_asof",
     "not_found",
     "rmq",
     "searchsorted",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import raydex
 from raydex._arguments import check_words, flag
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._frames import PANDAS
 from raydex._joins import check_how
 from raydex.dask._cells import Cells, key_column, order_of
 from raydex.dask._graphs import Graph, Partitions, take_apart
@@ -66,17 +67,10 @@ class _Plan:
         if self.how == "inner":
             right = right.take(found.build).reset_index(drop=True)
         else:
-            right = _taken_or_missing(right, found.build)
+            right = PANDAS.take(right, found.build)
             if self.dtypes is not None:
                 right = right.astype(self.dtypes)
         return pd.concat([left, right], axis=1)
-
-
-def _taken_or_missing(frame: Any, rows: npt.NDArray[np.int64]) -> Any:
-    """The rows of a data frame, with missing values where they are -1."""
-    if len(rows) and rows.min() >= 0:
-        return frame.take(rows).reset_index(drop=True)
-    return frame.reset_index(drop=True).reindex(rows).reset_index(drop=True)
 
 
 def _key(side: str, frame: Any, key_names: list[Any]) -> Cells:
@@ -313,5 +307,5 @@ def _meta_of(plan: _Plan, left: Any, right: Any) -> Any:
     one, other = left._meta_nonempty, right._meta_nonempty
     if plan.how == "left":
         named = plan.named(one, other)[1]
-        plan.dtypes = _taken_or_missing(named, np.array([0, -1])).dtypes.to_dict()
+        plan.dtypes = PANDAS.take(named, np.array([0, -1])).dtypes.to_dict()
     return plan.join(one, other).iloc[:0]

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data frames of pandas and Polars, and what is done with either. Neither is imported unless its frames come."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex._array_libraries import is_of
+from raydex._errors import InvalidArgument, InvalidType
+
+Rows = npt.NDArray[np.int64]
+
+
+class Frames:
+    """Of pandas. Frames that are returned have an index of their own, from 0 on."""
+
+    module = "pandas"
+
+    @property
+    def library(self) -> Any:
+        return importlib.import_module(self.module)
+
+    def select(self, frame: Any, names: Sequence[Any]) -> Any:
+        return frame[list(names)]
+
+    def rename(self, frame: Any, names: Mapping[Any, Any]) -> Any:
+        return frame.rename(columns=names)
+
+    def take(self, frame: Any, rows: Rows) -> Any:
+        """The rows of a frame, with missing cells for -1."""
+        if len(rows) == 0 or rows.min() >= 0:
+            return frame.take(rows).reset_index(drop=True)
+        return frame.reset_index(drop=True).reindex(rows).reset_index(drop=True)
+
+    def beside(self, frames: Iterable[Any]) -> Any:
+        """The columns of all, of equal lengths."""
+        return self.library.concat(list(frames), axis=1)
+
+    def from_columns(self, columns: Mapping[Any, Any]) -> Any:
+        return self.library.DataFrame(dict(columns))
+
+
+class PolarsFrames(Frames):
+    module = "polars"
+
+    def select(self, frame: Any, names: Sequence[Any]) -> Any:
+        return frame.select(list(names))
+
+    def rename(self, frame: Any, names: Mapping[Any, Any]) -> Any:
+        return frame.rename(dict(names))
+
+    def take(self, frame: Any, rows: Rows) -> Any:
+        polars = self.library
+        if frame.width == 0:
+            return frame
+        at = polars.Series(np.maximum(rows, 0)) if len(rows) else polars.Series([], dtype=polars.Int64)
+        if len(rows) and rows.min() < 0:
+            at = at.set(polars.Series(rows < 0), None)
+        return frame.select(polars.all().gather(at))
+
+    def beside(self, frames: Iterable[Any]) -> Any:
+        return self.library.concat([one for one in frames if one.width], how="horizontal")
+
+
+PANDAS, POLARS = Frames(), PolarsFrames()
+
+
+def frames_of(**frames: Any) -> Frames:
+    """What does with the frames of a call what is done with such; all are of one library."""
+    found = {}
+    for argument, frame in frames.items():
+        if is_of("pandas", frame, "DataFrame"):
+            found[argument] = PANDAS
+        elif is_of("polars", frame, "DataFrame"):
+            found[argument] = POLARS
+        else:
+            kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+            raise InvalidType(f"{argument}: a {kind} is no data frame; give one of pandas or Polars")
+    (first, library), *others = found.items()
+    for argument, other in others:
+        if other is not library:
+            raise InvalidType(f"{argument}: a frame of {other.module}, but {first} is one of {library.module}")
+    return library
+
+
+def check_columns(argument: str, frame: Any, names: Iterable[Any]) -> None:
+    for name in names:
+        if name not in frame.columns:
+            raise InvalidArgument(f"{argument}: it has no column {name!r}, only {', '.join(map(str, frame.columns))}")
+
+
+def with_suffixes(of: Frames, left: Any, right: Any, suffixes: Sequence[str | None]) -> tuple[Any, Any]:
+    """Both frames, with suffixes on the names that both have."""
+    if len(suffixes) != 2:
+        raise InvalidArgument(f"suffixes: {suffixes!r} are no two")
+    both = [name for name in left.columns if name in right.columns]
+    named = [{name: f"{name}{suffix or ''}" for name in both} for suffix in suffixes]
+    left, right = of.rename(left, named[0]), of.rename(right, named[1])
+    twice = [str(name) for name in left.columns if name in right.columns]
+    if twice:
+        raise InvalidArgument(f"suffixes: with {suffixes!r} both frames have a column {', '.join(twice)}")
+    return (left, right)
