@@ -83,29 +83,102 @@ found match_band(const join_handle& self, const session& from, address stream, c
   });
 }
 
+comparison comparison_of(const std::string& name) {
+  return named<comparison>("comparison", name,
+                           std::array{"less", "less_equal", "greater", "greater_equal"});
+}
+
 found match_compared(const join_handle& self, const session& from, address stream,
                      const column& probe, const std::string& comparison_name,
                      const std::string& how) {
-  const auto compared = named<comparison>(
-      "comparison", comparison_name, std::array{"less", "less_equal", "greater", "greater_equal"});
+  const comparison compared = comparison_of(comparison_name);
   return match(self, [&](const join& one) {
     return one.match_compared(context_of(from, stream), probe, compared, kind_of(how));
+  });
+}
+
+using range_handle = handle<range_join>;
+
+void build_ranges(range_handle* self, const std::string& backend_name, const session& from,
+                  address stream, const column& values, const key_parts& by) {
+  const backend chosen = parse_backend(backend_name);
+  new (self)
+      range_handle(build_range_join(chosen, context_of(from, stream), values, by), "join", chosen);
+}
+
+found match_ranges_by(const range_handle& self, const session& from, address stream,
+                      const column& lower, const column& upper, const key_parts& by,
+                      const std::string& how) {
+  return match(self, [&](const range_join& one) {
+    return one.match(context_of(from, stream), ranges(lower, upper), by, kind_of(how));
+  });
+}
+
+found match_band_by(const range_handle& self, const session& from, address stream,
+                    const column& probe, const any_distance& distance, const key_parts& by,
+                    const std::string& how) {
+  return match(self, [&](const range_join& one) {
+    return one.match_band(context_of(from, stream), probe, distance_of(distance), by, kind_of(how));
+  });
+}
+
+found match_compared_by(const range_handle& self, const session& from, address stream,
+                        const column& probe, const std::string& comparison_name,
+                        const key_parts& by, const std::string& how) {
+  const comparison compared = comparison_of(comparison_name);
+  return match(self, [&](const range_join& one) {
+    return one.match_compared(context_of(from, stream), probe, compared, by, kind_of(how));
   });
 }
 
 using interval_handle = handle<interval_join>;
 
 void build_intervals(interval_handle* self, const std::string& backend_name, const session& from,
-                     address stream, const column& lower, const column& upper) {
+                     address stream, const column& lower, const column& upper, const key_parts& by,
+                     const std::string& closed) {
   const backend chosen = parse_backend(backend_name);
-  new (self) interval_handle(build_interval_join(chosen, context_of(from, stream), lower, upper),
-                             "join", chosen);
+  const auto ends =
+      named<closed_ends>("closed", closed, std::array{"both", "left", "right", "neither"});
+  new (self)
+      interval_handle(build_interval_join(chosen, context_of(from, stream), lower, upper, by, ends),
+                      "join", chosen);
+}
+
+found match_points(const interval_handle& self, const session& from, address stream,
+                   const column& points, const key_parts& by, const std::string& how) {
+  return match(self, [&](const interval_join& one) {
+    return one.match(context_of(from, stream), points, by, kind_of(how));
+  });
 }
 
 found match_intervals(const interval_handle& self, const session& from, address stream,
-                      const column& probe, const std::string& how) {
+                      const column& lower, const column& upper, const key_parts& by,
+                      const std::string& relation, const std::string& how) {
+  const auto lie =
+      named<interval_relation>("relation", relation, std::array{"overlaps", "within", "encloses"});
   return match(self, [&](const interval_join& one) {
-    return one.match(context_of(from, stream), probe, kind_of(how));
+    return one.match(context_of(from, stream), lower, upper, by, lie, kind_of(how));
+  });
+}
+
+using inequality_handle = handle<inequality_join>;
+
+void build_inequalities(inequality_handle* self, const std::string& backend_name,
+                        const session& from, address stream, const column& first,
+                        const std::string& first_compared, const column& second,
+                        const std::string& second_compared, const key_parts& by) {
+  const backend chosen = parse_backend(backend_name);
+  new (self) inequality_handle(build_inequality_join(chosen, context_of(from, stream),
+                                                     {first, comparison_of(first_compared)},
+                                                     {second, comparison_of(second_compared)}, by),
+                               "join", chosen);
+}
+
+found match_inequalities(const inequality_handle& self, const session& from, address stream,
+                         const column& first, const column& second, const key_parts& by,
+                         const std::string& how) {
+  return match(self, [&](const inequality_join& one) {
+    return one.match(context_of(from, stream), first, second, by, kind_of(how));
   });
 }
 
@@ -182,11 +255,28 @@ void bind_joins(nb::module_& to) {
            arg("how"), nb::keep_alive<0, 1>(), without_gil())
       .def("match_compared", match_compared, arg("session"), arg("stream"), arg("probe"),
            arg("comparison"), arg("how"), nb::keep_alive<0, 1>(), without_gil());
+  nb::class_<range_handle>(to, "RangeJoin")
+      .def("__init__", build_ranges, arg("backend"), arg("session"), arg("stream"), arg("values"),
+           arg("by"), without_gil())
+      .def("match_ranges", match_ranges_by, arg("session"), arg("stream"), arg("lower"),
+           arg("upper"), arg("by"), arg("how"), nb::keep_alive<0, 1>(), without_gil())
+      .def("match_band", match_band_by, arg("session"), arg("stream"), arg("probe"),
+           arg("distance"), arg("by"), arg("how"), nb::keep_alive<0, 1>(), without_gil())
+      .def("match_compared", match_compared_by, arg("session"), arg("stream"), arg("probe"),
+           arg("comparison"), arg("by"), arg("how"), nb::keep_alive<0, 1>(), without_gil());
   nb::class_<interval_handle>(to, "IntervalJoin")
       .def("__init__", build_intervals, arg("backend"), arg("session"), arg("stream"), arg("lower"),
-           arg("upper"), without_gil())
-      .def("match", match_intervals, arg("session"), arg("stream"), arg("probe"), arg("how"),
-           nb::keep_alive<0, 1>(), without_gil());
+           arg("upper"), arg("by"), arg("closed"), without_gil())
+      .def("match_points", match_points, arg("session"), arg("stream"), arg("points"), arg("by"),
+           arg("how"), nb::keep_alive<0, 1>(), without_gil())
+      .def("match", match_intervals, arg("session"), arg("stream"), arg("lower"), arg("upper"),
+           arg("by"), arg("relation"), arg("how"), nb::keep_alive<0, 1>(), without_gil());
+  nb::class_<inequality_handle>(to, "InequalityJoin")
+      .def("__init__", build_inequalities, arg("backend"), arg("session"), arg("stream"),
+           arg("first"), arg("first_compared"), arg("second"), arg("second_compared"), arg("by"),
+           without_gil())
+      .def("match", match_inequalities, arg("session"), arg("stream"), arg("first"), arg("second"),
+           arg("by"), arg("how"), nb::keep_alive<0, 1>(), without_gil());
   nb::class_<asof_handle>(to, "AsofJoin")
       .def("__init__", build_asof, arg("backend"), arg("session"), arg("stream"), arg("times"),
            arg("by"), without_gil())

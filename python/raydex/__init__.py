@@ -43,7 +43,7 @@ from raydex._joined import Joined, JoinRows
 from raydex._joins import join
 from raydex._merging import merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq
-from raydex._order_joins import join_asof, join_range
+from raydex._order_joins import join_asof, join_intervals, join_range, join_where
 from raydex._searching import isin, searchsorted
 from raydex._structures import Option, Structure, structures
 
@@ -77,7 +77,9 @@ __all__ = [
     "isin",
     "join",
     "join_asof",
+    "join_intervals",
     "join_range",
+    "join_where",
     "masked",
     "merge_asof",
     "not_found",

@@ -338,7 +338,7 @@ def _converted(source: Source, array: npt.NDArray[Any], own: Key, want: Key) -> 
     raise _refuse(source.argument, str(own), want)
 
 
-def _and_validity(there: npt.NDArray[np.bool_], validity: npt.NDArray[np.uint8] | None) -> npt.NDArray[np.uint8]:
+def and_validity(there: npt.NDArray[np.bool_], validity: npt.NDArray[np.uint8] | None) -> npt.NDArray[np.uint8]:
     bits = np.packbits(there, bitorder="little")
     return bits if validity is None else bits & validity[: len(bits)]
 
@@ -393,7 +393,7 @@ def _as_strings(argument: str, cells: HostCells) -> StringCells:
     letters = table[np.arange(array.dtype.itemsize) < sizes[:, np.newaxis]]
     validity = cells.validity
     if np.ma.is_masked(cells.array):
-        validity = _and_validity(~np.ma.getmaskarray(cells.array), validity)
+        validity = and_validity(~np.ma.getmaskarray(cells.array), validity)
     begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
     there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
     return StringCells(first, begins, True, len(array), there, (letters, offsets, validity), bits=validity)
@@ -444,7 +444,7 @@ def _as_keys(
     argument, validity = source.argument, cells.validity
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
-            validity = _and_validity(~np.ma.getmaskarray(array), validity)
+            validity = and_validity(~np.ma.getmaskarray(array), validity)
         array = array.data
     own = Key(array.dtype, cells.unit)
     if want is not None and want.dtype is None:
@@ -470,7 +470,7 @@ def _as_keys(
     else:
         array = _converted(source, array, own, key)
     if missing is not None and missing.any():
-        validity = _and_validity(~missing, validity)
+        validity = and_validity(~missing, validity)
     return (array, validity, key, before)
 
 

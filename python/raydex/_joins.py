@@ -10,7 +10,7 @@ import numpy as np
 
 from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
-from raydex._array_libraries import bare_library, is_of
+from raydex._array_libraries import HOST, bare_library, is_of
 from raydex._arrow import HostCells, Table, is_arrow, take_arrow
 from raydex._columns import Column, Source, column_of, dtype_of, key_of, look, on_gpu, same_device, takes
 from raydex._errors import InvalidArgument, InvalidType
@@ -124,6 +124,17 @@ def common_key(build: Source, probe: Source, stream: int) -> Key:
     return Key(both)
 
 
+def _key_of_all(sources: list[Source], stream: int) -> Key:
+    first, second, *others = sources
+    key = common_key(first, second, stream)
+    for at, one in enumerate(others):
+        seen = sources[: at + 2]
+        cells = HostCells(np.empty(0, key.dtype or "S9"), None, key.unit, None, key.is_void, _are_whole(*seen))
+        known = Source(first.argument, None, HOST, cells, loose=all(other.loose for other in seen), shape=(0,))
+        key = common_key(known, one, stream)
+    return key
+
+
 def _key_of_unit(time: Time) -> Key:
     return Key(time.dtype) if time.kind in "mM" else Key(np.dtype("int64"), str(time))
 
@@ -138,8 +149,8 @@ class Together(NamedTuple):
 
 
 def together(sources: list[Source], stream: int) -> Together:
-    """Columns in one type. The first two say which; a third is converted to it, or of times says it, too."""
-    key = common_key(sources[0], sources[1], stream)
+    """Columns in one type, which has the values of all but of times."""
+    key = _key_of_all(sources, stream)
     found = [key_of(one, stream) for one in sources]
     own = [key if own_key.is_void else own_key for own_key in found]  # which match nothing
     if key.time is None or all(one == key for one in own):

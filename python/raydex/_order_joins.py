@@ -6,15 +6,16 @@ from __future__ import annotations
 from typing import Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
-from raydex import _raydex
+from raydex import _lists, _raydex
 from raydex._arguments import flag, option_texts
 from raydex._array_libraries import HOST
-from raydex._arrow import HostCells, StringCells
-from raydex._columns import Column, Source, column_of, look, refuse_strings, same_device
+from raydex._arrow import DeviceCells, HostCells
+from raydex._columns import Column, Source, and_validity, column_of, host_cells, look, same_device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
-from raydex._joins import both_keys, check_how, natives, pair_columns, together
+from raydex._joins import Together, both_keys, check_how, natives, pair_columns, together
 from raydex._keys import Key
 from raydex._times import Order, distance_in, whole
 
@@ -52,13 +53,60 @@ def _check_reach(argument: str, reach: int | float | None) -> None:
         raise InvalidArgument(f"{argument}: {reach}; of integers it must be a whole number")
 
 
-def _band(column: Column, order: Order, reach: int | float, stream: int) -> list[Column]:
-    """The ends of the numbers that are near each probe."""
-    _check_reach("distance", reach)
-    probes = order.counts(1)
-    ends = [order.positions(probes - reach, "left"), order.positions(probes + reach, "right") - 1]
-    sources = [Source("probe", end, HOST, HostCells(end, column.kept[1])) for end in ends]
-    return [column_of(one, stream) for one in sources]
+def _shifted(cells: npt.NDArray[Any], by: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
+    """Integers plus a number; where the type does not hold that, its closest one, and -1 or 1 for below or above."""
+    ends = np.iinfo(cells.dtype)
+    low, high = int(ends.min), int(ends.max)
+    beyond = np.zeros(len(cells), np.int8)
+    if by > 0:
+        beyond[...] = 1 if high - by < low else (cells > high - by)
+    elif by < 0:
+        beyond[...] = -1 if low - by > high else -1 * (cells < low - by)
+    bits = np.dtype(f"u{cells.itemsize}")
+    moved = (cells.view(bits) + bits.type(by % 2 ** (8 * cells.itemsize))).view(cells.dtype)
+    return (np.where(beyond == 0, moved, np.where(beyond < 0, ends.min, ends.max).astype(cells.dtype)), beyond)
+
+
+def _span(distance: Any, key: Key) -> int | float:
+    """One of a pair of distances."""
+    if distance is None or not (key.is_number or key.time):
+        raise InvalidType(f"distance: {distance!r} is no distance of {key}")
+    reach = _reach("distance", distance, key)
+    assert reach is not None
+    if isinstance(reach, float) and key.dtype is not None and key.dtype.kind != "f":
+        if not np.isinf(reach):
+            raise InvalidArgument(f"distance: {reach}; of integers it must be a whole number")
+        return 2**64 if reach > 0 else -(2**64)
+    if reach != reach:
+        raise InvalidArgument("distance: NaN is none")
+    return reach
+
+
+def _around(pair: Together, spans: list[Any], call: Call) -> list[Column]:
+    """The ends of what is from one span before each probe to another one after it."""
+    if call.library.device is not None:
+        raise InvalidArgument("distance: a pair, on a GPU; give the ends of ranges as probe and probe_upper")
+    before, after = spans
+    key, order = pair.key, pair.order
+    array, validity, _ = pair.columns[1].kept
+    if order is not None:
+        counts = order.counts(1)
+        ends = [order.positions(counts - before, "left"), order.positions(counts + after, "right") - 1]
+    elif array.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            ends = [array - array.dtype.type(before), array + array.dtype.type(after)]
+        for end, span, all_there in ((ends[0], before, -np.inf), (ends[1], after, np.inf)):
+            if np.isinf(span):
+                end[...] = all_there if span > 0 else -all_there
+        there = ~np.isnan(array)  # which is near nothing
+        validity = and_validity(there, validity)
+    else:
+        cells = array if key.is_number else array.view(f"i{array.itemsize}")
+        (lower, low), (upper, high) = _shifted(cells, -before), _shifted(cells, after)
+        nothing = (low > 0) | (high < 0)
+        lower[nothing], upper[nothing] = np.iinfo(cells.dtype).max, np.iinfo(cells.dtype).min
+        ends = [lower, upper]
+    return [column_of(Source("probe", end, HOST, HostCells(end, validity)), call.stream) for end in ends]
 
 
 def _keys_of(by: Any, build_by: Any, probe_by: Any) -> tuple[Any, Any]:
@@ -79,6 +127,16 @@ def _by(beside: Source, build_by: Any, probe_by: Any, stream: int) -> tuple[list
     built, probed = pair_columns(build_by, probe_by)
     same_device(beside, *built)
     return both_keys(built, probed, stream)
+
+
+def _ordered(sources: list[Source], stream: int) -> Together:
+    """Columns in one type, which has an order."""
+    found = together(sources, stream)
+    if found.key.dtype is None:
+        raise InvalidType(
+            f"{sources[0].argument}: strings of any length have no order here; give ones of up to 8 bytes"
+        )
+    return found
 
 
 def join_asof(
@@ -130,9 +188,8 @@ def join_asof(
     times, probe_times = look("build", build), look("probe", probe)
     same_device(times, probe_times)
     call = Call(times, device, stream)
-    pair = together([times, probe_times], call.stream)
+    pair = _ordered([times, probe_times], call.stream)
     build_time, probe_time = pair.columns
-    refuse_strings(build_time)
     build_key, probe_key = _by(times, build_by, probe_by, call.stream)
     reach = _reach("tolerance", tolerance, pair.key)
     side = call.device.run(
@@ -173,14 +230,16 @@ def _nearest(candidates: list[Any], order: Order, reach: int | float | None) -> 
 @overload
 def join_range(
     build: Any, probe: Any, how: str = ..., *, distance: Any = ..., compare: str | None = ...,
-    build_upper: Any = ..., probe_upper: Any = ..., structure: str = ..., lazy: Literal[False] = ..., dtype: Any = ...,
-    device: Any = ..., stream: Any = ..., **options: Any,
+    build_upper: Any = ..., probe_upper: Any = ..., closed: str = ..., by: Any = ..., build_by: Any = ...,
+    probe_by: Any = ..., structure: str = ..., lazy: Literal[False] = ..., dtype: Any = ..., device: Any = ...,
+    stream: Any = ..., **options: Any,
 ) -> JoinRows: ...
 @overload
 def join_range(
     build: Any, probe: Any, how: str = ..., *, distance: Any = ..., compare: str | None = ...,
-    build_upper: Any = ..., probe_upper: Any = ..., structure: str = ..., lazy: Literal[True], dtype: Any = ...,
-    device: Any = ..., stream: Any = ..., **options: Any,
+    build_upper: Any = ..., probe_upper: Any = ..., closed: str = ..., by: Any = ..., build_by: Any = ...,
+    probe_by: Any = ..., structure: str = ..., lazy: Literal[True], dtype: Any = ..., device: Any = ...,
+    stream: Any = ..., **options: Any,
 ) -> Joined: ...  # fmt: skip
 def join_range(
     build: Any,
@@ -191,6 +250,10 @@ def join_range(
     compare: str | None = None,
     build_upper: Any = None,
     probe_upper: Any = None,
+    closed: str = "both",
+    by: Any = None,
+    build_by: Any = None,
+    probe_by: Any = None,
     structure: str = "auto",
     lazy: bool = False,
     dtype: Any = "int64",
@@ -198,30 +261,36 @@ def join_range(
     stream: Any = None,
     **options: Any,
 ) -> JoinRows | Joined:
-    """Joins two tables by order: one of these says how.
+    """Joins two tables by order: one of the first four says how.
 
     Parameters
     ----------
     distance
         Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta`; exactly for integers
-        and times, and with the difference as the type of floating numbers rounds it.
+        and times, and with the difference as the type of floating numbers rounds it. Or a pair of both sides,
+        in host memory: `probe - distance[0] <= build <= probe + distance[1]`, each of which may be negative.
+        NaN is near nothing.
     compare
         `"<"`, `"<="`, `">"` or `">="`: how the build key compares with the probe, as in
         `build < probe`.
     build_upper
-        Build rows are intervals `[build, build_upper]`, both ends included, that contain the probe.
+        Build rows are intervals from `build` to `build_upper` that contain the probe; `closed` says which ends
+        belong to them, as in `join_intervals`.
     probe_upper
         Probe rows are intervals `[probe, probe_upper]` that contain the build key.
+    build_by, probe_by
+        Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
     build, probe, how, lazy, dtype, structure, device, stream, options
-        As of `join`, of one column each.
+        As of `join`, of one column each. Structures and options are for joins without `build_upper` and
+        `by`.
 
     Returns
     -------
     JoinRows, or Joined if lazy
         In the order of the probe rows; those of one by build key, then by build row.
 
-    Cost: the build of an index (two with `build_upper`), two searches a probe row, a write a row of the
-    result, which may be far larger than both tables.
+    Cost: the build of an index, two searches a probe row, a write a row of the result, which may be far larger
+    than both tables: `lazy=True` writes it in parts. A key costs little, as in `join_asof`.
     """
     check_how(how)
     named = [
@@ -237,40 +306,263 @@ def join_range(
             f"join_range: {', '.join(named) or 'nothing'} is given; give one of distance, compare, "
             "build_upper and probe_upper"
         )
-    if compare is not None and compare not in list(_COMPARISONS):
-        raise InvalidArgument(f"compare: {compare!r} is none of {', '.join(_COMPARISONS)}")
+    _check_comparison(compare)
     texts = option_texts(options, structure, join_range)
     lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
-    sources = [look("build", build), look("probe", probe)]
+    build_by, probe_by = _keys_of(by, build_by, probe_by)
+    if (build_upper is not None or build_by is not None) and (structure != "auto" or options):
+        raise InvalidArgument("structure: intervals and joins by a key have one of their own; leave it and options out")
     if build_upper is not None:
-        sources.append(look("build_upper", build_upper))
+        return _join_ends(
+            [look("build", build), look("build_upper", build_upper)], [look("probe", probe)], how, None, closed,
+            "unmatched", build_by, probe_by, lazy, dtype, device, stream,
+        )  # fmt: skip
+    if closed != "both":
+        raise InvalidArgument("closed: it goes with build_upper, whose intervals it is of")
+    sources = [look("build", build), look("probe", probe)]
     if probe_upper is not None:
         sources.append(look("probe_upper", probe_upper))
     same_device(*sources)
     call = Call(sources[0], device, stream, structure)
     context, run = call.context, call.device.run
-    if any(isinstance(one.cells, StringCells) for one in sources):
-        raise InvalidType("build: strings of any length have no order here; give ones of up to 8 bytes")
-    pair = together(sources, call.stream)
+    pair = _ordered(sources, call.stream)
     columns = natives(pair.columns)
-    if build_upper is not None:
-        if structure != "auto" or options:
-            raise InvalidArgument("structure: intervals have one of their own; leave it and options out")
-        intervals = run(_raydex.IntervalJoin, call.device.backend, *context, columns[0], columns[2])
-        found = run(intervals.match, *context, columns[1], how)
-    else:
+    build_key, probe_key = _by(sources[0], build_by, probe_by, call.stream)
+    side: Any
+    if build_by is None:
         side = run(_raydex.Join, call.device.backend, *context, columns[:1], structure, texts, False)
-        if probe_upper is not None:
-            found = run(side.match_ranges, *context, columns[1], columns[2], how)
-        elif distance is not None:
-            reach = _reach("distance", distance, pair.key)
-            assert reach is not None
-            if pair.order is None:
-                found = run(side.match_band, *context, columns[1], _within_64_bits(reach), how)
-            else:
-                ends = _band(pair.columns[1], pair.order, reach, call.stream)  # which keep what is read
-                found = run(side.match_ranges, *context, *natives(ends), how)
+        keyed: list[Any] = []
+    else:
+        side = run(_raydex.RangeJoin, call.device.backend, *context, columns[0], natives(build_key))
+        keyed = [natives(probe_key)]
+    ends = pair.columns[1:]
+    if distance is not None:
+        if isinstance(distance, tuple) and len(distance) == 2:
+            ends = _around(pair, [_span(one, pair.key) for one in distance], call)
         else:
-            assert compare is not None
-            found = run(side.match_compared, *context, columns[1], _COMPARISONS[compare], how)
-    return rows_of(Joined(found, call, how, dtype, pair.columns[0].size, None), lazy)
+            reach = _reach("distance", distance, pair.key)
+            if pair.order is None:
+                found = run(side.match_band, *context, columns[1], _within_64_bits(reach), *keyed, how)
+            else:
+                _check_reach("distance", reach)
+                ends = _around(pair, [reach, reach], call)
+    if compare is not None:
+        found = run(side.match_compared, *context, columns[1], _COMPARISONS[compare], *keyed, how)
+    elif len(ends) == 2:
+        found = run(side.match_ranges, *context, *natives(ends), *keyed, how)
+    return rows_of(Joined(found, call, how, dtype, pair.columns[0].size, build_key), lazy)
+
+
+def _check_comparison(compare: str | None) -> None:
+    if compare is not None and compare not in list(_COMPARISONS):
+        raise InvalidArgument(f"compare: {compare!r} is none of {', '.join(_COMPARISONS)}")
+
+
+_RELATIONS = {"overlaps": "overlaps", "within": "within", "encloses": "encloses", "contains": "encloses"}
+_MISSING = ("unmatched", "unbounded")
+
+
+def _is_pair(x: Any) -> bool:
+    """Whether it is two columns, not a column of two cells."""
+    return isinstance(x, (tuple, list)) and len(x) == 2 and not any(map(_lists.is_value, x))
+
+
+def _pair(argument: str, x: Any, words: tuple[str, str]) -> list[Source]:
+    if not _is_pair(x):
+        raise InvalidArgument(f"{argument}: give a pair of columns, ({', '.join(words)})")
+    return [look(f"{argument}[{at}]", one) for at, one in enumerate(x)]
+
+
+def _unbounded(column: Column, is_upper: bool, stream: int) -> Column:
+    """An end of intervals, with the extreme of its type where it is missing."""
+    source = column.source
+    if isinstance(source.cells, DeviceCells):
+        if source.cells.validity:
+            raise InvalidArgument(f"{source.argument}: missing ends on a GPU; fill them in")
+        return column
+    array, there = host_cells(column)
+    if there is None:
+        return column
+    if array.dtype.kind == "S":
+        extreme: Any = b"\xff" * array.itemsize if is_upper else b""
+    elif array.dtype.kind == "f":
+        extreme = np.inf if is_upper else -np.inf
+    else:
+        array = array.view(f"{'u' if array.dtype.kind == 'u' else 'i'}{array.itemsize}")
+        extreme = np.iinfo(array.dtype).max if is_upper else np.iinfo(array.dtype).min
+    filled = np.where(there, array, np.array(extreme, array.dtype))
+    return column_of(Source(source.argument, filled, HOST, HostCells(filled)), stream)
+
+
+def _join_ends(
+    built: list[Source], probed: list[Source], how: str, relation: str | None, closed: str, missing: str,
+    build_by: Any, probe_by: Any, lazy: bool, dtype: str, device: Any, stream: Any,
+) -> JoinRows | Joined:  # fmt: skip
+    """Intervals with intervals or, of one column of the probe side, with points."""
+    same_device(*built, *probed)
+    call = Call(built[0], device, stream)
+    context, run = call.context, call.device.run
+    columns = _ordered([*built, *probed], call.stream).columns
+    ends, probes = columns[:2], columns[2:]
+    if missing == "unbounded":
+        ends = [_unbounded(one, at == 1, call.stream) for at, one in enumerate(ends)]
+        if relation is not None:
+            probes = [_unbounded(one, at == 1, call.stream) for at, one in enumerate(probes)]
+    build_key, probe_key = _by(built[0], build_by, probe_by, call.stream)
+    side = run(
+        _raydex.IntervalJoin, call.device.backend, *context, *natives(ends), natives(build_key), closed
+    )
+    if relation is None:
+        found = run(side.match_points, *context, *natives(probes), natives(probe_key), how)
+    else:
+        found = run(side.match, *context, *natives(probes), natives(probe_key), relation, how)
+    return rows_of(Joined(found, call, how, dtype, ends[0].size, build_key), lazy)
+
+
+@overload
+def join_intervals(
+    build: Any, probe: Any, how: str = ..., *, relation: str | None = ..., closed: str = ..., missing: str = ...,
+    by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[False] = ..., dtype: Any = ...,
+    device: Any = ..., stream: Any = ...,
+) -> JoinRows: ...
+@overload
+def join_intervals(
+    build: Any, probe: Any, how: str = ..., *, relation: str | None = ..., closed: str = ..., missing: str = ...,
+    by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[True], dtype: Any = ...,
+    device: Any = ..., stream: Any = ...,
+) -> Joined: ...  # fmt: skip
+def join_intervals(
+    build: Any,
+    probe: Any,
+    how: str = "inner",
+    *,
+    relation: str | None = None,
+    closed: str = "both",
+    missing: str = "unmatched",
+    by: Any = None,
+    build_by: Any = None,
+    probe_by: Any = None,
+    lazy: bool = False,
+    dtype: Any = "int64",
+    device: Any = None,
+    stream: Any = None,
+) -> JoinRows | Joined:
+    """Joins intervals with intervals, or with points.
+
+    Parameters
+    ----------
+    build, probe
+        Pairs of columns `(lower, upper)`, of numbers, times of any unit and zone, or strings of up to 8 bytes. Or
+        `probe` is one column, of points.
+    relation
+        How an interval of the build side lies to one of the probe side. `overlaps`, which is the default: each
+        begins before the other one ends or, if both ends are closed, where it ends. `within`: it begins where
+        the other one does or later, and ends where it does or before. `encloses`, or `contains`: the other way
+        round. Of points it is `contains`.
+    closed
+        Which ends belong to the intervals of both sides: `both`, `left`, `right` or `neither`. Of times and floating
+        numbers, and of integers alike, an open end is not the closed end before it: `(1, 2)` overlaps `(1, 2)`.
+    missing
+        What an interval is that lacks an end: `unmatched`, or `unbounded` on that side, for which the extreme of the
+        type stands: the least or the largest integer or time, an infinity, of strings the empty one or bytes of
+        255. An open end leaves that out, too. In host memory.
+    build_by, probe_by
+        Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
+    how, lazy, dtype, device, stream
+        As of `join`.
+
+    Returns
+    -------
+    JoinRows, or Joined if lazy
+        In the order of the probe rows; those of one by lower end, `within` by upper end, then by build row.
+
+    An interval whose lower end is above the upper one matches nothing. One of equal ends contains its point if both
+    ends are closed, and none if one is open; it overlaps what it lies strictly inside. NaN comes after all other
+    numbers.
+
+    Cost: two sorts of the build side, two searches a probe row, a few reads and a write a row of the result,
+    in whatever way these are spread over the probe rows.
+    """
+    check_how(how)
+    lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
+    build_by, probe_by = _keys_of(by, build_by, probe_by)
+    if relation is not None and relation not in list(_RELATIONS):
+        raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(_RELATIONS)}")
+    if missing not in _MISSING:
+        raise InvalidArgument(f"missing: {missing!r} is none of {', '.join(_MISSING)}")
+    built = _pair("build", build, ("lower", "upper"))
+    if _is_pair(probe):
+        probed = _pair("probe", probe, ("lower", "upper"))
+        lies: str | None = _RELATIONS[relation or "overlaps"]
+    else:
+        probed, lies = [look("probe", probe)], None
+        if relation not in (None, "contains", "encloses"):
+            raise InvalidArgument(f"relation: {relation!r} is of intervals, and probe are points")
+    return _join_ends(built, probed, how, lies, closed, missing, build_by, probe_by, lazy, dtype, device, stream)
+
+
+@overload
+def join_where(
+    build: Any, probe: Any, compare: tuple[str, str], how: str = ..., *, by: Any = ..., build_by: Any = ...,
+    probe_by: Any = ..., lazy: Literal[False] = ..., dtype: Any = ..., device: Any = ..., stream: Any = ...,
+) -> JoinRows: ...
+@overload
+def join_where(
+    build: Any, probe: Any, compare: tuple[str, str], how: str = ..., *, by: Any = ..., build_by: Any = ...,
+    probe_by: Any = ..., lazy: Literal[True], dtype: Any = ..., device: Any = ..., stream: Any = ...,
+) -> Joined: ...  # fmt: skip
+def join_where(
+    build: Any,
+    probe: Any,
+    compare: tuple[str, str],
+    how: str = "inner",
+    *,
+    by: Any = None,
+    build_by: Any = None,
+    probe_by: Any = None,
+    lazy: bool = False,
+    dtype: Any = "int64",
+    device: Any = None,
+    stream: Any = None,
+) -> JoinRows | Joined:
+    """Joins two tables by two inequalities: with `compare=("<", ">=")` the rows of which `build[0] < probe[0]` and
+    `build[1] >= probe[1]`.
+
+    Parameters
+    ----------
+    build, probe
+        Pairs of columns, of numbers, times of any unit and zone, or strings of up to 8 bytes. Those at one place are
+        compared with each other, and need not be of the type of the others.
+    compare
+        Two of `"<"`, `"<="`, `">"` and `">="`: how the build columns compare with the probe columns.
+    build_by, probe_by
+        Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
+    how, lazy, dtype, device, stream
+        As of `join`.
+
+    Returns
+    -------
+    JoinRows, or Joined if lazy
+        In the order of the probe rows; those of one by the first build column, descending if that is compared by
+        `>` or `>=`, then by build row.
+
+    A missing value matches nothing, NaN comes after all other numbers. Cost: as of `join_intervals`. One inequality
+    is `join_range(build, probe, compare="<")`.
+    """
+    check_how(how)
+    lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
+    build_by, probe_by = _keys_of(by, build_by, probe_by)
+    if not isinstance(compare, (tuple, list)) or len(compare) != 2:
+        raise InvalidArgument(f"compare: {compare!r} are no two comparisons, as (\"<\", \">=\")")
+    for one in compare:
+        _check_comparison(one)
+    built, probed = _pair("build", build, ("a", "b")), _pair("probe", probe, ("x", "y"))
+    same_device(*built, *probed)
+    call = Call(built[0], device, stream)
+    context, run = call.context, call.device.run
+    pairs = [_ordered([one, other], call.stream).columns for one, other in zip(built, probed)]
+    build_key, probe_key = _by(built[0], build_by, probe_by, call.stream)
+    compared = [word for (column, _), one in zip(pairs, compare) for word in (column.native, _COMPARISONS[one])]
+    side = run(_raydex.InequalityJoin, call.device.backend, *context, *compared, natives(build_key))
+    found = run(side.match, *context, *(probes.native for _, probes in pairs), natives(probe_key), how)
+    return rows_of(Joined(found, call, how, dtype, pairs[0][0].size, build_key), lazy)

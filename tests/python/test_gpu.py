@@ -317,6 +317,50 @@ def test_joins(gpu, random):
     same(gpu, found.build, raydex.join_range(build, probe, build_upper=build + 5).build)
 
 
+def test_joins_by_order(gpu, random):
+    sides = [[random.integers(0, 900, rows), random.integers(50, 950, rows)] for rows in (600, 700)]
+    by = [random.integers(0, 4, rows) for rows in (600, 700)]
+    put = [tuple(map(gpu.put, one)) for one in sides]
+    keys, put_keys = tuple(by), tuple(map(gpu.put, by))
+    for call in (
+        lambda build, probe, by: raydex.join_range(build[0], probe[0], distance=3, by=by, lazy=True),
+        lambda build, probe, by: raydex.join_range(build[0], probe[0], compare="<", by=by, lazy=True),
+        lambda build, probe, by: raydex.join_range(build[0], probe[0], probe_upper=probe[1], by=by, lazy=True),
+        lambda build, probe, by: raydex.join_intervals(build, probe, closed="left", by=by, lazy=True),
+        lambda build, probe, by: raydex.join_intervals(build, probe, "left", relation="within", by=by, lazy=True),
+        lambda build, probe, by: raydex.join_intervals(build, probe[0], by=by, lazy=True),
+        lambda build, probe, by: raydex.join_where(build, probe, ("<", ">="), by=by, lazy=True),
+    ):
+        expected, found = call(*sides, keys), call(*put, put_keys)
+        same(gpu, found.counts(), expected.counts(), "int64")
+        for dtype in ("int32", "int64"):
+            for chunk, whole in zip(found.chunks(1_000, dtype), expected.chunks(1_000), strict=True):
+                same(gpu, chunk.probe, whole.probe, dtype)
+                same(gpu, chunk.build, whole.build, dtype)
+        found.close()
+        with pytest.raises(raydex.InvalidArgument, match="join: it is closed"):
+            found.rows()
+    with pytest.raises(raydex.InvalidArgument, match="distance: a pair, on a GPU"):
+        raydex.join_range(put[0][0], put[1][0], distance=(1, 2))
+
+
+def test_an_index_that_ends_while_rows_are_written(gpu):
+    """Its end waits for the stream of the join."""
+    keys = np.arange(1 << 20)
+    stream = gpu.stream()
+    for _ in range(5):
+        index = raydex.build(gpu.put(keys))
+        probe = gpu.put(keys)
+        gpu.synchronize()
+        with gpu.on(stream):
+            rows = raydex.join(index, probe, lazy=True).rows()
+        index.close()
+        other = raydex.build(gpu.put(keys[::-1].copy()))
+        gpu.synchronize()
+        same(gpu, rows.build, keys)
+        other.close()
+
+
 @pytest.mark.parametrize("types", [("int64", "int64"), ("float32", "float32"), ("int64", "float64"),
                                    ("int32", "int64"), ("int64", "float32")])
 def test_searchsorted_and_isin(gpu, types, random):

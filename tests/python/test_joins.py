@@ -7,35 +7,14 @@ import array_libraries
 import numpy as np
 import pytest
 import raydex
+from join_oracle import KINDS, by_duckdb, pairs
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
-duckdb = pytest.importorskip("duckdb")
+pytest.importorskip("duckdb")
 pl = pytest.importorskip("polars")
 
-KINDS = ("inner", "left", "semi", "anti")
-
 with_arrow = pytest.mark.parametrize("library", array_libraries.WITH_ARROW, indirect=True, ids=lambda one: one.name)
-
-
-def pairs(found):
-    build = np.full(len(found.probe), -2) if found.build is None else found.build
-    assert np.asarray(found.probe).dtype == np.int64
-    return sorted(zip(np.asarray(found.probe).tolist(), np.asarray(build).tolist()))
-
-
-def by_duckdb(build, probe, how, condition):
-    """The same pairs, of tables that pandas or Arrow holds."""
-    con = duckdb.connect()
-    con.register("build_table", build)
-    con.register("probe_table", probe)
-    con.execute("create table b as select *, row_number() over () - 1 as br from build_table")
-    con.execute("create table p as select *, row_number() over () - 1 as pr from probe_table")
-    if how in ("semi", "anti"):
-        rows = con.execute(f"select pr, -2 from p {how} join b on {condition}").fetchall()
-    else:
-        rows = con.execute(f"select pr, coalesce(br, -1) from p {how} join b on {condition}").fetchall()
-    return sorted(rows)
 
 
 @pytest.fixture
