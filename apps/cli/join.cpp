@@ -118,12 +118,23 @@ void add_join_command(CLI::App& app) {
   command->add_option("--tolerance", given->tolerance, "For asof: the largest distance of times")
       ->type_name("DISTANCE");
   command->add_flag("--strict", given->strict, "For asof: leave equal times out");
-  list("--build-by", given->build_by, "For asof: a key of the build table that must be equal");
-  list("--probe-by", given->probe_by, "For asof: the columns that it equals");
+  list("--build-by", given->build_by,
+       "For kinds by order: a key of the build table that must be equal, too");
+  list("--probe-by", given->probe_by, "For kinds by order: the columns that it equals");
   command->add_option("--distance", given->distance, "For band: the largest distance of keys")
       ->type_name("DISTANCE");
   add_file(*command, "--build-upper", given->build_upper,
-           "For contains: upper ends of intervals, whose lower ends are --build");
+           "For intervals: the upper ends of those whose lower ends are --build");
+  add_file(*command, "--probe-upper", given->probe_upper,
+           "For intervals: the upper ends of those whose lower ends are --probe");
+  command
+      ->add_option("--closed", given->closed,
+                   "For intervals: which ends belong to them, on both sides [both]")
+      ->type_name(closed_names);
+  command
+      ->add_option("--how", given->how,
+                   "For kinds by order but asof: which rows are written [inner]")
+      ->type_name(how_names);
   explain(
       *command,
       "A key has up to 16 columns, separated by commas; of one table the others follow by name:\n"
@@ -140,13 +151,18 @@ void add_join_command(CLI::App& app) {
       "  semi, anti  the probe rows with a match, or without one; no build rows\n"
       "  asof      each probe row and the build row with the closest time: the last one not after\n"
       "            it, with --direction forward the first one not before it, with nearest the\n"
-      "            closer of the two, or no build row. With --build-by and --probe-by, of those\n"
-      "            whose keys are equal. Of build rows of the same time, the last\n"
+      "            closer of the two, or no build row. Of build rows of the same time, the last\n"
       "            one, or of those after the probe's the first\n"
       "  band      pairs whose keys are at most --distance apart\n"
-      "  contains  pairs where the probe is in the interval from --build to --build-upper\n"
-      "  less, less_equal, greater, greater_equal  pairs where the build key compares so with the\n"
-      "            probe\n"
+      "  contains  pairs whose probe is in the interval from --build to --build-upper\n"
+      "  overlaps  pairs of such intervals and those from --probe to --probe-upper, each of which\n"
+      "            begins before the other one ends, or where it ends if both ends are closed\n"
+      "  within, encloses  pairs whose build interval lies within the probe's, or the other way\n"
+      "            round\n"
+      "  less, less_equal, greater, greater_equal  pairs whose build key compares so with the\n"
+      "            probe's; two of them, as less,greater_equal, of two columns each\n"
+      "From asof on kinds are by order: with --build-by and --probe-by, of rows whose keys are "
+      "equal.\n"
       "\n"
       "Rows count from 0. In .npy they are uint64, n x 2: probe row and build row; the largest\n"
       "number is no build row. In CSV they are the columns probe,build, and no build row is an\n"
@@ -168,7 +184,11 @@ void add_join_command(CLI::App& app) {
       "      --build-by weather.csv:origin --probe-by flights.csv:origin --tolerance 3600 \\\n"
       "      --out latest.csv\n"
       "  raydex join --build spans.csv:begin --build-upper spans.csv:end --probe events.npy \\\n"
-      "      --kind contains --out pairs.npy --report report.json");
+      "      --kind contains --out pairs.npy --report report.json\n"
+      "  raydex join --build genes.csv:start --build-upper genes.csv:end --build-by "
+      "genes.csv:chrom \\\n"
+      "      --probe reads.csv:start --probe-upper reads.csv:end --probe-by reads.csv:chrom \\\n"
+      "      --kind overlaps --closed left --out pairs.npy");
   command->callback([given] { run(*given); });
 }
 

@@ -26,9 +26,30 @@ struct kind_word {
   join_method method;
   join_kind kind = join_kind::inner;
   comparison how = comparison::less;
+  interval_relation relation = interval_relation::overlaps;
+  comparison second = comparison::less;
 };
 
+kind_word parse_join_kind(const std::string& name);
+
+// Two comparisons, as less,greater_equal.
+kind_word parse_comparisons(const std::string& names) {
+  const std::vector<std::string> words = io::split_list("--kind", names);
+  kind_word both{names, join_method::compared2};
+  if (words.size() == 2) {
+    const kind_word first = parse_join_kind(words[0]);
+    const kind_word second = parse_join_kind(words[1]);
+    both.how = first.how;
+    both.second = second.how;
+    if (first.method == join_method::compared && second.method == join_method::compared)
+      return both;
+  }
+  throw invalid_argument(
+      fmt::format("--kind {}: a list is of two comparisons, such as less,greater_equal", names));
+}
+
 kind_word parse_join_kind(const std::string& name) {
+  if (name.find(',') != std::string::npos) return parse_comparisons(name);
   constexpr kind_word known[] = {
       {"inner", join_method::equal},
       {"left", join_method::equal, join_kind::left},
@@ -37,6 +58,11 @@ kind_word parse_join_kind(const std::string& name) {
       {"asof", join_method::asof},
       {"band", join_method::band},
       {"contains", join_method::contains},
+      {"overlaps", join_method::intervals},
+      {"within", join_method::intervals, join_kind::inner, comparison::less,
+       interval_relation::within},
+      {"encloses", join_method::intervals, join_kind::inner, comparison::less,
+       interval_relation::encloses},
       {"less", join_method::compared, join_kind::inner, comparison::less},
       {"less_equal", join_method::compared, join_kind::inner, comparison::less_equal},
       {"greater", join_method::compared, join_kind::inner, comparison::greater},
@@ -49,11 +75,11 @@ kind_word parse_join_kind(const std::string& name) {
   io::refuse_word("kind", name, words);
 }
 
-asof_direction parse_direction(const std::string& name) {
-  const std::string known[] = {"backward", "forward", "nearest"};
-  io::check_word("direction", name, known);
-  if (name == known[1]) return asof_direction::forward;
-  return name == known[2] ? asof_direction::nearest : asof_direction::backward;
+// The value at the word's place among those known.
+template <class Enum, std::size_t N>
+Enum parse_word(const char* what, const std::string& word, const std::string (&known)[N]) {
+  io::check_word(what, word, known);
+  return static_cast<Enum>(std::find(known, known + N, word) - known);
 }
 
 // The nanoseconds of a text such as 90s or 15min; the largest number where they are more.
@@ -118,21 +144,36 @@ void check_combination(const join_arguments& given, join_method method) {
   check(!given.direction.empty(), join_method::asof, "--direction", "asof");
   check(!given.tolerance.empty(), join_method::asof, "--tolerance", "asof");
   check(given.strict, join_method::asof, "--strict", "asof");
-  check(!given.build_by.empty(), join_method::asof, "--build-by", "asof");
-  check(!given.probe_by.empty(), join_method::asof, "--probe-by", "asof");
   check(!given.distance.empty(), join_method::band, "--distance", "band");
-  check(!given.build_upper.empty(), join_method::contains, "--build-upper", "contains");
+  check(!given.probe_upper.empty(), join_method::intervals, "--probe-upper",
+        "overlaps, within or encloses");
+  const bool is_by_order = method != join_method::equal;
+  const bool has_rows = is_by_order && method != join_method::asof;
+  const bool has_intervals = method == join_method::contains || method == join_method::intervals;
+  const auto check_if = [&](const std::string& value, bool goes, const char* option,
+                            const char* kinds) {
+    check_goes_with(!value.empty(), goes, option, kinds, given.kind);
+  };
+  check_if(given.build_by, is_by_order, "--build-by", "asof and others by order");
+  check_if(given.probe_by, is_by_order, "--probe-by", "asof and others by order");
+  check_if(given.how, has_rows, "--how", "band and others by order but asof");
+  check_if(given.build_upper, has_intervals, "--build-upper",
+           "contains, overlaps, within or encloses");
+  check_if(given.closed, has_intervals, "--closed", "contains, overlaps, within or encloses");
   check(given.missing_equal, join_method::equal, "--missing-equal", "inner, left, semi or anti");
   check_needed(method == join_method::band, given.distance, "--distance", given.kind);
-  check_needed(method == join_method::contains, given.build_upper, "--build-upper", given.kind);
+  check_needed(has_intervals, given.build_upper, "--build-upper", given.kind);
+  check_needed(method == join_method::intervals, given.probe_upper, "--probe-upper", given.kind);
   if (given.build_by.empty() != given.probe_by.empty())
     throw invalid_argument("--build-by and --probe-by go together: keys of both tables");
   // These are built over structures of their own.
-  if ((method == join_method::asof || method == join_method::contains) &&
-      (given.structure != "auto" || !given.options.empty())) {
+  const bool has_own = method == join_method::asof || has_intervals ||
+                       method == join_method::compared2 || !given.build_by.empty();
+  if (has_own && (given.structure != "auto" || !given.options.empty())) {
     throw invalid_argument(
-        fmt::format("{} does not go with --kind {}, which has a structure of its own",
-                    given.structure != "auto" ? "--structure" : "--option", given.kind));
+        fmt::format("{} does not go with --kind {}{}, which has a structure of its own",
+                    given.structure != "auto" ? "--structure" : "--option", given.kind,
+                    given.build_by.empty() ? "" : " and --build-by"));
   }
   if (!given.columns.empty() && !io::is_csv_output(given.out)) {
     throw invalid_argument(
@@ -176,14 +217,20 @@ std::vector<std::string> split_if_given(const char* option, const std::string& l
 join_request parse_join(const join_arguments& given) {
   const kind_word kind = parse_join_kind(given.kind);
   check_combination(given, kind.method);
-  join_request asked{.method = kind.method, .kind = kind.kind, .how = kind.how};
+  join_request asked{.method = kind.method,
+                     .kind = kind.kind,
+                     .how = kind.how,
+                     .second = kind.second,
+                     .relation = kind.relation};
   asked.options = {.structure = given.structure,
                    .options = parse_options(given.options),
                    .missing_equal = given.missing_equal};
   asked.side = parse_side(given);
   if (!given.distance.empty())
     asked.distance = parse_distance("--distance", given.distance, asked.duration);
-  if (!given.direction.empty()) asked.asof.direction = parse_direction(given.direction);
+  if (!given.direction.empty())
+    asked.asof.direction = parse_word<asof_direction>("direction", given.direction,
+                                                      {"backward", "forward", "nearest"});
   if (given.strict) asked.asof.which = closeness::strict;
   if (!given.tolerance.empty())
     asked.asof.tolerance = parse_distance("--tolerance", given.tolerance, asked.duration);
@@ -192,11 +239,20 @@ join_request parse_join(const join_arguments& given) {
   asked.build_by = split_if_given("--build-by", given.build_by);
   asked.probe_by = split_if_given("--probe-by", given.probe_by);
   asked.build_upper = given.build_upper;
+  asked.probe_upper = given.probe_upper;
+  if (!given.closed.empty()) {
+    asked.closed =
+        parse_word<closed_ends>("closed", given.closed, {"both", "left", "right", "neither"});
+  }
+  if (!given.how.empty())
+    asked.kind = parse_word<join_kind>("how", given.how, {"inner", "left", "semi", "anti"});
   check_counts(asked.build, asked.probe, "");
   check_counts(asked.build_by, asked.probe_by, "-by");
-  if (asked.method != join_method::equal && asked.build.size() != 1) {
-    throw invalid_argument(fmt::format("--kind {} is of one column, but --build names {}",
-                                       given.kind, asked.build.size()));
+  const std::size_t columns = asked.method == join_method::compared2 ? 2 : 1;
+  if (asked.method != join_method::equal && asked.build.size() != columns) {
+    throw invalid_argument(fmt::format("--kind {} is of {}, but --build names {}", given.kind,
+                                       columns == 2 ? "two columns" : "one column",
+                                       asked.build.size()));
   }
   return asked;
 }
@@ -205,7 +261,8 @@ std::vector<std::string> join_request::table(bool of_build) const {
   std::vector<std::string> names = of_build ? build : probe;
   const std::vector<std::string>& by = of_build ? build_by : probe_by;
   names.insert(names.end(), by.begin(), by.end());
-  if (of_build && !build_upper.empty()) names.push_back(build_upper);
+  const std::string& upper = of_build ? build_upper : probe_upper;
+  if (!upper.empty()) names.push_back(upper);
   return names;
 }
 
@@ -220,6 +277,7 @@ std::vector<io::file_argument> join_request::inputs() const {
   add("--build-by", build_by);
   add("--probe-by", probe_by);
   files.push_back({"--build-upper", build_upper});
+  files.push_back({"--probe-upper", probe_upper});
   return files;
 }
 

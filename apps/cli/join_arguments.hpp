@@ -13,14 +13,15 @@
 #include "files/host_column.hpp"
 #include "files/join_writer.hpp"
 #include "raydex/join.hpp"
+#include "raydex/order_join.hpp"
 
 namespace raydex::cli {
 
 // The command line as given; what is not given is empty.
 struct join_arguments : build_arguments {
   std::string kind, side = "auto";
-  std::string build, probe, build_upper, build_by, probe_by;
-  std::string direction, tolerance, distance, columns;
+  std::string build, probe, build_upper, probe_upper, build_by, probe_by;
+  std::string direction, tolerance, distance, closed, how, columns;
   bool strict = false;
   bool ordered = false;
   bool missing_equal = false;
@@ -28,32 +29,40 @@ struct join_arguments : build_arguments {
 
 // Their names, as type names show choices.
 inline constexpr const char* join_kind_names =
-    "inner|left|semi|anti|asof|band|contains|less|less_equal|greater|greater_equal";
+    "inner|left|semi|anti|asof|band|contains|overlaps|within|encloses|less|less_equal|greater|"
+    "greater_equal";
 inline constexpr const char* side_names = "auto|build|probe";
 inline constexpr const char* direction_names = "backward|forward|nearest";
+inline constexpr const char* closed_names = "both|left|right|neither";
+inline constexpr const char* how_names = "inner|left|semi|anti";
 
 // How build and probe rows are matched.
 enum class join_method : std::uint8_t {
-  equal,     // by equal keys
-  asof,      // by the closest time
-  band,      // by a distance
-  contains,  // by intervals
-  compared   // by a comparison
+  equal,      // by equal keys
+  asof,       // by the closest time
+  band,       // by a distance
+  contains,   // by intervals that contain points
+  intervals,  // by how intervals lie to each other
+  compared,   // by a comparison
+  compared2   // by two of them
 };
 
 // What is asked, checked.
 struct join_request {
   join_method method = join_method::equal;
-  join_kind kind = join_kind::inner;          // of all but `asof`
-  comparison how = comparison::less;          // of `compared`
-  key_distance distance = 0;                  // of `band`
-  asof_options asof{};                        // of `asof`
+  join_kind kind = join_kind::inner;     // of all but `asof`
+  comparison how = comparison::less;     // of `compared`, and the first of `compared2`
+  comparison second = comparison::less;  // of `compared2`
+  interval_relation relation = interval_relation::overlaps;  // of `intervals`
+  closed_ends closed = closed_ends::both;                    // of these and `contains`
+  key_distance distance = 0;                                 // of `band`
+  asof_options asof{};                                       // of `asof`
   std::string duration{};                     // of these two, as given, one with a unit of time
   join_options options{};                     // of the build side
   std::optional<join_side> side{};            // nothing: the smaller table is indexed
   std::vector<std::string> build{}, probe{};  // names of columns
   std::vector<std::string> build_by{}, probe_by{};
-  std::string build_upper{};
+  std::string build_upper{}, probe_upper{};
 
   // Whether a row of the join has a build row.
   bool has_build_rows() const { return kind == join_kind::inner || kind == join_kind::left; }
@@ -70,8 +79,8 @@ join_request parse_join(const join_arguments& given);
 
 // The columns that are named, in host memory.
 struct join_inputs {
-  std::vector<io::host_key_part> build, probe;  // keys, times, points, or lower ends
-  std::vector<io::host_key_part> build_upper;   // one for intervals
+  std::vector<io::host_key_part> build, probe;              // keys, times, points, or lower ends
+  std::vector<io::host_key_part> build_upper, probe_upper;  // one each for intervals
   std::vector<io::host_key_part> build_by, probe_by;
   std::vector<io::output_column> columns;  // what --columns names
 

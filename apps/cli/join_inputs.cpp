@@ -154,6 +154,18 @@ void check_rows(const char* table, const std::vector<std::string>& names,
   check_rows(table, names, rows);
 }
 
+// Makes the ends of intervals alike, and what they are compared with.
+void make_ends_alike(const join_request& asked, join_inputs& in) {
+  const named_part lower{"lower ends", asked.build.front(), in.build.front()};
+  // All become like the lower ends, which may have become like a later one.
+  for (int time = 0; time < 2; ++time) {
+    make_alike({"upper ends", asked.build_upper, in.build_upper.front()}, lower);
+    make_alike({"probe keys", asked.probe.front(), in.probe.front()}, lower);
+    if (!in.probe_upper.empty())
+      make_alike({"upper ends", asked.probe_upper, in.probe_upper.front()}, lower);
+  }
+}
+
 }  // namespace
 
 join_inputs read(const join_request& asked, const std::string& columns) {
@@ -173,33 +185,29 @@ join_inputs read(const join_request& asked, const std::string& columns) {
     add(asked.build, in.build);
     add(asked.probe, in.probe);
   } else {
-    add_column(asked.build.front(), in.build);
-    add_column(asked.probe.front(), in.probe);
+    // References to columns are kept until they are read.
+    in.build.reserve(asked.build.size());
+    in.probe.reserve(asked.probe.size());
+    for (const std::string& name : asked.build)
+      add_column(name, in.build);
+    for (const std::string& name : asked.probe)
+      add_column(name, in.probe);
   }
   add(asked.build_by, in.build_by);
   add(asked.probe_by, in.probe_by);
   if (!asked.build_upper.empty()) add_column(asked.build_upper, in.build_upper);
+  if (!asked.probe_upper.empty()) add_column(asked.probe_upper, in.probe_upper);
   if (!columns.empty()) in.columns = add_columns(reading, asked, columns);
   reading.read();
 
   check_duration(asked, in.build.front());
   check_rows("build", asked.table(true), in.build, in.build_by, in.build_upper);
-  check_rows("probe", asked.table(false), in.probe, in.probe_by, {});
-  const auto alike = [&](const char* what, std::size_t i) {
-    make_alike({"probe keys", asked.probe[i], in.probe[i]}, {what, asked.build[i], in.build[i]});
-  };
-  for (std::size_t i = 0; i < asked.build.size(); ++i) {
-    if (in.build_upper.empty()) {
-      alike("build keys", i);
-      continue;
-    }
-    const named_part lower{"lower ends", asked.build[i], in.build[i]};
-    const named_part upper{"upper ends", asked.build_upper, in.build_upper.front()};
-    make_alike(upper, lower);
-    alike("lower ends", i);
-    // The lower ends may have become like the probes.
-    make_alike(upper, lower);
+  check_rows("probe", asked.table(false), in.probe, in.probe_by, in.probe_upper);
+  for (std::size_t i = 0; i < asked.build.size() && in.build_upper.empty(); ++i) {
+    make_alike({"probe keys", asked.probe[i], in.probe[i]},
+               {"build keys", asked.build[i], in.build[i]});
   }
+  if (!in.build_upper.empty()) make_ends_alike(asked, in);
   for (std::size_t i = 0; i < asked.build_by.size(); ++i) {
     make_alike({"probe keys", asked.probe_by[i], in.probe_by[i]},
                {"build keys", asked.build_by[i], in.build_by[i]});

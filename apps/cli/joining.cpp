@@ -27,8 +27,8 @@ key_parts views_of(const std::vector<io::host_key_part>& parts) {
   return views;
 }
 
-// The column of a key that has no other, and is of no strings.
-column only_column(const key_parts& key) {
+// The first column, which is of no strings.
+column first_column(const key_parts& key) {
   return std::get<column>(key.front());
 }
 
@@ -49,34 +49,49 @@ joining::joining(const session& on, const join_request& asked, const join_inputs
       builds_{build_memory_, context(on).stream},
       lookups_{lookup_memory_, context(on).stream},
       probe_(views_of(side_ == join_side::probe ? in.build : in.probe)),
+      probe_upper_(views_of(in.probe_upper)),
       probe_by_(views_of(in.probe_by)) {
   key_.emplace(on, views_of(side_ == join_side::probe ? in.probe : in.build));
   by_.emplace(on, views_of(in.build_by));
   costs_.build_ms = io::wall_milliseconds(on, [&] { build(); });
   costs_.build_peak_bytes = build_memory_.peak();
-  // Only hashed keys are compared with the columns later.
-  if (intervals_ || (equal_ && equal_->info().keys != key_comparison::hashed)) key_.reset();
+  // Hashed keys are compared with the columns later, and as-of joins read their times.
+  const bool is_read = closest_ || (equal_ && equal_->info().keys == key_comparison::hashed);
+  if (!is_read) key_.reset();
 }
 
 void joining::build() {
   const key_parts key = key_->view();
+  const key_parts by = by_->view();
+  const backend where = on_.where();
   switch (asked_.method) {
     case join_method::asof:
-      closest_ = build_asof_join(on_.where(), builds_, only_column(key), by_->view());
-      break;
-    case join_method::contains: {
+      closest_ = build_asof_join(where, builds_, first_column(key), by);
+      return;
+    case join_method::contains:
+    case join_method::intervals: {
       const placed_key upper(on_, views_of(in_.build_upper));
-      intervals_ =
-          build_interval_join(on_.where(), builds_, only_column(key), only_column(upper.view()));
-      break;
+      intervals_ = build_interval_join(where, builds_, first_column(key),
+                                       first_column(upper.view()), by, asked_.closed);
+      return;
     }
+    case join_method::compared2:
+      inequalities_ = build_inequality_join(where, builds_, {first_column(key), asked_.how},
+                                            {std::get<column>(key.back()), asked_.second}, by);
+      return;
     default:
-      equal_ = build_join(on_.where(), builds_, key, asked_.options);
+      if (by.empty()) {
+        equal_ = build_join(where, builds_, key, asked_.options);
+      } else {
+        ranges_ = build_range_join(where, builds_, first_column(key), by);
+      }
   }
 }
 
 const join_info& joining::info() const {
   if (closest_) return closest_->info();
+  if (ranges_) return ranges_->info();
+  if (inequalities_) return inequalities_->info();
   return intervals_ ? intervals_->info() : equal_->info();
 }
 
@@ -88,21 +103,38 @@ join_costs joining::costs() const {
 
 std::unique_ptr<joined> joining::match_batch(std::uint64_t first, std::uint64_t count) {
   const placed_key placed(on_, slice(probe_, first, count));
+  const placed_key placed_upper(on_, slice(probe_upper_, first, count));
+  const placed_key placed_by(on_, slice(probe_by_, first, count));
   const key_parts probe = placed.view();
+  const key_parts upper = placed_upper.view();
+  const key_parts by = placed_by.view();
+  const join_kind kind = asked_.kind;
   std::unique_ptr<joined> found;
   costs_.match_ms += io::wall_milliseconds(on_, [&] {
     switch (asked_.method) {
       case join_method::contains:
-        found = intervals_->match(lookups_, only_column(probe), asked_.kind);
+        found = intervals_->match(lookups_, first_column(probe), by, kind);
+        break;
+      case join_method::intervals:
+        found = intervals_->match(lookups_, first_column(probe), first_column(upper), by,
+                                  asked_.relation, kind);
+        break;
+      case join_method::compared2:
+        found = inequalities_->match(lookups_, first_column(probe), std::get<column>(probe.back()),
+                                     by, kind);
         break;
       case join_method::band:
-        found = equal_->match_band(lookups_, only_column(probe), asked_.distance, asked_.kind);
+        found = ranges_
+                    ? ranges_->match_band(lookups_, first_column(probe), asked_.distance, by, kind)
+                    : equal_->match_band(lookups_, first_column(probe), asked_.distance, kind);
         break;
       case join_method::compared:
-        found = equal_->match_compared(lookups_, only_column(probe), asked_.how, asked_.kind);
+        found = ranges_
+                    ? ranges_->match_compared(lookups_, first_column(probe), asked_.how, by, kind)
+                    : equal_->match_compared(lookups_, first_column(probe), asked_.how, kind);
         break;
       default:
-        found = equal_->match(lookups_, probe, asked_.kind);
+        found = equal_->match(lookups_, probe, kind);
     }
   });
   return found;
@@ -128,7 +160,7 @@ void joining::match_closest(progress& bar) {
     const placed_key by(on_, slice(probe_by_, first, count));
     buffer<std::byte> out(on_, count * cell.width);
     costs_.match_ms += io::wall_milliseconds(on_, [&] {
-      closest_->match(lookups_, only_column(times.view()), by.view(), asked_.asof,
+      closest_->match(lookups_, first_column(times.view()), by.view(), asked_.asof,
                       {type, out.data(), count});
     });
     const std::vector<std::byte> cells = on_.download(out);

@@ -61,10 +61,12 @@ class joining {
   context builds_;
   context lookups_;
   join_costs costs_;
-  key_parts probe_, probe_by_;  // on the host: of the side that is looked up
+  key_parts probe_, probe_upper_, probe_by_;  // on the host: of the side that is looked up
   std::optional<placed_key> key_, by_;
   std::unique_ptr<join> equal_;
+  std::unique_ptr<range_join> ranges_;
   std::unique_ptr<interval_join> intervals_;
+  std::unique_ptr<inequality_join> inequalities_;
   std::unique_ptr<asof_join> closest_;
   // What was found, for each batch of probes.
   std::vector<std::unique_ptr<joined>> found_;

@@ -290,6 +290,76 @@ def test_intervals(program, rng, kind):
     ])
 
 
+def rows_of_kind(matches, probes, builds, how):
+    """What a kind of join writes, of a function of a probe row and a build row."""
+    pairs = [[(p, b) for b in range(builds) if matches(p, b)] for p in range(probes)]
+    if how in ("semi", "anti"):
+        return [p for p, rows in enumerate(pairs) if bool(rows) == (how == "semi")]
+    return [pair for p, rows in enumerate(pairs) for pair in rows or ([(p, NONE)] if how == "left" else [])]
+
+
+# How intervals of the build side lie to those of the probe side.
+RELATIONS = {
+    "overlaps": lambda a, b, x, y, closed: (a <= y and x <= b) if closed == "both" else (a < y and x < b),
+    "within": lambda a, b, x, y, _: x <= a and b <= y,
+    "encloses": lambda a, b, x, y, _: a <= x and y <= b,
+}
+
+
+@pytest.mark.parametrize("kind", ["ints", "floats", "missing", "bytes"])
+@pytest.mark.parametrize("relation", [*RELATIONS, "contains", "band", "less", "greater_equal,less"])
+def test_kinds_by_order_with_keys(program, rng, relation, kind):
+    """Within equal keys, for every kind of rows."""
+    n, probes = (int(one) for one in rng.integers(1, 60, 2))
+    build, probe = ([random_values(rng, kind, size) for _ in "ab"] for size in (n, probes))
+    keys = [[str(one) for one in rng.choice(["x", "y", "a longer key"], size)] for size in (n, probes)]
+    names = [[write_table(program, f"{side}{end}", [kind], [values]) for end, values in zip("ab", both)]
+             for side, both in (("l", build), ("p", probe))]
+    closed = str(rng.choice(["both", "left", "right", "neither"]))
+    how = str(rng.choice(["inner", "left", "semi", "anti"]))
+    more = {"build_upper": names[0][1], "closed": closed}
+    if relation in RELATIONS:
+        more["probe_upper"] = names[1][1]
+    elif relation == "band":
+        if kind == "bytes":
+            return
+        more = {"distance": "1"}
+    elif relation == "less":
+        more = {}
+    elif relation != "contains":
+        names[0][0], names[1][0], more = ",".join(names[0]), ",".join(names[1]), {}
+
+    def matches(p, b):
+        values = [build[0][b], build[1][b], probe[0][p], probe[1][p]]
+        if relation in ("band", "less"):
+            values[1] = values[3] = values[0]
+        if relation == "contains":
+            values[3] = values[2]
+        if None in values or keys[0][b] != keys[1][p]:
+            return False
+        low, high, x, y = map(order, values)
+        if relation == "band":
+            return values[0] == values[2] or abs(values[0] - values[2]) <= 1
+        if relation == "less":
+            return low < x
+        if relation == "greater_equal,less":
+            return low >= x and high < y
+        if relation == "contains":
+            return (low <= x if closed in ("both", "left") else low < x) and (
+                x <= high if closed in ("both", "right") else x < high)
+        return low <= high and x <= y and RELATIONS[relation](low, high, x, y, closed)
+
+    program.file("lg.csv", "g\n" + "\n".join(keys[0]) + "\n")
+    program.file("pg.csv", "g\n" + "\n".join(keys[1]) + "\n")
+    answer = program.join("--ordered", kind=relation, build=names[0][0], probe=names[1][0], how=how,
+                          build_by="lg.csv:g", probe_by="pg.csv:g", **more)
+    expected = rows_of_kind(matches, probes, n, how)
+    if how in ("semi", "anti"):
+        assert answer.tolist() == expected
+    else:
+        assert_same_pairs(answer, expected)
+
+
 @pytest.mark.parametrize("kind", ["ints", "floats", "missing", "bytes"])
 @pytest.mark.parametrize("how", COMPARISONS)
 def test_comparisons(program, rng, how, kind):
@@ -472,8 +542,27 @@ WRONG = [
     ({"kind": "inner", "direction": "forward"}, "--direction goes with --kind asof, not inner"),
     ({"kind": "band", "tolerance": "1", "distance": "1"}, "--tolerance goes with --kind asof"),
     ({"kind": "left", "strict": None}, "--strict goes with --kind asof, not left"),
-    ({"kind": "less", "build_by": "k.npy"}, "--build-by goes with --kind asof, not less"),
-    ({"kind": "less", "probe_by": "k.npy"}, "--probe-by goes with --kind asof, not less"),
+    ({"kind": "left", "build_by": "k.npy"}, "--build-by goes with --kind asof and others by order, not"),
+    ({"kind": "inner", "probe_by": "k.npy"}, "--probe-by goes with --kind asof and others by order"),
+    ({"kind": "less", "build_by": "k.npy"}, "--build-by and --probe-by go together"),
+    ({"kind": "less", "build_by": "k.npy", "probe_by": "k.npy", "structure": "btree"},
+     "--structure does not go with --kind less and --build-by, which has a structure of its own"),
+    ({"kind": "asof", "how": "left"}, "--how goes with --kind band and others by order but asof"),
+    ({"kind": "band", "distance": "1", "how": "outer"}, "how: 'outer' is not one of inner, left"),
+    ({"kind": "band", "distance": "1", "closed": "left"}, "--closed goes with --kind contains, overlaps"),
+    ({"kind": "contains", "build_upper": "k.npy", "closed": "open"}, "closed: 'open' is not one of both"),
+    ({"kind": "contains", "build_upper": "k.npy", "probe_upper": "k.npy"},
+     "--probe-upper goes with --kind overlaps, within or encloses, not contains"),
+    ({"kind": "overlaps", "build_upper": "k.npy"}, "--kind overlaps needs --probe-upper"),
+    ({"kind": "within", "probe_upper": "k.npy"}, "--kind within needs --build-upper"),
+    ({"kind": "less,asof"}, "--kind less,asof: a list is of two comparisons, such as less,greater_equal"),
+    ({"kind": "less,less,less"}, "a list is of two comparisons"),
+    ({"kind": "less,greter"}, "did you mean 'greater'?"),
+    ({"kind": "less,greater"}, "--kind less,greater is of two columns, but --build names 1"),
+    ({"kind": "overlaps", "build_upper": "t.csv:n", "probe_upper": "k.npy"},
+     "build t.csv:n: it has 2 rows, but k.npy has 4"),
+    ({"kind": "overlaps", "build_upper": "k.npy", "probe_upper": "t.csv:n"},
+     "probe t.csv:n: it has 2 rows, but k.npy has 4"),
     ({"kind": "inner", "distance": "1"}, "--distance goes with --kind band, not inner"),
     ({"kind": "inner", "build_upper": "k.npy"}, "--build-upper goes with --kind contains"),
     ({"kind": "asof", "missing_equal": None}, "--missing-equal goes with --kind inner, left"),
