@@ -44,6 +44,50 @@ class Frames:
     def from_columns(self, columns: Mapping[Any, Any]) -> Any:
         return self.library.DataFrame(dict(columns))
 
+    def column(self, values: Sequence[Any]) -> Any:
+        return self.library.Series(list(values))
+
+    def are_there(self, column: Any) -> npt.NDArray[np.bool_]:
+        return np.asarray(column.notna(), bool)
+
+    def cells(self, column: Any, there: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+        """Those of the cells that are there."""
+        return np.asarray(column[there].to_numpy())
+
+    def integers(self, numbers: Rows, missing: npt.NDArray[np.bool_] | None = None) -> Any:
+        """A column of integers; nullable if it is said which are missing."""
+        pandas = self.library
+        return pandas.Series(numbers if missing is None else pandas.arrays.IntegerArray(numbers, missing))
+
+    def booleans(self, flags: npt.NDArray[np.bool_], missing: npt.NDArray[np.bool_]) -> Any:
+        """A nullable column."""
+        return self.library.Series(self.library.arrays.BooleanArray(flags, missing))
+
+    def are_nullable(self, frame: Any, names: Iterable[Any]) -> Any:
+        """The frame with columns of integers that may be missing."""
+        nullable = {
+            name: frame.dtypes[name].name.replace("int", "Int").replace("u", "U")
+            for name in names
+            if isinstance(frame.dtypes[name], np.dtype) and frame.dtypes[name].kind in "iu"
+        }
+        return frame.astype(nullable)
+
+    def labels(self, frame: Any, rows: Rows) -> Any:
+        """What the index calls rows, of which -1 are none."""
+        if frame.index.dtype.kind in "iu":
+            return self.integers(np.append(frame.index.to_numpy(np.int64), -1)[rows], rows < 0)
+        return self.take(frame.index.to_frame(index=False), rows).iloc[:, 0]
+
+    def codes(self, columns: Sequence[Any]) -> tuple[list[Rows], int]:
+        """For cells of columns the number of their value in the order of all values, -1 for missing ones; and how
+        many values there are."""
+        codes, values = self.library.factorize(self.library.concat(list(columns), ignore_index=True), sort=True)
+        return (_divided(codes, columns), len(values))
+
+
+def _divided(codes: npt.NDArray[Any], columns: Sequence[Any]) -> list[Rows]:
+    return np.split(codes.astype(np.int64), np.cumsum([len(one) for one in columns])[:-1])
+
 
 class PolarsFrames(Frames):
     module = "polars"
@@ -65,6 +109,39 @@ class PolarsFrames(Frames):
 
     def beside(self, frames: Iterable[Any]) -> Any:
         return self.library.concat([one for one in frames if one.width], how="horizontal")
+
+    def column(self, values: Sequence[Any]) -> Any:
+        return self.library.Series(list(values))
+
+    def are_there(self, column: Any) -> npt.NDArray[np.bool_]:
+        return np.asarray(column.is_not_null().to_numpy())
+
+    def cells(self, column: Any, there: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+        return np.asarray(column.drop_nulls().to_numpy())
+
+    def integers(self, numbers: Rows, missing: npt.NDArray[np.bool_] | None = None) -> Any:
+        column = self.library.Series(np.asarray(numbers))
+        return column if missing is None else column.set(self.library.Series(missing), None)
+
+    def booleans(self, flags: npt.NDArray[np.bool_], missing: npt.NDArray[np.bool_]) -> Any:
+        return self.library.Series(flags).set(self.library.Series(missing), None)
+
+    def are_nullable(self, frame: Any, names: Iterable[Any]) -> Any:
+        return frame
+
+    def labels(self, frame: Any, rows: Rows) -> Any:
+        return self.integers(rows, rows < 0)
+
+    def codes(self, columns: Sequence[Any]) -> tuple[list[Rows], int]:
+        polars = self.library
+        kinds = (polars.Categorical, polars.Enum)
+        cells = polars.concat([
+            one.cast(polars.String) if isinstance(one.dtype, kinds) else one.rename("") for one in columns
+        ])  # fmt: skip
+        values = cells.drop_nulls().unique().sort()
+        numbers = polars.Series(np.arange(len(values)))
+        codes = cells.replace_strict(values, numbers, default=None, return_dtype=polars.Int64).fill_null(-1)
+        return (_divided(codes.to_numpy(), columns), len(values))
 
 
 PANDAS, POLARS = Frames(), PolarsFrames()
