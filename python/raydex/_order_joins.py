@@ -167,7 +167,8 @@ def join_asof(
         Whether a row of the same time is taken, as in `pandas.merge_asof`.
     tolerance
         The largest distance, taken exactly: a number, or for times a `timedelta`, or a number of the finer
-        one of their units, as NumPy counts it. Of floating numbers as for the `distance` of `join_range`.
+        one of their units, as NumPy counts it. Of floating numbers as for the `distance` of `join_range`. Or a
+        column of these in host memory, one a probe row; where it is missing, nothing is near enough.
 
     Returns
     -------
@@ -191,6 +192,9 @@ def join_asof(
     pair = _ordered([times, probe_times], call.stream)
     build_time, probe_time = pair.columns
     build_key, probe_key = _by(times, build_by, probe_by, call.stream)
+    reaches = None
+    if tolerance is not None and not _lists.is_value(tolerance):
+        reaches, tolerance = _reaches(tolerance, pair, call), None
     reach = _reach("tolerance", tolerance, pair.key)
     side = call.device.run(
         _raydex.AsofJoin, call.device.backend, *call.context, build_time.native, natives(build_key)
@@ -205,14 +209,65 @@ def join_asof(
         )  # fmt: skip
         return out
 
-    if pair.order is None or (reach is None and direction != "nearest"):
-        return closest(direction, reach)
+    if pair.order is None:
+        rows = closest(direction, reach)
+        if reaches is not None:
+            _drop_far(rows, pair, reaches)
+        return rows
+    if reach is None and reaches is None and direction != "nearest":
+        return closest(direction, None)
     _check_reach("tolerance", reach)
     sides = ("backward", "forward") if direction == "nearest" else (direction,)
-    return _nearest([closest(one, None) for one in sides], pair.order, reach)
+    return _nearest([closest(one, None) for one in sides], pair.order, reach if reaches is None else reaches)
 
 
-def _nearest(candidates: list[Any], order: Order, reach: int | float | None) -> Any:
+def _reaches(tolerance: Any, pair: Together, call: Call) -> npt.NDArray[Any]:
+    """The tolerances of probe rows, as integers without a sign or floating numbers; or of Python's, which have no
+    end, with -1 where there is none."""
+    source = look("tolerance", tolerance)
+    if source.library.device is not None or call.library.device is not None:
+        raise InvalidArgument("tolerance: a column of them is taken in host memory; give a number, or copy to the host")
+    column = column_of(source, call.stream, copies=True)
+    key, size = pair.key, pair.columns[1].size
+    if column.size != size:
+        raise InvalidArgument(f"tolerance: {column.size} of them for {size} probe rows")
+    cells, there = host_cells(column)
+    is_floating = key.is_number and not key.is_integer
+    fits = column.key.is_number if is_floating else column.key.is_integer or column.key.is_void
+    if key.time is not None and column.key.time is not None:
+        own = column.key.time
+        fits = own.kind == "m" and own.is_calendar == key.time.is_calendar
+        counts = cells.view("i8").astype(object)
+        if fits and "generic" not in (own.unit, key.time.unit):
+            counts = counts * own.size // key.time.size
+        cells = counts if pair.order is not None else np.where(counts > 2**64 - 1, 2**64 - 1, counts)
+    if not fits:
+        raise InvalidType(f"tolerance: cells of {column.key} are no distances of {key}")
+    if there is not None:
+        cells = np.where(there, cells, 0)
+    if (cells < 0).any() or (is_floating and np.isnan(cells).any()):
+        raise InvalidArgument("tolerance: some are less than 0, or NaN; they must be 0 or more")
+    if pair.order is not None or there is not None:
+        return cells.astype(object) if there is None else np.where(there, cells.astype(object), -1)
+    return cells.astype(np.float64 if is_floating else np.uint64)
+
+
+def _drop_far(rows: Any, pair: Together, reaches: npt.NDArray[Any]) -> None:
+    """Leaves out what is farther away than a probe row tolerates: the closest one is, if any is not."""
+    found = np.asarray(rows)
+    at = np.flatnonzero(found >= 0)
+    build, probe = pair.columns[0].kept[0][found[at]], pair.columns[1].kept[0][at]
+    if build.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            apart = np.where(build == probe, 0, abs(build - probe)).astype(np.float64)
+    else:
+        bits = f"u{build.itemsize}"
+        one, other = np.maximum(build, probe).view(bits), np.minimum(build, probe).view(bits)
+        apart = (one - other).astype(np.uint64)
+    found[at[~(apart <= reaches[at]).astype(bool)]] = -1
+
+
+def _nearest(candidates: list[Any], order: Order, reach: Any) -> Any:
     """For each probe the closest of its candidates that is near enough, by integers of Python."""
     build, probe = order.counts(0), order.counts(1)
     taken, nearest = np.full(len(probe), -1, "int64"), np.zeros(len(probe), object)
@@ -221,7 +276,7 @@ def _nearest(candidates: list[Any], order: Order, reach: int | float | None) -> 
         apart = abs(build[rows[at]] - probe[at])
         closer = (taken[at] < 0) | (apart < nearest[at])
         if reach is not None:
-            closer &= apart <= reach
+            closer &= apart <= (reach[at] if isinstance(reach, np.ndarray) else reach)
         at, apart = at[closer], apart[closer]
         taken[at], nearest[at] = rows[at], apart
     return taken
@@ -460,8 +515,8 @@ def join_intervals(
         the other one does or later, and ends where it does or before. `encloses`, or `contains`: the other way
         round. Of points it is `contains`.
     closed
-        Which ends belong to the intervals of both sides: `both`, `left`, `right` or `neither`. Of times and floating
-        numbers, and of integers alike, an open end is not the closed end before it: `(1, 2)` overlaps `(1, 2)`.
+        Which ends belong to the intervals of both sides: `both`, `left`, `right` or `neither`. Ends are compared, not
+        counted: with open ends `(1, 2)` overlaps itself, though no integer is in it.
     missing
         What an interval is that lacks an end: `unmatched`, or `unbounded` on that side, for which the extreme of the
         type stands: the least or the largest integer or time, an infinity, of strings the empty one or bytes of

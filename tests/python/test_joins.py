@@ -351,6 +351,57 @@ def test_the_last_of_equal_times_before_and_the_first_after(library):
     assert library.join_asof(times, points, by=by, allow_exact_matches=False).tolist() == [-1, 1, 4, -1]
 
 
+@pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
+@pytest.mark.parametrize("kind", ["int64", "uint64", "int32", "float64", "times", "units", "far"])
+def test_a_tolerance_a_row(random, kind, direction):
+    """As each of them would have it for its row alone."""
+    def column(rows, first):
+        numbers = random.integers(0, 60, rows)
+        if kind == "float64":
+            return np.where(numbers < 3, [np.inf, -np.inf, np.nan][first], numbers / 4)
+        if kind in ("times", "units"):
+            return numbers.astype("M8[s]") if first or kind == "times" else (numbers * 1000).astype("M8[ms]")
+        if kind == "far":  # beyond what 64 bits hold in one unit
+            days = np.where(numbers % 2 == 0, numbers * 10**5, -numbers * 10**5)
+            return days.astype("M8[D]") if first else numbers.astype("M8[ns]")
+        return (numbers * (10**17 if kind.endswith("64") else 1)).astype(kind)
+
+    build, probe = column(80, 0), column(90, 1)
+    tolerance = random.integers(0, 9, 90)
+    if kind == "float64":
+        tolerance = np.where(tolerance == 0, np.inf, tolerance / 8)
+    elif kind in ("times", "units", "far"):
+        tolerance = (tolerance * (1 if kind != "far" else 10**5)).astype("m8[s]" if kind != "far" else "m8[D]")
+    elif kind.endswith("64"):
+        tolerance = tolerance * 10**17 - (tolerance > 0)
+    by = random.integers(0, 3, 80), random.integers(0, 3, 90)
+    found = raydex.join_asof(build, probe, by=by, direction=direction, tolerance=tolerance)
+    for row in range(90):
+        one = slice(row, row + 1)
+        alone = raydex.join_asof(build, probe[one], by=(by[0], by[1][one]), direction=direction,
+                                 tolerance=tolerance[row])
+        assert found[row] == alone[0]
+    if tolerance.dtype.kind == "i":
+        holes = random.random(90) < 0.3
+        missing = raydex.join_asof(build, probe, by=by, direction=direction, tolerance=pa.array(tolerance, mask=holes))
+        np.testing.assert_array_equal(missing, np.where(holes, -1, found))
+
+
+def test_refusals_of_tolerances():
+    for tolerance, error, text in (
+        ([1, 2], ValueError, "tolerance: 2 of them for 1 probe rows"),
+        ([-1], ValueError, "tolerance: some are less than 0, or NaN"),
+        ([0.5], TypeError, "tolerance: cells of float64 are no distances of int64"),
+        (np.array([1], "m8[s]"), TypeError, "are no distances of int64"),
+    ):
+        with pytest.raises(error, match=text):
+            raydex.join_asof([1], [1], tolerance=tolerance)
+    with pytest.raises(ValueError, match="or NaN"):
+        raydex.join_asof([1.0], [1.0], tolerance=[np.nan])
+    with pytest.raises(TypeError, match="no distances of"):
+        raydex.join_asof(np.array([1], "M8[s]"), np.array([1], "M8[s]"), tolerance=np.array([1], "m8[Y]"))
+
+
 def test_as_of_keys_in_lists():
     by = (["a", "a", "b", "a", "b"], ["a", "a", "b", "b"])
     found = raydex.join_asof([1, 1, 2, 2, 2], [1, 2, 3, 0], by=by, allow_exact_matches=False)
