@@ -73,7 +73,7 @@ class Frames:
         return frame.astype(nullable)
 
     def labels(self, frame: Any, rows: Rows) -> Any:
-        """What the index calls rows, of which -1 are none."""
+        """What the index calls rows; -1 are none."""
         if frame.index.dtype.kind in "iu":
             return self.integers(np.append(frame.index.to_numpy(np.int64), -1)[rows], rows < 0)
         return self.take(frame.index.to_frame(index=False), rows).iloc[:, 0]

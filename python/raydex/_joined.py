@@ -75,7 +75,7 @@ class Joined(Held):
         [0 0 2] [1 2 1]
         [2] [2]
 
-    Rows have the order of those that the join gives at once. It holds the index of the build side, its columns where
+    Rows have the order of those that the join gives at once. It holds the index of the build side, its columns if
     they are strings or more than 64 bits, and 4 to 16 bytes a probe row, until it is closed, a `with` ends, or the
     last reference goes; not the probe columns. Of an `Index` it holds that, and refuses to answer once it is edited
     or closed. On a GPU work goes to the stream of the join. Several threads may ask it."""
@@ -158,7 +158,7 @@ class Joined(Held):
         return out
 
     def rows(self, first: int = 0, size: int | None = None, dtype: Any = None) -> JoinRows:
-        """The rows from number `first` on: `size` of them or, where there are fewer, what is left; by default all.
+        """The rows from number `first` on: `size` of them or, if there are fewer, what is left; by default all.
 
         `dtype`: `int64` or `int32`, which is refused if a table has rows that it cannot number; by default what
         the join was asked for. Cost: a write a row. Memory: the arrays that it returns."""

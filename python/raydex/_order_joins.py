@@ -54,7 +54,7 @@ def _check_reach(argument: str, reach: int | float | None) -> None:
 
 
 def _shifted(cells: npt.NDArray[Any], by: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
-    """Integers plus a number; where the type does not hold that, its closest one, and -1 or 1 for below or above."""
+    """Integers plus a number; if the type does not hold that, its closest one, and -1 or 1 for below or above."""
     ends = np.iinfo(cells.dtype)
     low, high = int(ends.min), int(ends.max)
     beyond = np.zeros(len(cells), np.int8)
@@ -168,7 +168,7 @@ def join_asof(
     tolerance
         The largest distance, taken exactly: a number, or for times a `timedelta`, or a number of the finer
         one of their units, as NumPy counts it. Of floating numbers as for the `distance` of `join_range`. Or a
-        column of these in host memory, one a probe row; where it is missing, nothing is near enough.
+        column of these in host memory, one a probe row; if it is missing, nothing is near enough.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def join_asof(
 
 def _reaches(tolerance: Any, pair: Together, call: Call) -> npt.NDArray[Any]:
     """The tolerances of probe rows, as integers without a sign or floating numbers; or of Python's, which have no
-    end, with -1 where there is none."""
+    end, with -1 for none."""
     source = look("tolerance", tolerance)
     if source.library.device is not None or call.library.device is not None:
         raise InvalidArgument("tolerance: a column of them is taken in host memory; give a number, or copy to the host")
@@ -323,7 +323,7 @@ def join_range(
     distance
         Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta`; exactly for integers
         and times, and with the difference as the type of floating numbers rounds it. Or a pair of both sides,
-        in host memory: `probe - distance[0] <= build <= probe + distance[1]`, each of which may be negative.
+        in host memory: `probe - distance[0] <= build <= probe + distance[1]`; both may be negative.
         NaN is near nothing.
     compare
         `"<"`, `"<="`, `">"` or `">="`: how the build key compares with the probe, as in
@@ -429,7 +429,7 @@ def _pair(argument: str, x: Any, words: tuple[str, str]) -> list[Source]:
 
 
 def _unbounded(column: Column, is_upper: bool, stream: int) -> Column:
-    """An end of intervals, with the extreme of its type where it is missing."""
+    """An end of intervals, with the extreme of its type if it is missing."""
     source = column.source
     if isinstance(source.cells, DeviceCells):
         if source.cells.validity:
@@ -580,8 +580,8 @@ def join_where(
     device: Any = None,
     stream: Any = None,
 ) -> JoinRows | Joined:
-    """Joins two tables by two inequalities: with `compare=("<", ">=")` the rows of which `build[0] < probe[0]` and
-    `build[1] >= probe[1]`.
+    """Joins two tables by two inequalities: with `compare=("<", ">=")` each probe row with the build rows that have
+    `build[0] < probe[0]` and `build[1] >= probe[1]`.
 
     Parameters
     ----------

@@ -10,13 +10,13 @@ end, half-open, as in BED files.
     0  chr1     10   20      1
     1  chr2      5    9      0
 
-Functions take frames of one library and return one of it. `cols`, `cols1` and `cols2` name the three columns where
+Functions take frames of one library and return one of it. `cols`, `cols1` and `cols2` name the three columns if
 they are not `chrom`, `start` and `end`; starts and ends are integers, also missing ones. `on` is a list of further
 columns that have to be equal, such as `["strand"]`.
 
 An interval `[5, 5)` without a length is the base 5 where overlaps are asked for: it overlaps itself and `[5, 9)`, not
 `[2, 5)`. Coverage, distances and unions take the ends as they are. A row whose three cells are missing overlaps
-nothing; one of which some are missing, and one that starts behind its end, raise `raydex.InvalidArgument`.
+nothing; one that lacks only some of them, and one that starts behind its end, raise `raydex.InvalidArgument`.
 
 Answers are those of bioframe 0.8. Other than there, the rows of all results have an order, no frame that is given is
 changed, and `closest` lists no pair twice. In frames of pandas, integers that are missing in the result are of nullable
@@ -81,7 +81,7 @@ class _Intervals:
 
     @property
     def with_bases(self) -> tuple[Rows, Rows]:
-        """The ends, of which each interval has a base at least."""
+        """The ends, behind each start by a base at least."""
         return (self.starts, np.maximum(self.ends, self.starts + 1))
 
 
@@ -152,7 +152,7 @@ def _side(one: _Intervals, rows: Rows, suffix: str, nullable: bool) -> Any:
 
 
 def _whole_ends(one: _Intervals) -> tuple[Rows, Rows]:
-    """The ends of all rows, and of one more; 0 where they are missing."""
+    """The ends of all rows, and of one more; 0 if they are missing."""
     starts, ends = np.zeros((2, one.size + 1), np.int64)
     starts[one.rows], ends[one.rows] = one.starts, one.ends
     return (starts, ends)
@@ -181,7 +181,8 @@ def overlap(
         beside missing cells.
     return_input, return_index, return_overlap
         Whether the result has the columns of both frames; `index` of both, what their indexes call the rows, or of
-        Polars their numbers; `overlap_start` and `overlap_end`. Of the latter two a text is another name.
+        Polars their numbers; `overlap_start` and `overlap_end`. A text in place of True is another name for `index`
+        or `overlap`.
     suffixes
         On the names of the columns of each frame.
     keep_order
@@ -229,7 +230,7 @@ def _with_lone(one: _Intervals, other: _Intervals, lone: bool) -> tuple[Rows, Ro
 
 
 def _shared(one: _Intervals, other: _Intervals, first: Rows, second: Rows, names: Sequence[str]) -> Any:
-    """What pairs share; missing where there is no pair."""
+    """What pairs share; missing without a pair."""
     (starts, ends), (other_starts, other_ends) = _whole_ends(one), _whole_ends(other)
     missing = (first < 0) | (second < 0)
     shown = missing if missing.any() else None
@@ -282,7 +283,7 @@ def setdiff(
 
 
 class _Union:
-    """Intervals of which those that belong together are one; by group, then by start."""
+    """Intervals, united if they belong together; by group, then by start."""
 
     def __init__(self, groups: Rows, starts: Rows, ends: Rows, min_dist: float | None) -> None:
         order = np.lexsort((ends, starts, groups))
@@ -426,7 +427,7 @@ def _view_of(of: Frames, view_df: Any, name_col: str, cols: Columns | None) -> t
 
 
 class _Gaps:
-    """What no interval is in of regions, each of which has a group: pieces by region, then by start."""
+    """The pieces of regions that no interval of their groups is in, by region, then by start."""
 
     def __init__(self, one: _Intervals, groups: Rows, starts: Rows, ends: Rows) -> None:
         found = join_intervals(
@@ -516,6 +517,12 @@ def subtract(
     return of.beside(parts)
 
 
+def _do_overlap(one: _Intervals, other: _Intervals, first: Rows, second: Rows) -> npt.NDArray[np.bool_]:
+    """Whether pairs of a group overlap."""
+    (starts, ends), (other_starts, other_ends) = one.with_bases, other.with_bases
+    return (starts[first] < other_ends[second]) & (other_starts[second] < ends[first])
+
+
 def _nearest(one: _Intervals, other: _Intervals, k: int, on_left: bool) -> tuple[Rows, Rows, Rows]:
     """For each interval the k nearest of another set that end where it starts or before, or start where it ends or
     behind: places, and distances."""
@@ -590,20 +597,21 @@ def closest(
     if not ignore_overlaps:
         first, second = _pairs(one, other)
         near.append((first, second, np.full(len(first), -1)))
-    for on_left, is_ignored in (
-        (True, np.where(ahead, ignore_upstream, ignore_downstream)),
-        (False, np.where(ahead, ignore_downstream, ignore_upstream)),
-    ):
-        found = _nearest(one, other, k + is_own, on_left)  # of which one may be itself
-        near.append(tuple(part[~is_ignored[found[0]]] for part in found))  # type: ignore[arg-type]
+    asked = (np.where(ahead, not ignore_upstream, not ignore_downstream),
+             np.where(ahead, not ignore_downstream, not ignore_upstream))  # fmt: skip
+    for on_left, is_asked in zip((True, False), asked):
+        first, second, apart = _nearest(one, other, k + is_own, on_left)  # one of them may be itself
+        some = is_asked[first]
+        # Without a length they may be on both sides, and overlap, too.
+        if not ignore_overlaps:
+            some &= ~_do_overlap(one, other, first, second)
+        if not on_left:
+            some &= ~(asked[0][first] & (other.ends[second] <= one.starts[first]))
+        near.append((first[some], second[some], apart[some]))
     first, second, apart = (np.concatenate([part[at] for part in near]) for at in range(3))
     if is_own:
         others = first != second
         first, second, apart = first[others], second[others], apart[others]
-    order = np.lexsort((apart, second, first))
-    first, second, apart = first[order], second[order], apart[order]
-    once = np.append(True, (first[1:] != first[:-1]) | (second[1:] != second[:-1]))[: len(first)]
-    first, second, apart = first[once], second[once], apart[once]
     order = np.lexsort((second, apart, first))
     first, second, apart = first[order], second[order], apart[order]
     few = np.arange(len(first)) - first.searchsorted(first) < k
