@@ -94,7 +94,8 @@ def _around(pair: Together, spans: list[Any], call: Call) -> list[Column]:
         ends = [order.positions(counts - before, "left"), order.positions(counts + after, "right") - 1]
     elif array.dtype.kind == "f":
         with np.errstate(all="ignore"):
-            ends = [array - array.dtype.type(before), array + array.dtype.type(after)]
+            before, after = array.dtype.type(before), array.dtype.type(after)
+            ends = [array - before, array + after]
         for end, span, all_there in ((ends[0], before, -np.inf), (ends[1], after, np.inf)):
             if np.isinf(span):
                 end[...] = all_there if span > 0 else -all_there

@@ -118,10 +118,11 @@ def test_distances_that_types_cannot_hold(random, keys):
 def test_distances_of_floating_numbers(random):
     for dtype in ("float32", "float64"):
         build, probe = (numbers(random, rows, "float64").astype(dtype) for rows in (60, 70))
-        for before, after in ((0.5, 1.25), (0, 0), (-0.25, 1), (np.inf, 1), (1, np.inf), (np.inf, np.inf)):
-            with np.errstate(invalid="ignore"):
-                low = -np.inf if before == np.inf else probe - np.dtype(dtype).type(before)
-                high = np.inf if after == np.inf else probe + np.dtype(dtype).type(after)
+        for before, after in ((0.5, 1.25), (0, 0), (-0.25, 1), (np.inf, 1), (1, np.inf), (np.inf, np.inf), (1e300, 1)):
+            with np.errstate(all="ignore"):
+                spans = [np.dtype(dtype).type(span) for span in (before, after)]
+                low = -np.inf if spans[0] == np.inf else probe - spans[0]
+                high = np.inf if spans[1] == np.inf else probe + spans[1]
             hit = (build >= np.reshape(low, (-1, 1))) & (build <= np.reshape(high, (-1, 1)))
             hit = hit & ~np.isnan(probe)[:, np.newaxis]
             expected = sorted(zip(*(side.tolist() for side in np.nonzero(hit))))
