@@ -41,6 +41,8 @@ inline constexpr std::size_t most_key_parts = 16;
 enum class join_kind : std::uint8_t {
   inner,  ///< each pair of a probe row and a build row that match
   left,   ///< the same, and probe rows without a match, beside `not_found`
+  right,  ///< inner, then build rows without a match, beside `not_found`; of equal keys only
+  full,   ///< left, then the same; of equal keys only
   semi,   ///< probe rows with a match, once each
   anti    ///< probe rows without one
 };
@@ -84,11 +86,11 @@ class key_distance {
   double real_;
 };
 
-/// The name of a kind of join: `inner left semi anti`.
+/// The name of a kind of join: `inner left right full semi anti`.
 RAYDEX_EXPORT std::string_view to_string(join_kind kind);
 
 /// Where rows of a join are written: two arrays of row numbers of one type, which gather the rows
-/// of the two tables. In them, the largest number of the type stands for no build row.
+/// of the two tables. In them, the largest number of the type stands for no row.
 struct gather_maps {
   row_id_type type = row_id_type::uint64;  ///< of an element of both
   void* probe_rows = nullptr;              ///< a probe row for each row of the join
@@ -115,13 +117,15 @@ struct gather_maps {
 /// A batch of probe rows that has been looked up: how many rows the join has, and the rows.
 ///
 /// Rows are in the order of the probe rows; those of one probe row are ordered by build key, then
-/// by build row, where the structure is ordered, by build row where it is not. Any slice of them
-/// can be asked for, so that a join larger than memory is written in parts.
+/// by build row, where the structure is ordered, by build row where it is not. After them, in right
+/// and full joins, come the build rows without a match, in their order; also those whose key is
+/// missing. Any slice of them can be asked for, so that a join larger than memory is written in
+/// parts.
 ///
 /// *Memory*: for a probe row 4 bytes where no two build keys are equal, else, and for ranges, 8;
-/// twice that with 64-bit row ids; and 8 for each 1024 probe rows. *Streams, threads*: as for
-/// `index`. What it was made from, the join and its index, must outlive it; the probe columns need
-/// not.
+/// twice that with 64-bit row ids; and 8 for each 1024 probe rows. Of right and full joins also 4
+/// for a build row, and 8 for each 1024. *Streams, threads*: as for `index`. What it was made from,
+/// the join and its index, must outlive it; the probe columns need not.
 class RAYDEX_EXPORT joined {
  public:
   joined(const joined&) = delete;
@@ -132,10 +136,14 @@ class RAYDEX_EXPORT joined {
   std::uint64_t size() const noexcept { return size_; }
   /// How many probe rows there were.
   std::uint64_t probes() const noexcept { return probes_; }
+  /// How many of its rows, the last ones, are build rows without a match beside no probe row; none
+  /// but in right and full joins.
+  std::uint64_t unmatched() const noexcept { return unmatched_; }
   /// Which rows it has.
   join_kind kind() const noexcept { return kind_; }
 
-  /// Writes how many rows of the join each probe row has. `out`: one number a probe row.
+  /// Writes how many rows of the join each probe row has; all but the `unmatched`. `out`: one
+  /// number a probe row.
   void counts(const context& on, std::span<std::uint64_t> out) const;
 
   /// Writes `out.size` rows of the join from number `first` on. Takes no memory. Throws
@@ -154,7 +162,8 @@ class RAYDEX_EXPORT joined {
   /// Answers `rows`, which are not none.
   virtual void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const = 0;
 
-  std::uint64_t size_ = 0;  ///< what `size` returns
+  std::uint64_t size_ = 0;       ///< what `size` returns
+  std::uint64_t unmatched_ = 0;  ///< what `unmatched` returns
 
  private:
   backend where_;
@@ -206,9 +215,9 @@ struct join_info {
 /// batch, one lookup a probe row, and a pass that writes each row of the join in the same time,
 /// however rows are spread over probes. *Stream*: builds and matches synchronise: sizes are known
 /// when they return. *Scratch* of a batch: up to 24 bytes for each of at most 2^22 probe rows where
-/// keys are packed, hashed or ranges, else none. The join holds a row id a build row where build
-/// keys repeat, and a batch of ranges where they do not, unless the structure has them side by
-/// side.
+/// keys are packed, hashed or ranges, else none; of right and full joins 4 bytes a build row where
+/// build keys repeat. The join holds a row id a build row where build keys repeat, and a batch of
+/// ranges where they do not, unless the structure has them side by side.
 ///
 /// *Source*: the join view of lookups, and joins by rays with `rx` and `inverse`: the thesis (Fast
 /// Database Join on Ray-tracing Core Equipped GPU). *Errors*: as for `index`.
@@ -221,7 +230,8 @@ class RAYDEX_EXPORT join {
   /// What the build side is and what it holds.
   const join_info& info() const noexcept { return info_; }
 
-  /// Joins by equal keys. `probe`: columns of the formats of the build side's.
+  /// Joins by equal keys. `probe`: columns of the formats of the build side's. Only these joins,
+  /// and those by points, may be right and full; others throw `unsupported`.
   std::unique_ptr<joined> match(const context& on, const key_parts& probe, join_kind kind) const;
 
   /// Joins by points or ranges: each probe row with the build rows whose key lies in its range.
@@ -278,7 +288,8 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(backend where, const context& on,
                                                const join_options& options = {});
 
 /// The same over an index, which is used as it is, with its row ids; it must outlive the join.
-/// After an edit of it a match throws `invalid_argument`. Not for `cgrx` with nodes, which is
+/// After an edit of it a match throws `invalid_argument`. Right and full joins are `unsupported`:
+/// an index does not hold the rows whose key is missing. Not for `cgrx` with nodes, which is
 /// `unsupported`.
 RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& over);
 

@@ -61,7 +61,7 @@ join_rows join_tables(backend where, const context& on, const key_parts& build,
   all.size = found->size();
   const std::uint64_t bytes = saturated_product(all.size, row_id_bytes(all.type));
   all.probe_rows = {on, bytes};
-  if (kind == join_kind::inner || kind == join_kind::left) all.build_rows = {on, bytes};
+  if (kind != join_kind::semi && kind != join_kind::anti) all.build_rows = {on, bytes};
   gather_maps maps(all.type, all.probe_rows.data(), all.build_rows.data(), all.size);
   if (swapped) std::swap(maps.probe_rows, maps.build_rows);
   found->rows(on, maps);

@@ -94,7 +94,7 @@ void check_by(const key_parts& by, const std::vector<std::optional<key_format>>&
               std::uint64_t size);
 
 // Checks of joins.
-void check_kind(join_kind kind);
+void check_kind(join_kind kind);  // of joins by order
 void check_comparison(comparison how);
 // Distances are not negative, and of integers whole.
 void check_distance(const char* argument, key_type type, const key_distance& given);

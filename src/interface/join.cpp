@@ -35,19 +35,28 @@ std::string_view to_string(join_kind kind) try {
       return "inner";
     case join_kind::left:
       return "left";
+    case join_kind::right:
+      return "right";
+    case join_kind::full:
+      return "full";
     case join_kind::semi:
       return "semi";
     case join_kind::anti:
       return "anti";
   }
-  throw invalid_argument(
-      fmt::format("kind: {} is none of inner, left, semi, anti", static_cast<int>(kind)));
+  throw invalid_argument(fmt::format("kind: {} is none of inner, left, right, full, semi, anti",
+                                     static_cast<int>(kind)));
 } catch (...) {
   rethrow_as_error();
 }
 
 void check_kind(join_kind kind) {
-  to_string(kind);
+  const std::string_view name = to_string(kind);
+  if (kind != join_kind::right && kind != join_kind::full) return;
+  throw unsupported(fmt::format(
+      "kind: {} joins are of equal keys; inner, left, semi and anti ones also of ranges, "
+      "distances, comparisons and intervals",
+      name));
 }
 
 void check_comparison(comparison how) {
@@ -148,7 +157,7 @@ void joined::rows(const context& on, std::uint64_t first, const gather_maps& out
         fmt::format("rows: {} from number {} on, but the join has {}", out.size, first, size_));
   }
   check_array("probe rows", out.probe_rows, out.size, row_id_bytes(out.type));
-  const bool has_build_rows = kind_ == join_kind::inner || kind_ == join_kind::left;
+  const bool has_build_rows = kind_ != join_kind::semi && kind_ != join_kind::anti;
   gather_maps written = out;
   if (has_build_rows) {
     check_array("build rows", out.build_rows, out.size, row_id_bytes(out.type));
@@ -180,7 +189,11 @@ void joined::rows(const context& on, const gather_maps& out) const try {
 
 std::unique_ptr<joined> join::checked_match(const context& on, const request& what) const {
   check_space(on, info_.where);
-  check_kind(what.kind);
+  if (what.parts != nullptr || (what.batch && what.batch->is_points)) {
+    to_string(what.kind);  // which knows all kinds
+  } else {
+    check_kind(what.kind);
+  }
   return do_match(on, what);
 }
 

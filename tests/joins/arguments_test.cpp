@@ -47,14 +47,33 @@ class join_arguments : public testing::Test {
 TEST_F(join_arguments, kinds_have_names) {
   EXPECT_EQ(to_string(join_kind::inner), "inner");
   EXPECT_EQ(to_string(join_kind::left), "left");
+  EXPECT_EQ(to_string(join_kind::right), "right");
+  EXPECT_EQ(to_string(join_kind::full), "full");
   EXPECT_EQ(to_string(join_kind::semi), "semi");
   EXPECT_EQ(to_string(join_kind::anti), "anti");
   const auto none = static_cast<join_kind>(9);
-  expect_error<invalid_argument>([&] { to_string(none); }, {"9", "inner, left, semi, anti"});
+  expect_error<invalid_argument>([&] { to_string(none); },
+                                 {"9", "inner, left, right, full, semi, anti"});
   EXPECT_THROW(one_->match(at_, key_parts{column(keys_)}, none), invalid_argument);
   EXPECT_THROW(
       one_->match_compared(at_, column(keys_), static_cast<comparison>(9), join_kind::semi),
       invalid_argument);
+}
+
+TEST_F(join_arguments, right_and_full_joins_are_of_equal_keys) {
+  const column keys(keys_);
+  const auto intervals = build_interval_join(backend::cpu, at_, keys, keys);
+  for (const join_kind kind : {join_kind::right, join_kind::full}) {
+    const std::vector<std::function<void()>> calls{
+        [&] { one_->match(at_, ranges(keys, keys), kind); },
+        [&] { one_->match_band(at_, keys, 1, kind); },
+        [&] { one_->match_compared(at_, keys, comparison::less, kind); },
+        [&] { intervals->match(at_, keys, kind); }};
+    for (const auto& call : calls)
+      expect_error<unsupported>(
+          call, {std::string(to_string(kind)), "equal keys", "inner, left, semi and anti"});
+    EXPECT_EQ(one_->match(at_, points(keys), kind)->size(), 3U);
+  }
 }
 
 TEST_F(join_arguments, formats_are_those_of_the_build_side) {
@@ -146,7 +165,7 @@ TEST_F(join_arguments, outputs_are_as_large_as_what_is_asked_for) {
 TEST_F(join_arguments, outputs_are_somewhere) {
   alignas(8) std::array<std::byte, 64> room{};
   const auto type = row_id_type::uint32;
-  for (const join_kind kind : join_kinds) {
+  for (const join_kind kind : equal_join_kinds) {
     const auto found = matched(kind);
     const std::uint64_t size = found->size();
     EXPECT_THROW(found->counts(at_, std::span(static_cast<std::uint64_t*>(nullptr), 3)),
@@ -356,12 +375,14 @@ TEST_P(scarce_memory, leaves_nothing_of_a_build) {
 TEST_P(scarce_memory, leaves_a_join_as_it_was) {
   const auto tested = build_on(at_);
   const found_rows found = find_equal(build_, probe_, /*missing_equal=*/false);
-  refuse_in_turn(
-      at_, [&](const context& on) { tested->match(on, probe_there_.parts, join_kind::inner); },
-      [&] {
-        check_joined(at_, *tested->match(at_, probe_there_.parts, join_kind::inner),
-                     join_kind::inner, found);
-      });
+  for (const join_kind kind : {join_kind::inner, join_kind::full}) {
+    refuse_in_turn(
+        at_, [&](const context& on) { tested->match(on, probe_there_.parts, kind); },
+        [&] {
+          check_joined(at_, *tested->match(at_, probe_there_.parts, kind), kind, found,
+                       asked_rows::both, rows_in(build_));
+        });
+  }
 }
 
 // Rows are written without memory, and what a batch holds is what the header says.
@@ -370,10 +391,14 @@ TEST_P(scarce_memory, holds_little_for_a_batch) {
   const context plain = at_;
   tracking_resource meter(plain.memory);
   const std::uint64_t probes = rows_in(probe_);
-  for (const join_kind kind : join_kinds) {
+  const auto held = [](std::uint64_t each, std::uint64_t rows) {
+    return each * rows + 8 * ((rows + 1023) / 1024);
+  };
+  for (const join_kind kind : equal_join_kinds) {
     const auto found = tested->match({meter, plain.stream}, probe_there_.parts, kind);
-    const std::uint64_t each = tested->info().keys_differ ? 4 : 8;
-    EXPECT_LE(meter.current(), each * probes + 8 * ((probes + 1023) / 1024));
+    const bool unmatched = kind == join_kind::right || kind == join_kind::full;
+    EXPECT_LE(meter.current(), held(tested->info().keys_differ ? 4 : 8, probes) +
+                                   (unmatched ? held(4, rows_in(build_)) : 0));
     refusing_resource nothing(plain.memory, 0);
     rows64 probe_rows(found->size());
     rows64 build_rows(found->size());

@@ -25,6 +25,9 @@ namespace raydex::test {
 
 inline constexpr std::array join_kinds{join_kind::inner, join_kind::left, join_kind::semi,
                                        join_kind::anti};
+// Of joins by equal keys of columns.
+inline constexpr std::array equal_join_kinds{join_kind::inner, join_kind::left, join_kind::right,
+                                             join_kind::full,  join_kind::semi, join_kind::anti};
 
 // Whether each combination takes long; then fewer are tested.
 inline bool few_combinations() {
@@ -129,14 +132,17 @@ struct expected_rows {
   std::vector<std::uint64_t> probe_rows;
   std::vector<std::uint64_t> build_rows;
   std::vector<std::uint64_t> counts;
+  std::uint64_t unmatched = 0;
   bool pairs;  // whether there are build rows
 
-  expected_rows(const found_rows& found, join_kind kind)
-      : pairs(kind == join_kind::inner || kind == join_kind::left) {
+  // `builds`: build rows there are, which only right and full joins need.
+  expected_rows(const found_rows& found, join_kind kind, std::uint64_t builds)
+      : pairs(kind != join_kind::semi && kind != join_kind::anti) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       std::vector<std::uint64_t> rows = found[i];
       if (kind == join_kind::semi && rows.size() > 1) rows.erase(rows.begin() + 1, rows.end());
-      const bool alone = kind == join_kind::left || kind == join_kind::anti;
+      const bool alone =
+          kind == join_kind::left || kind == join_kind::full || kind == join_kind::anti;
       if (kind == join_kind::anti && !rows.empty()) {
         rows.clear();
       } else if (alone && rows.empty()) {
@@ -146,8 +152,24 @@ struct expected_rows {
       build_rows.insert(build_rows.end(), rows.begin(), rows.end());
       counts.push_back(rows.size());
     }
+    if (kind == join_kind::right || kind == join_kind::full) add_unmatched(found, builds);
   }
   std::uint64_t size() const { return probe_rows.size(); }
+
+ private:
+  void add_unmatched(const found_rows& found, std::uint64_t builds) {
+    std::vector<bool> matched(builds);
+    for (const auto& rows : found) {
+      for (const std::uint64_t row : rows)
+        matched[row] = true;
+    }
+    for (std::uint64_t row = 0; row < builds; ++row) {
+      if (matched[row]) continue;
+      probe_rows.push_back(not_found<std::uint64_t>);
+      build_rows.push_back(row);
+      ++unmatched;
+    }
+  }
 };
 
 // Checks rows of a join from number `first` on, and that nothing beside them is written.
@@ -181,6 +203,7 @@ inline void check_stretches(const session& at, const joined& tested,
        {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{1000}, (std::uint64_t{1} << 14) + 1}) {
     if (size > expected.size()) break;
     const std::uint64_t last = expected.size() - size;
+    const std::uint64_t of_probes = expected.size() - expected.unmatched;
     std::vector<std::uint64_t> firsts{0, below(random, last + 1), below(random, last + 1)};
     if (size == 1000 && expected.size() <= 30 * size) {
       firsts.clear();
@@ -188,6 +211,10 @@ inline void check_stretches(const session& at, const joined& tested,
         firsts.push_back(first);
     }
     firsts.push_back(last);
+    if (expected.unmatched != 0) {
+      for (const std::uint64_t before : {std::uint64_t{0}, std::uint64_t{1}, size / 2, size})
+        firsts.push_back(std::min(of_probes - std::min(of_probes, before), last));
+    }
     for (const std::uint64_t first : firsts) {
       check_rows<std::uint32_t>(at, tested, expected, first, size);
       if (testing::Test::HasFatalFailure()) return;
@@ -205,12 +232,14 @@ enum class asked_rows : std::uint8_t {
 
 // Checks all that a batch answers.
 inline void check_joined(const session& at, const joined& tested, join_kind kind,
-                         const found_rows& found, asked_rows asked = asked_rows::both) {
+                         const found_rows& found, asked_rows asked = asked_rows::both,
+                         std::uint64_t builds = 0) {
   SCOPED_TRACE(to_string(kind));
-  const expected_rows expected(found, kind);
+  const expected_rows expected(found, kind, builds);
   ASSERT_EQ(tested.kind(), kind);
   ASSERT_EQ(tested.probes(), found.size());
   ASSERT_EQ(tested.size(), expected.size());
+  ASSERT_EQ(tested.unmatched(), expected.unmatched);
   buffer<std::uint64_t> counts(at, found.size());
   tested.counts(at, counts);
   ASSERT_EQ(at.download(counts), expected.counts);

@@ -21,6 +21,8 @@ namespace raydex {
 
 // The index of a join was edited.
 [[noreturn]] void refuse_edited();
+// Build rows without a match are asked of an index alone.
+[[noreturn]] void refuse_unmatched(join_kind kind);
 
 template <executor Executor>
 class built_join final : public join {
@@ -29,7 +31,8 @@ class built_join final : public join {
              const index_maker& make)
       : memory_(on.memory),
         keys_(context{memory_, on.stream}, keys, options, make),
-        formats_(formats_of(keys)) {
+        formats_(formats_of(keys)),
+        rows_(size_of(keys)) {
     complete(on.stream);
   }
   built_join(const context& on, const index& over)
@@ -59,9 +62,12 @@ class built_join final : public join {
 
   std::unique_ptr<joined> do_match(const context& on, const request& what) const override {
     if (keys_.located().changes() != changes_) refuse_edited();
+    const bool unmatched = wants_unmatched(what.kind);
+    if (unmatched && !rows_) refuse_unmatched(what.kind);
     return with_row_id(keys_.get().info().row_ids, [&](auto zero) {
       return std::unique_ptr<joined>(std::make_unique<built_joined<decltype(zero), Executor>>(
-          on, keys_.get().info(), what.kind, find<decltype(zero)>(on, what)));
+          on, keys_.get().info(), what.kind, find<decltype(zero)>(on, what),
+          unmatched ? *rows_ : 0));
     });
   }
 
@@ -159,6 +165,7 @@ class built_join final : public join {
   tracking_resource memory_;  // the first to come, the last to go
   key_index<Executor> keys_;
   std::vector<std::optional<key_format>> formats_;
+  std::optional<std::uint64_t> rows_;  // of the build side, which an index does not know
   std::uint64_t changes_ = 0;
   bool repeats_ = false;
   buffer<std::byte> own_list_;

@@ -17,12 +17,14 @@ namespace raydex {
 inline core::joining joining_of(join_kind kind) {
   switch (kind) {
     case join_kind::left:
+    case join_kind::full:
       return core::joining::matches_or_one;
     case join_kind::semi:
       return core::joining::once_if_any;
     case join_kind::anti:
       return core::joining::once_if_none;
     case join_kind::inner:
+    case join_kind::right:
       break;
   }
   return core::joining::matches;
@@ -84,18 +86,89 @@ struct found_rows {
   }
 };
 
+// Whether build rows without a match are asked for.
+inline bool wants_unmatched(join_kind kind) {
+  return kind == join_kind::right || kind == join_kind::full;
+}
+
+// The build rows that no probe found.
+template <executor Executor>
+class unmatched_rows {
+ public:
+  // Of so many, of which an index has `entries`; synchronises.
+  template <class RowId>
+  unmatched_rows(const context& on, std::uint64_t rows, std::uint64_t entries,
+                 const found_rows<RowId>& found)
+      : matched_(marked(on, rows, entries, found)), tiles_(on, view()) {}
+
+  std::uint64_t size() const { return tiles_.rows(); }
+
+  // Writes a slice of them, beside no probe rows.
+  template <class Out>
+  void write(const context& on, const core::row_slice<Out>& slice) const {
+    // To the kernel they are the probes, of which those without a match are asked for.
+    const core::row_slice<Out> turned{slice.begin, slice.end, slice.build_rows, slice.probe_rows};
+    tiles_.template write<core::row_writer<located, Out>>(on, view(), turned);
+  }
+
+ private:
+  using located = core::located_probes<std::uint32_t>;
+
+  located view() const {
+    return {matched_.data(), matched_.data(), nullptr, matched_.size(),
+            core::joining::once_if_none};
+  }
+
+  template <class RowId>
+  static buffer<std::uint32_t> marked(const context& on, std::uint64_t rows, std::uint64_t entries,
+                                      const found_rows<RowId>& found) {
+    buffer<std::uint32_t> matched(on, rows);
+    if (rows == 0) return matched;
+    const bool repeat = found.list != nullptr;
+    buffer<std::uint32_t> positions(on, repeat ? entries : 0);
+    Executor::clear(on, matched.data(), rows);
+    if (repeat) Executor::clear(on, positions.data(), entries);
+    Executor::for_each(on,
+                       core::mark_found{core::row_numbers(found.begins.data()),
+                                        core::row_numbers(found.counts.data()), rows,
+                                        matched.data(), positions.data()},
+                       found.begins.size());
+    if (!repeat) return matched;
+    Executor::inclusive_sum(on, positions.data(), entries);
+    Executor::for_each(
+        on,
+        core::mark_found_positions{positions.data(),
+                                   core::row_numbers(static_cast<const RowId*>(found.list)),
+                                   matched.data()},
+        entries);
+    return matched;
+  }
+
+  buffer<std::uint32_t> matched_;  // a number a build row: 1, or 0
+  row_tiles<Executor> tiles_;
+};
+
 template <class RowId, executor Executor>
 class built_joined final : public joined {
  public:
-  built_joined(const context& on, const index_info& of, join_kind kind, found_rows<RowId> found)
-      : joined(of.where, kind, found.begins.size(), of.entries == 0 ? 0 : of.max_row_id),
+  // `rows`: of the build side, if rows without a match are asked for.
+  built_joined(const context& on, const index_info& of, join_kind kind, found_rows<RowId> found,
+               std::uint64_t rows = 0)
+      : joined(of.where, kind, found.begins.size(), last_row(of, rows)),
         found_(std::move(found)),
-        tiles_(on, found_.view(kind)) {
-    this->size_ = tiles_.rows();
+        tiles_(on, found_.view(kind)),
+        without_probe_(on, rows, of.entries, found_) {
+    this->unmatched_ = without_probe_.size();
+    this->size_ = tiles_.rows() + this->unmatched_;
   }
 
  private:
   using located = core::located_probes<RowId>;
+
+  static std::uint64_t last_row(const index_info& of, std::uint64_t rows) {
+    if (rows != 0) return rows - 1;
+    return of.entries == 0 ? 0 : of.max_row_id;
+  }
 
   void do_counts(const context& on, std::uint64_t* out) const override {
     Executor::for_each(on, core::write_row_counts<located>{found_.view(kind()), out}, probes());
@@ -103,12 +176,25 @@ class built_joined final : public joined {
 
   void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
     with_slice(first, out, [&]<class Out>(const core::row_slice<Out>& slice) {
-      tiles_.template write<core::row_writer<located, Out>>(on, found_.view(kind()), slice);
+      const std::uint64_t of_probes = tiles_.rows();
+      if (slice.begin < of_probes) {
+        core::row_slice<Out> some = slice;
+        some.end = std::min(slice.end, of_probes);
+        tiles_.template write<core::row_writer<located, Out>>(on, found_.view(kind()), some);
+      }
+      if (slice.end > of_probes) {
+        const std::uint64_t begin = std::max(slice.begin, of_probes);
+        const std::uint64_t written = begin - slice.begin;
+        without_probe_.write(
+            on, core::row_slice<Out>{begin - of_probes, slice.end - of_probes,
+                                     slice.probe_rows + written, slice.build_rows + written});
+      }
     });
   }
 
   found_rows<RowId> found_;
   row_tiles<Executor> tiles_;
+  unmatched_rows<Executor> without_probe_;
 };
 
 }  // namespace raydex

@@ -13,6 +13,13 @@ void refuse_edited() {
   throw invalid_argument("join: its index was edited after it was built; build another one");
 }
 
+void refuse_unmatched(join_kind kind) {
+  throw unsupported(fmt::format(
+      "kind: {} joins are not over an index, which does not hold the rows whose key is missing; "
+      "build the join over its column",
+      to_string(kind)));
+}
+
 void refuse_hashes(unsigned tried) {
   throw unsupported(fmt::format(
       "keys: rows of different keys have equal hashes of 64 bits, by each of {} hashes; give each "

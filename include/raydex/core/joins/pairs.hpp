@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/group.hpp"
 #include "raydex/core/keys/column.hpp"
@@ -66,6 +67,66 @@ struct located_probes {
     const RowId count = load(counts + probe);
     if (count == 0) return none;
     return count == 1 ? begin : load(list + begin + k);
+  }
+};
+
+/// Row numbers of 32 or 64 bits, or none.
+class row_numbers {
+ public:
+  /// Of 32 bits.
+  RAYDEX_HD explicit row_numbers(const std::uint32_t* numbers) : narrow_(numbers) {}
+  /// Of 64 bits.
+  RAYDEX_HD explicit row_numbers(const std::uint64_t* numbers) : wide_(numbers) {}
+
+  /// Whether there are any.
+  RAYDEX_HD bool any() const { return narrow_ != nullptr || wide_ != nullptr; }
+  /// One of them.
+  RAYDEX_HD std::uint64_t operator[](std::uint64_t i) const {
+    return narrow_ != nullptr ? load(narrow_ + i) : load(wide_ + i);
+  }
+
+ private:
+  const std::uint32_t* narrow_ = nullptr;
+  const std::uint64_t* wide_ = nullptr;
+};
+
+/// Marks the build rows that probes of points found: a row that alone has its key, or else the
+/// first and the last position of the rows of a key. Rows of different keys lie apart, so that all
+/// who mark a place mark it alike, and most see that it is marked.
+struct mark_found {
+  row_numbers begins;      ///< as of `located_probes`
+  row_numbers counts;      ///< likewise
+  std::uint64_t rows;      ///< build rows
+  std::uint32_t* matched;  ///< a number a build row: 1 where it is found
+  std::uint32_t* bounds;   ///< a number a position: 1 at the first one of a key, -1 at the last one
+
+  /// Marks what one found.
+  RAYDEX_HD void operator()(std::uint64_t probe) const {
+    const std::uint64_t begin = begins[probe];
+    const std::uint64_t alone = begin < rows ? 1 : 0;  // or nothing is found
+    const std::uint64_t count = counts.any() ? counts[probe] : alone;
+    if (count == 0) return;
+    if (count == 1) return mark(matched + begin, 1);
+    mark(bounds + begin, 1);
+    mark(bounds + begin + count - 1, ~std::uint32_t{0});
+  }
+
+ private:
+  RAYDEX_HD static void mark(std::uint32_t* place, std::uint32_t as) {
+    if (load_atomically(place) != as) store_atomically(place, as);
+  }
+};
+
+/// Marks the build rows at the positions of keys that were found.
+struct mark_found_positions {
+  const std::uint32_t* inside;  ///< sums of `bounds`: 1 up to the last position of a key, there 0
+  row_numbers list;             ///< rows by position
+  std::uint32_t* matched;       ///< a number a build row
+
+  /// Marks the row at one.
+  RAYDEX_HD void operator()(std::uint64_t position) const {
+    const bool is_last = position != 0 && load(inside + position - 1) != 0;
+    if (is_last || load(inside + position) != 0) matched[list[position]] = 1;
   }
 };
 
