@@ -54,7 +54,7 @@ void row_number_writer::write(std::span<const std::uint64_t> probe_rows,
   if (is_csv_) {
     csv_lines lines(file_);
     for (std::size_t i = 0; i < probe_rows.size(); ++i) {
-      lines.add("{}", probe_rows[i]);
+      if (probe_rows[i] != no_row) lines.add("{}", probe_rows[i]);
       if (pairs_) lines.add(",");
       if (pairs_ && build_rows[i] != no_row) lines.add("{}", build_rows[i]);
       lines.add("\n");

@@ -14,13 +14,13 @@
 namespace raydex::io {
 
 // Writes row numbers: as .npy an n x 2 array of probe and build rows, as CSV the columns
-// `probe,build`, where no build row is an empty field; or without build rows one column.
+// `probe,build`, where no row is an empty field; or without build rows one column.
 class row_number_writer {
  public:
   // `size`: how many rows the join has. `pairs`: whether they have build rows.
   row_number_writer(output_file& file, std::uint64_t size, bool pairs);
 
-  // Appends rows; `not_found<std::uint64_t>` is no build row.
+  // Appends rows; `not_found<std::uint64_t>` is no row.
   void write(std::span<const std::uint64_t> probe_rows, std::span<const std::uint64_t> build_rows);
 
  private:
@@ -37,13 +37,13 @@ struct output_column {
 };
 
 // Writes what stands in the rows as CSV: texts as they are, numbers as `column_writer` does, and
-// nothing where there is no build row or no value. The first line has the names.
+// nothing where there is no row or no value. The first line has the names.
 class joined_row_writer {
  public:
   // The columns must outlive it.
   joined_row_writer(output_file& file, std::span<const output_column> columns);
 
-  // Appends rows; `not_found<std::uint64_t>` is no build row.
+  // Appends rows; `not_found<std::uint64_t>` is no row.
   void write(std::span<const std::uint64_t> probe_rows, std::span<const std::uint64_t> build_rows);
 
  private:

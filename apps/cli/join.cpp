@@ -109,8 +109,9 @@ void add_join_command(CLI::App& app) {
       ->type_name(side_names)
       ->capture_default_str();
   command->add_flag("--ordered", given->ordered, "Write rows in the order of the probe rows");
-  command->add_flag("--missing-equal", given->missing_equal,
-                    "For inner, left, semi and anti: a missing value equals another one");
+  command->add_flag(
+      "--missing-equal", given->missing_equal,
+      "For inner, left, right, full, semi and anti: a missing value equals another one");
   command
       ->add_option("--direction", given->direction,
                    "For asof: where the closest time is looked for [backward]")
@@ -148,6 +149,8 @@ void add_join_command(CLI::App& app) {
       "Kinds, and their rows:\n"
       "  inner     each pair of a probe row and a build row whose keys are equal\n"
       "  left      the same, and probe rows without a match, beside no build row\n"
+      "  right     as inner, and after them build rows without a match, beside no probe row\n"
+      "  full      as left, and after them the same\n"
       "  semi, anti  the probe rows with a match, or without one; no build rows\n"
       "  asof      each probe row and the build row with the closest time: the last one not after\n"
       "            it, with --direction forward the first one not before it, with nearest the\n"
@@ -165,10 +168,10 @@ void add_join_command(CLI::App& app) {
       "equal.\n"
       "\n"
       "Rows count from 0. In .npy they are uint64, n x 2: probe row and build row; the largest\n"
-      "number is no build row. In CSV they are the columns probe,build, and no build row is an\n"
-      "empty field. Of semi and anti, they are the probe rows alone. Rows are in the order of the\n"
-      "probe rows, except for inner: there the smaller table is indexed, unless --ordered or\n"
-      "--side say otherwise.\n"
+      "number is no row. In CSV they are the columns probe,build, and no row is an empty field.\n"
+      "Of semi and anti, they are the probe rows alone. Rows are in the order of the probe rows,\n"
+      "except for inner: there the smaller table is indexed, unless --ordered or --side say\n"
+      "otherwise.\n"
       "\n"
       "--columns names columns of these files, likewise: file.csv:column. Fields of CSV are\n"
       "written as they stand. Where both tables are of one file, build:file.csv:column says "

@@ -53,6 +53,8 @@ kind_word parse_join_kind(const std::string& name) {
   constexpr kind_word known[] = {
       {"inner", join_method::equal},
       {"left", join_method::equal, join_kind::left},
+      {"right", join_method::equal, join_kind::right},
+      {"full", join_method::equal, join_kind::full},
       {"semi", join_method::equal, join_kind::semi},
       {"anti", join_method::equal, join_kind::anti},
       {"asof", join_method::asof},
@@ -160,7 +162,8 @@ void check_combination(const join_arguments& given, join_method method) {
   check_if(given.build_upper, has_intervals, "--build-upper",
            "contains, overlaps, within or encloses");
   check_if(given.closed, has_intervals, "--closed", "contains, overlaps, within or encloses");
-  check(given.missing_equal, join_method::equal, "--missing-equal", "inner, left, semi or anti");
+  check(given.missing_equal, join_method::equal, "--missing-equal",
+        "inner, left, right, full, semi or anti");
   check_needed(method == join_method::band, given.distance, "--distance", given.kind);
   check_needed(has_intervals, given.build_upper, "--build-upper", given.kind);
   check_needed(method == join_method::intervals, given.probe_upper, "--probe-upper", given.kind);

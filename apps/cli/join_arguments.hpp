@@ -29,8 +29,8 @@ struct join_arguments : build_arguments {
 
 // Their names, as type names show choices.
 inline constexpr const char* join_kind_names =
-    "inner|left|semi|anti|asof|band|contains|overlaps|within|encloses|less|less_equal|greater|"
-    "greater_equal";
+    "inner|left|right|full|semi|anti|asof|band|contains|overlaps|within|encloses|less|less_equal|"
+    "greater|greater_equal";
 inline constexpr const char* side_names = "auto|build|probe";
 inline constexpr const char* direction_names = "backward|forward|nearest";
 inline constexpr const char* closed_names = "both|left|right|neither";
@@ -65,9 +65,13 @@ struct join_request {
   std::string build_upper{}, probe_upper{};
 
   // Whether a row of the join has a build row.
-  bool has_build_rows() const { return kind == join_kind::inner || kind == join_kind::left; }
-  // Whether that may be none.
-  bool may_have_none() const { return method == join_method::asof || kind == join_kind::left; }
+  bool has_build_rows() const { return kind != join_kind::semi && kind != join_kind::anti; }
+  // Whether build rows without a match are rows of it, too.
+  bool has_unmatched() const { return kind == join_kind::right || kind == join_kind::full; }
+  // Whether a row of it may lack a build row or a probe row.
+  bool may_have_none() const {
+    return method == join_method::asof || kind == join_kind::left || has_unmatched();
+  }
   // All columns of a table that are named.
   std::vector<std::string> table(bool of_build) const;
   // All files that are read.

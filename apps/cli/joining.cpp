@@ -101,14 +101,14 @@ join_costs joining::costs() const {
   return all;
 }
 
-std::unique_ptr<joined> joining::match_batch(std::uint64_t first, std::uint64_t count) {
+std::unique_ptr<joined> joining::match_batch(std::uint64_t first, std::uint64_t count,
+                                             join_kind kind) {
   const placed_key placed(on_, slice(probe_, first, count));
   const placed_key placed_upper(on_, slice(probe_upper_, first, count));
   const placed_key placed_by(on_, slice(probe_by_, first, count));
   const key_parts probe = placed.view();
   const key_parts upper = placed_upper.view();
   const key_parts by = placed_by.view();
-  const join_kind kind = asked_.kind;
   std::unique_ptr<joined> found;
   costs_.match_ms += io::wall_milliseconds(on_, [&] {
     switch (asked_.method) {
@@ -144,9 +144,35 @@ void joining::match(progress& bar) {
   if (closest_) return match_closest(bar);
   const std::uint64_t probes = side_ == join_side::probe ? in_.build_rows() : in_.probe_rows();
   for_each_batch(probes, bar, [&](std::uint64_t first, std::uint64_t count) {
-    found_.push_back(match_batch(first, count));
-    size_ += found_.back()->size();
+    found_.push_back(match_batch(first, count, asked_.kind));
+    if (asked_.has_unmatched()) {
+      keep_unmatched(*found_.back());
+      // Each batch would hold what it found of all build rows.
+      if (probes > batch_size) found_.back() = match_batch(first, count, without_unmatched());
+    }
+    size_ += found_.back()->size() - found_.back()->unmatched();
   });
+  size_ += unmatched_.size();
+}
+
+join_kind joining::without_unmatched() const {
+  return asked_.kind == join_kind::full ? join_kind::left : join_kind::inner;
+}
+
+void joining::keep_unmatched(const joined& found) {
+  std::vector<std::uint64_t> rows;
+  const bool is_first = found_.size() == 1;
+  for (std::uint64_t first = found.size() - found.unmatched(); first < found.size();) {
+    const std::uint64_t count = std::min(stretch_size, found.size() - first);
+    buffer<std::uint64_t> probe_rows(on_, count);
+    buffer<std::uint64_t> build_rows(on_, count);
+    costs_.match_ms += io::wall_milliseconds(
+        on_, [&] { found.rows(lookups_, first, gather_maps(probe_rows, build_rows)); });
+    for (const std::uint64_t row : on_.download(build_rows))
+      if (is_first || std::ranges::binary_search(unmatched_, row)) rows.push_back(row);
+    first += count;
+  }
+  unmatched_ = std::move(rows);
 }
 
 void joining::match_closest(progress& bar) {
@@ -178,12 +204,23 @@ void joining::rows(progress& bar, const row_taker& take) {
     rows_of(*found, first_probe, bar, take);
     first_probe += found->probes();
   }
+  unmatched_rows(bar, take);
+}
+
+void joining::unmatched_rows(progress& bar, const row_taker& take) const {
+  for (std::uint64_t first = 0; first < unmatched_.size(); first += stretch_size) {
+    const std::uint64_t count = std::min(stretch_size, unmatched_.size() - first);
+    const std::vector<std::uint64_t> no_rows(count, not_found<std::uint64_t>);
+    take(no_rows, std::span(unmatched_).subspan(first, count));
+    bar.advance(count);
+  }
 }
 
 void joining::rows_of(const joined& found, std::uint64_t first_probe, progress& bar,
                       const row_taker& take) {
-  for (std::uint64_t first = 0; first < found.size(); first += stretch_size) {
-    const std::uint64_t count = std::min(stretch_size, found.size() - first);
+  const std::uint64_t size = found.size() - found.unmatched();
+  for (std::uint64_t first = 0; first < size; first += stretch_size) {
+    const std::uint64_t count = std::min(stretch_size, size - first);
     buffer<std::uint64_t> probe_rows(on_, count);
     buffer<std::uint64_t> build_rows(on_, asked_.has_build_rows() ? count : 0);
     costs_.rows_ms += io::wall_milliseconds(on_, [&] {

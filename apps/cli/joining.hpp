@@ -46,11 +46,14 @@ class joining {
 
  private:
   void build();
-  std::unique_ptr<joined> match_batch(std::uint64_t first, std::uint64_t count);
+  std::unique_ptr<joined> match_batch(std::uint64_t first, std::uint64_t count, join_kind kind);
+  join_kind without_unmatched() const;
+  void keep_unmatched(const joined& found);
   void match_closest(progress& bar);
   void closest_rows(progress& bar, const row_taker& take) const;
   void rows_of(const joined& found, std::uint64_t first_probe, progress& bar,
                const row_taker& take);
+  void unmatched_rows(progress& bar, const row_taker& take) const;
 
   const session& on_;
   const join_request& asked_;
@@ -70,6 +73,7 @@ class joining {
   std::unique_ptr<asof_join> closest_;
   // What was found, for each batch of probes.
   std::vector<std::unique_ptr<joined>> found_;
+  std::vector<std::uint64_t> unmatched_;     // build rows without a match in any batch, ascending
   std::vector<std::uint64_t> closest_rows_;  // a build row a probe
   std::uint64_t size_ = 0;
 };

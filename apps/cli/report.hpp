@@ -39,7 +39,7 @@ struct join_asked {
   std::uint64_t build_rows = 0;
   std::uint64_t probe_rows = 0;
   std::uint64_t rows = 0;                   // of the join
-  std::optional<std::uint64_t> no_match{};  // what stands for no build row
+  std::optional<std::uint64_t> no_match{};  // what stands for no row
 };
 
 // What it spent in the library, and until all was written.

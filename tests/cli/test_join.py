@@ -69,15 +69,17 @@ def equal_pairs(build, probe, missing_equal=False):
     return found
 
 
-def rows_of(kind, pairs, probes):
+def rows_of(kind, pairs, probes, builds=0):
     """What a join of that kind writes, in the order of the probe rows."""
-    matched = {p for p, _ in pairs}
+    matched, found = {p for p, _ in pairs}, {b for _, b in pairs}
     if kind == "semi":
         return np.array(sorted(matched), "<u8")
     if kind == "anti":
         return np.array([p for p in range(probes) if p not in matched], "<u8")
-    if kind == "left":
+    if kind in ("left", "full"):
         pairs = sorted(pairs + [(p, NONE) for p in range(probes) if p not in matched])
+    if kind in ("right", "full"):
+        pairs = pairs + [(NONE, b) for b in range(builds) if b not in found]
     return np.array(pairs, "<u8").reshape(-1, 2)
 
 
@@ -102,7 +104,7 @@ KEYS = [
 
 
 @pytest.mark.parametrize("missing_equal", [False, True])
-@pytest.mark.parametrize("kind", ["inner", "left", "semi", "anti"])
+@pytest.mark.parametrize("kind", ["inner", "left", "right", "full", "semi", "anti"])
 @pytest.mark.parametrize("key", KEYS, ids="+".join)
 def test_equal_keys(program, rng, key, kind, missing_equal):
     sizes = rng.integers(1, 80, 2)
@@ -113,7 +115,7 @@ def test_equal_keys(program, rng, key, kind, missing_equal):
         build=write_table(program, "b", key, build), probe=write_table(program, "p", key, probe),
     )
     pairs = equal_pairs(build, probe, missing_equal)
-    assert_same_rows(answer, rows_of(kind, pairs, len(probe[0])))
+    assert_same_rows(answer, rows_of(kind, pairs, len(probe[0]), len(build[0])))
 
 
 @pytest.mark.parametrize("side", ["auto", "build", "probe"])
@@ -133,8 +135,8 @@ def test_sides(program, rng, sizes, side):
     assert (np.diff(answer[:, by].astype("<i8")) >= 0).all()
 
 
-@pytest.mark.parametrize("kind", ["inner", "left", "semi", "anti", "band", "asof", "contains",
-                                  "less"])
+@pytest.mark.parametrize("kind", ["inner", "left", "right", "full", "semi", "anti", "band", "asof",
+                                  "contains", "less"])
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 5), (5, 0)])
 def test_empty_tables(program, sizes, kind):
     build, probe = (program.file(f"{name}.npy", np.arange(n)) for name, n in zip("bp", sizes))
@@ -142,6 +144,8 @@ def test_empty_tables(program, sizes, kind):
     answer = program.join(build=build, probe=probe, kind=kind, **more)
     if kind in ("left", "asof"):
         assert answer.tolist() == [[p, NONE] for p in range(sizes[1])]
+    elif kind in ("right", "full"):
+        assert_same_rows(answer, rows_of(kind, [], *reversed(sizes)))
     elif kind == "anti":
         assert answer.tolist() == list(range(sizes[1]))
     else:
@@ -438,6 +442,10 @@ def test_rows_as_csv(program, flights):
     inner = text_of(program, "--ordered", kind="inner", **flights)
     assert inner == "probe,build\n0,1\n2,0\n4,1\n"
     assert text_of(program, kind="left", **flights) == "probe,build\n0,1\n1,\n2,0\n3,\n4,1\n"
+    right = text_of(program, kind="right", **flights)
+    assert right == "probe,build\n0,1\n2,0\n4,1\n,2\n"
+    full = text_of(program, kind="full", **flights)
+    assert full == "probe,build\n0,1\n1,\n2,0\n3,\n4,1\n,2\n"
     assert text_of(program, kind="semi", **flights) == "probe\n0\n2\n4\n"
     assert text_of(program, kind="anti", **flights) == "probe\n1\n3\n"
     asof = text_of(program, kind="asof", build=program.file("b.npy", np.array([2, 5])),
@@ -453,6 +461,8 @@ def test_columns(program, flights):
     text = text_of(program, kind="left", **flights, columns="planes.csv:maker,flights.csv:tail")
     assert text == ('maker,tail\n"say ""hi""",N22\n,N9\n"Boeing, Inc.",N1\n,NA\n'
                     '"say ""hi""",N22\n')
+    text = text_of(program, kind="full", **flights, columns="planes.csv:tail,flights.csv:tail,miles")
+    assert text.splitlines()[1:] == ["N22,N22,100", ",N9,2.50", "N1,N1,", ",NA,7", "N22,N22,x", "N333,,"]
     text = text_of(program, kind="anti", **flights, columns="./flights.csv:miles:f8")
     assert text == "miles\n2.50\n7\n"
     text = text_of(program, "--ordered", kind="inner", **flights,
@@ -485,7 +495,7 @@ def test_columns_of_arrays(program):
     assert text == "p,b\n0.1,0.1\nnan,nan\n"
 
 
-@pytest.mark.parametrize("kind", ["inner", "left", "semi", "asof", "band"])
+@pytest.mark.parametrize("kind", ["inner", "left", "right", "full", "semi", "asof", "band"])
 def test_report(program, kind):
     build = program.file("b.npy", np.arange(1000, dtype="<i4"))
     probe = program.file("p.npy", np.arange(990, 1010, dtype="<i4"))
@@ -500,7 +510,7 @@ def test_report(program, kind):
         "match_ms", "rows_ms", "write_ms", "resident_bytes", "build_peak_bytes",
         "lookup_peak_bytes",
     ]
-    assert list(report) == fields + (["no_match"] if kind in ("left", "asof") else [])
+    assert list(report) == fields + (["no_match"] if kind in ("left", "right", "full", "asof") else [])
     assert report["backend"] == BACKEND
     assert (report["kind"], report["side"], report["key"]) == (kind, "build", "int32")
     assert (report["n"], report["build_rows"]) == (1000, 1000)
@@ -534,10 +544,25 @@ def test_more_rows_than_a_stretch(program):
     assert_same_rows(answer[:, 1], np.tile(np.arange(build, dtype="<u8"), probe))
 
 
+@pytest.mark.skipif(SMALL, reason="many probes")
+def test_build_rows_without_a_match_in_any_batch(program):
+    """Probes are looked up 2^24 at a time."""
+    batch = 2**24
+    keys = np.full(batch + 2, 100, "<u4")
+    keys[[3, 4, batch, batch + 1]] = [5, 2, 9, 5]
+    asked = {"build": program.file("b.npy", np.array([1, 5, 2, 9, 5, 7], "<u4")),
+             "probe": program.file("p.npy", keys)}
+    pairs = [[3, 1], [3, 4], [4, 2], [batch, 3], [batch + 1, 1], [batch + 1, 4]]
+    assert program.join(kind="right", **asked).tolist() == [*pairs, [NONE, 0], [NONE, 5]]
+    full = program.join(kind="full", **asked)
+    assert len(full) == batch + 6
+    assert full[-4:].tolist() == [*pairs[-2:], [NONE, 0], [NONE, 5]]
+
+
 # What is refused.
 
 WRONG = [
-    ({"kind": "outer"}, "kind: 'outer' is not one of inner, left, semi, anti, asof, band"),
+    ({"kind": "outer"}, "kind: 'outer' is not one of inner, left, right, full, semi, anti"),
     ({"kind": "innr"}, "did you mean 'inner'?"),
     ({"kind": "inner", "direction": "forward"}, "--direction goes with --kind asof, not inner"),
     ({"kind": "band", "tolerance": "1", "distance": "1"}, "--tolerance goes with --kind asof"),

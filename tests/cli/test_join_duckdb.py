@@ -69,14 +69,14 @@ def tables(program, rng):
 def pairs_of(database, query):
     """The answer as pairs of a probe and a build row, in order."""
     answer = database.sql(query).fetchall()
-    return np.array([(p, NONE if b is None else b) for p, b in answer], "<u8").reshape(-1, 2)
+    return np.array([[NONE if x is None else x for x in pair] for pair in answer], "<u8").reshape(-1, 2)
 
 
 def in_order(pairs):
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-@pytest.mark.parametrize("kind", ["inner", "left", "semi", "anti"])
+@pytest.mark.parametrize("kind", ["inner", "left", "right", "full", "semi", "anti"])
 def test_flights_with_planes(program, tables, kind):
     answer = program.join(kind=kind, build="planes.csv:tailnum", probe="flights.csv:tailnum")
     if kind in ("semi", "anti"):
