@@ -222,7 +222,8 @@ void match_asof(const asof_handle& self, const session& from, address stream, co
 }  // namespace
 
 join_kind kind_of(const std::string& how) {
-  return named<join_kind>("how", how, std::array{"inner", "left", "semi", "anti"});
+  if (how == "outer") return join_kind::full;  // as pandas calls it
+  return named<join_kind>("how", how, std::array{"inner", "left", "right", "full", "semi", "anti"});
 }
 
 void bind_joins(nb::module_& to) {

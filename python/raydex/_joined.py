@@ -26,14 +26,14 @@ class JoinRows(NamedTuple):
     """The rows of a join, which gather the rows of the two tables; int64, or int32 if asked."""
 
     probe: Any
-    """A probe row for each row of the join."""
+    """A probe row for each row of the join, -1 where a right or full join has none."""
     build: Any
-    """Its build row, -1 where a left join has none; None for semi and anti joins. As an index -1 is the last
-    row: `take` gives missing cells there."""
+    """Its build row, -1 where a left or full join has none; None for semi and anti joins. As an index -1 is the
+    last row: `take` gives missing cells there."""
 
     def take(self, *, build: Any = None, probe: Any = None) -> Any:
         """The cells of a column, or the rows of a table, of one side of the join, as `raydex.take` has them:
-        with missing ones where a left join has no build row.
+        with missing ones where a row of the join has none of that side.
 
         `build`: a column or table of the build side; or `probe`: of the probe side. In host memory."""
         if (build is None) == (probe is None):
@@ -46,8 +46,7 @@ class JoinRows(NamedTuple):
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` of the columns `probe` and `build`, or of `probe` alone for semi and anti joins;
-        of the same memory, with null for a left join's -1. What is on a GPU is refused with what copies
-        it."""
+        of the same memory, with null for -1. What is on a GPU is refused with what copies it."""
         return pairs_to_arrow(self.probe, self.build)
 
 
@@ -76,7 +75,8 @@ class Joined(Held):
         [2] [2]
 
     Rows have the order of those that the join gives at once. It holds the index of the build side, its columns if
-    they are strings or more than 64 bits, and 4 to 16 bytes a probe row, until it is closed, a `with` ends, or the
+    they are strings or more than 64 bits, and 4 to 16 bytes a probe row, of right and full joins also 4 a build row,
+    until it is closed, a `with` ends, or the
     last reference goes; not the probe columns. Of an `Index` it holds that, and refuses to answer once it is edited
     or closed. On a GPU work goes to the stream of the join. Several threads may ask it."""
 
@@ -150,7 +150,7 @@ class Joined(Held):
             yield native
 
     def counts(self) -> Any:
-        """How many rows of the join each probe row has; int64. Cost: a read and a write a probe row."""
+        """How many rows of the join each probe row has, build rows without a match left out; int64. Cost: a read and a write a probe row."""
         call = self._call
         out = call.library.empty(self.probes, "int64", call.stream)
         with self._asked() as native:

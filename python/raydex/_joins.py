@@ -13,13 +13,14 @@ from raydex._arguments import check_words, flag, option_texts
 from raydex._array_libraries import HOST, bare_library, is_of
 from raydex._arrow import HostCells, Table, is_arrow, take_arrow
 from raydex._columns import Column, Source, column_of, dtype_of, key_of, look, on_gpu, same_device, takes
-from raydex._errors import InvalidArgument, InvalidType
+from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts
 from raydex._times import Order, Time, are_compared, common, in_one_unit
 
-_KINDS = ("inner", "left", "semi", "anti")
+_KINDS = ("inner", "left", "right", "full", "outer", "semi", "anti")
+_OF_BUILD_ROWS = ("right", "full", "outer")  # which give build rows without a match
 
 
 def _key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
@@ -193,6 +194,16 @@ def natives(columns: list[Column]) -> list[Any]:
 
 
 def check_how(how: str) -> None:
+    """Refuses what is no kind of a join that gives no build rows without a match: by order, or over shards."""
+    _check_kind(how)
+    if how in _OF_BUILD_ROWS:
+        raise Unsupported(
+            f"how: {how!r}; here joins are inner, left, semi or anti. A right join is a left one of the tables the "
+            "other way round"
+        )
+
+
+def _check_kind(how: str) -> None:
     if how not in _KINDS:
         raise InvalidArgument(f"how: {how!r} is none of {', '.join(_KINDS)}")
 
@@ -232,7 +243,10 @@ def join(
         used as it is.
     how
         `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1 (see
-        `JoinRows.take`). `semi`: probe rows with a match, once each. `anti`: probe rows without one.
+        `JoinRows.take`). `right`: as inner, and after them build rows without a match, in their order, also those
+        with a missing key, with -1 in place of a probe row; `full`, or `outer`: as left, and then these. Not if
+        `build` is an `Index`, which does not hold rows with a missing key. `semi`: probe rows with a match, once
+        each. `anti`: probe rows without one.
     missing_equal
         Whether a missing value equals another one; else it matches nothing. NaN equals NaN.
     lazy
@@ -250,7 +264,7 @@ def join(
     Cost: the build of an index, one lookup a probe row, a write a row of the result. Waits for the stream:
     sizes are known when it returns. Raises as `raydex.build`.
     """
-    check_how(how)
+    _check_kind(how)
     missing_equal, lazy, dtype = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)
     if isinstance(build, Index):
         _check_words_for(build, structure, missing_equal, device, options)
@@ -300,6 +314,10 @@ def _check_words_for(index: Index, structure: Any, missing_equal: bool, device: 
 
 
 def _join_index(index: Index, probe: Any, how: str, stream: Any, dtype: str, lazy: bool) -> JoinRows | Joined:
+    if how in _OF_BUILD_ROWS:
+        raise Unsupported(
+            f"how: {how!r}, but build is an index, which does not hold rows with a missing key; give its column"
+        )
     source = look("probe", probe)
     index._check_open()
     index._check_device(source.argument, source.library)

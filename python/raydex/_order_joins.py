@@ -337,7 +337,7 @@ def join_range(
     build_by, probe_by
         Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
     build, probe, how, lazy, dtype, structure, device, stream, options
-        As of `join`, of one column each. Structures and options are for joins without `build_upper` and
+        As of `join`, of one column each; `how` is `inner`, `left`, `semi` or `anti`. Structures and options are for joins without `build_upper` and
         `by`.
 
     Returns
@@ -525,7 +525,7 @@ def join_intervals(
     build_by, probe_by
         Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
     how, lazy, dtype, device, stream
-        As of `join`.
+        As of `join`; `how` is `inner`, `left`, `semi` or `anti`.
 
     Returns
     -------
@@ -594,7 +594,7 @@ def join_where(
     build_by, probe_by
         Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
     how, lazy, dtype, device, stream
-        As of `join`.
+        As of `join`; `how` is `inner`, `left`, `semi` or `anti`.
 
     Returns
     -------

@@ -30,5 +30,5 @@ def by_duckdb(build, probe, how, condition):
     if how in ("semi", "anti"):
         query = f"select pr, -2 from p {how} join b on {condition}"
     else:
-        query = f"select pr, coalesce(br, -1) from p {how} join b on {condition}"
+        query = f"select coalesce(pr, -1), coalesce(br, -1) from p {how} join b on {condition}"
     return sorted(_asked[2].execute(query).fetchall())

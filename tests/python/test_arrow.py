@@ -34,11 +34,13 @@ def test_matches():
 @pytest.mark.parametrize("how,rows", [
     ("inner", {"probe": [0, 2, 2], "build": [1, 0, 2]}),
     ("left", {"probe": [0, 1, 2, 2], "build": [1, None, 0, 2]}),
+    ("right", {"probe": [0, 2, 2, None], "build": [1, 0, 2, 3]}),
+    ("full", {"probe": [0, 1, 2, 2, None], "build": [1, None, 0, 2, 3]}),
     ("semi", {"probe": [0, 2]}),
     ("anti", {"probe": [1]}),
 ])
 def test_rows_of_joins(how, rows):
-    found = raydex.join([5, 6, 5], [6, 7, 5], how)
+    found = raydex.join([5, 6, 5, 8] if how in ("right", "full") else [5, 6, 5], [6, 7, 5], how)
     table = found.to_arrow()
     assert table.to_pydict() == rows
     assert all(column.type == pa.int64() for column in table.columns)

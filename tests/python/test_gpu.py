@@ -290,7 +290,7 @@ def test_an_index_is_closed_after_other_streams(gpu, random):
 def test_joins(gpu, random):
     build, probe = random.integers(0, 900, 1_000), random.integers(0, 1_000, 2_000)
     more = random.integers(0, 3, 1_000).astype("float32"), random.integers(0, 3, 2_000).astype("float32")
-    for how in ("inner", "left", "semi", "anti"):
+    for how in ("inner", "left", "right", "full", "semi", "anti"):
         for sides, given in [
             ((build, probe), (gpu.put(build), gpu.put(probe))),
             (([build, more[0]], [probe, more[1]]),

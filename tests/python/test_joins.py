@@ -14,6 +14,8 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("duckdb")
 pl = pytest.importorskip("polars")
 
+EQUAL_KINDS = ("inner", "left", "right", "full", "semi", "anti")
+
 with_arrow = pytest.mark.parametrize("library", array_libraries.WITH_ARROW, indirect=True, ids=lambda one: one.name)
 
 
@@ -36,7 +38,7 @@ def tables(random):
 columns_of_tables = pytest.mark.parametrize("names", ["i", "f", "d", "s", "i,n", "n,f", "s,n", "n,s,i", "d,n,f"])
 
 
-@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("how", EQUAL_KINDS)
 @columns_of_tables
 @with_arrow
 def test_equal_keys(library, tables, how, names):
@@ -50,7 +52,7 @@ def test_equal_keys(library, tables, how, names):
     assert pairs(library.join({name: build[name] for name in names}, backwards, how)) == expected
 
 
-@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("how", EQUAL_KINDS)
 @columns_of_tables
 def test_tables(tables, how, names):
     pl = pytest.importorskip("polars")
@@ -61,7 +63,7 @@ def test_tables(tables, how, names):
     assert pairs(raydex.join(*map(pl.from_arrow, chosen), how)) == expected
 
 
-@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("how", EQUAL_KINDS)
 @pytest.mark.parametrize("names", ["k", "k,n", "n,f", "f,n,k"])
 def test_equal_keys_of_arrays(library, random, how, names):
     names = names.split(",")
@@ -73,7 +75,7 @@ def test_equal_keys_of_arrays(library, random, how, names):
     assert pairs(library.join([build[name] for name in names], [probe[name] for name in names], how)) == expected
 
 
-@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("how", EQUAL_KINDS)
 @with_arrow
 def test_missing_values_that_are_equal(library, tables, how):
     build, probe = tables
@@ -90,6 +92,51 @@ def test_inner_joins_as_in_pandas(library, random):
     merged = probe.reset_index().merge(build.reset_index(), on=["k", "v"], suffixes=("_probe", "_build"))
     assert pairs(found) == sorted(zip(merged["index_probe"], merged["index_build"]))
     assert list(found.probe) == sorted(found.probe)
+
+
+ROWS_OF_KEYS = {
+    "int64": lambda numbers: numbers,
+    "int32": lambda numbers: numbers.astype("int32"),
+    "float64": lambda numbers: np.where(numbers % 7 == 3, np.nan, numbers / 2),
+    "strings": lambda numbers: np.array([f"{i} " * (i % 9) for i in numbers.tolist()], object),
+}
+
+
+@pytest.mark.parametrize("dtypes", [["int64"], ["int32"], ["float64"], ["strings"], ["int32", "int32"],
+                                    ["int64", "float64"], ["strings", "int32"]], ids="-".join)
+def test_right_and_full_joins_at_random(random, dtypes):
+    for sizes in [(0, 0), (0, 20), (20, 0), (1, 1), (1, 1100), (1100, 1), (300, 900), (900, 300)]:
+        different = int(random.choice([9, 100, 2000]))
+        tables = [
+            {f"c{i}": pa.array(ROWS_OF_KEYS[dtype](random.integers(0, different, size)),
+                               pa.string() if dtype == "strings" else None, mask=random.random(size) < share)
+             for i, dtype in enumerate(dtypes)}
+            for size, share in zip(sizes, random.choice([0, 0.1, 0.9], 2))]
+        build, probe = (pl.DataFrame(table, schema=list(table)).with_row_index("row") for table in tables)
+        for how, missing_equal in [("right", False), ("right", True), ("full", False), ("full", True)]:
+            found = raydex.join(*tables, how, missing_equal=missing_equal)
+            merged = probe.join(build, on=list(tables[0]), how=how, nulls_equal=missing_equal, coalesce=False)
+            rows = merged.select(pl.col("row", "row_right").cast(pl.Int64).fill_null(-1)).rows()
+            assert pairs(found) == sorted(rows)
+            # First in the order of probe rows, then in that of build rows.
+            matched = found.probe >= 0
+            assert (np.diff(found.probe[matched]) >= 0).all() and not (np.diff(matched.astype(int)) > 0).any()
+            assert (np.diff(found.build[~matched]) > 0).all()
+
+
+@pytest.mark.parametrize("how", ["right", "outer"])
+def test_rows_of_right_and_full_joins_as_in_pandas(random, how):
+    # NaN equals NaN, in pandas, too.
+    build, probe = (
+        pd.DataFrame({"k": random.choice([np.nan, *range(40)], rows), "v": random.random(rows)}) for rows in (60, 90))
+    found = raydex.join(build["k"].to_numpy(), probe["k"].to_numpy(), how)
+    merged = probe.merge(build, on="k", how=how)
+    sides = [found.take(probe=probe), found.take(build=build)]
+    keys = [side["k"].to_pandas() for side in sides]
+    joined = pd.DataFrame({"k": keys[0].where(found.probe >= 0, keys[1]), "v_x": sides[0]["v"].to_pandas(),
+                           "v_y": sides[1]["v"].to_pandas()})
+    in_order = [one.sort_values(["v_x", "v_y"], ignore_index=True) for one in (joined, merged)]
+    pd.testing.assert_frame_equal(*in_order)
 
 
 def check_two_dtypes(library, values, types):
@@ -119,8 +166,8 @@ def test_columns_that_have_no_type_in_common():
         raydex.join(np.array([1]), [np.array([1]), np.array([1])])
     with pytest.raises(ValueError, match="its columns are b, but those of the build side a"):
         raydex.join({"a": np.array([1])}, {"b": np.array([1])})
-    with pytest.raises(ValueError, match="how: 'outer' is none of inner, left, semi, anti"):
-        raydex.join(np.array([1]), np.array([1]), "outer")
+    with pytest.raises(ValueError, match="how: 'cross' is none of inner, left, right, full, outer, semi, anti"):
+        raydex.join(np.array([1]), np.array([1]), "cross")
     with pytest.raises(ValueError, match="columns of"):
         raydex.join([np.array([1]), np.array([1, 2])], [np.array([1]), np.array([1])])
 
@@ -134,6 +181,9 @@ def test_structures_and_indexes(library, random, how, structure):
     assert pairs(library.join(build, probe, how, structure=structure)) == expected
     index = library.build(build, structure)
     assert pairs(library.join(index, probe, how)) == expected
+    for other in ("right", "full", "outer"):
+        with pytest.raises(raydex.Unsupported, match=f"how: '{other}', but build is an index"):
+            library.join(index, probe, other)
     index.erase(build)
     assert all(row < 0 for _, row in pairs(library.join(index, probe, "left")))
     index.close()
@@ -319,6 +369,9 @@ def test_ranges_of_times(library):
 
 
 def test_refusals_of_ranges():
+    for how in ("right", "full", "outer"):
+        with pytest.raises(raydex.Unsupported, match=f"how: '{how}'; here joins are inner, left, semi or anti"):
+            raydex.join_range([1], [1], how, distance=1)
     with pytest.raises(ValueError, match="nothing is given; give one of distance"):
         raydex.join_range([1], [1])
     with pytest.raises(ValueError, match="distance, compare is given"):

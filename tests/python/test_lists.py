@@ -227,6 +227,11 @@ def test_columns_of_no_type(nothing, typed, size):
         rows = rows and list(range(size))
         assert raydex.join(some, none, how).probe.tolist() == rows
         assert raydex.join(raydex.build(some), none, how).probe.tolist() == rows
+    for how in ("right", "full"):
+        alone = [(-1, row) for row in range(size)]
+        left = [(row, -1) for row in range(2)] if how == "full" else []
+        found = raydex.join(none, some, how)
+        assert list(zip(found.probe.tolist(), found.build.tolist())) == left + alone
     assert len(raydex.join([none, none], [none, some]).probe if size == 2 else []) == 0
     index = raydex.build(none)
     assert len(index) == 0 and index.count(some).tolist() == [0, 0] and index.first(some).tolist() == [-1, -1]

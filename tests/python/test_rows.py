@@ -65,6 +65,9 @@ def test_rows_of_joins():
     rows = raydex.join([5, 6], [6, 9, 5], "left")
     assert rows.take(build=np.array([1.5, 2.5])).tolist() == [2.5, None, 1.5]
     assert rows.take(probe=pa.array(["a", "b", "c"])).to_pylist() == ["a", "b", "c"]
+    rows = raydex.join([5, 6, 4], [6, 9, 5], "full")
+    assert rows.take(build=np.array([1.5, 2.5, 3.5])).tolist() == [2.5, None, 1.5, 3.5]
+    assert rows.take(probe=pa.array(["a", "b", "c"])).to_pylist() == ["a", "b", "c", None]
     with pytest.raises(ValueError, match="take: give build or probe"):
         rows.take()
     with pytest.raises(ValueError, match="semi and anti joins have no build rows"):

@@ -102,13 +102,16 @@ def rows_where(build, condition, *more):
 
 
 def expected_pairs(build, probe, how, condition):
-    pairs = []
+    pairs, matched = [], set()
     for row, value in enumerate(probe.values):
         rows = [] if value is None else rows_where(build, condition, value)
         if how in ("semi", "anti"):
             pairs += [(row, None)] * (bool(rows) == (how == "semi"))
         else:
-            pairs += [(row, b) for b in rows] or [(row, -1)] * (how == "left")
+            matched.update(rows)
+            pairs += [(row, b) for b in rows] or [(row, -1)] * (how in ("left", "full"))
+    if how in ("right", "full"):
+        pairs += [(-1, b) for b in range(len(build.values)) if b not in matched]
     return pairs
 
 
@@ -121,7 +124,7 @@ def check_pairs(found, build, probe, how, condition):
     assert pairs_of(found) == sorted(expected_pairs(build, probe, how, condition), key=str)
 
 
-@given(two(), st.sampled_from(["inner", "left", "semi", "anti"]), st.booleans())
+@given(two(), st.sampled_from(["inner", "left", "right", "full", "semi", "anti"]), st.booleans())
 def test_equal_times(both, how, missing_equal):
     build, probe = both
     found = raydex.join(build.make(), probe.make(), how, missing_equal=missing_equal)

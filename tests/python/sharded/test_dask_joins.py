@@ -187,8 +187,11 @@ def test_errors(random):
     left, right = parted(one, [10]), parted(other, [10])
     with pytest.raises(raydex.InvalidType, match="right: a pandas.*is no Dask DataFrame"):
         rd.join(left, other, on="k")
-    with pytest.raises(raydex.InvalidArgument, match="how: 'outer'"):
-        rd.join(left, right, on="k", how="outer")
+    for how in ("right", "full", "outer"):
+        with pytest.raises(raydex.Unsupported, match=f"how: '{how}'; here joins are inner, left, semi or anti"):
+            rd.join(left, right, on="k", how=how)
+    with pytest.raises(raydex.InvalidArgument, match="how: 'cross'"):
+        rd.join(left, right, on="k", how="cross")
     with pytest.raises(raydex.InvalidArgument, match="on: give on, or left_on and right_on"):
         rd.join(left, right)
     with pytest.raises(raydex.InvalidArgument, match="on: give"):

@@ -56,6 +56,14 @@ def test_joins(how, exchange):
                 cases.check_join(party(shards), lambda x: [x], shards, sizes, how, exchange, columns)
 
 
+@pytest.mark.parametrize("how", ["right", "full", "outer"])
+def test_joins_that_are_refused(how):
+    index = raydex.sharded.build(np.arange(3), devices=["cpu"] * 2)
+    for right, given in ((np.arange(3), {"devices": ["cpu"] * 2}), (index, {})):
+        with pytest.raises(raydex.Unsupported, match=f"how: '{how}'; here joins are inner, left, semi or anti"):
+            raydex.sharded.join(np.arange(4), right, how, **given)
+
+
 @pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
 @pytest.mark.parametrize("hot", cases.HOT)
 def test_joins_with_hot_keys(how, hot):
