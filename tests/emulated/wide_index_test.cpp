@@ -45,7 +45,10 @@ class sliced : public testing::TestWithParam<std::pair<backend, std::string>> {
     }
     const auto keys_there = at().upload(keys);
     const auto rows_there = at().upload(rows);
-    const column given(keys_there);
+    return build_in_slices(column(keys_there), column(rows_there));
+  }
+
+  std::unique_ptr<index> build_in_slices(const column& given, const column& rows) const {
     const auto& [where, structure] = GetParam();
     const structure_facts facts{.name = structure, .backends = all_backends};
     const auto make = [&](const context& own, const column& codes) {
@@ -55,8 +58,7 @@ class sliced : public testing::TestWithParam<std::pair<backend, std::string>> {
       return made;
     };
     return operation_on(where, &operation_table::build_wide)(
-        info_of(facts, where, given, column(rows_there)), true, at(), given, column(rows_there),
-        make, of_slice);
+        info_of(facts, where, given, rows), true, at(), given, rows, make, of_slice);
   }
 
   answers expected(const std::vector<std::int32_t>& lower,
@@ -179,6 +181,46 @@ TEST_P(sliced, are_aggregated_and_joined_as_one) {
   const auto joined =
       build_join(at(), *built)->match(at(), points(column(lower_there)), join_kind::inner);
   EXPECT_EQ(joined->size(), expected(lower, lower).rows.size());
+}
+
+// Of a table, whose build rows without a match are asked for.
+TEST_P(sliced, are_joined_in_full) {
+  std::vector<std::int32_t> keys;
+  for (const entry& each : entries_)
+    keys.push_back(each.key);
+  std::vector<std::uint64_t> rows(keys.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  std::vector<std::int32_t> probes(150);
+  std::iota(probes.begin(), probes.end(), -20);
+  const auto keys_there = at().upload(keys);
+  const auto rows_there = at().upload(rows);
+  const auto probes_there = at().upload(probes);
+  const auto tested = operation_on(GetParam().first, &operation_table::build_join)(
+      at(), {column(keys_there)}, {}, [&](const context& /*own*/, const column& given) {
+        return build_in_slices(given, column(rows_there));
+      });
+  const auto found = tested->match(at(), key_parts{column(probes_there)}, join_kind::full);
+
+  std::vector<std::uint64_t> probe_rows;
+  std::vector<std::uint64_t> build_rows;
+  const auto add = [&](std::uint64_t probe, std::uint64_t build) {
+    probe_rows.push_back(probe);
+    build_rows.push_back(build);
+  };
+  for (std::size_t p = 0; p < probes.size(); ++p) {
+    const std::size_t before = build_rows.size();
+    for (const std::uint64_t row : rows)
+      if (keys[row] == probes[p]) add(p, row);
+    if (build_rows.size() == before) add(p, not_found<std::uint64_t>);
+  }
+  for (const std::uint64_t row : rows)
+    if (keys[row] < probes.front() || probes.back() < keys[row]) add(not_found<std::uint64_t>, row);
+  ASSERT_EQ(found->size(), build_rows.size());
+  buffer<std::uint64_t> got_probe_rows(at(), found->size());
+  buffer<std::uint64_t> got_build_rows(at(), found->size());
+  found->rows(at(), gather_maps(got_probe_rows, got_build_rows));
+  EXPECT_EQ(at().download(got_probe_rows), probe_rows);
+  EXPECT_EQ(at().download(got_build_rows), build_rows);
 }
 
 std::vector<std::pair<backend, std::string>> tested() {

@@ -133,6 +133,22 @@ TEST_P(failing_equal_joins, match) {
   }
 }
 
+// Build rows without a match come last.
+TEST_F(failing_joins, with_unmatched_rows) {
+  const key_parts build_key{column(build_)};
+  const key_parts probe_key{column(probe_)};
+  const auto equal = [](std::int64_t a, std::int64_t b) { return a == b; };
+  pairs expected = find(equal);
+  for (row i = 0; i < build_keys_.size(); ++i) {
+    if (std::ranges::find(probe_keys_, build_keys_[i]) == probe_keys_.end())
+      expected.emplace_back(not_found<row>, i);
+  }
+  check(
+      "right", [&] { return build_join(tested_backend(), metered(), build_key); },
+      [&](const join& built) { return built.match(metered(), probe_key, join_kind::right); },
+      expected);
+}
+
 TEST_F(failing_joins, by_distance) {
   const key_parts build_key{column(build_)};
   check(
