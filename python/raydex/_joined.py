@@ -76,9 +76,9 @@ class Joined(Held):
 
     Rows have the order of those that the join gives at once. It holds the index of the build side, its columns if
     they are strings or more than 64 bits, and 4 to 16 bytes a probe row, of right and full joins also 4 a build row,
-    until it is closed, a `with` ends, or the
-    last reference goes; not the probe columns. Of an `Index` it holds that, and refuses to answer once it is edited
-    or closed. On a GPU work goes to the stream of the join. Several threads may ask it."""
+    until it is closed, a `with` ends, or the last reference goes; not the probe columns. Of an `Index` it holds
+    that, and refuses to answer once it is edited or closed. On a GPU work goes to the stream of the join. Several
+    threads may ask it."""
 
     __module__ = "raydex"
     _called = "join"
@@ -150,7 +150,9 @@ class Joined(Held):
             yield native
 
     def counts(self) -> Any:
-        """How many rows of the join each probe row has, build rows without a match left out; int64. Cost: a read and a write a probe row."""
+        """How many rows of the join each probe row has, which build rows without a match are none of; int64.
+
+        Cost: a read and a write a probe row."""
         call = self._call
         out = call.library.empty(self.probes, "int64", call.stream)
         with self._asked() as native:

@@ -337,8 +337,8 @@ def join_range(
     build_by, probe_by
         Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
     build, probe, how, lazy, dtype, structure, device, stream, options
-        As of `join`, of one column each; `how` is `inner`, `left`, `semi` or `anti`. Structures and options are for joins without `build_upper` and
-        `by`.
+        As of `join`, of one column each; `how` is `inner`, `left`, `semi` or `anti`. Structures and options are for
+        joins without `build_upper` and `by`.
 
     Returns
     -------

@@ -434,5 +434,25 @@ TEST_F(order_join_arguments, are_checked) {
       [&] { ranged->match(at(), points(column(others)), by, join_kind::inner); }, {"uint32"});
 }
 
+TEST_F(order_join_arguments, have_no_kinds_with_build_rows_alone) {
+  const auto three = at().upload(std::vector<std::int32_t>{1, 2, 3});
+  const column one(three);
+  const key_parts by{one};
+  const backend where = tested_backend();
+  const auto ranged = build_range_join(where, at(), one, by);
+  const auto intervals = build_interval_join(where, at(), one, one, by);
+  const auto inequalities =
+      build_inequality_join(where, at(), {one, comparison::less}, {one, comparison::less}, by);
+  for (const join_kind kind : {join_kind::right, join_kind::full}) {
+    EXPECT_THROW(ranged->match(at(), ranges(one, one), by, kind), unsupported);
+    EXPECT_THROW(ranged->match_band(at(), one, 1, by, kind), unsupported);
+    EXPECT_THROW(ranged->match_compared(at(), one, comparison::less, by, kind), unsupported);
+    EXPECT_THROW(intervals->match(at(), one, by, kind), unsupported);
+    EXPECT_THROW(intervals->match(at(), one, one, by, interval_relation::within, kind),
+                 unsupported);
+    EXPECT_THROW(inequalities->match(at(), one, one, by, kind), unsupported);
+  }
+}
+
 }  // namespace
 }  // namespace raydex::test
