@@ -41,3 +41,4 @@
 #include "raydex/speed_table.hpp"              // IWYU pragma: export
 #include "raydex/stream_ordered_resource.hpp"  // IWYU pragma: export
 #include "raydex/version.hpp"                  // IWYU pragma: export
+#include "raydex/window_join.hpp"              // IWYU pragma: export

@@ -15,9 +15,11 @@
 #include "raydex/order_join.hpp"
 #include "raydex/partition.hpp"
 #include "raydex/rmq.hpp"
+#include "raydex/window_join.hpp"
 #include "src/interface/ascending_keys.hpp"
 #include "src/interface/internal.hpp"
 #include "src/interface/located_index.hpp"
+#include "src/interface/ordered_times.hpp"
 #include "src/interface/platform.hpp"
 
 namespace raydex {
@@ -48,6 +50,11 @@ using inequality_join_builder = std::unique_ptr<inequality_join>(backend where, 
                                                                  const key_parts& by);
 using asof_join_builder = std::unique_ptr<asof_join>(backend where, const context& on,
                                                      const column& times, const key_parts& by);
+
+using window_join_builder = std::unique_ptr<window_join>(backend where, const context& on,
+                                                         const column& times, const key_parts& by,
+                                                         const std::optional<column>& values,
+                                                         const window_options& options);
 
 using aggregate_builder = std::unique_ptr<aggregate>(const context& on, const index& over,
                                                      const std::optional<column>& values,
@@ -81,6 +88,8 @@ struct operation_table {
   interval_join_builder* build_interval_join;
   inequality_join_builder* build_inequality_join;
   asof_join_builder* build_asof_join;
+  ordered_times_builder* order_times;
+  window_join_builder* build_window_join;
   divider* divide;
   splitter_chooser* choose_splitters;
   sorted_searcher* search_sorted;

@@ -15,6 +15,7 @@
 #include "raydex/index.hpp"
 #include "raydex/join.hpp"
 #include "raydex/layout.hpp"
+#include "raydex/order_join.hpp"
 #include "raydex/rmq.hpp"
 #include "src/interface/internal.hpp"
 
@@ -95,6 +96,9 @@ void check_by(const key_parts& by, const std::vector<std::optional<key_format>>&
 
 // Checks of joins.
 void check_kind(join_kind kind);  // of joins by order
+// Checks what the build side of a join by order is given: a key beside columns of a size.
+void check_build_side(backend where, const context& on, std::uint64_t size, const key_parts& by);
+void check_closed(closed_ends closed);
 void check_comparison(comparison how);
 // Distances are not negative, and of integers whole.
 void check_distance(const char* argument, key_type type, const key_distance& given);

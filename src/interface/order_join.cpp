@@ -12,15 +12,6 @@ namespace raydex {
 
 namespace {
 
-// Checks what each build is given: a key beside columns of a size.
-void check_sides(backend where, const context& on, std::uint64_t size, const key_parts& by) {
-  check_available(where);
-  check_space(on, where);
-  if (by.empty() || check_key("by", by) == size) return;
-  throw invalid_argument(
-      fmt::format("by: its columns have another number of rows than the {} beside them", size));
-}
-
 void check_match(const context& on, backend where, join_kind kind) {
   check_space(on, where);
   check_kind(kind);
@@ -38,6 +29,19 @@ void check_probe(const char* argument, const column& given, key_format needed) {
 }
 
 }  // namespace
+
+void check_build_side(backend where, const context& on, std::uint64_t size, const key_parts& by) {
+  check_available(where);
+  check_space(on, where);
+  if (by.empty() || check_key("by", by) == size) return;
+  throw invalid_argument(
+      fmt::format("by: its columns have another number of rows than the {} beside them", size));
+}
+
+void check_closed(closed_ends closed) {
+  if (closed > closed_ends::neither)
+    throw invalid_argument(fmt::format("closed: {} is none", static_cast<int>(closed)));
+}
 
 range_join::~range_join() = default;
 interval_join::~interval_join() = default;
@@ -84,7 +88,7 @@ std::unique_ptr<joined> range_join::match_compared(const context& on, const colu
 std::unique_ptr<range_join> build_range_join(backend where, const context& on, const column& values,
                                              const key_parts& by) try {
   check_column("values", values);
-  check_sides(where, on, values.size, by);
+  check_build_side(where, on, values.size, by);
   return operation_on(where, &operation_table::build_range_join)(where, on, values, by);
 } catch (...) {
   rethrow_as_error();
@@ -121,9 +125,8 @@ std::unique_ptr<interval_join> build_interval_join(backend where, const context&
   check_column("lower", lower);
   check_column("upper", upper);
   check_sizes("intervals", ranges(lower, upper), lower.size);
-  check_sides(where, on, lower.size, by);
-  if (closed > closed_ends::neither)
-    throw invalid_argument(fmt::format("closed: {} is none", static_cast<int>(closed)));
+  check_build_side(where, on, lower.size, by);
+  check_closed(closed);
   return operation_on(where, &operation_table::build_interval_join)(where, on, lower, upper, by,
                                                                     closed);
 } catch (...) {
@@ -152,7 +155,7 @@ std::unique_ptr<inequality_join> build_inequality_join(backend where, const cont
   check_comparison(first.how);
   check_comparison(second.how);
   check_sizes_agree(first.values, second.values);
-  check_sides(where, on, first.values.size, by);
+  check_build_side(where, on, first.values.size, by);
   return operation_on(where, &operation_table::build_inequality_join)(where, on, first, second, by);
 } catch (...) {
   rethrow_as_error();

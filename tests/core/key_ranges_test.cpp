@@ -27,7 +27,7 @@ class band : public testing::Test {
   // Both ends are near, and the keys beyond them are not.
   static void check(T probe, T distance) {
     SCOPED_TRACE(testing::Message() << std::hexfloat << probe << ", " << distance);
-    const interval<code> found = band_about<code>{0, distance, true}(encode(probe));
+    const interval<code> found = band_about<code>{0, 0, distance, distance, true}(encode(probe));
     const auto near = [&](code of) { return is_near(decode<T>(of), probe, distance); };
     ASSERT_LE(found.lower, found.upper);
     ASSERT_TRUE(near(found.lower) && near(found.upper));
@@ -36,6 +36,10 @@ class band : public testing::Test {
     const bool is_zero = decode<T>(found.lower) == 0;  // before it comes the code that -0.0 has not
     ASSERT_TRUE(found.lower == first || !near(found.lower - (is_zero ? 2 : 1)));
     ASSERT_FALSE(near(found.upper + 1));
+    // Each side has a distance of its own.
+    const auto none = band_about<code>{0, 0, distance, 0, true}(encode(probe));
+    ASSERT_EQ(none.lower, found.lower);
+    ASSERT_EQ(none.upper, encode(probe));
   }
 };
 
@@ -58,7 +62,8 @@ TYPED_TEST(band, of_special_numbers) {
     for (const TypeParam distance : numbers)
       for (const TypeParam sign : {TypeParam{1}, TypeParam{-1}})
         this->check(sign * probe, distance);
-  const auto of_nan = band_about<encoded_t<TypeParam>>{0, 1, true}(encode(limits::quiet_NaN()));
+  const auto of_nan =
+      band_about<encoded_t<TypeParam>>{0, 0, 1, 1, true}(encode(limits::quiet_NaN()));
   EXPECT_GT(of_nan.lower, of_nan.upper);
 }
 

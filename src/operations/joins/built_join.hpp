@@ -139,8 +139,9 @@ class built_join final : public join {
       if (what.how) {
         put_ranges<Executor>(on, some, core::side_range<Key>{side_of(*what.how)}, lower, upper);
       } else {
-        put_ranges<Executor>(on, some, band_of<Key>(some.format.type, *what.distance), lower,
-                             upper);
+        put_ranges<Executor>(on, some,
+                             band_of<Key>(some.format.type, {*what.distance}, {*what.distance}),
+                             lower, upper);
       }
       // Codes are their own codes.
       look_up(on, ranges(column(lower, some.validity), column(upper, some.validity)), found, first);

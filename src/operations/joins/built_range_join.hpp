@@ -11,10 +11,9 @@
 
 #include "raydex/core/joins/dominance.hpp"
 #include "raydex/order_join.hpp"
-#include "src/interface/dispatch.hpp"
 #include "src/operations/joins/built_joined.hpp"
 #include "src/operations/joins/dominance.hpp"
-#include "src/operations/joins/key_ranges.hpp"
+#include "src/operations/joins/near_values.hpp"
 #include "src/operations/joins/slices.hpp"
 #include "src/operations/joins/value_order.hpp"
 
@@ -28,7 +27,7 @@ class built_range_join final : public range_join {
     const context own{memory_, on.stream};
     {
       const ordered_column one{values};
-      const auto validity = validity_of_rows(own, values, nullptr, by);
+      const auto validity = validity_beside<Executor>(own, values, nullptr, by);
       orders_.emplace(own, where == backend::optix ? backend::cuda : where, by, std::span(&one, 1),
                       validity.data());
     }
@@ -45,19 +44,11 @@ class built_range_join final : public range_join {
  private:
   const value_order<Executor>& order() const { return (*orders_)[0]; }
 
-  static buffer<std::uint8_t> validity_of_rows(const context& on, const column& values,
-                                               const column* more, const key_parts& by) {
-    key_parts all = by;
-    all.emplace_back(values);
-    if (more != nullptr) all.emplace_back(*more);
-    return validity_of<Executor>(on, composite_of(all, false), values.size);
-  }
-
   std::unique_ptr<joined> do_match(const context& on, const request& what) const override {
     const column& probe = what.batch ? what.batch->lower : *what.probe;
     const bool is_ranges = what.batch && !what.batch->is_points;
     const auto validity =
-        validity_of_rows(on, probe, is_ranges ? &what.batch->upper : nullptr, *what.by);
+        validity_beside<Executor>(on, probe, is_ranges ? &what.batch->upper : nullptr, *what.by);
     found_rows<RowId> found;
     found.begins = {on, probe.size};
     found.counts = {on, probe.size};
@@ -105,15 +96,8 @@ class built_range_join final : public range_join {
           end.data());
       return;
     }
-    const column some = slice(*what.probe, first, size);
-    dispatch_key(some.format, [&]<class Key>() {
-      buffer<Key> lower(on, size);
-      buffer<Key> upper(on, size);
-      put_ranges<Executor>(on, some, band_of<Key>(some.format.type, *what.distance), lower, upper);
-      // Codes are their own codes.
-      order().rank(on, keys, column(lower, some.validity), false, begin.data());
-      order().rank(on, keys, column(upper, some.validity), true, end.data());
-    });
+    rank_near(on, order(), keys, slice(*what.probe, first, size), {*what.distance},
+              {*what.distance}, begin.data(), end.data());
   }
 
   void find_compared(const context& on, const request& what, const core::key_numbers& keys,

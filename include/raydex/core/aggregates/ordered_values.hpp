@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "raydex/core/aggregates/prefix_sums.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/key.hpp"
@@ -44,19 +45,54 @@ struct decode_values {
   }
 };
 
-/// Turns where matches begin, and their number, into the ranks of the first and the last of them.
-/// Of none the first is after the last.
+/// Which of the ranks of a probe.
+enum class part_of_ranks : std::uint8_t { all, first, last };
+
+/// Writes the ranks of the first and the last match of each probe, or one of them as both. Of none
+/// the first is after the last.
 template <class RowId>
 struct put_rank_range {
-  RowId* begins;        ///< of each probe; then the first
-  const RowId* counts;  ///< of each probe
-  RowId* lasts;         ///< the last
+  found_ranks<RowId> found;  ///< the matches
+  part_of_ranks part;        ///< which of them
+  RowId* firsts;             ///< one a probe
+  RowId* lasts;              ///< one a probe
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t probe) const {
-    const RowId count = counts[probe];
-    lasts[probe] = count != 0 ? static_cast<RowId>(begins[probe] + (count - 1)) : RowId{0};
-    if (count == 0) begins[probe] = 1;
+    const RowId count = found.counts[probe];
+    RowId first = 1;
+    RowId last = 0;
+    if (count != 0) {
+      first = found.begins[probe];
+      last = static_cast<RowId>(first + (count - 1));
+      if (part == part_of_ranks::first) last = first;
+      if (part == part_of_ranks::last) first = last;
+    }
+    firsts[probe] = first;
+    lasts[probe] = last;
+  }
+};
+
+/// Writes the row of a match of each probe, or that there is none.
+template <class RowId>
+struct put_row_at {
+  found_ranks<RowId> found;    ///< the matches
+  const std::uint64_t* ranks;  ///< which of them, one a probe; null: the first or the last one
+  bool last;                   ///< which of these
+  const RowId* rows;           ///< by rank
+  RowId* out;                  ///< one a probe
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t probe) const {
+    const RowId count = found.counts[probe];
+    RowId row = static_cast<RowId>(-1);
+    if (count != 0) {
+      std::uint64_t rank = found.begins[probe];
+      if (last) rank += count - 1;
+      if (ranks != nullptr) rank = ranks[probe];
+      row = load(rows + rank);
+    }
+    out[probe] = row;
   }
 };
 

@@ -304,9 +304,9 @@ struct count_dominated {
   std::uint64_t size;           ///< rows
   wavelet_matrix<Rank> matrix;  ///< none: the rows of lower ranks are all among the first places
   const Rank* rows;             ///< by rank; null: none are wanted
-  Rank* leasts;                 ///< the least rank of each, or its row where there is one
-  Rank* counts;                 ///< how many
-  std::uint64_t* most;          ///< the largest count so far
+  Rank* leasts;         ///< the least rank of each, or its row where there is one; 0 of none
+  Rank* counts;         ///< how many
+  std::uint64_t* most;  ///< the largest count so far
   /// Counts those of one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const std::uint64_t places = end == nullptr ? size : end[i];
@@ -319,7 +319,9 @@ struct count_dominated {
         count = static_cast<Rank>(places - lower);
       }
     }
-    leasts[i] = count == 1 && rows != nullptr ? rows[lower] : static_cast<Rank>(lower);
+    Rank least_of_it = count == 0 ? Rank{0} : static_cast<Rank>(lower);
+    if (count == 1 && rows != nullptr) least_of_it = rows[lower];
+    leasts[i] = least_of_it;
     counts[i] = count;
     if (count > load_atomically(most)) keep_largest(most, count);
   }

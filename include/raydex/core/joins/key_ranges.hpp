@@ -21,33 +21,35 @@ RAYDEX_HD constexpr interval<Key> empty_range() {
   return {1, 0};
 }
 
-/// Makes of each probe the range of keys that are at most a distance away: those whose difference
-/// from it, as their type rounds it, is not more.
+/// Makes of each probe the range of keys that are at most a distance before or after it: those
+/// whose difference from it, as their type rounds it, is not more.
 template <class Key>
 struct band_about {
   using floating = std::conditional_t<sizeof(Key) == 8, double, float>;  ///< of as many bits
 
-  Key distance;      ///< of integers
-  floating real;     ///< of floating keys
-  bool is_floating;  ///< which of them
+  Key before;            ///< of integers
+  Key after;             ///< and to the other side
+  floating real_before;  ///< of floating keys
+  floating real_after;   ///< and to the other side
+  bool is_floating;      ///< which of them
 
   /// The range of a probe.
   RAYDEX_HD interval<Key> operator()(Key code) const {
     constexpr Key most = std::numeric_limits<Key>::max();
     if (!is_floating) {
-      return {code < distance ? Key{0} : static_cast<Key>(code - distance),
-              code > most - distance ? most : static_cast<Key>(code + distance)};
+      return {code < before ? Key{0} : static_cast<Key>(code - before),
+              code > most - after ? most : static_cast<Key>(code + after)};
     }
     if (code == most) return empty_range<Key>();  // NaN
     const auto at = decode<floating>(code);
-    return {encode(-decode<floating>(last_near(-at))), last_near(at)};
+    return {encode(-decode<floating>(last_near(-at, real_before))), last_near(at, real_after)};
   }
 
  private:
   /// The last code whose key is near a probe. What is near depends on how the difference is
   /// rounded: it is one of the codes about the sum of probe and distance, or, where these nearly
   /// cancel out, many away from it.
-  RAYDEX_HD Key last_near(floating at) const {
+  RAYDEX_HD static Key last_near(floating at, floating real) {
     const Key end = encode(std::numeric_limits<floating>::infinity());
     Key near = encode(at);
     Key far = static_cast<Key>(end + 1);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends' window joins have in common: all but the executor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "raydex/window_join.hpp"
+#include "src/interface/builders.hpp"
+#include "src/interface/row_ids.hpp"
+#include "src/operations/aggregates/ranked_values.hpp"
+#include "src/operations/joins/slices.hpp"
+
+namespace raydex {
+
+template <class RowId, executor Executor>
+class built_windowed final : public windowed {
+ public:
+  using windowed::facts;
+  using ranked = ranked_values<RowId, Executor>;
+
+  built_windowed(const facts& of, const ordered_times& order, const std::optional<ranked>& values,
+                 buffer<RowId> begins, buffer<RowId> counts)
+      : windowed(of, begins.size()),
+        where_(of.where),
+        rows_(static_cast<const RowId*>(order.rows())),
+        values_(&values),
+        begins_(std::move(begins)),
+        counts_(std::move(counts)) {
+    if (of.value) width_ = of.value->width;
+  }
+
+ private:
+  using ranks = core::found_ranks<RowId>;
+
+  ranks found(std::uint64_t first = 0) const {
+    return {begins_.data() + first, counts_.data() + first};
+  }
+  const ranked& values() const { return **values_; }
+
+  void do_count(const context& on, std::uint64_t* out) const override {
+    if constexpr (sizeof(RowId) == 4) {
+      widen_row_ids(on, where_, counts_, nullptr, {row_id_type::uint64, out, size()});
+    } else {
+      Executor::copy(on, out, counts_.data(), size());
+    }
+  }
+
+  void do_sum(const context& on, void* out) const override {
+    values().sum(on, found(), size(), out);
+  }
+  void do_mean(const context& on, double* out) const override {
+    values().mean(on, found(), size(), out);
+  }
+
+  void do_extreme(const context& on, bool largest, void* out) const override {
+    write_value(on, core::part_of_ranks::all, largest, out);
+  }
+  void do_end(const context& on, bool last, void* out) const override {
+    write_value(on, last ? core::part_of_ranks::last : core::part_of_ranks::first, false, out);
+  }
+  void write_value(const context& on, core::part_of_ranks part, bool largest, void* out) const {
+    for_each_slice(size(), [&](std::uint64_t first, std::uint64_t some) {
+      values().extreme(on, found(first), part, some, largest,
+                       static_cast<std::byte*>(out) + first * width_);
+    });
+  }
+
+  void do_row_of_extreme(const context& on, bool largest, void* out) const override {
+    for_each_slice(size(), [&](std::uint64_t first, std::uint64_t some) {
+      buffer<std::uint64_t> ranks_of(on, some);
+      values().rank_of_extreme(on, found(first), some, largest, ranks_of.data());
+      Executor::for_each(on,
+                         core::put_row_at<RowId>{found(first), ranks_of.data(), false, rows_,
+                                                 static_cast<RowId*>(out) + first},
+                         some);
+    });
+  }
+  void do_row_of_end(const context& on, bool last, void* out) const override {
+    Executor::for_each(
+        on, core::put_row_at<RowId>{found(), nullptr, last, rows_, static_cast<RowId*>(out)},
+        size());
+  }
+
+  backend where_;
+  const RowId* rows_;
+  const std::optional<ranked>* values_;
+  std::uint64_t width_ = 0;  // of a value
+  buffer<RowId> begins_;
+  buffer<RowId> counts_;
+};
+
+template <class RowId, executor Executor>
+class built_window_join final : public window_join {
+ public:
+  built_window_join(backend where, const context& on, const column& times, const key_parts& by,
+                    const std::optional<column>& values, const window_options& options)
+      : window_join(times.format, formats_of(by),
+                    values ? std::optional(values->format) : std::nullopt),
+        memory_(on.memory),
+        options_(options) {
+    const context own{memory_, on.stream};
+    order_ = operation_on(where, &operation_table::order_times)(where, own, times, by,
+                                                                values ? &*values : nullptr);
+    if (values) {
+      column there = *values;
+      there.validity = nullptr;  // rows without a value are not in the order
+      values_.emplace(own, where, static_cast<const RowId*>(order_->rows()), order_->size(), there,
+                      typename ranked::parts{options.sums, options.minima, options.maxima});
+      Executor::synchronise(own);
+    }
+    info_ = {.structure = "pivot_tree",
+             .options = "",
+             .where = where,
+             .keys = order_->comparison(),
+             .keys_differ = false,
+             .entries = order_->size(),
+             .resident_bytes = memory_.current()};
+  }
+
+ private:
+  using ranked = ranked_values<RowId, Executor>;
+
+  std::unique_ptr<windowed> do_match(const context& on, const column& times, const key_parts& by,
+                                     const time_window& window) const override {
+    buffer<RowId> begins(on, times.size);
+    buffer<RowId> counts(on, times.size);
+    order_->find(on, times, by, window, begins.data(), counts.data());
+    constexpr row_id_type row_ids = sizeof(RowId) == 4 ? row_id_type::uint32 : row_id_type::uint64;
+    return std::make_unique<built_windowed<RowId, Executor>>(
+        typename built_windowed<RowId, Executor>::facts{info_.where, row_ids, value(), options_},
+        *order_, values_, std::move(begins), std::move(counts));
+  }
+
+  tracking_resource memory_;  // the first to come, the last to go
+  window_options options_;
+  std::unique_ptr<ordered_times> order_;
+  std::optional<ranked> values_;
+};
+
+}  // namespace raydex
