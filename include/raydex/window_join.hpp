@@ -160,21 +160,34 @@ class RAYDEX_EXPORT window_join {
   /// Scratch: up to 64 bytes for each of at most 2^22 probe rows.
   std::unique_ptr<windowed> match(const context& on, const column& times, const key_parts& by,
                                   const time_window& window) const;
+  /// The same of the build rows themselves, a result each: `times` and `by` are their columns, as
+  /// the build was given them. Integers that fit beside the key are searched for in their order,
+  /// which takes less time than that of the probes.
+  std::unique_ptr<windowed> match_own(const context& on, const column& times, const key_parts& by,
+                                      const time_window& window) const;
+  /// The same with windows that are given: ranges of times, both ends included.
+  std::unique_ptr<windowed> match(const context& on, const probes& ranges,
+                                  const key_parts& by) const;
 
  protected:
-  /// For implementations: over times, keys and values of these formats.
-  window_join(key_format time, std::vector<std::optional<key_format>> by,
+  /// For implementations: over times, and keys and values of these formats.
+  window_join(const column& times, std::vector<std::optional<key_format>> by,
               std::optional<key_format> value)
-      : value_(value), time_(time), by_(std::move(by)) {}
-  /// Answers `match`.
-  virtual std::unique_ptr<windowed> do_match(const context& on, const column& times,
-                                             const key_parts& by,
-                                             const time_window& window) const = 0;
+      : value_(value), time_(times.format), size_(times.size), by_(std::move(by)) {}
+  /// Answers `match`: of a window about each point, or of ranges. `own`: the points are those of
+  /// the build side.
+  virtual std::unique_ptr<windowed> do_match(const context& on, const probes& batch,
+                                             const key_parts& by, const time_window& window,
+                                             bool own) const = 0;
   join_info info_;  ///< what `info` returns
 
  private:
+  void check_times(const context& on, const column& times, const key_parts& by,
+                   const time_window& window) const;
+
   std::optional<key_format> value_;
   key_format time_;
+  std::uint64_t size_;
   std::vector<std::optional<key_format>> by_;
 };
 

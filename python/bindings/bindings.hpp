@@ -157,5 +157,6 @@ void bind_joins(nb::module_& to);
 void bind_strings(nb::module_& to);
 void bind_minima(nb::module_& to);
 void bind_partitions(nb::module_& to);
+void bind_windows(nb::module_& to);
 
 }  // namespace raydex::python

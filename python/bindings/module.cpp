@@ -155,4 +155,5 @@ NB_MODULE(_raydex, module) {
   bind_strings(module);
   bind_minima(module);
   bind_partitions(module);
+  bind_windows(module);
 }

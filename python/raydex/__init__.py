@@ -46,6 +46,7 @@ from raydex._minima import Rmq, RmqInfo, rmq
 from raydex._order_joins import join_asof, join_intervals, join_range, join_where
 from raydex._searching import isin, searchsorted
 from raydex._structures import Option, Structure, structures
+from raydex._windows import join_window, rolling
 
 __version__: str = _raydex.version()
 
@@ -80,10 +81,12 @@ __all__ = [
     "join_intervals",
     "join_range",
     "join_where",
+    "join_window",
     "masked",
     "merge_asof",
     "not_found",
     "rmq",
+    "rolling",
     "searchsorted",
     "structures",
     "take",

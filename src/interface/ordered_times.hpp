@@ -19,9 +19,13 @@ class ordered_times {
   key_comparison comparison() const noexcept { return comparison_; }
   // The rows, in order: row ids of the type of so many build rows, as all that follows.
   const void* rows() const noexcept { return rows_; }
-  // Writes where the rows of each probe begin, and how many they are.
-  virtual void find(const context& on, const column& times, const key_parts& by,
+  // Writes where the rows of each probe begin, and how many they are: those of a window about each
+  // point, or of ranges.
+  virtual void find(const context& on, const probes& batch, const key_parts& by,
                     const time_window& window, void* begins, void* counts) const = 0;
+  // The same about the build rows themselves; false if that is left to `find`.
+  virtual bool find_own(const context& on, const time_window& window, void* begins,
+                        void* counts) const = 0;
 
  protected:
   ordered_times() = default;

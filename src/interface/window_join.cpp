@@ -146,9 +146,8 @@ void windowed::last_row(const context& on, const row_id_span& out) const try {
   rethrow_as_error();
 }
 
-std::unique_ptr<windowed> window_join::match(const context& on, const column& times,
-                                             const key_parts& by, const time_window& window) const
-    try {
+void window_join::check_times(const context& on, const column& times, const key_parts& by,
+                              const time_window& window) const {
   check_space(on, info_.where);
   check_column("times", times);
   check_same_format("times", times.format, time_, "those of the build side");
@@ -156,7 +155,42 @@ std::unique_ptr<windowed> window_join::match(const context& on, const column& ti
   check_distance("after", time_.type, window.after);
   check_closed(window.closed);
   check_by(by, by_, times.size);
-  return do_match(on, times, by, window);
+}
+
+std::unique_ptr<windowed> window_join::match(const context& on, const column& times,
+                                             const key_parts& by, const time_window& window) const
+    try {
+  check_times(on, times, by, window);
+  return do_match(on, points(times), by, window, false);
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<windowed> window_join::match_own(const context& on, const column& times,
+                                                 const key_parts& by,
+                                                 const time_window& window) const try {
+  check_times(on, times, by, window);
+  if (times.size != size_) {
+    throw invalid_argument(
+        fmt::format("times: {} rows, but the build side has {}", times.size, size_));
+  }
+  return do_match(on, points(times), by, window, true);
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<windowed> window_join::match(const context& on, const probes& ranges,
+                                             const key_parts& by) const try {
+  check_space(on, info_.where);
+  if (ranges.is_points)
+    throw invalid_argument("ranges: they are points; windows are ranges(lower, upper)");
+  for (const column& ends : {ranges.lower, ranges.upper}) {
+    check_column("ranges", ends);
+    check_same_format("ranges", ends.format, time_, "the times of the build side");
+  }
+  check_sizes("ranges", ranges, ranges.size());
+  check_by(by, by_, ranges.size());
+  return do_match(on, ranges, by, {}, false);
 } catch (...) {
   rethrow_as_error();
 }

@@ -13,6 +13,7 @@
 #include "raydex/join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
+#include "raydex/window_join.hpp"
 #include "tests/failures/sweep.hpp"
 
 namespace raydex::test {
@@ -202,6 +203,38 @@ TEST_F(failing_joins, of_closest_times) {
   fail_in_turn(
       "match", [&] { match(*built); }, [&] { EXPECT_EQ(meter_->current(), bytes); },
       [&] { EXPECT_EQ(at().download(out), expected); });
+}
+
+TEST_F(failing_joins, of_windows) {
+  const key_parts build_key{column(build_)};
+  const key_parts probe_key{column(probe_)};
+  const auto build = [&] {
+    return build_window_join(tested_backend(), metered(), column(build_), build_key,
+                             column(build_));
+  };
+  std::vector<std::int64_t> expected;
+  for (const std::int64_t key : probe_keys_)
+    expected.push_back(key * std::count(build_keys_.begin(), build_keys_.end(), key));
+  buffer<std::int64_t> sums(at(), expected.size());
+  buffer<row> rows(at(), expected.size());
+  const auto match = [&](const window_join& built) {
+    const auto found = built.match(metered(), column(probe_), probe_key, {.before = 3});
+    found->sum(metered(), sums);
+    found->argmax(metered(), rows);
+  };
+  std::unique_ptr<window_join> built;
+  fail_in_turn(
+      "build", [&] { built = build(); }, [&] { EXPECT_EQ(meter_->current(), 0); },
+      [&] {
+        match(*built);
+        EXPECT_EQ(at().download(sums), expected);
+        built.reset();
+      });
+  built = build();
+  const std::size_t bytes = meter_->current();
+  fail_in_turn(
+      "match", [&] { match(*built); }, [&] { EXPECT_EQ(meter_->current(), bytes); },
+      [&] { EXPECT_EQ(at().download(sums), expected); });
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ class windows : public backend_test {
       return closed ? apart <= most : apart < most;
     }
   }
-  static bool is_in(time of_build, time of_probe, const time_window& window) {
+  static bool is_near(time of_build, time of_probe, const time_window& window) {
     if constexpr (std::is_floating_point_v<time>) {
       if (std::isnan(of_build) || std::isnan(of_probe)) return false;
     }
@@ -87,7 +87,9 @@ class windows : public backend_test {
            (of_build < of_probe || is_near(of_probe, of_build, window.after, at_right));
   }
 
-  static std::vector<answer> walk(const rows& build, const rows& probe, const time_window& window) {
+  // `is_in(build row, probe row)` says which rows a window has.
+  template <class IsIn>
+  static std::vector<answer> walk(const rows& build, const rows& probe, const IsIn& is_in) {
     const auto build_keys = keys_of(build.by, build.size());
     const auto probe_keys = keys_of(probe.by, probe.size());
     std::vector<std::size_t> order;
@@ -102,8 +104,7 @@ class windows : public backend_test {
       if (!probe.times[p] || !can_match(probe_keys[p], false)) continue;
       answer& found = answers[p];
       for (const std::size_t b : order) {
-        if (build_keys[b] == probe_keys[p] && is_in(*build.times[b], *probe.times[p], window))
-          found.rows.push_back(b);
+        if (build_keys[b] == probe_keys[p] && is_in(b, p)) found.rows.push_back(b);
       }
       summarise(build.values, found);
     }
@@ -223,10 +224,37 @@ class windows : public backend_test {
         time_window window = distance;
         window.closed = closed;
         check_windows(*tested->match(at(), probe_times.view, probe_by.parts, window), build,
-                      walk(build, probe, window));
+                      walk(build, probe, [&](std::size_t b, std::size_t p) {
+                        return is_near(*build.times[b], *probe.times[p], window);
+                      }));
         if (this->HasFatalFailure()) return;
       }
     }
+    // Of the build rows themselves.
+    for (const time_window& distance : distances()) {
+      for (const closed_ends closed : all_closed) {
+        SCOPED_TRACE(testing::Message()
+                     << "own rows, " << distance.before.real() << " before, "
+                     << distance.after.real() << " after, closed " << static_cast<int>(closed));
+        time_window window = distance;
+        window.closed = closed;
+        check_windows(*tested->match_own(at(), times.view, by.parts, window), build,
+                      walk(build, build, [&](std::size_t b, std::size_t p) {
+                        return is_near(*build.times[b], *build.times[p], window);
+                      }));
+        if (this->HasFatalFailure()) return;
+      }
+    }
+    // Ranges, of which some are reversed.
+    cells_of<time> ends = probe.times;
+    if (!ends.empty()) std::ranges::rotate(ends, ends.begin() + 1);
+    const placed probe_ends(at(), ends);
+    const auto ranged =
+        tested->match(at(), ranges(probe_times.view, probe_ends.view), probe_by.parts);
+    check_windows(*ranged, build, walk(build, probe, [&](std::size_t b, std::size_t p) {
+      return ends[p] && !key_less{}(*build.times[b], *probe.times[p]) &&
+             !key_less{}(*ends[p], *build.times[b]);
+    }));
   }
 
   // Times with ties and, if `odd`, missing and extreme cells. Floating values are wholes of
@@ -388,7 +416,13 @@ TEST_F(window_arguments, are_checked) {
   refuse(column(three), by, {.after = 0.5}, {"after", "0.5"});
   refuse(column(three), by, {.closed = closed_ends{4}}, {"closed"});
 
-  const auto found = tested->match(at(), column(three), by, {});
+  expect_error<invalid_argument>([&] { tested->match(at(), points(column(three)), by); },
+                                 {"ranges", "points"});
+  expect_error<invalid_argument>(
+      [&] { tested->match(at(), ranges(column(three), column(two)), by); }, {"3", "2"});
+  expect_error<invalid_argument>([&] { tested->match_own(at(), column(two), {column(two)}, {}); },
+                                 {"times", "2", "3"});
+  const auto found = tested->match(at(), column(three), by, time_window{});
   buffer<std::uint64_t> room(at(), 3);
   buffer<std::uint64_t> little(at(), 2);
   buffer<std::int64_t> sums(at(), 3);
@@ -410,7 +444,7 @@ TEST_F(window_arguments, are_checked) {
 
   const auto of_none = build_window_join(where, at(), column(three), by, column(others),
                                          {.sums = false, .minima = false, .maxima = false});
-  const auto none = of_none->match(at(), column(three), by, {});
+  const auto none = of_none->match(at(), column(three), by, time_window{});
   buffer<double> means(at(), 3);
   buffer<std::uint32_t> values(at(), 3);
   expect_error<unsupported>([&] { none->sum(at(), room); }, {"sums"});

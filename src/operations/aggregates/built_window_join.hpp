@@ -97,8 +97,7 @@ class built_window_join final : public window_join {
  public:
   built_window_join(backend where, const context& on, const column& times, const key_parts& by,
                     const std::optional<column>& values, const window_options& options)
-      : window_join(times.format, formats_of(by),
-                    values ? std::optional(values->format) : std::nullopt),
+      : window_join(times, formats_of(by), values ? std::optional(values->format) : std::nullopt),
         memory_(on.memory),
         options_(options) {
     const context own{memory_, on.stream};
@@ -123,11 +122,12 @@ class built_window_join final : public window_join {
  private:
   using ranked = ranked_values<RowId, Executor>;
 
-  std::unique_ptr<windowed> do_match(const context& on, const column& times, const key_parts& by,
-                                     const time_window& window) const override {
-    buffer<RowId> begins(on, times.size);
-    buffer<RowId> counts(on, times.size);
-    order_->find(on, times, by, window, begins.data(), counts.data());
+  std::unique_ptr<windowed> do_match(const context& on, const probes& batch, const key_parts& by,
+                                     const time_window& window, bool own) const override {
+    buffer<RowId> begins(on, batch.size());
+    buffer<RowId> counts(on, batch.size());
+    if (!own || !order_->find_own(on, window, begins.data(), counts.data()))
+      order_->find(on, batch, by, window, begins.data(), counts.data());
     constexpr row_id_type row_ids = sizeof(RowId) == 4 ? row_id_type::uint32 : row_id_type::uint64;
     return std::make_unique<built_windowed<RowId, Executor>>(
         typename built_windowed<RowId, Executor>::facts{info_.where, row_ids, value(), options_},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "raydex/core/joins/dominance.hpp"
 #include "src/interface/ordered_times.hpp"
@@ -16,7 +17,8 @@ template <class RowId, executor Executor>
 class built_ordered_times final : public ordered_times {
  public:
   built_ordered_times(backend where, const context& own, const column& times, const key_parts& by,
-                      const column* values) {
+                      const column* values)
+      : build_rows_(times.size) {
     const ordered_column one{times};
     const auto validity = validity_beside<Executor>(own, times, values, by);
     orders_.emplace(own, where == backend::optix ? backend::cuda : where, by, std::span(&one, 1),
@@ -27,22 +29,26 @@ class built_ordered_times final : public ordered_times {
     rows_ = order().template rows<RowId>();
   }
 
-  void find(const context& on, const column& times, const key_parts& by, const time_window& window,
+  void find(const context& on, const probes& batch, const key_parts& by, const time_window& window,
             void* begins, void* counts) const override {
-    const key_reach before{window.before, window.closed == closed_ends::right ||
-                                              window.closed == closed_ends::neither};
-    const key_reach after{
-        window.after, window.closed == closed_ends::left || window.closed == closed_ends::neither};
-    const auto validity = validity_beside<Executor>(on, times, nullptr, by);
+    const auto [before, after] = reaches_of(window);
+    const auto validity =
+        validity_beside<Executor>(on, batch.lower, batch.is_points ? nullptr : &batch.upper, by);
     buffer<std::uint64_t> most(on, 1);
     Executor::clear(on, most.data());
-    for_each_slice(times.size, [&](std::uint64_t first, std::uint64_t size) {
+    for_each_slice(batch.size(), [&, before = before, after = after](std::uint64_t first,
+                                                                     std::uint64_t size) {
       buffer<std::uint32_t> slots;
       const core::key_numbers keys = orders_->numbers_of(on, slice(by, first, size), slots);
       buffer<std::uint64_t> begin(on, size);
       buffer<std::uint64_t> end(on, size);
-      rank_near(on, order(), keys, slice(times, first, size), before, after, begin.data(),
-                end.data());
+      const column lower = slice(batch.lower, first, size);
+      if (batch.is_points) {
+        rank_near(on, order(), keys, lower, before, after, begin.data(), end.data());
+      } else {
+        order().rank(on, keys, lower, false, begin.data());
+        order().rank(on, keys, slice(batch.upper, first, size), true, end.data());
+      }
       Executor::for_each(on,
                          core::count_dominated<RowId>{
                              .end = end.data(),
@@ -58,9 +64,33 @@ class built_ordered_times final : public ordered_times {
     });
   }
 
+  bool find_own(const context& on, const time_window& window, void* begins,
+                void* counts) const override {
+    if (size_ != build_rows_ || !order().keeps_distances()) return false;
+    const auto [before, after] = reaches_of(window);
+    for_each_slice(
+        size_, [&, before = before, after = after](std::uint64_t first, std::uint64_t size) {
+          buffer<std::uint64_t> begin(on, size);
+          buffer<std::uint64_t> end(on, size);
+          order().rank_near_own(on, before, after, first, size, begin.data(), end.data());
+          Executor::for_each(on,
+                             core::put_own_range<RowId>{
+                                 begin.data(), end.data(), order().template rows<RowId>() + first,
+                                 static_cast<RowId*>(begins), static_cast<RowId*>(counts)},
+                             size);
+        });
+    return true;
+  }
+
  private:
+  static std::pair<key_reach, key_reach> reaches_of(const time_window& window) {
+    const closed_ends closed = window.closed;
+    return {{window.before, closed == closed_ends::right || closed == closed_ends::neither},
+            {window.after, closed == closed_ends::left || closed == closed_ends::neither}};
+  }
   const value_order<Executor>& order() const { return (*orders_)[0]; }
 
+  std::uint64_t build_rows_;
   std::optional<value_orders<Executor>> orders_;
 };
 

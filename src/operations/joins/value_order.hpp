@@ -20,6 +20,7 @@
 #include "src/interface/dispatch.hpp"
 #include "src/interface/located_index.hpp"
 #include "src/operations/joins/key_index.hpp"
+#include "src/operations/joins/key_ranges.hpp"
 #include "src/operations/joins/numbered_keys.hpp"
 #include "src/operations/joins/slices.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
@@ -63,7 +64,7 @@ struct keyed_values {
 // and then by ranks of the values. `by` is not empty and outlives it. Waits for the stream.
 template <executor Executor>
 keyed_values<Executor> number_above(const context& own, const key_parts& by,
-                                   std::span<const ordered_column> columns) {
+                                    std::span<const ordered_column> columns) {
   const std::uint64_t size = size_of(by);
   const bool strings = std::ranges::any_of(
       by, [](const key_part& part) { return std::holds_alternative<string_column>(part); });
@@ -114,7 +115,7 @@ class value_order {
   // Of the rows that `validity` marks, by value alone.
   value_order(const context& own, backend where, const ordered_column& of,
               const std::uint8_t* validity)
-      : where_(where), descending_(of.descending) {
+      : where_(where), descending_(of.descending), is_whole_(is_whole(of.values.format)) {
     column values = of.values;
     keyed_numbers turned;
     if (descending_) {
@@ -128,7 +129,11 @@ class value_order {
   // ascend, only the numbers of keys have to be sorted.
   value_order(const context& own, backend where, const ordered_column& of, const number_span& span,
               const core::key_numbers& keys, unsigned key_bits, const std::uint8_t* validity)
-      : where_(where), descending_(of.descending), span_(span), key_bits_(key_bits) {
+      : where_(where),
+        descending_(of.descending),
+        is_whole_(is_whole(of.values.format)),
+        span_(span),
+        key_bits_(key_bits) {
     if (span.ranked) ranked_ = build_pivot_tree(where, own, of.values);
     const keyed_numbers numbers = numbers_of(own, keys, of.values, descending_);
     order(own, column_of(numbers, validity),
@@ -175,6 +180,27 @@ class value_order {
     if (!descending_) return ordered_->rank(on, values, past, out);
     ordered_->rank(on, column_of(complement(on, values), values.validity), past, out);
   }
+  // Whether numbers are as far apart as the values of a key, which are integers.
+  bool keeps_distances() const { return is_whole_ && !ranked_ && !descending_; }
+  // The same as `rank` of what is near some of the rows, in their order: the range may be reversed
+  // where there are none. Numbers keep distances.
+  void rank_near_own(const context& on, const key_reach& before, const key_reach& after,
+                     std::uint64_t first, std::uint64_t size, std::uint64_t* begin,
+                     std::uint64_t* end) const {
+    dispatch_key(numbers_, [&]<class Number>() {
+      buffer<Number> lower(on, size);
+      buffer<Number> upper(on, size);
+      constexpr unsigned all_bits = 8 * sizeof(Number);
+      const unsigned value_bits = key_bits_ ? span_.bits : all_bits;
+      const core::near_number<Number> near{
+          static_cast<Number>(~Number{0} >> (all_bits - value_bits)),
+          before.template whole<Number>(), after.template whole<Number>()};
+      const auto* const codes = static_cast<const Number*>(ordered_->codes()) + first;
+      put_ranges<Executor>(on, column(format_of<Number>, codes, size), near, lower, upper);
+      ordered_->rank(on, column(lower), before.leaves_out_equal(), begin);
+      ordered_->rank(on, column(upper), !after.leaves_out_equal(), end);
+    });
+  }
   // How many rows come before those of each key, or before what follows them. Rows are in the order
   // of keys.
   void rank_of_keys(const context& on, const core::key_numbers& keys, std::uint64_t size, bool past,
@@ -201,6 +227,10 @@ class value_order {
   }
 
   unsigned bits() const { return *key_bits_ + span_.bits; }
+  static bool is_whole(key_format format) {
+    return format.type != key_type::float32 && format.type != key_type::float64 &&
+           format.type != key_type::bytes;
+  }
 
   static keyed_numbers complement(const context& on, const column& values) {
     return dispatch_key(values.format, [&]<class Key>() -> keyed_numbers {
@@ -212,6 +242,7 @@ class value_order {
   }
 
   void order(const context& own, const column& numbers, const entry_order& by) {
+    numbers_ = numbers.format;
     dispatch(numbers.format, row_ids_of(numbers.size), [&]<class Key, class RowId>() {
       auto sorted = Executor::template sort_column<Key, RowId>(own, numbers, std::nullopt, by);
       size_ = sorted.keys.size();
@@ -222,6 +253,8 @@ class value_order {
 
   backend where_;
   bool descending_;
+  bool is_whole_;  // integers
+  key_format numbers_;
   number_span span_;
   std::optional<unsigned> key_bits_;  // none: rows are ordered by value alone
   std::unique_ptr<index> ranked_;     // if ranks stand in the place of values

@@ -71,6 +71,22 @@ struct band_about {
   }
 };
 
+/// Makes of numbers that have a key above an integer the range of those of their key that are near.
+template <class Key>
+struct near_number {
+  Key mask;    ///< the bits of an integer
+  Key before;  ///< the largest distance to one side
+  Key after;   ///< and to the other one
+
+  /// The range of a number.
+  RAYDEX_HD interval<Key> operator()(Key number) const {
+    const Key low = number & mask;
+    const Key key = number - low;
+    return {low < before ? key : static_cast<Key>(number - before),
+            mask - low < after ? static_cast<Key>(key | mask) : static_cast<Key>(number + after)};
+  }
+};
+
 /// Which keys compare so with a probe.
 enum class side_of_probe : std::uint8_t {
   below,      ///< less
@@ -97,6 +113,23 @@ struct side_range {
         return {code, most};
     }
     return empty_range<Key>();
+  }
+};
+
+/// Writes, by row, where the rows of each of some ranks begin, and how many they are.
+template <class RowId>
+struct put_own_range {
+  const std::uint64_t* begin;  ///< of each rank
+  const std::uint64_t* end;    ///< of each rank
+  const RowId* rows;           ///< the row of each rank
+  RowId* begins;               ///< by row
+  RowId* counts;               ///< by row
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t rank) const {
+    const RowId row = rows[rank];
+    const std::uint64_t from = begin[rank];
+    begins[row] = static_cast<RowId>(from);
+    counts[row] = static_cast<RowId>(end[rank] < from ? 0 : end[rank] - from);
   }
 };
 

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Window joins: aggregates of the rows whose time is near."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from raydex import _raydex
+from raydex._array_libraries import HOST, as_times
+from raydex._arrow import HostCells
+from raydex._columns import Column, Source, column_of, look, refuse_strings, same_device
+from raydex._errors import InvalidArgument, InvalidType
+from raydex._joins import (
+    _both,
+    _Call,
+    _check_reach,
+    _natives,
+    _reach,
+    _together,
+    _within_64_bits,
+    pair_columns,
+)
+from raydex._keys import Key, format_of
+from raydex._times import Order
+
+# What each aggregate is built of.
+_PARTS = {
+    "sum": "sums", "mean": "sums", "count": None, "min": "minima", "max": "maxima", "first": "minima",
+    "last": "minima", "argmin": "minima", "argmax": "maxima",
+}  # fmt: skip
+_CLOSED = ("both", "left", "right", "neither")
+
+
+def join_window(
+    build: Any,
+    probe: Any,
+    values: Any = None,
+    *,
+    before: Any,
+    after: Any = 0,
+    aggregate: str | Sequence[str] = "sum",
+    by: Any = None,
+    build_by: Any = None,
+    probe_by: Any = None,
+    closed: str = "both",
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """For each probe row an aggregate of the build rows whose time lies in a window about its own, in a time that
+    does not depend on how many these are.
+
+        >>> import raydex
+        >>> raydex.join_window([1, 2, 4, 7], [2, 7], [10, 20, 30, 40], before=1, after=2)
+        array([60, 40])
+
+    Parameters
+    ----------
+    build, probe
+        Columns of times, or of other numbers, as of `join_asof`; neither need be sorted.
+    values
+        A column beside `build` of what is aggregated: numbers, or times for all but `sum` and `mean`. Without it
+        only `count` is answered.
+    before, after
+        The window: the times from `probe - before` to `probe + after`. Numbers, or for times a `timedelta`, as the
+        `tolerance` of `join_asof`; `numpy.inf` for no end.
+    aggregate
+        One or several of `sum`, `mean`, `count`, `min`, `max`; `first` and `last`, by time, of equal ones by row;
+        `argmin` and `argmax`, the build row of the smallest or largest value, of equal ones the first by time, then
+        by row.
+    build_by, probe_by, by
+        Columns of a key that has to be equal, as of `join_asof`.
+    closed
+        Which ends belong to a window: `both`, `left`, `right`, `neither`.
+
+    Returns
+    -------
+    array, or dict of arrays by name
+        One result a probe row. `count`, `argmin` and `argmax` are int64; `sum` as of `Aggregate.sum`, `mean`
+        float64, others in the dtype of the values, as `Aggregate.min` gives them. Of no row a count and a sum are
+        0, a row -1, and a mean, or a floating value, NaN, a time NaT; of integers `min`, `first` and `last` are
+        the largest number of their type, `max` the smallest: `count` tells.
+
+    A missing value belongs to no window, nor does a row with a missing time or key. NaN is a value, which comes
+    after all others: `raydex.masked(values, ~numpy.isnan(values))` has it missing.
+
+    Cost: a sort of the build rows, passes over the values in that order, two searches and a few reads a probe row;
+    less where `probe` and its key are the very objects given as `build`.
+    Sums are as exact as those of `Aggregate`. Raises as `join_asof`.
+    """
+    names = [aggregate] if isinstance(aggregate, str) else list(aggregate)
+    for name in names:
+        if name not in list(_PARTS):
+            raise InvalidArgument(f"aggregate: {name!r} is none of {', '.join(_PARTS)}")
+    if closed not in list(_CLOSED):
+        raise InvalidArgument(f"closed: {closed!r} is none of {', '.join(_CLOSED)}")
+    if by is not None:
+        if build_by is not None or probe_by is not None or not isinstance(by, tuple) or len(by) != 2:
+            raise InvalidArgument("by: give (build_by, probe_by), or these two by name")
+        build_by, probe_by = by
+    if (build_by is None) != (probe_by is None):
+        raise InvalidArgument("build_by: it is given with probe_by, or neither is")
+    times, probe_times = look("build", build), look("probe", probe)
+    same_device(times, probe_times)
+    call = _Call(times, device, stream)
+    cells = None if values is None else _values(values, times, names, call.stream)
+    if cells is None and names != ["count"] * len(names):
+        raise InvalidArgument("values: none are given; without them there is only count")
+    pair = _together([times, probe_times], call.stream)
+    refuse_strings(pair.columns[0])
+    own = probe is build and probe_by is build_by
+    build_key: list[Column] = []
+    probe_key: list[Column] = []
+    if build_by is not None:
+        built, probed = pair_columns(build_by, probe_by)
+        same_device(times, *built)
+        build_key, probe_key = _both(built, probed, call.stream)
+    reaches = [_reach(name, one, pair.key) for name, one in (("before", before), ("after", after))]
+    parts = {_PARTS[name] for name in names}
+    side = call.device.run(
+        _raydex.WindowJoin, call.device.backend, *call.context, pair.columns[0].native, _natives(build_key),
+        None if cells is None else cells.native, "sums" in parts, "minima" in parts, "maxima" in parts,
+    )  # fmt: skip
+    if pair.order is None:
+        found = call.device.run(
+            side.match, *call.context, pair.columns[1].native, _natives(probe_key),
+            *map(_within_64_bits, reaches), closed, own,
+        )  # fmt: skip
+    else:
+        ends = _ends(pair.columns[1], pair.order, reaches, closed, call.stream)
+        found = call.device.run(side.match_ranges, *call.context, *_natives(ends), _natives(probe_key))
+    size = pair.columns[1].size
+    key = None if cells is None else cells.key
+    results = {name: _ask(call, found, name, key, size) for name in names}
+    return results[names[0]] if isinstance(aggregate, str) else results
+
+
+def _values(values: Any, times: Source, names: list[str], stream: int) -> Column:
+    source = look("values", values)
+    same_device(times, source)
+    column = refuse_strings(column_of(source, stream))
+    if column.key.dtype is None or column.key.dtype.kind == "S":
+        raise InvalidType(f"values: they are {column.key}; aggregates are of numbers and times")
+    if column.key.time is not None and not {"sum", "mean"}.isdisjoint(names):
+        raise InvalidType(f"values: they are {column.key}; sums and means are of numbers")
+    if column.key.time is not None and times.library.device is not None:
+        raise InvalidType(f"values: they are {column.key}, on a GPU; give them as integers")
+    return column
+
+
+def _ends(column: Column, order: Order, reaches: list[Any], closed: str, stream: int) -> list[Column]:
+    """The ends of the numbers that are in the window of each probe."""
+    for name, reach in zip(("before", "after"), reaches):
+        _check_reach(name, reach)
+    before, after = reaches
+    probes = order.counts(1)
+    begin = order.positions(probes - before, "left" if closed in ("both", "left") else "right")
+    end = order.positions(probes + after, "right" if closed in ("both", "right") else "left")
+    sources = [Source("probe", one, HOST, HostCells(one, column.kept[1])) for one in (begin, end - 1)]
+    return [column_of(one, stream) for one in sources]
+
+
+def _ask(call: _Call, found: _raydex.Windowed, name: str, key: Key | None, size: int) -> Any:
+    def answer(name: str, dtype: str, *format_: Any) -> Any:
+        out = call.library.empty(size, dtype, call.stream)
+        call.device.run(getattr(found, name), *call.context, *format_, call.library.address(out))
+        return out
+
+    if name in ("count", "argmin", "argmax"):
+        return answer(name, "int64")
+    if name == "mean":
+        return answer(name, "float64")
+    assert key is not None and key.dtype is not None
+    native = _raydex.Format(format_of(key))
+    if name == "sum":
+        return answer(name, {"u": "uint64", "i": "int64", "f": "float64"}[key.dtype.kind], native)
+    if key.time is None:
+        return answer(name, key.dtype.name, native)
+    times = as_times(answer(name, "int64" if key.dtype.kind in "mM" else key.dtype.name, native), key.time.dtype)
+    return np.where(answer("count", "int64") != 0, times, np.array("NaT", times.dtype))
+
+
+def rolling(
+    times: Any,
+    values: Any = None,
+    *,
+    window: Any,
+    aggregate: str | Sequence[str] = "sum",
+    by: Any = None,
+    closed: str = "right",
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """For each row an aggregate of the rows of its key in the window up to its time: `join_window` of a table with
+    itself, with `before=window`. As in pandas and Polars the default leaves out rows at the early end. Rows need not
+    be sorted; later rows of the same time belong to the window, as in `rolling_sum_by` of Polars.
+    """
+    keys = {} if by is None else {"by": (by, by)}
+    return join_window(
+        times, times, values, before=window, aggregate=aggregate, closed=closed, device=device, stream=stream, **keys
+    )
