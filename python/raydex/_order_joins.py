@@ -367,7 +367,9 @@ def join_range(
     lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
     build_by, probe_by = _keys_of(by, build_by, probe_by)
     if (build_upper is not None or build_by is not None) and (structure != "auto" or options):
-        raise InvalidArgument("structure: intervals and joins by a key have one of their own; leave it and options out")
+        raise InvalidArgument(
+            "structure: intervals have one of their own, and so have joins by a key; leave it and options out"
+        )
     if build_upper is not None:
         return _join_ends(
             [look("build", build), look("build_upper", build_upper)], [look("probe", probe)], how, None, closed,

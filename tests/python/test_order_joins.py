@@ -355,7 +355,7 @@ def test_refusals():
     for call, text in (
         (lambda: raydex.join_range(one, one, distance=1, closed="left"), "closed: it goes with build_upper"),
         (lambda: raydex.join_range(one, one, build_upper=one, closed="open"), "closed: 'open' is none of both, left"),
-        (lambda: raydex.join_range(one, one, distance=1, by=(one, one), structure="btree"), "structure: intervals and"),
+        (lambda: raydex.join_range(one, one, distance=1, by=(one, one), structure="btree"), "structure: intervals"),
         (lambda: raydex.join_range(one, one, distance=1, by=one), r"by: give \(build_by, probe_by\)"),
         (lambda: raydex.join_range(one, one, distance=1, build_by=one), "build_by: it is given with probe_by"),
         (lambda: raydex.join_range(one, one, distance=-1, by=(one, one)), "distance: -1"),
