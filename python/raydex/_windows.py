@@ -84,7 +84,7 @@ def join_window(
         the largest number of their type, `max` the smallest: `count` tells.
 
     A missing value belongs to no window, nor does a row with a missing time or key. NaN is a value, which comes
-    after all others: `raydex.masked(values, ~numpy.isnan(values))` has it missing.
+    after all others: `numpy.ma.masked_invalid(values)` has it missing.
 
     Cost: a sort of the build rows, passes over the values in that order, two searches and a few reads a probe row;
     less where `probe` and its key are the very objects given as `build`.

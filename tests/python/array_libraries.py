@@ -85,6 +85,8 @@ class Elsewhere(Library):
             return Remote(self, found)
         if isinstance(found, tuple):
             return type(found)(*map(self._back, found))
+        if isinstance(found, dict):
+            return {name: self._back(one) for name, one in found.items()}
         return None if found is None else self.get(found)[()]
 
 

@@ -24,7 +24,8 @@ def by_duckdb(build, probe, names, before, after, closed):
     con = duckdb.connect()
     con.register("build_table", build)
     con.register("probe_table", probe)
-    con.execute("create table b as select *, row_number() over () - 1 as br from build_table where v is not null")
+    con.execute("create table b as select *, row_number() over () - 1 as br from build_table")
+    con.execute("delete from b where v is null")
     con.execute("create table p as select *, row_number() over () - 1 as pr from probe_table")
     lower, upper = CLOSED[closed]
     keys = "".join(f" and b.{name} = p.{name}" for name in names)
@@ -66,17 +67,13 @@ def test_all_aggregates_as_duckdb_has_them(library, random, names, closed):
             "n": pa.array(random.integers(0, 5, rows).astype("int32"), mask=holes[1]),
             "s": pa.array([f"{i:05d} of many" for i in random.integers(0, 4, rows)]),
             "w": pa.array(random.choice([-2**63, 5, 2**63 - 1], rows)),
-            "v": pa.array(random.integers(-100, 100, rows).astype(kind), mask=holes[2]),
+            "v": pa.array(random.integers(0 if kind == "uint64" else -100, 100, rows).astype(kind), mask=holes[2]),
         })
 
-    for kind in ("int32", "uint64", "float64", "float32"):
-        if kind == "uint64":
-            random = np.random.default_rng(5)
-        build, probe = table(300), table(200)
-        if kind == "uint64":
-            build = build.set_column(4, "v", pa.array(np.abs(random.integers(0, 100, 300)).astype(kind)))
+    for kind in random.permutation(["int32", "uint64", "float64", "float32"])[:2]:
+        build, probe = table(300), table(200).drop_columns(["v"])
         by = ([build[name] for name in names], [probe[name] for name in names]) if names else None
-        for before, after in ((0, 0), (7, 0), (20, 5)):
+        for before, after in ((0, 0), (20, 5)):
             found = library.join_window(build["t"], probe["t"], build["v"], before=before, after=after, by=by,
                                         aggregate=ALL, closed=closed)
             check(found, by_duckdb(build, probe, names, before, after, closed), np.empty(0, kind))
@@ -184,7 +181,7 @@ def test_nan_is_a_value_unless_it_is_masked():
     values = np.array([1.0, np.nan, 3.0])
     found = raydex.join_window([1, 2, 3], [3], values, before=5, aggregate=["sum", "min", "max"])
     assert np.isnan(found["sum"][0]) and found["min"][0] == 1 and np.isnan(found["max"][0])
-    there = raydex.masked(values, ~np.isnan(values))
+    there = np.ma.masked_invalid(values)
     assert raydex.join_window([1, 2, 3], [3], there, before=5).tolist() == [4]
 
 

@@ -101,24 +101,10 @@ class ranked_values {
     with_rank_ranges<Executor>(on, found, part, probes, [&](const raydex::probes& asked) {
       of(largest).minimum(on, asked, {code_format(), out, probes});
     });
-    const auto decode = [&]<class Value>(Value) {
+    dispatch_key(format_, [&]<class Code>() {
       Executor::for_each(
-          on, core::decode_values<Value>{static_cast<encoded_t<Value>*>(out), largest}, probes);
-    };
-    switch (format_.type) {
-      case key_type::int32:
-        return decode(std::int32_t{});
-      case key_type::uint32:
-        return decode(std::uint32_t{});
-      case key_type::int64:
-        return decode(std::int64_t{});
-      case key_type::uint64:
-        return decode(std::uint64_t{});
-      case key_type::float32:
-        return decode(float{});
-      default:
-        return decode(double{});
-    }
+          on, core::decode_values<Code>{static_cast<Code*>(out), format_.type, largest}, probes);
+    });
   }
   // Its rank, of equal ones the first, or `no_position`.
   void rank_of_extreme(const context& on, const ranks& found, std::uint64_t probes, bool largest,

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "raydex/core/aggregates/prefix_sums.hpp"
 #include "raydex/core/config.hpp"
@@ -32,15 +33,30 @@ struct put_value_code {
 };
 
 /// Has codes be values again, where they are.
-template <class Value>
+template <class Code>
 struct decode_values {
-  encoded_t<Value>* codes;  ///< one a probe
-  bool largest;             ///< whether they are in the opposite order
+  Code* codes;    ///< one a probe
+  key_type type;  ///< of the values
+  bool largest;   ///< whether they are in the opposite order
 
   /// Decodes one.
   RAYDEX_HD void operator()(std::uint64_t probe) const {
-    const encoded_t<Value> code = codes[probe];
-    const auto value = decode<Value>(largest ? static_cast<encoded_t<Value>>(~code) : code);
+    const Code code = largest ? static_cast<Code>(~codes[probe]) : codes[probe];
+    switch (type) {
+      case key_type::int32:
+      case key_type::int64:
+        return put(probe, decode<std::make_signed_t<Code>>(code));
+      case key_type::float32:
+      case key_type::float64:
+        return put(probe, decode<std::conditional_t<sizeof(Code) == 8, double, float>>(code));
+      default:
+        codes[probe] = code;
+    }
+  }
+
+ private:
+  template <class Value>
+  RAYDEX_HD void put(std::uint64_t probe, const Value& value) const {
     *reinterpret_cast<Value*>(codes + probe) = value;
   }
 };
