@@ -13,17 +13,10 @@ from raydex._array_libraries import HOST, as_times
 from raydex._arrow import HostCells
 from raydex._columns import Column, Source, column_of, look, refuse_strings, same_device
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._joins import (
-    _both,
-    _Call,
-    _check_reach,
-    _natives,
-    _reach,
-    _together,
-    _within_64_bits,
-    pair_columns,
-)
+from raydex._joined import Call
+from raydex._joins import natives
 from raydex._keys import Key, format_of
+from raydex._order_joins import _by, _check_reach, _keys_of, _ordered, _reach, _within_64_bits
 from raydex._times import Order
 
 # What each aggregate is built of.
@@ -96,41 +89,32 @@ def join_window(
             raise InvalidArgument(f"aggregate: {name!r} is none of {', '.join(_PARTS)}")
     if closed not in list(_CLOSED):
         raise InvalidArgument(f"closed: {closed!r} is none of {', '.join(_CLOSED)}")
-    if by is not None:
-        if build_by is not None or probe_by is not None or not isinstance(by, tuple) or len(by) != 2:
-            raise InvalidArgument("by: give (build_by, probe_by), or these two by name")
-        build_by, probe_by = by
-    if (build_by is None) != (probe_by is None):
-        raise InvalidArgument("build_by: it is given with probe_by, or neither is")
+    build_by, probe_by = _keys_of(by, build_by, probe_by)
     times, probe_times = look("build", build), look("probe", probe)
     same_device(times, probe_times)
-    call = _Call(times, device, stream)
+    call = Call(times, device, stream)
     cells = None if values is None else _values(values, times, names, call.stream)
     if cells is None and names != ["count"] * len(names):
         raise InvalidArgument("values: none are given; without them there is only count")
-    pair = _together([times, probe_times], call.stream)
-    refuse_strings(pair.columns[0])
+    pair = _ordered([times, probe_times], call.stream)
     own = probe is build and probe_by is build_by
-    build_key: list[Column] = []
-    probe_key: list[Column] = []
-    if build_by is not None:
-        built, probed = pair_columns(build_by, probe_by)
-        same_device(times, *built)
-        build_key, probe_key = _both(built, probed, call.stream)
+    build_key, probe_key = _by(times, build_by, probe_by, call.stream)
     reaches = [_reach(name, one, pair.key) for name, one in (("before", before), ("after", after))]
+    if None in reaches:
+        raise InvalidType(f"before: {before!r}, and after: {after!r}; give a distance of {pair.key} each")
     parts = {_PARTS[name] for name in names}
     side = call.device.run(
-        _raydex.WindowJoin, call.device.backend, *call.context, pair.columns[0].native, _natives(build_key),
+        _raydex.WindowJoin, call.device.backend, *call.context, pair.columns[0].native, natives(build_key),
         None if cells is None else cells.native, "sums" in parts, "minima" in parts, "maxima" in parts,
     )  # fmt: skip
     if pair.order is None:
         found = call.device.run(
-            side.match, *call.context, pair.columns[1].native, _natives(probe_key),
+            side.match, *call.context, pair.columns[1].native, natives(probe_key),
             *map(_within_64_bits, reaches), closed, own,
         )  # fmt: skip
     else:
         ends = _ends(pair.columns[1], pair.order, reaches, closed, call.stream)
-        found = call.device.run(side.match_ranges, *call.context, *_natives(ends), _natives(probe_key))
+        found = call.device.run(side.match_ranges, *call.context, *natives(ends), natives(probe_key))
     size = pair.columns[1].size
     key = None if cells is None else cells.key
     results = {name: _ask(call, found, name, key, size) for name in names}
@@ -162,7 +146,7 @@ def _ends(column: Column, order: Order, reaches: list[Any], closed: str, stream:
     return [column_of(one, stream) for one in sources]
 
 
-def _ask(call: _Call, found: _raydex.Windowed, name: str, key: Key | None, size: int) -> Any:
+def _ask(call: Call, found: _raydex.Windowed, name: str, key: Key | None, size: int) -> Any:
     def answer(name: str, dtype: str, *format_: Any) -> Any:
         out = call.library.empty(size, dtype, call.stream)
         call.device.run(getattr(found, name), *call.context, *format_, call.library.address(out))

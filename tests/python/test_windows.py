@@ -200,6 +200,7 @@ def test_refusals():
     refused("after: -3", [1], [1], [1], after=-3)
     refused("before: 0.5", [1], [1], [1], before=0.5)
     refused("before: 'far' is no distance", [1], [1], [1], before="far", error=raydex.InvalidType)
+    refused("after: None", [1], [1], [1], after=None, error=raydex.InvalidType)
     refused("values: they are", [1], [1], ["a"], error=raydex.InvalidType)
     days = np.array(["2024-01-01"], "M8[D]")
     refused("sums and means are of numbers", [1], [1], days, error=raydex.InvalidType)
