@@ -161,5 +161,7 @@ class TestFaults:
 
     def test_a_process_that_sends_nothing(self, tmp_path):
         error, seconds, later = run("silent", 2, tmp_path, timeout=2.0, limit=60.0)[0]
-        assert error[0] == later[0] == "ExchangeError" and "sent nothing for 2.0 seconds" in error[1]
+        assert error[0] == later[0] == "ExchangeError"
+        # The silent one gives up if it sees first that it was sent what it did not ask for.
+        assert "sent nothing for 2.0 seconds" in error[1] or "another process gave it up" in error[1]
         assert seconds < 5
