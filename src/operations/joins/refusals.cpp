@@ -28,9 +28,10 @@ void refuse_hashes(unsigned tried) {
 }
 
 void refuse_ranked_values(std::uint64_t rows) {
-  throw unsupported(fmt::format(
-      "by: {} rows are too many for keys that do not fit 64 bits beside the value; up to {} are not",
-      rows, not_found<std::uint32_t> - 1));
+  throw unsupported(
+      fmt::format("by: {} rows are too many for keys that do not fit 64 bits beside the value; up "
+                  "to {} are not",
+                  rows, not_found<std::uint32_t> - 1));
 }
 
 }  // namespace raydex

@@ -117,7 +117,8 @@ struct put_codes {
   RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from[i]; }
 };
 
-/// Writes the complements of a column's codes, which are in the reverse order; of missing cells any.
+/// Writes the complements of a column's codes, which are in the reverse order; of missing cells
+/// any.
 template <class Key>
 struct put_complements {
   encoded_column<Key> from;  ///< the column
