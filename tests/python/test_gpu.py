@@ -317,6 +317,24 @@ def test_joins(gpu, random):
     same(gpu, found.build, raydex.join_range(build, probe, build_upper=build + 5).build)
 
 
+def test_window_joins(gpu, random):
+    names = ["sum", "mean", "count", "min", "max", "first", "last", "argmin", "argmax"]
+    times = random.integers(0, 2_000, 1_000), random.integers(-100, 2_100, 1_500)
+    by = random.integers(0, 5, 1_000), random.integers(0, 6, 1_500)
+    for values in (random.integers(-50, 50, 1_000), (random.integers(0, 50, 1_000) / 4).astype("float32")):
+        for closed in ("both", "right"):
+            asked = {"before": 20, "after": 3, "aggregate": names, "closed": closed}
+            expected = raydex.join_window(*times, values, by=by, **asked)
+            found = raydex.join_window(*map(gpu.put, times), gpu.put(values), by=tuple(map(gpu.put, by)), **asked)
+            for name in names:
+                same(gpu, found[name], expected[name], expected[name].dtype)
+        expected = raydex.rolling(times[0], values, window=50, by=by[0], aggregate=names)
+        found = raydex.rolling(gpu.put(times[0]), gpu.put(values), window=50, by=gpu.put(by[0]), aggregate=names)
+        for name in names:
+            same(gpu, found[name], expected[name])
+    assert gpu.get(raydex.join_window(*map(gpu.put, times), before=np.inf, aggregate="count")).sum() > 0
+
+
 def test_joins_by_order(gpu, random):
     sides = [[random.integers(0, 900, rows), random.integers(50, 950, rows)] for rows in (600, 700)]
     by = [random.integers(0, 4, rows) for rows in (600, 700)]

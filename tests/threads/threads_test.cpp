@@ -14,6 +14,7 @@
 #include "raydex/join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
+#include "raydex/window_join.hpp"
 #include "tests/support/answers.hpp"
 #include "tests/support/random.hpp"
 
@@ -214,6 +215,7 @@ TEST(other_join_threads, match_at_once) {
   const auto band = build_join(backend::cpu, at, {times});
   const auto intervals = build_interval_join(backend::cpu, at, times, times);
   const auto closest = build_asof_join(backend::cpu, at, times, {times, times});
+  const auto windows = build_window_join(backend::cpu, at, times, {times}, times);
   using answer = std::vector<std::vector<std::uint32_t>>;
   const auto ask = [&](const context& on) {
     const auto rows = [&](const joined& found) {
@@ -227,6 +229,8 @@ TEST(other_join_threads, match_at_once) {
     all.push_back(rows(*intervals->match(on, column(asked), join_kind::inner)));
     all.emplace_back(probe_count);
     closest->match(on, column(asked), {column(asked), column(asked)}, {}, all.back());
+    all.emplace_back(probe_count);
+    windows->match(on, column(asked), {column(asked)}, time_window{})->argmax(on, all.back());
     return all;
   };
   const answer alone = ask(at);

@@ -101,7 +101,7 @@ struct put_row_at {
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t probe) const {
     const RowId count = found.counts[probe];
-    RowId row = static_cast<RowId>(-1);
+    auto row = static_cast<RowId>(-1);
     if (count != 0) {
       std::uint64_t rank = found.begins[probe];
       if (last) rank += count - 1;
