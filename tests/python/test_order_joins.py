@@ -352,6 +352,14 @@ def test_empty_tables(sizes):
 
 def test_refusals():
     one = np.array([1])
+    for how in ("right", "full"):
+        for call in (
+            lambda how=how: raydex.join_range(one, one, how, distance=1, by=(one, one)),
+            lambda how=how: raydex.join_intervals((one, one), one, how),
+            lambda how=how: raydex.join_where((one, one), (one, one), ("<", "<"), how),
+        ):
+            with pytest.raises(raydex.Unsupported, match=f"how: '{how}'; here joins are inner, left, semi or anti"):
+                call()
     for call, text in (
         (lambda: raydex.join_range(one, one, distance=1, closed="left"), "closed: it goes with build_upper"),
         (lambda: raydex.join_range(one, one, build_upper=one, closed="open"), "closed: 'open' is none of both, left"),
@@ -371,7 +379,7 @@ def test_refusals():
         (lambda: raydex.join_where((one, one), (one, one), "<"), "compare: '<' are no two comparisons"),
         (lambda: raydex.join_where((one, one), (one, one), ("<", "==")), "compare: '==' is none of"),
         (lambda: raydex.join_where((one, one), one, ("<", "<")), r"probe: give a pair of columns, \(x, y\)"),
-        (lambda: raydex.join_where((one, one), (one, one), ("<", "<"), "outer"), "how: 'outer' is none of"),
+        (lambda: raydex.join_where((one, one), (one, one), ("<", "<"), "each"), "how: 'each' is none of"),
     ):
         with pytest.raises(ValueError, match=text):
             call()
