@@ -41,10 +41,10 @@ inline constexpr std::size_t most_key_parts = 16;
 enum class join_kind : std::uint8_t {
   inner,  ///< each pair of a probe row and a build row that match
   left,   ///< the same, and probe rows without a match, beside `not_found`
-  right,  ///< inner, then build rows without a match, beside `not_found`; of equal keys only
-  full,   ///< left, then the same; of equal keys only
   semi,   ///< probe rows with a match, once each
-  anti    ///< probe rows without one
+  anti,   ///< probe rows without one
+  right,  ///< inner, then build rows without a match, beside `not_found`; of equal keys only
+  full    ///< left, then the same; of equal keys only
 };
 
 /// How a build key compares with the probe: `less` asks for build keys less than the probe.
@@ -86,7 +86,7 @@ class key_distance {
   double real_;
 };
 
-/// The name of a kind of join: `inner left right full semi anti`.
+/// The name of a kind of join: `inner left semi anti right full`.
 RAYDEX_EXPORT std::string_view to_string(join_kind kind);
 
 /// Where rows of a join are written: two arrays of row numbers of one type, which gather the rows

@@ -223,7 +223,7 @@ void match_asof(const asof_handle& self, const session& from, address stream, co
 
 join_kind kind_of(const std::string& how) {
   if (how == "outer") return join_kind::full;  // as pandas calls it
-  return named<join_kind>("how", how, std::array{"inner", "left", "right", "full", "semi", "anti"});
+  return named<join_kind>("how", how, std::array{"inner", "left", "semi", "anti", "right", "full"});
 }
 
 void bind_joins(nb::module_& to) {
