@@ -265,7 +265,7 @@ TEST_F(join_arguments, of_closest_times) {
   refused([&] { tested->match(at_, times, {}, {}, rows); }, {"by", "0 columns"});
   refused([&] { tested->match(at_, times, {strings_, strings_}, {}, rows); }, {"by", "2 columns"});
   refused([&] { tested->match(at_, times, {column(keys_)}, {}, rows); }, {"by", "strings"});
-  refused([&] { tested->match(at_, column(few_), by, {}, rows); }, {"by", "3 rows", "2 times"});
+  refused([&] { tested->match(at_, column(few_), by, {}, rows); }, {"by", "3 rows", "have 2"});
   rows32 few(2);
   refused([&] { tested->match(at_, times, by, {}, few); }, {"out", "2", "3"});
   refused([&] { tested->match(at_, times, by, {}, row_id_span(row_id_type::uint32, nullptr, 3)); },
