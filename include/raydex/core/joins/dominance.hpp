@@ -44,8 +44,9 @@ struct put_ranks {
 /// each. Each level can be read up to a multiple of 32 entries.
 template <class Rank>
 struct rank_tree {
-  static constexpr unsigned fan_out = 8;       ///< entries below one
-  static constexpr unsigned most_levels = 21;  ///< above the ranks
+  static constexpr unsigned fan_out_bits = 3;
+  static constexpr unsigned fan_out = 1U << fan_out_bits;  ///< entries below one
+  static constexpr unsigned most_levels = 21;              ///< above the ranks
 
   const Rank* ranks;                           ///< by place
   const Rank* rows;                            ///< the row of each place
@@ -54,11 +55,9 @@ struct rank_tree {
   unsigned levels;                             ///< how many
   std::uint64_t begins[most_levels + 1] = {};  ///< where each level begins in `largest`
 
-  /// Entries of a level; level 0 are the ranks.
+  /// Entries of a level over some ranks; level 0 are the ranks.
   RAYDEX_HD static constexpr std::uint64_t size_of(std::uint64_t size, unsigned level) {
-    for (unsigned l = 0; l < level; ++l)
-      size = (size + fan_out - 1) / fan_out;
-    return size;
+    return size == 0 ? 0 : ((size - 1) >> (level * fan_out_bits)) + 1;
   }
   /// How many levels so many ranks take: the last one has at most `fan_out` entries.
   static constexpr unsigned levels_of(std::uint64_t size) {
