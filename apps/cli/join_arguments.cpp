@@ -247,8 +247,10 @@ join_request parse_join(const join_arguments& given) {
     asked.closed =
         parse_word<closed_ends>("closed", given.closed, {"both", "left", "right", "neither"});
   }
-  if (!given.how.empty())
-    asked.kind = parse_word<join_kind>("how", given.how, {"inner", "left", "semi", "anti"});
+  if (!given.how.empty()) {
+    io::check_word("how", given.how, std::vector<std::string>{"inner", "left", "semi", "anti"});
+    asked.kind = parse_join_kind(given.how).kind;
+  }
   check_counts(asked.build, asked.probe, "");
   check_counts(asked.build_by, asked.probe_by, "-by");
   const std::size_t columns = asked.method == join_method::compared2 ? 2 : 1;
