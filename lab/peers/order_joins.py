@@ -62,22 +62,42 @@ UNIVERSE = {"int32": 1 << 29, "int64": 1 << 40}  # keys and times are less
 # The calls of raydex; `device` is where it joins. Columns come from memory of the host and go back there.
 
 
-def overlaps(build, probe, by, device, lazy=False):
-    return raydex.join_intervals(
-        build, probe, relation="overlaps", closed="left", by=by, lazy=lazy, device=device)
+def at(device, *columns):
+    """Columns where they are joined."""
+    if device == "cpu":
+        return columns
+    import cupy
+
+    return tuple(map(cupy.asarray, columns))
+
+
+def back(found):
+    """An array in memory of the host."""
+    return found if isinstance(found, np.ndarray) else found.get()
+
+
+def rows_of(found):
+    return raydex.JoinRows(*map(back, found))
+
+
+def overlaps(build, probe, by, device, counted=False):
+    found = raydex.join_intervals(
+        at(device, *build), at(device, *probe), relation="overlaps", closed="left", by=at(device, *by), lazy=counted)
+    return back(found.counts()) if counted else rows_of(found)
 
 
 def inequalities(build, probe, device):
-    return raydex.join_where(build, probe, compare=("<", ">="), device=device)
+    return rows_of(raydex.join_where(at(device, *build), at(device, *probe), compare=("<", ">=")))
 
 
 def band(build, probe, distance, device):
-    return raydex.join_range(build, probe, distance=distance, device=device)
+    return rows_of(raydex.join_range(*at(device, build, probe), distance=distance))
 
 
 def window_sums(times, values, groups, before, device):
-    return raydex.join_window(
-        times, times, values, before=before, after=0, aggregate="sum", by=(groups, groups), device=device)
+    times, values, groups = at(device, times, values, groups)
+    return back(raydex.join_window(
+        times, times, values, before=before, after=0, aggregate="sum", by=(groups, groups)))
 
 
 class Case(NamedTuple):
@@ -215,12 +235,15 @@ def cases_of_intervals(random, sizes, dtype, order, device):
 
 
 def intervals_by_raydex(device, counted, exons, reads, _):
-    import polars
+    # Strings are joined where they are; to a GPU go numbers.
+    names = [one.chromosome for one in (exons, reads)]
+    if device == "cpu":
+        import polars
 
-    names = [polars.Series(one.columns(["name"])["name"]) for one in (exons, reads)]
+        names = [polars.Series(one.columns(["name"])["name"]) for one in (exons, reads)]
     ends = [(one.lower, one.upper) for one in (exons, reads)]
     if counted:
-        return lambda: overlaps(*ends, tuple(names), device, lazy=True).counts(), np.asarray
+        return lambda: overlaps(*ends, tuple(names), device, counted), np.asarray
     return pairs_by_raydex(lambda: overlaps(*ends, tuple(names), device), len(reads.lower))
 
 
