@@ -52,8 +52,7 @@ class RAYDEX_EXPORT range_join {
   /// For implementations: over values of a format.
   range_join(key_format format, std::vector<std::optional<key_format>> by)
       : format_(format), by_(std::move(by)) {}
-  /// Answers all kinds of `match`; of `batch`, `distance` and `how` one is given, the latter two
-  /// with `probe`.
+  /// What a batch asks for.
   struct request {
     join_kind kind;                             ///< which rows
     const key_parts* by;                        ///< keys
@@ -62,6 +61,7 @@ class RAYDEX_EXPORT range_join {
     std::optional<key_distance> distance = {};  ///< a distance, or
     std::optional<comparison> how = {};         ///< a comparison
   };
+  /// Answers all kinds of `match`.
   virtual std::unique_ptr<joined> do_match(const context& on, const request& what) const = 0;
   join_info info_;  ///< what `info` returns
 

@@ -24,7 +24,7 @@ class dominance {
   dominance(const context& own, const value_order<Executor>& places,
             const value_order<Executor>& ranks, std::uint64_t table_rows)
       : ranks_(own, in_blocks(places.size())) {
-    const RowId* const rows = places.template rows<RowId>();
+    const auto* const rows = places.template rows<RowId>();
     tree_.rows = rows;
     tree_.size = places.size();
     {

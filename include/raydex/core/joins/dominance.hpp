@@ -44,7 +44,7 @@ struct put_ranks {
 /// each. Each level can be read up to a multiple of 32 entries.
 template <class Rank>
 struct rank_tree {
-  static constexpr unsigned fan_out_bits = 3;
+  static constexpr unsigned fan_out_bits = 3;              ///< of `fan_out`
   static constexpr unsigned fan_out = 1U << fan_out_bits;  ///< entries below one
   static constexpr unsigned most_levels = 21;              ///< above the ranks
 
@@ -378,7 +378,7 @@ class dominated_writer : public tile_writer<Out> {
  public:
   /// Bytes of scratch: where rows end, and a handful for each thread.
   static constexpr std::size_t most_scratch_bytes =
-      tile_ends::scratch_bytes + most_teams * team_lanes * stride * sizeof(RowId);
+      tile_ends::scratch_bytes + sizeof(RowId) * most_teams * team_lanes * stride;
   /// See `most_scratch_bytes`.
   RAYDEX_HD static std::size_t scratch_bytes() { return most_scratch_bytes; }
 
