@@ -163,7 +163,7 @@ def wrong_arguments(engine):
             raydex.sharded.build, np.arange(5, dtype="int32" if odd else "int64"), engine=engine),
         "structure": _error_of(raydex.sharded.build, keys, "direct" if odd else "btree", engine=engine),
         "any length": _error_of(raydex.sharded.build, np.array(["a"]) if odd else keys, engine=engine),
-        "join": _error_of(raydex.sharded.join, keys, keys, "outer" if odd else "inner", engine=engine),
+        "join": _error_of(raydex.sharded.join, keys, keys, "sideways" if odd else "inner", engine=engine),
         "join types": _error_of(
             raydex.sharded.join, keys, np.array([b"a"]) if odd else keys, engine=engine),
     }
