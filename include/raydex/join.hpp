@@ -333,7 +333,7 @@ struct asof_options {
 /// only the bits of the keys if the times ascend. *Cost* of a probe: a search, or two for
 /// `nearest`; with keys in a table a look there, with ranks a search more for each. *Memory*: a
 /// `pivot_tree` over the times, or with keys 12 bytes a row (8 where 32 bits suffice) and a
-/// fifteenth of it. A row whose time or key is missing matches nothing. Times are numbers; NaN is a
+/// thirtieth of it. A row whose time or key is missing matches nothing. Times are numbers; NaN is a
 /// time after all others, farther from them than any tolerance. Of build rows of one time
 /// `backward` takes the last one and `forward` the first one, also if it is the probe's time, as
 /// pandas and Polars do; `nearest` the last one, or the first one if the time is after the probe's,

@@ -4,8 +4,11 @@
 ///
 /// In all of them `by` are the columns of a key that has to be equal, none if there is none; `by`
 /// of a batch has the formats of the build side's. A row with a missing value in any column matches
-/// nothing. Values are compared in the order of keys, in which NaN comes last. Errors are those of
-/// `join`; columns of `by` must outlive the build side, others need not.
+/// nothing. Values are compared in the order of keys, in which NaN comes last. Columns of `by` must
+/// outlive the build side, others need not. *Streams, threads, errors*: as for `join`. What is
+/// built when it is first needed comes from the memory and lies on the stream of the build, which
+/// have to be there still; the call waits for that stream, and may throw `out_of_memory`. Keys that
+/// do not fit 64 bits beside the values throw `unsupported` from about 2^32 rows on.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +29,8 @@ namespace raydex {
 /// *Method*: the rows in the order of keys and values, as numbers that have the key above the value
 /// and the bits that both span, see `asof_join`; a range is two searches. *Cost* of the build: two
 /// passes and a sort; of a probe, two searches; of a match, a read and a write. *Memory*: 12 bytes
-/// a build row, 8 if 32 bits suffice, and a fifteenth of it. Rows are ordered by probe row, then by
+/// a build row, 8 if 32 bits suffice, and a thirtieth of it; up to 32 more if keys are strings, or
+/// too long to fit beside values. Rows are ordered by probe row, then by
 /// value, then by build row.
 class RAYDEX_EXPORT range_join {
  public:
@@ -91,18 +95,20 @@ enum class interval_relation : std::uint8_t {
 ///
 /// *Method*: two orders of the intervals, by lower and by upper end. What is asked for are the
 /// first ones of an order, as many as one rank tells, whose rank in the other order is not below a
-/// second rank. For points and overlaps two ranks tell how many these are. For others, and to
-/// divide the many matches of one probe among threads, a wavelet matrix over the ranks (a bit a
-/// level and interval, built when it is first needed) counts them and finds the k-th one. A tree of
-/// largest ranks leads from one match to the next. *Cost* of a probe: two searches, and where the
-/// matrix counts, two reads for each bit of the number of intervals; of a match, a read or a few,
-/// in whatever way matches are spread over probes. *Memory* an interval: twice that of a
-/// `range_join`, and 4 bytes; the matrix takes 2 bits for each bit of their number. Rows are
-/// ordered by probe row, then by lower end, `within` by upper end, then by build row.
+/// second rank. For points and overlaps two ranks tell how many these are, unless some interval has
+/// equal ends that are open. For others, and to divide the many matches of one probe among threads,
+/// a wavelet matrix over the ranks (a bit a level and interval, built when it is first needed)
+/// counts them and finds the k-th one. A tree of largest ranks leads from one match to the next.
+/// *Cost* of a probe: two searches, and where the matrix counts, two reads for each bit of the
+/// number of intervals; per match one or a few reads, however unevenly matches are spread over the
+/// probes. *Memory* an interval: twice that of a `range_join`, and 4.6 bytes; what is built when it
+/// is first needed is not in `info`: the matrix, 2 bits for each bit of their number and, while it
+/// is built, 8 bytes, and for `within` 4.6 bytes and a matrix of its own. Rows are ordered by probe
+/// row, then by lower end, `within` by upper end, then by build row.
 ///
 /// Intervals whose lower end is above the upper one match nothing, on either side. An interval
-/// whose ends are equal contains its point if both ends are closed, and none if one is open; it
-/// overlaps, by the comparisons above, what it lies strictly inside.
+/// whose ends are equal contains its point if both ends are closed, and none if one is open; with
+/// an open end it still overlaps an interval that it lies strictly inside.
 class RAYDEX_EXPORT interval_join {
  public:
   interval_join(const interval_join&) = delete;
@@ -152,9 +158,9 @@ struct compared_column {
 
 /// The build side of joins by two inequalities, as `a < x and b >= y`.
 ///
-/// Method, memory and cost are those of `interval_join`; the columns may have different formats.
-/// Rows are ordered by probe row, then by the first value, descending if it is compared by
-/// `greater` or `greater_equal`, then by build row.
+/// Method, memory and cost are those of `interval_join` where the matrix counts; the columns may
+/// have different formats. Rows are ordered by probe row, then by the first value, descending if it
+/// is compared by `greater` or `greater_equal`, then by build row.
 class RAYDEX_EXPORT inequality_join {
  public:
   inequality_join(const inequality_join&) = delete;

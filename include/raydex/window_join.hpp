@@ -143,8 +143,8 @@ class RAYDEX_EXPORT windowed {
 /// threads, errors*: as for `index`. The build synchronises.
 ///
 /// A row with a missing time, key or value belongs to no window, a probe row with a missing time or
-/// key has none. A NaN is a value, which comes after all others; a time that is NaN is near
-/// nothing.
+/// key has none. A NaN is a value, which comes after all others; a time that is NaN is within no
+/// distance of any other, and in a range that ends at NaN.
 class RAYDEX_EXPORT window_join {
  public:
   window_join(const window_join&) = delete;

@@ -69,7 +69,7 @@ class built_inequality_join final : public inequality_join {
                                   request, validity.data());
   }
 
-  mutable tracking_resource memory_;  // the first to come, the last to go
+  tracking_resource memory_;  // the first to come, the last to go
   context own_;
   comparison first_how_;
   comparison second_how_;

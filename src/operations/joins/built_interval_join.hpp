@@ -96,8 +96,11 @@ class built_interval_join final : public interval_join {
       // Points: begun before it or with it, and not ended.
       const bool begins_with = all_closed || closed_ == closed_ends::left;
       const bool ends_with = all_closed || closed_ == closed_ends::right;
-      return {
-          from_lower, {&lower, begins_with}, from_upper, {&lower, !ends_with}, counts_by_ranks()};
+      return {from_lower,
+              {&lower, begins_with},
+              from_upper,
+              {&lower, !ends_with},
+              counts_points_by_ranks()};
     }
     switch (*how) {
       case interval_relation::within:
@@ -107,12 +110,17 @@ class built_interval_join final : public interval_join {
       case interval_relation::overlaps:
         break;
     }
-    return {from_lower, {upper, all_closed}, from_upper, {&lower, !all_closed}, counts_by_ranks()};
+    return {from_lower,
+            {upper, all_closed},
+            from_upper,
+            {&lower, !all_closed},
+            counts_overlaps_by_ranks()};
   }
 
-  // What ended before a probe began before it, too, but for an interval of equal ends that are not
-  // both closed: a probe there begins when it has ended, and does not find it begun.
-  bool counts_by_ranks() const { return closed_ == closed_ends::both || !has_empty_; }
+  // What ended before a probe began before it, too, but for an interval of equal open ends: a point
+  // there finds it ended, and not begun, and so does a probe of equal ends if one end is open.
+  bool counts_points_by_ranks() const { return closed_ != closed_ends::neither || !has_empty_; }
+  bool counts_overlaps_by_ranks() const { return closed_ == closed_ends::both || !has_empty_; }
 
   // Is built when it is first asked for.
   const rows& by_upper() const {
@@ -124,7 +132,7 @@ class built_interval_join final : public interval_join {
     return *by_upper_;
   }
 
-  mutable tracking_resource memory_;  // the first to come, the last to go
+  tracking_resource memory_;  // the first to come, the last to go
   context own_;
   closed_ends closed_;
   std::uint64_t table_rows_;

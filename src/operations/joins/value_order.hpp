@@ -99,6 +99,7 @@ keyed_values<Executor> number_above(const context& own, const key_parts& by,
     values[c].first = columns[c].descending ? ~size : 0;
     values[c].give(size);
   }
+  if (!fit(numbers)) refuse_ranked_values(size);
   return {std::move(numbers), std::move(values)};
 }
 

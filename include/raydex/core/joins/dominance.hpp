@@ -326,8 +326,8 @@ struct count_dominated {
   }
 };
 
-/// Writes which intervals are some, eight a byte: those that have their ends and a key, and do not
-/// end before they begin.
+/// Writes a bit for each valid interval, eight a byte: one that has its ends and a key, and does
+/// not end before it begins.
 template <class Key>
 struct put_interval_validity {
   encoded_column<Key> lower;  ///< their ends
