@@ -179,7 +179,8 @@ def rolling(
 ) -> Any:
     """For each row an aggregate of the rows of its key in the window up to its time: `join_window` of a table with
     itself, with `before=window`. As in pandas and Polars the default leaves out rows exactly `window` before, so that a
-    window of 0 has none. Rows need not be sorted; later rows of the same time belong to the window, as in `rolling_sum_by` of Polars.
+    window of 0 has none. Rows need not be sorted; later rows of the same time belong to the window, as in
+    `rolling_sum_by` of Polars.
     """
     keys = {} if by is None else {"by": (by, by)}
     return join_window(
