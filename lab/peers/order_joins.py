@@ -13,7 +13,7 @@ about how many pairs overlap. Both lie in genes, one for each 60 exons, whose po
 Lengths are lognormal, too: of exons with median 130 and sigma 0.8, of reads with 100 and 0.5. Chromosomes are
 strings. DuckDB and Polars would hash them, with a bucket a chromosome; so there one chromosome lies behind the other.
 
-`inequalities`: `build.a < probe.x and build.b >= probe.y`, each of which holds for half of all pairs. `band`:
+`inequalities`: `build.a < probe.x and build.b >= probe.y`; each holds for half of all pairs. `band`:
 `abs(build - probe) <= distance` of uniform keys. `--sizes` are rows of the build and the probe side, and about how
 many pairs match.
 

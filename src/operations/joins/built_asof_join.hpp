@@ -51,9 +51,7 @@ class built_asof_join final : public asof_join {
 
   void order_rows(const context& own) {
     const ordered_column times{times_};
-    key_parts all = by_;
-    all.emplace_back(times_);
-    const auto validity = validity_of<Executor>(own, composite_of(all, false), times_.size);
+    const auto validity = validity_beside<Executor>(own, times_, nullptr, by_);
     orders_.emplace(own, where_, by_, std::span(&times, 1), validity.data());
     info_.entries = order().size();
     info_.structure = "pivot_tree";

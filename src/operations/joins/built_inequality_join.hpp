@@ -28,7 +28,7 @@ class built_inequality_join final : public inequality_join {
         second_how_(second.how),
         table_rows_(first.values.size) {
     {
-      const auto validity = validity_of_rows(own_, first.values, second.values, by);
+      const auto validity = validity_beside<Executor>(own_, first.values, &second.values, by);
       const std::array<ordered_column, 2> columns{
           {{first.values, !is_less(first.how)}, {second.values, is_less(second.how)}}};
       orders_.emplace(own_, where == backend::optix ? backend::cuda : where, by, columns,
@@ -52,17 +52,10 @@ class built_inequality_join final : public inequality_join {
   static bool takes_equal(comparison how) {
     return how == comparison::less_equal || how == comparison::greater_equal;
   }
-  static buffer<std::uint8_t> validity_of_rows(const context& on, const column& first,
-                                               const column& second, const key_parts& by) {
-    key_parts all = by;
-    all.emplace_back(first);
-    all.emplace_back(second);
-    return validity_of<Executor>(on, composite_of(all, false), first.size);
-  }
 
   std::unique_ptr<joined> do_match(const context& on, const column& first, const column& second,
                                    const key_parts& by, join_kind kind) const override {
-    const auto validity = validity_of_rows(on, first, second, by);
+    const auto validity = validity_beside<Executor>(on, first, &second, by);
     const dominance_request request{
         0, {&first, takes_equal(first_how_)}, 1, {&second, !takes_equal(second_how_)}, false};
     return match_dominated<RowId>(on, own_, info_.where, kind, table_rows_, *orders_, by, *rows_,

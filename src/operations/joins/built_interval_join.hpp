@@ -52,7 +52,7 @@ class built_interval_join final : public interval_join {
   static constexpr std::size_t from_lower = 0;  // the order of lower ends
   static constexpr std::size_t from_upper = 1;  // that of upper ends
 
-  // Which intervals are some, and whether the ends of one are equal.
+  // Which intervals are valid, and whether the ends of one are equal.
   static buffer<std::uint8_t> validity_of_intervals(const context& on, const column& lower,
                                                     const column& upper, const key_parts& by,
                                                     std::uint64_t* empty) {
@@ -79,9 +79,7 @@ class built_interval_join final : public interval_join {
       Executor::clear(on, empty.data());
       validity = validity_of_intervals(on, lower, *upper, by, empty.data());
     } else {
-      key_parts all = by;
-      all.emplace_back(lower);
-      validity = validity_of<Executor>(on, composite_of(all, false), lower.size);
+      validity = validity_beside<Executor>(on, lower, nullptr, by);
     }
     const bool is_within = how == interval_relation::within;
     return match_dominated<RowId>(on, own_, info_.where, kind, table_rows_, *orders_, by,

@@ -42,10 +42,10 @@ class dominance {
   const core::rank_tree<RowId>& tree() const { return tree_; }
 
   // Is built when it is first asked for, with `own`, which is that of the build. Waits for its
-  // stream then.
+  // stream then. Of no rows there is none, and nothing is counted.
   const core::wavelet_matrix<RowId>& matrix(const context& own) const {
     const std::lock_guard lock(changes_);
-    if (matrix_.words == nullptr) build_matrix(own);
+    if (matrix_.words == nullptr && tree_.size != 0) build_matrix(own);
     return matrix_;
   }
 

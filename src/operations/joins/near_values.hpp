@@ -11,16 +11,6 @@
 
 namespace raydex {
 
-// Which rows have a key and a value, and another one if `more` is given.
-template <executor Executor>
-buffer<std::uint8_t> validity_beside(const context& on, const column& values, const column* more,
-                                     const key_parts& by) {
-  key_parts all = by;
-  all.emplace_back(values);
-  if (more != nullptr) all.emplace_back(*more);
-  return validity_of<Executor>(on, composite_of(all, false), values.size);
-}
-
 // Writes how many rows come before those of each probe's key that are near it, and before what
 // follows these: the range may be reversed where there are none.
 template <executor Executor>

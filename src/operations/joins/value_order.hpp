@@ -30,6 +30,16 @@ namespace raydex {
 // So many build rows have no numbers of 32 bits.
 [[noreturn]] void refuse_ranked_values(std::uint64_t rows);
 
+// Which rows have a key and a value, and another one if `more` is given.
+template <executor Executor>
+buffer<std::uint8_t> validity_beside(const context& on, const column& values, const column* more,
+                                     const key_parts& by) {
+  key_parts all = by;
+  all.emplace_back(values);
+  if (more != nullptr) all.emplace_back(*more);
+  return validity_of<Executor>(on, composite_of(all, false), values.size);
+}
+
 // A column to be ordered.
 struct ordered_column {
   column values;

@@ -92,7 +92,7 @@ struct take_closest {
   found sides[2];           ///< the one before comes first
   std::uint64_t size;       ///< how many probes
   std::uint64_t tolerance;  ///< the largest distance, as a code; the largest number: any
-  RowId* out;               ///< a row a probe
+  RowId* out;               ///< a row for each probe
 
   /// Takes that of one.
   RAYDEX_HD void operator()(std::uint64_t i) const {

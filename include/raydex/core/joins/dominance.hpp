@@ -68,8 +68,8 @@ struct rank_tree {
   }
 
   /// Calls `visit(row, number)` for the rows from place `from` on whose rank is at least `least`,
-  /// in order, of which there are `count` or more: for number 0 to `count - 1`. The lanes of a team
-  /// visit different ones. Returns a place from which on the next ones follow, to a thread alone.
+  /// in order, for number 0 to `count - 1`; there are `count` or more. The lanes of a team visit
+  /// different ones. Returns a place from which on the next ones follow, to a thread alone.
   template <voting_group Team, class Visit>
   RAYDEX_HD std::uint64_t for_each_from(const Team& team, std::uint64_t from, Rank least,
                                         std::uint64_t count, const Visit& visit) const {
