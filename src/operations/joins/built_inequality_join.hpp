@@ -56,8 +56,9 @@ class built_inequality_join final : public inequality_join {
   std::unique_ptr<joined> do_match(const context& on, const column& first, const column& second,
                                    const key_parts& by, join_kind kind) const override {
     const auto validity = validity_beside<Executor>(on, first, &second, by);
-    const dominance_request request{
-        0, {&first, takes_equal(first_how_)}, 1, {&second, !takes_equal(second_how_)}, false};
+    const dominance_request request{0,     {&first, takes_equal(first_how_)},
+                                    1,     {&second, !takes_equal(second_how_)},
+                                    false, false};
     return match_dominated<RowId>(on, own_, info_.where, kind, table_rows_, *orders_, by, *rows_,
                                   request, validity.data());
   }

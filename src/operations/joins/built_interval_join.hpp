@@ -94,17 +94,14 @@ class built_interval_join final : public interval_join {
       // Points: begun before it or with it, and not ended.
       const bool begins_with = all_closed || closed_ == closed_ends::left;
       const bool ends_with = all_closed || closed_ == closed_ends::right;
-      return {from_lower,
-              {&lower, begins_with},
-              from_upper,
-              {&lower, !ends_with},
-              counts_points_by_ranks()};
+      return {from_lower,           {&lower, begins_with},    from_upper,
+              {&lower, !ends_with}, counts_points_by_ranks(), true};
     }
     switch (*how) {
       case interval_relation::within:
-        return {from_upper, {upper, true}, from_lower, {&lower, false}, false};
+        return {from_upper, {upper, true}, from_lower, {&lower, false}, false, false};
       case interval_relation::encloses:
-        return {from_lower, {&lower, true}, from_upper, {upper, false}, false};
+        return {from_lower, {&lower, true}, from_upper, {upper, false}, false, true};
       case interval_relation::overlaps:
         break;
     }
@@ -112,7 +109,8 @@ class built_interval_join final : public interval_join {
             {upper, all_closed},
             from_upper,
             {&lower, !all_closed},
-            counts_overlaps_by_ranks()};
+            counts_overlaps_by_ranks(),
+            true};
   }
 
   // What ended before a probe began before it, too, but for an interval of equal open ends: a point

@@ -23,7 +23,7 @@ class dominance {
   // Of the rows of an order, by their ranks in another one of the same rows, of a table of so many.
   dominance(const context& own, const value_order<Executor>& places,
             const value_order<Executor>& ranks, std::uint64_t table_rows)
-      : ranks_(own, in_blocks(places.size())) {
+      : ranks_(own, in_blocks(places.size()) + further) {
     const auto* const rows = places.template rows<RowId>();
     tree_.rows = rows;
     tree_.size = places.size();
@@ -36,7 +36,7 @@ class dominance {
                          tree_.size);
     }
     tree_.ranks = ranks_.data();
-    add_levels(own);
+    largest_ = add_levels(own, tree_);
   }
 
   const core::rank_tree<RowId>& tree() const { return tree_; }
@@ -48,34 +48,92 @@ class dominance {
     if (matrix_.words == nullptr && tree_.size != 0) build_matrix(own);
     return matrix_;
   }
+  // Likewise; wide row ids have none.
+  const core::rank_lists<RowId>& lists(const context& own) const {
+    const std::lock_guard lock(changes_);
+    if constexpr (sizeof(RowId) == 4) {
+      if (lists_.places == nullptr && tree_.size != 0) build_lists(own);
+    }
+    return lists_;
+  }
 
  private:
   using tree_type = core::rank_tree<RowId>;
   using matrix_type = core::wavelet_matrix<RowId>;
+
+  // Entries that are read behind the last one, beside those of its block.
+  static constexpr std::uint64_t further = 32;
 
   static std::uint64_t in_blocks(std::uint64_t entries) {
     constexpr std::uint64_t most = 32;  // that are read together
     return (entries + most - 1) / most * most;
   }
 
-  void add_levels(const context& own) {
-    const std::uint64_t size = tree_.size;
-    tree_.levels = tree_type::levels_of(size);
+  // Makes the levels above `tree.size` ranks.
+  static buffer<RowId> add_levels(const context& own, tree_type& tree) {
+    tree.levels = tree_type::levels_of(tree.size);
     std::uint64_t all = 0;
-    for (unsigned level = 1; level <= tree_.levels; ++level) {
-      tree_.begins[level] = all;
-      all += in_blocks(tree_type::size_of(size, level));
+    for (unsigned level = 1; level <= tree.levels; ++level) {
+      tree.begins[level] = all;
+      all += in_blocks(tree_type::size_of(tree.size, level));
     }
-    largest_ = {own, all};
-    tree_.largest = largest_.data();
-    const RowId* below = ranks_.data();
-    for (unsigned level = 1; level <= tree_.levels; ++level) {
-      RowId* const made = largest_.data() + tree_.begins[level];
-      Executor::for_each(own,
-                         core::put_largest<RowId>{below, tree_type::size_of(size, level - 1), made},
-                         tree_type::size_of(size, level));
+    buffer<RowId> largest(own, all);
+    tree.largest = largest.data();
+    const RowId* below = tree.ranks;
+    for (unsigned level = 1; level <= tree.levels; ++level) {
+      RowId* const made = largest.data() + tree.begins[level];
+      Executor::for_each(
+          own, core::put_largest<RowId>{below, tree_type::size_of(tree.size, level - 1), made},
+          tree_type::size_of(tree.size, level));
       below = made;
     }
+    return largest;
+  }
+
+  void build_lists(const context& own) const {
+    constexpr std::uint64_t spacing = core::rank_lists<RowId>::spacing;
+    const std::uint64_t size = tree_.size;
+    const std::uint64_t lists = (size + spacing - 1) / spacing;
+    buffer<RowId> places(own, lists);
+    buffer<RowId> leasts(own, lists);
+    buffer<RowId> counts(own, lists);
+    buffer<std::uint64_t> ends(own, lists);
+    {
+      buffer<RowId> place_of_rank(own, size);
+      Executor::for_each(own, core::put_inverse<RowId>{tree_.ranks, place_of_rank.data()}, size);
+      tree_type by_rank{};
+      by_rank.ranks = place_of_rank.data();
+      by_rank.size = size;
+      const auto largest = add_levels(own, by_rank);
+      Executor::for_each(own,
+                         core::measure_lists<RowId>{by_rank, places.data(), leasts.data(),
+                                                    counts.data(), ends.data()},
+                         lists);
+      Executor::inclusive_sum(own, ends.data(), lists);
+    }
+    const core::dominating_probes<RowId> probes{
+        {leasts.data(), counts.data(), nullptr, lists, core::joining::matches}, tree_, {}, {}};
+    const row_tiles<Executor> tiles(own, probes.found);
+    const std::uint64_t rows = tiles.rows();
+    buffer<RowId> numbers(own, rows);
+    buffer<RowId> listed_ranks(own, rows + further);
+    buffer<RowId> listed_rows(own, rows);
+    const auto write = [&](const RowId* of_places, RowId* out) {
+      auto listed = probes;
+      listed.tree.rows = of_places;
+      tiles.template write<core::dominated_writer<RowId, RowId>>(
+          own, listed, core::row_slice<RowId>{0, rows, numbers.data(), out});
+    };
+    if (rows != 0) {
+      write(tree_.ranks, listed_ranks.data());
+      write(tree_.rows, listed_rows.data());
+    }
+    Executor::synchronise(own);
+    list_places_ = std::move(places);
+    list_ends_ = std::move(ends);
+    listed_ranks_ = std::move(listed_ranks);
+    listed_rows_ = std::move(listed_rows);
+    lists_ = {list_places_.data(), list_ends_.data(), listed_ranks_.data(), listed_rows_.data()};
   }
 
   void build_matrix(const context& own) const {
@@ -111,6 +169,11 @@ class dominance {
   mutable std::mutex changes_;
   mutable buffer<core::ranked_bits<RowId>> words_;
   mutable matrix_type matrix_;
+  mutable buffer<RowId> list_places_;
+  mutable buffer<std::uint64_t> list_ends_;
+  mutable buffer<RowId> listed_ranks_;
+  mutable buffer<RowId> listed_rows_;
+  mutable core::rank_lists<RowId> lists_;
 };
 
 template <class RowId, executor Executor>
@@ -127,6 +190,9 @@ class joined_dominated final : public joined {
     this->size_ = tiles_.rows();
   }
 
+  // Finds the few rows of a probe in these.
+  void take(const core::rank_lists<RowId>& lists) { lists_ = lists; }
+
  private:
   using located = core::located_probes<RowId>;
 
@@ -142,7 +208,7 @@ class joined_dominated final : public joined {
       // Wide row numbers do not fit narrow ones, which are refused.
       if constexpr (sizeof(Out) >= sizeof(RowId)) {
         tiles_.template write<core::dominated_writer<RowId, Out>>(
-            on, core::dominating_probes<RowId>{found, tree_, matrix_}, slice);
+            on, core::dominating_probes<RowId>{found, tree_, matrix_, lists_}, slice);
       }
     });
   }
@@ -150,6 +216,7 @@ class joined_dominated final : public joined {
   found_rows<RowId> found_;
   core::rank_tree<RowId> tree_;
   core::wavelet_matrix<RowId> matrix_;
+  core::rank_lists<RowId> lists_;
   row_tiles<Executor> tiles_;
 };
 
@@ -194,6 +261,7 @@ struct dominance_request {
   probed_values least;
   bool by_ranks;  // whether the rows of lower ranks are all among the first places, so that two
                   // ranks count the others
+  bool lists;     // whether probes in lists of a few ranks have few other rows
 };
 
 template <class RowId, executor Executor>
@@ -234,8 +302,11 @@ std::unique_ptr<joined> match_dominated(const context& on, const context& own, b
   if (matrix.words == nullptr && lists && probes != 0 &&
       Executor::read(on, most.data()) > core::dominating_probes<RowId>::most_skipped)
     matrix = rows.matrix(own);
-  return std::make_unique<joined_dominated<RowId, Executor>>(on, where, kind, table_rows,
-                                                             std::move(found), rows.tree(), matrix);
+  auto made = std::make_unique<joined_dominated<RowId, Executor>>(
+      on, where, kind, table_rows, std::move(found), rows.tree(), matrix);
+  // Lists take the time of so many rows.
+  if (request.lists && lists && made->size() > rows.tree().size) made->take(rows.lists(own));
+  return made;
 }
 
 }  // namespace raydex

@@ -40,8 +40,37 @@ struct put_ranks {
   RAYDEX_HD void operator()(std::uint64_t place) const { out[place] = rank_of_row[rows[place]]; }
 };
 
+/// Visits the rows of a block whose flags are set, up to number `count` - 1, and has a thread take
+/// their flags; returns how many were seen.
+template <voting_group Team, class Rank, class Visit>
+RAYDEX_HD std::uint64_t visit_flagged(const Team& team, std::uint32_t& flags, const Rank* rows,
+                                      std::uint64_t seen, std::uint64_t count, const Visit& visit) {
+  if (team.lanes() == 1) {
+    for (; flags != 0 && seen < count; flags &= flags - 1, ++seen)
+      visit(load(rows + first_bit(flags)), seen);
+    return seen;
+  }
+  const std::uint64_t number = seen + count_bits(flags & ((1U << team.lane()) - 1));
+  if ((flags >> team.lane() & 1) != 0 && number < count) visit(load(rows + team.lane()), number);
+  return seen + count_bits(flags);
+}
+
+/// Visits those of some rows whose rank is at least `least`. Ranks can be read 31 further. Returns
+/// how many were seen, those before included.
+template <voting_group Team, class Rank, class Visit>
+RAYDEX_HD std::uint64_t visit_at_least(const Team& team, const Rank* ranks, const Rank* rows,
+                                       std::uint64_t size, Rank least, std::uint64_t seen,
+                                       std::uint64_t count, const Visit& visit) {
+  for (std::uint64_t i = 0; i < size && seen < count; i += Team::compared) {
+    std::uint32_t flags = team.at_least(ranks + i, least);
+    if (size - i < Team::compared) flags &= (1U << (size - i)) - 1;
+    seen = visit_flagged(team, flags, rows + i, seen, count, visit);
+  }
+  return seen;
+}
+
 /// Ranks by place, below levels that have the largest of `fan_out` entries of the level before
-/// each. Each level can be read up to a multiple of 32 entries.
+/// each. Each level can be read up to a multiple of 32 entries, and ranks 31 further.
 template <class Rank>
 struct rank_tree {
   static constexpr unsigned fan_out_bits = 3;              ///< of `fan_out`
@@ -65,6 +94,18 @@ struct rank_tree {
     while (size_of(size, levels) > fan_out)
       ++levels;
     return levels;
+  }
+
+  /// The largest of the first `count` ranks; 0 of none.
+  RAYDEX_HD Rank largest_of_first(std::uint64_t count) const {
+    Rank found = 0;
+    std::uint64_t end = count;
+    for (unsigned level = 0; end != 0 && level <= levels; ++level, end /= fan_out) {
+      const Rank* const entries = level == 0 ? ranks : largest + begins[level];
+      for (std::uint64_t i = level == levels ? 0 : end / fan_out * fan_out; i < end; ++i)
+        found = entries[i] < found ? found : entries[i];
+    }
+    return found;
   }
 
   /// Calls `visit(row, number)` for the rows from place `from` on whose rank is at least `least`,
@@ -103,23 +144,6 @@ struct rank_tree {
     }
     return from;
   }
-
- private:
-  // Visits the rows of a block whose flags are set, and has a thread take their flags; returns how
-  // many were seen.
-  template <class Team, class Visit>
-  RAYDEX_HD static std::uint64_t visit_flagged(const Team& team, std::uint32_t& flags,
-                                               const Rank* rows, std::uint64_t seen,
-                                               std::uint64_t count, const Visit& visit) {
-    if (team.lanes() == 1) {
-      for (; flags != 0 && seen < count; flags &= flags - 1, ++seen)
-        visit(load(rows + first_bit(flags)), seen);
-      return seen;
-    }
-    const std::uint64_t number = seen + count_bits(flags & ((1U << team.lane()) - 1));
-    if ((flags >> team.lane() & 1) != 0 && number < count) visit(load(rows + team.lane()), number);
-    return seen + count_bits(flags);
-  }
 };
 
 /// Writes the largest of `fan_out` entries of a level.
@@ -135,6 +159,58 @@ struct put_largest {
     for (std::uint64_t j = i * fan_out; j < (i + 1) * fan_out && j < size; ++j)
       largest = below[j] < largest ? largest : below[j];
     out[i] = largest;
+  }
+};
+
+/// For every `spacing` ranks a list of rows: of the first places, as many as all lower ranks lie
+/// among, those whose rank is not lower. A probe of any rank finds its rows in the list before it
+/// and in the places that follow. If ranks below it are all among its first places, it meets fewer
+/// than `spacing` others. (Chazelle: Filtering search, 1986.)
+template <class Rank>
+struct rank_lists {
+  static constexpr unsigned spacing = 16;  ///< ranks
+  static constexpr unsigned served = 64;   ///< rows of a probe that uses lists
+  /// Rows of a list. A longer one is left out.
+  static constexpr unsigned most = served + spacing;
+  static constexpr Rank left_out = std::numeric_limits<Rank>::max();  ///< in the place of a place
+
+  const Rank* places = nullptr;         ///< of each list how many it covers; null: there are none
+  const std::uint64_t* ends = nullptr;  ///< where each list ends
+  const Rank* ranks = nullptr;          ///< those of all lists, readable 31 further
+  const Rank* rows = nullptr;           ///< their rows
+
+  /// The rows of one probe.
+  struct stretch {
+    std::uint64_t begin;  ///< in the lists
+    unsigned size;        ///< rows there
+    Rank place;           ///< the first place that follows; `left_out`: there is no list
+  };
+  /// Where those of ranks from `least` on are.
+  RAYDEX_HD stretch from(Rank least) const {
+    const Rank list = least / spacing;
+    const std::uint64_t begin = list == 0 ? 0 : load(ends + list - 1);
+    return {begin, static_cast<unsigned>(load(ends + list) - begin), load(places + list)};
+  }
+};
+
+/// Finds what each list covers, and how many rows it has.
+template <class Rank>
+struct measure_lists {
+  using lists = rank_lists<Rank>;  ///< what is measured
+  rank_tree<Rank> place_of_rank;   ///< places by rank
+  Rank* places;                    ///< of each list
+  Rank* leasts;                    ///< its least rank
+  Rank* counts;                    ///< its rows
+  std::uint64_t* sizes;            ///< likewise
+  /// Measures one.
+  RAYDEX_HD void operator()(std::uint64_t list) const {
+    const auto least = static_cast<Rank>(list * lists::spacing);
+    const Rank place = least == 0 ? 0 : place_of_rank.largest_of_first(least) + 1;
+    const bool serves = place - least <= lists::most;
+    places[list] = serves ? place : lists::left_out;
+    leasts[list] = least;
+    counts[list] = serves ? place - least : 0;
+    sizes[list] = counts[list];
   }
 };
 
@@ -359,17 +435,18 @@ struct dominating_probes {
   located_probes<RowId> found;   ///< how many rows each has; `begins` are the least ranks
   rank_tree<RowId> tree;         ///< the rows
   wavelet_matrix<RowId> matrix;  ///< none: no probe has more than `most_skipped` rows
+  rank_lists<RowId> lists;       ///< none: rows are found by the tree
 
   /// So many rows of a probe are passed over, if others write them.
   static constexpr std::uint64_t most_skipped = 1024;
 };
 
-/// Writes a slice of the rows of a join of such probes. A thread finds the few rows of a probe, and
-/// leaves a handful at a time to its team, which writes those of all its threads; many are found by
-/// teams.
+/// Writes a slice of the rows of a join of such probes. A team finds the few rows of a probe in its
+/// list; if it has none, a thread finds them by the tree, and leaves a handful at a time to its
+/// team, which writes those of all its threads. Many are found by teams.
 template <class RowId, class Out>
 class dominated_writer : public tile_writer<Out> {
-  static constexpr std::uint64_t few = 64;  // rows that a thread finds
+  static constexpr std::uint64_t few = rank_lists<RowId>::served;  // rows that a thread finds
   static constexpr unsigned handful = 16;
   static constexpr unsigned team_lanes = 32;
   static constexpr unsigned most_teams = 8;        // of a group
@@ -406,8 +483,11 @@ class dominated_writer : public tile_writer<Out> {
       write_few(group, ends, own, reinterpret_cast<RowId*>(scratch + tile_ends::scratch_bytes));
       write_many(group, ends, own);
     } else {
-      for (std::uint64_t row = own.begin; row < own.end;)
-        row = write_next(group, ends, own, row, own.end);
+      unsigned probe = 0;
+      for (std::uint64_t row = own.begin; row < own.end;) {
+        probe = ends.probe_of(group, row, probe);
+        row = write_alone(group, ends, own, probe, row);
+      }
     }
     group.sync();
   }
@@ -444,6 +524,7 @@ class dominated_writer : public tile_writer<Out> {
         any = probes_.found.matches(own.first_probe + probe) != 0;
         least = load(probes_.found.begins + own.first_probe + probe);
       }
+      if (write_listed(team, own, {row, probe, any ? left : 0, least})) left = 0;
       while (team.vote(left != 0) != 0) {
         const unsigned count = left < handful ? left : handful;
         if (any && count != 0) {
@@ -468,6 +549,61 @@ class dominated_writer : public tile_writer<Out> {
     }
   }
 
+  // The rows of a probe.
+  struct few_rows {
+    std::uint64_t row;  // the first one
+    unsigned probe;
+    unsigned count;
+    RowId least;  // the least rank
+  };
+
+  // Writes the rows of the probes of a team's threads that have lists; returns whether that of this
+  // thread has.
+  template <class Team>
+  RAYDEX_HD bool write_listed(const Team& team, const part& own, const few_rows& rows) const {
+    using stretch = typename rank_lists<RowId>::stretch;
+    if (probes_.lists.places == nullptr) return false;
+    stretch listed{0, 0, rank_lists<RowId>::left_out};
+    if (rows.count != 0) listed = probes_.lists.from(rows.least);
+    const bool serves = listed.place != rank_lists<RowId>::left_out;
+    for (std::uint32_t flags = team.vote(serves); flags != 0; flags &= flags - 1) {
+      const unsigned lane = first_bit(flags);
+      write_listed(team, own, team.from(rows, lane), team.from(listed, lane));
+    }
+    return serves;
+  }
+  template <class Team>
+  RAYDEX_HD void write_listed(const Team& team, const part& own, const few_rows& rows,
+                              const typename rank_lists<RowId>::stretch& listed) const {
+    const auto write = [&](RowId found, std::uint64_t number) {
+      put(own, rows.row + number, rows.probe, found);
+    };
+    const rank_lists<RowId>& lists = probes_.lists;
+    const rank_tree<RowId>& tree = probes_.tree;
+    const std::uint64_t seen =
+        visit_at_least(team, lists.ranks + listed.begin, lists.rows + listed.begin, listed.size,
+                       rows.least, 0, rows.count, write);
+    visit_at_least(team, tree.ranks + listed.place, tree.rows + listed.place,
+                   tree.size - listed.place, rows.least, seen, rows.count, write);
+  }
+
+  // The same of one probe; returns where its rows end.
+  template <class Team>
+  RAYDEX_HD std::uint64_t write_alone(const Team& team, const tile_ends& ends, const part& own,
+                                      unsigned probe, std::uint64_t row) const {
+    if (probes_.lists.places != nullptr && own.are_few(ends, probe) &&
+        probes_.found.matches(own.first_probe + probe) != 0) {
+      const RowId least = load(probes_.found.begins + own.first_probe + probe);
+      const auto listed = probes_.lists.from(least);
+      const std::uint64_t end = ends.end(probe);
+      if (listed.place != rank_lists<RowId>::left_out) {
+        write_listed(team, own, {row, probe, static_cast<unsigned>(end - row), least}, listed);
+        return end;
+      }
+    }
+    return write_next(team, ends, own, probe, row, own.end);
+  }
+
   // Writes the rows of the other probes, each team as many.
   template <class Group>
   RAYDEX_HD void write_many(const Group& group, const tile_ends& ends, const part& own) const {
@@ -477,15 +613,14 @@ class dominated_writer : public tile_writer<Out> {
     while (row < last) {
       const unsigned probe = ends.probe_of(group.team(), row, 0);
       row = own.are_few(ends, probe) ? ends.end(probe)
-                                     : write_next(group.team(), ends, own, row, last);
+                                     : write_next(group.team(), ends, own, probe, row, last);
     }
   }
 
-  // Writes the rows of the probe that has one from it on, up to `last`; returns where they end.
+  // Writes the rows of a probe from one of them on, up to `last`; returns where they end.
   template <class Team>
   RAYDEX_HD std::uint64_t write_next(const Team& team, const tile_ends& ends, const part& own,
-                                     std::uint64_t row, std::uint64_t last) const {
-    const unsigned probe = ends.probe_of(team, row, 0);
+                                     unsigned probe, std::uint64_t row, std::uint64_t last) const {
     const std::uint64_t end = ends.end(probe) < last ? ends.end(probe) : last;
     if (probes_.found.matches(own.first_probe + probe) == 0) {
       if (team.lane() == 0) put(own, row, probe, located_probes<RowId>::none);
