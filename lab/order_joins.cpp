@@ -45,29 +45,41 @@ class timer {
     return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
   }
 
-  // Times `build()`, which makes the build side, `match(side)`, and the rows of what it gives.
-  template <class Build, class Match>
+  // Times `build()`, which makes the build side, `match(side)`, and what `prepare(found)` gives,
+  // which writes an answer.
+  template <class Build, class Match, class Prepare>
   void run(const std::string& name, std::uint64_t build_rows, std::uint64_t probe_rows,
-           const Build& build, const Match& match) const {
+           const Build& build, const Match& match, const Prepare& prepare) const {
     std::vector<double> taken[4];
-    std::uint64_t pairs = 0;
+    std::uint64_t rows = 0;
     std::size_t bytes = 0;
     for (int i = -1; i < settings_.repetitions; ++i) {  // the first one is not counted
       std::array<double, 4> ms{};
       std::invoke_result_t<Build> side;
       ms[0] = time_of([&] { side = build(); });
-      std::unique_ptr<joined> found;
+      decltype(match(*side)) found;
       ms[1] = time_of([&] { found = match(*side); });
       ms[2] = time_of([&] { found = match(*side); });  // what is built when first needed is there
-      pairs = found->size();
+      rows = found->size();
       bytes = side->info().resident_bytes;
-      buffer<std::uint32_t> probes(on_, pairs);
-      buffer<std::uint32_t> builds(on_, pairs);
-      ms[3] = time_of([&] { found->rows(on_, gather_maps(probes, builds)); });
+      auto write = prepare(*found);
+      ms[3] = time_of(write);
       for (std::size_t step = 0; i >= 0 && step < 4; ++step)
         taken[step].push_back(ms[step]);
     }
-    print(name, build_rows, probe_rows, pairs, taken, bytes);
+    print(name, build_rows, probe_rows, rows, taken, bytes);
+  }
+  // The same with the rows that `match` gives.
+  template <class Build, class Match>
+  void run(const std::string& name, std::uint64_t build_rows, std::uint64_t probe_rows,
+           const Build& build, const Match& match) const {
+    run(name, build_rows, probe_rows, build, match, [&](const joined& found) {
+      const std::uint64_t pairs = found.size();
+      return [this, &found, probes = buffer<std::uint32_t>(on_, pairs),
+              builds = buffer<std::uint32_t>(on_, pairs)]() mutable {
+        found.rows(on_, gather_maps(probes, builds));
+      };
+    });
   }
 
   // The same of a match that gives a row for each probe.
@@ -93,7 +105,7 @@ class timer {
 
  private:
   template <class F>
-  double time_of(const F& f) const {
+  double time_of(F&& f) const {
     on_.synchronize();
     const auto begin = std::chrono::steady_clock::now();
     f();
@@ -281,6 +293,42 @@ void run_asof(const timer& by, const std::string& name, bool keyed) {
       [&](const asof_join& side) { side.match(on, column(traded), trade_keys, {}, out); });
 }
 
+// Sums of the rows of a key in the hundred seconds before each: a match is the windows of the rows
+// themselves, `rows_ms` their sums.
+void run_windows(const timer& by, const std::string& name, bool ascending) {
+  if (!by.wants(name)) return;
+  const session& on = by.on();
+  constexpr std::int64_t days = 5LL * 86'400 * 1'000'000'000;
+  std::mt19937_64 random(7);
+  const std::uint64_t size = by.rows(1ULL << 26);
+  std::vector<std::int64_t> all_times(size);
+  std::vector<std::int32_t> all_keys(size);
+  std::vector<std::int32_t> all_values(size);
+  for (std::uint64_t i = 0; i < size; ++i) {
+    all_times[i] = static_cast<std::int64_t>(random() % days);
+    all_keys[i] = static_cast<std::int32_t>(random() % 8192);
+    all_values[i] = static_cast<std::int32_t>(random() % 1000);
+  }
+  if (ascending) std::sort(all_times.begin(), all_times.end());
+  const auto times = on.upload(all_times);
+  const auto keys = on.upload(all_keys);
+  const auto values = on.upload(all_values);
+  buffer<std::int64_t> out(on, size);
+  const key_parts key{column(keys)};
+  by.run(
+      name, size, size,
+      [&] {
+        return build_window_join(on.where(), on, column(times), key, column(values),
+                                 {.sums = true, .minima = false, .maxima = false});
+      },
+      [&](const window_join& side) {
+        return side.match_own(on, column(times), key, {.before = 100'000'000'000});
+      },
+      [&](const windowed& found) {
+        return [&] { found.sum(on, std::span(out.data(), out.size())); };
+      });
+}
+
 }  // namespace
 }  // namespace raydex::bench
 
@@ -305,6 +353,8 @@ int main(int argc, char** argv) try {
   bench::run_band<std::int32_t>(by, "band of int32");
   bench::run_asof(by, "as-of by a key", true);
   bench::run_asof(by, "as-of", false);
+  bench::run_windows(by, "windows of rows in no order", false);
+  bench::run_windows(by, "windows of rows in order of time", true);
   return 0;
 } catch (const std::exception& problem) {
   fmt::print(stderr, "raydex_order_joins: {}\n", problem.what());

@@ -23,7 +23,8 @@ class ordered_times {
   // point, or of ranges.
   virtual void find(const context& on, const probes& batch, const key_parts& by,
                     const time_window& window, void* begins, void* counts) const = 0;
-  // The same about the build rows themselves; false if that is left to `find`.
+  // The same about the build rows themselves, in the order of `rows`; false if that is left to
+  // `find`.
   virtual bool find_own(const context& on, const time_window& window, void* begins,
                         void* counts) const = 0;
 

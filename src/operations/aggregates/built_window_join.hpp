@@ -9,7 +9,6 @@
 
 #include "raydex/window_join.hpp"
 #include "src/interface/builders.hpp"
-#include "src/interface/row_ids.hpp"
 #include "src/operations/aggregates/ranked_values.hpp"
 #include "src/operations/joins/slices.hpp"
 
@@ -21,14 +20,15 @@ class built_windowed final : public windowed {
   using windowed::facts;
   using ranked = ranked_values<RowId, Executor>;
 
+  // `by_rank`: the windows are those of the rows, in their order.
   built_windowed(const facts& of, const ordered_times& order, const std::optional<ranked>& values,
-                 buffer<RowId> begins, buffer<RowId> counts)
+                 buffer<RowId> begins, buffer<RowId> counts, bool by_rank)
       : windowed(of, begins.size()),
-        where_(of.where),
         rows_(static_cast<const RowId*>(order.rows())),
         values_(&values),
         begins_(std::move(begins)),
-        counts_(std::move(counts)) {
+        counts_(std::move(counts)),
+        by_rank_(by_rank) {
     if (of.value) width_ = of.value->width;
   }
 
@@ -36,16 +36,17 @@ class built_windowed final : public windowed {
   using ranks = core::found_ranks<RowId>;
 
   ranks found(std::uint64_t first = 0) const {
-    return {begins_.data() + first, counts_.data() + first};
+    return {begins_.data() + first, counts_.data() + first, by_rank_ ? rows_ + first : nullptr};
   }
   const ranked& values() const { return **values_; }
+  // Where the answers from window `first` on are written, unless each has its place.
+  template <class T>
+  T* from(T* out, std::uint64_t first) const {
+    return by_rank_ ? out : out + first;
+  }
 
   void do_count(const context& on, std::uint64_t* out) const override {
-    if constexpr (sizeof(RowId) == 4) {
-      widen_row_ids(on, where_, counts_, nullptr, {row_id_type::uint64, out, size()});
-    } else {
-      Executor::copy(on, out, counts_.data(), size());
-    }
+    Executor::for_each(on, core::answer_integer_sum<RowId>{found(), nullptr, out}, size());
   }
 
   void do_sum(const context& on, void* out) const override {
@@ -64,7 +65,7 @@ class built_windowed final : public windowed {
   void write_value(const context& on, core::part_of_ranks part, bool largest, void* out) const {
     for_each_slice(size(), [&](std::uint64_t first, std::uint64_t some) {
       values().extreme(on, found(first), part, some, largest,
-                       static_cast<std::byte*>(out) + first * width_);
+                       from(static_cast<std::byte*>(out), first * width_));
     });
   }
 
@@ -74,7 +75,7 @@ class built_windowed final : public windowed {
       values().rank_of_extreme(on, found(first), some, largest, ranks_of.data());
       Executor::for_each(on,
                          core::put_row_at<RowId>{found(first), ranks_of.data(), false, rows_,
-                                                 static_cast<RowId*>(out) + first},
+                                                 from(static_cast<RowId*>(out), first)},
                          some);
     });
   }
@@ -84,12 +85,12 @@ class built_windowed final : public windowed {
         size());
   }
 
-  backend where_;
   const RowId* rows_;
   const std::optional<ranked>* values_;
   std::uint64_t width_ = 0;  // of a value
   buffer<RowId> begins_;
   buffer<RowId> counts_;
+  bool by_rank_;
 };
 
 template <class RowId, executor Executor>
@@ -126,12 +127,12 @@ class built_window_join final : public window_join {
                                      const time_window& window, bool own) const override {
     buffer<RowId> begins(on, batch.size());
     buffer<RowId> counts(on, batch.size());
-    if (!own || !order_->find_own(on, window, begins.data(), counts.data()))
-      order_->find(on, batch, by, window, begins.data(), counts.data());
+    const bool by_rank = own && order_->find_own(on, window, begins.data(), counts.data());
+    if (!by_rank) order_->find(on, batch, by, window, begins.data(), counts.data());
     constexpr row_id_type row_ids = sizeof(RowId) == 4 ? row_id_type::uint32 : row_id_type::uint64;
     return std::make_unique<built_windowed<RowId, Executor>>(
         typename built_windowed<RowId, Executor>::facts{info_.where, row_ids, value(), options_},
-        *order_, values_, std::move(begins), std::move(counts));
+        *order_, values_, std::move(begins), std::move(counts), by_rank);
   }
 
   tracking_resource memory_;  // the first to come, the last to go

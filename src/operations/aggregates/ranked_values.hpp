@@ -95,15 +95,23 @@ class ranked_values {
     }
   }
 
-  // The smallest value of a part of the found ones, or the largest.
+  // The smallest value of a part of the found ones, or the largest. Only those of narrow row ids
+  // can belong elsewhere.
   void extreme(const context& on, const ranks& found, core::part_of_ranks part,
                std::uint64_t probes, bool largest, void* out) const {
+    // Those that belong elsewhere are found beside it.
+    buffer<std::byte> apart(on, found.places == nullptr ? 0 : probes * format_.width);
+    void* const codes = found.places == nullptr ? out : apart.data();
+    const std::uint32_t* places = nullptr;
+    if constexpr (sizeof(RowId) == 4) places = found.places;
     with_rank_ranges<Executor>(on, found, part, probes, [&](const raydex::probes& asked) {
-      of(largest).minimum(on, asked, {code_format(), out, probes});
+      of(largest).minimum(on, asked, {code_format(), codes, probes});
     });
     dispatch_key(format_, [&]<class Code>() {
-      Executor::for_each(
-          on, core::decode_values<Code>{static_cast<Code*>(out), format_.type, largest}, probes);
+      Executor::for_each(on,
+                         core::decode_values<Code>{static_cast<const Code*>(codes), format_.type,
+                                                   largest, places, static_cast<Code*>(out)},
+                         probes);
     });
   }
   // Its rank, of equal ones the first, or `no_position`.

@@ -53,8 +53,6 @@ class built_range_join final : public range_join {
     found.begins = {on, probe.size};
     found.counts = {on, probe.size};
     found.list = order().template rows<RowId>();
-    buffer<std::uint64_t> most(on, 1);
-    Executor::clear(on, most.data());
     for_each_slice(probe.size, [&](std::uint64_t first, std::uint64_t size) {
       buffer<std::uint32_t> slots;
       const core::key_numbers keys = orders_->numbers_of(on, slice(*what.by, first, size), slots);
@@ -71,7 +69,7 @@ class built_range_join final : public range_join {
                              .rows = order().template rows<RowId>(),
                              .leasts = found.begins.data() + first,
                              .counts = found.counts.data() + first,
-                             .most = most.data()},
+                             .most = nullptr},
                          size);
     });
     index_info of;

@@ -32,32 +32,35 @@ struct put_value_code {
   }
 };
 
-/// Has codes be values again, where they are.
+/// Has codes be values again.
 template <class Code>
 struct decode_values {
-  Code* codes;    ///< one a probe
-  key_type type;  ///< of the values
-  bool largest;   ///< whether they are in the opposite order
+  const Code* codes;            ///< one a probe
+  key_type type;                ///< of the values
+  bool largest;                 ///< whether they are in the opposite order
+  const std::uint32_t* places;  ///< where each belongs; null: in their order
+  Code* out;                    ///< one a probe; without `places` it may be `codes`
 
   /// Decodes one.
   RAYDEX_HD void operator()(std::uint64_t probe) const {
     const Code code = largest ? static_cast<Code>(~codes[probe]) : codes[probe];
+    Code* const place = out + (places == nullptr ? probe : load(places + probe));
     switch (type) {
       case key_type::int32:
       case key_type::int64:
-        return put(probe, decode<std::make_signed_t<Code>>(code));
+        return put(place, decode<std::make_signed_t<Code>>(code));
       case key_type::float32:
       case key_type::float64:
-        return put(probe, decode<std::conditional_t<sizeof(Code) == 8, double, float>>(code));
+        return put(place, decode<std::conditional_t<sizeof(Code) == 8, double, float>>(code));
       default:
-        codes[probe] = code;
+        *place = code;
     }
   }
 
  private:
   template <class Value>
-  RAYDEX_HD void put(std::uint64_t probe, const Value& value) const {
-    *reinterpret_cast<Value*>(codes + probe) = value;
+  RAYDEX_HD static void put(Code* place, const Value& value) {
+    *reinterpret_cast<Value*>(place) = value;
   }
 };
 
@@ -108,7 +111,7 @@ struct put_row_at {
       if (ranks != nullptr) rank = ranks[probe];
       row = load(rows + rank);
     }
-    out[probe] = row;
+    out[found.place(probe)] = row;
   }
 };
 

@@ -149,9 +149,14 @@ struct add_neighbours {
 /// The matches of a batch, in ranks.
 template <class RowId>
 struct found_ranks {
-  const RowId* begins;  ///< of each probe, the first
-  const RowId* counts;  ///< and how many there are
+  const RowId* begins;           ///< of each probe, the first
+  const RowId* counts;           ///< and how many there are
+  const RowId* places{nullptr};  ///< where the answer of each belongs; null: in their order
 
+  /// Where the answer of a probe belongs.
+  RAYDEX_HD std::uint64_t place(std::uint64_t probe) const {
+    return places == nullptr ? probe : load(places + probe);
+  }
   /// What a prefix sum says of a probe.
   RAYDEX_HD std::uint64_t sum(const std::uint64_t* sums, std::uint64_t probe) const {
     const std::uint64_t begin = load(begins + probe);
@@ -182,15 +187,18 @@ struct unusual_values {
   }
 };
 
-/// Writes integers that prefix sums add up to.
+/// Writes integers that prefix sums add up to, or how many there are.
 template <class RowId>
 struct answer_integer_sum {
   found_ranks<RowId> found;   ///< the matches
-  const std::uint64_t* sums;  ///< of the values
+  const std::uint64_t* sums;  ///< of the values; null: counts are wanted
   std::uint64_t* out;         ///< one a probe
 
   /// Answers one.
-  RAYDEX_HD void operator()(std::uint64_t probe) const { out[probe] = found.sum(sums, probe); }
+  RAYDEX_HD void operator()(std::uint64_t probe) const {
+    out[found.place(probe)] =
+        sums != nullptr ? found.sum(sums, probe) : std::uint64_t{load(found.counts + probe)};
+  }
 };
 
 /// Writes sums of floating values.
@@ -206,7 +214,7 @@ struct answer_floating_sum {
     return unusual.sum(found, probe, found.sum(sums, probe).get());
   }
   /// Answers one.
-  RAYDEX_HD void operator()(std::uint64_t probe) const { out[probe] = (*this)[probe]; }
+  RAYDEX_HD void operator()(std::uint64_t probe) const { out[found.place(probe)] = (*this)[probe]; }
 };
 
 /// The sum of integers as a double: exactly, then rounded.
@@ -252,8 +260,8 @@ struct answer_mean {
   RAYDEX_HD void operator()(std::uint64_t probe) const {
     const std::uint64_t count =
         present != nullptr ? sums.found.sum(present, probe) : sums.found.counts[probe];
-    out[probe] = count != 0 ? sums[probe] / static_cast<double>(count)
-                            : std::numeric_limits<double>::quiet_NaN();
+    out[sums.found.place(probe)] = count != 0 ? sums[probe] / static_cast<double>(count)
+                                              : std::numeric_limits<double>::quiet_NaN();
   }
 };
 

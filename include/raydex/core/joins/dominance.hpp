@@ -381,7 +381,7 @@ struct count_dominated {
   const Rank* rows;             ///< by rank; null: none are wanted
   Rank* leasts;         ///< the least rank of each, or its row where there is one; 0 of none
   Rank* counts;         ///< how many
-  std::uint64_t* most;  ///< the largest count so far
+  std::uint64_t* most;  ///< the largest count so far; null: not wanted
   /// Counts those of one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const std::uint64_t places = end == nullptr ? size : end[i];
@@ -398,7 +398,7 @@ struct count_dominated {
     if (count == 1 && rows != nullptr) least_of_it = rows[lower];
     leasts[i] = least_of_it;
     counts[i] = count;
-    if (count > load_atomically(most)) keep_largest(most, count);
+    if (most != nullptr && count > load_atomically(most)) keep_largest(most, count);
   }
 };
 

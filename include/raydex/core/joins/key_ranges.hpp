@@ -116,23 +116,6 @@ struct side_range {
   }
 };
 
-/// Writes, by row, where the rows of each of some ranks begin, and how many they are.
-template <class RowId>
-struct put_own_range {
-  const std::uint64_t* begin;  ///< of each rank
-  const std::uint64_t* end;    ///< of each rank
-  const RowId* rows;           ///< the row of each rank
-  RowId* begins;               ///< by row
-  RowId* counts;               ///< by row
-  /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t rank) const {
-    const RowId row = rows[rank];
-    const std::uint64_t from = begin[rank];
-    begins[row] = static_cast<RowId>(from);
-    counts[row] = static_cast<RowId>(end[rank] < from ? 0 : end[rank] - from);
-  }
-};
-
 /// Writes the ranges of probes.
 template <class Key, class Range>
 struct put_ranges {
