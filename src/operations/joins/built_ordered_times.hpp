@@ -34,36 +34,44 @@ class built_ordered_times final : public ordered_times {
     const auto [before, after] = reaches_of(window);
     const auto validity =
         validity_beside<Executor>(on, batch.lower, batch.is_points ? nullptr : &batch.upper, by);
-    for_each_slice(
-        batch.size(), [&, before = before, after = after](std::uint64_t first, std::uint64_t size) {
-          buffer<std::uint32_t> slots;
-          const core::key_numbers keys = orders_->numbers_of(on, slice(by, first, size), slots);
-          buffer<std::uint64_t> begin(on, size);
-          buffer<std::uint64_t> end(on, size);
-          const column lower = slice(batch.lower, first, size);
-          if (batch.is_points) {
-            rank_near(on, order(), keys, lower, before, after, begin.data(), end.data());
-          } else {
-            order().rank(on, keys, lower, false, begin.data());
-            order().rank(on, keys, slice(batch.upper, first, size), true, end.data());
-          }
-          put(on, begin, end, validity.size() == 0 ? nullptr : validity.data() + first / 8, first,
-              begins, counts);
-        });
+    for_each_slice(batch.size(), [&, before = before, after = after](std::uint64_t first,
+                                                                     std::uint64_t size) {
+      buffer<std::uint32_t> slots;
+      const core::key_numbers keys = orders_->numbers_of(on, slice(by, first, size), slots);
+      buffer<std::uint64_t> begin(on, size);
+      buffer<std::uint64_t> end(on, size);
+      const column lower = slice(batch.lower, first, size);
+      if (batch.is_points) {
+        rank_near(on, order(), keys, lower, before, after, begin.data(), end.data());
+      } else {
+        order().rank(on, keys, lower, false, begin.data());
+        order().rank(on, keys, slice(batch.upper, first, size), true, end.data());
+      }
+      Executor::for_each(on,
+                         core::count_dominated<RowId>{
+                             .end = end.data(),
+                             .least = begin.data(),
+                             .valid = validity.size() == 0 ? nullptr : validity.data() + first / 8,
+                             .size = size_,
+                             .matrix = {},
+                             .rows = nullptr,
+                             .leasts = static_cast<RowId*>(begins) + first,
+                             .counts = static_cast<RowId*>(counts) + first,
+                             .most = nullptr},
+                         size);
+    });
   }
 
   bool find_own(const context& on, const time_window& window, void* begins,
                 void* counts) const override {
-    if (sizeof(RowId) != 4 || size_ != build_rows_ || !order().keeps_distances()) return false;
-    const auto [before, after] = reaches_of(window);
-    for_each_slice(
-        size_, [&, before = before, after = after](std::uint64_t first, std::uint64_t size) {
-          buffer<std::uint64_t> begin(on, size);
-          buffer<std::uint64_t> end(on, size);
-          order().rank_near_own(on, before, after, first, size, begin.data(), end.data());
-          put(on, begin, end, nullptr, first, begins, counts);
-        });
-    return true;
+    if constexpr (sizeof(RowId) == 4) {
+      if (size_ != build_rows_ || !order().keeps_distances()) return false;
+      const auto [before, after] = reaches_of(window);
+      order().find_near_own(on, before, after, static_cast<RowId*>(begins),
+                            static_cast<RowId*>(counts));
+      return true;
+    }
+    return false;
   }
 
  private:
@@ -73,21 +81,6 @@ class built_ordered_times final : public ordered_times {
             {window.after, closed == closed_ends::left || closed == closed_ends::neither}};
   }
   const value_order<Executor>& order() const { return (*orders_)[0]; }
-  // Writes the ranges of some probes, of which `validity` marks those that have one.
-  void put(const context& on, const buffer<std::uint64_t>& begin, const buffer<std::uint64_t>& end,
-           const std::uint8_t* validity, std::uint64_t first, void* begins, void* counts) const {
-    Executor::for_each(on,
-                       core::count_dominated<RowId>{.end = end.data(),
-                                                    .least = begin.data(),
-                                                    .valid = validity,
-                                                    .size = size_,
-                                                    .matrix = {},
-                                                    .rows = nullptr,
-                                                    .leasts = static_cast<RowId*>(begins) + first,
-                                                    .counts = static_cast<RowId*>(counts) + first,
-                                                    .most = nullptr},
-                       begin.size());
-  }
 
   std::uint64_t build_rows_;
   std::optional<value_orders<Executor>> orders_;

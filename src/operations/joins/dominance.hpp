@@ -23,14 +23,15 @@ class dominance {
   // Of the rows of an order, by their ranks in another one of the same rows, of a table of so many.
   dominance(const context& own, const value_order<Executor>& places,
             const value_order<Executor>& ranks, std::uint64_t table_rows)
-      : ranks_(own, in_blocks(places.size()) + further) {
+      : ranks_(own, in_blocks(places.size()) + further),
+        rows_by_rank_(ranks.template rows<RowId>()),
+        table_rows_(table_rows) {
     const auto* const rows = places.template rows<RowId>();
     tree_.rows = rows;
     tree_.size = places.size();
     {
       buffer<RowId> rank_of_row(own, table_rows);
-      Executor::for_each(own,
-                         core::put_inverse<RowId>{ranks.template rows<RowId>(), rank_of_row.data()},
+      Executor::for_each(own, core::put_inverse<RowId>{rows_by_rank_, rank_of_row.data()},
                          tree_.size);
       Executor::for_each(own, core::put_ranks<RowId>{rows, rank_of_row.data(), ranks_.data()},
                          tree_.size);
@@ -118,15 +119,14 @@ class dominance {
     buffer<RowId> numbers(own, rows);
     buffer<RowId> listed_ranks(own, rows + further);
     buffer<RowId> listed_rows(own, rows);
-    const auto write = [&](const RowId* of_places, RowId* out) {
-      auto listed = probes;
-      listed.tree.rows = of_places;
-      tiles.template write<core::dominated_writer<RowId, RowId>>(
-          own, listed, core::row_slice<RowId>{0, rows, numbers.data(), out});
-    };
     if (rows != 0) {
-      write(tree_.ranks, listed_ranks.data());
-      write(tree_.rows, listed_rows.data());
+      tiles.template write<core::dominated_writer<RowId, RowId>>(
+          own, probes, core::row_slice<RowId>{0, rows, numbers.data(), listed_rows.data()});
+      buffer<RowId> rank_of_row(own, table_rows_);
+      Executor::for_each(own, core::put_inverse<RowId>{rows_by_rank_, rank_of_row.data()}, size);
+      Executor::for_each(
+          own, core::put_ranks<RowId>{listed_rows.data(), rank_of_row.data(), listed_ranks.data()},
+          rows);
     }
     Executor::synchronise(own);
     list_places_ = std::move(places);
@@ -164,6 +164,8 @@ class dominance {
   }
 
   buffer<RowId> ranks_;
+  const RowId* rows_by_rank_;
+  std::uint64_t table_rows_;
   buffer<RowId> largest_;
   tree_type tree_{};
   mutable std::mutex changes_;

@@ -193,23 +193,21 @@ class value_order {
   }
   // Whether numbers are as far apart as the values of a key, which are integers.
   bool keeps_distances() const { return is_whole_ && !ranked_ && !descending_; }
-  // The same as `rank` of what is near some of the rows, in their order: the range may be reversed
-  // where there are none. Numbers keep distances.
-  void rank_near_own(const context& on, const key_reach& before, const key_reach& after,
-                     std::uint64_t first, std::uint64_t size, std::uint64_t* begin,
-                     std::uint64_t* end) const {
+  // Writes where the rows near each of them begin, in order, and how many they are. Numbers keep
+  // distances, and row ids are of 32 bits.
+  void find_near_own(const context& on, const key_reach& before, const key_reach& after,
+                     std::uint32_t* begins, std::uint32_t* counts) const {
     dispatch_key(numbers_, [&]<class Number>() {
-      buffer<Number> lower(on, size);
-      buffer<Number> upper(on, size);
       constexpr unsigned all_bits = 8 * sizeof(Number);
       const unsigned value_bits = key_bits_ ? span_.bits : all_bits;
       const core::near_number<Number> near{
           static_cast<Number>(~Number{0} >> (all_bits - value_bits)),
           before.template whole<Number>(), after.template whole<Number>()};
-      const auto* const codes = static_cast<const Number*>(ordered_->codes()) + first;
-      put_ranges<Executor>(on, column(format_of<Number>, codes, size), near, lower, upper);
-      ordered_->rank(on, column(lower), before.leaves_out_equal(), begin);
-      ordered_->rank(on, column(upper), !after.leaves_out_equal(), end);
+      Executor::for_each(on,
+                         core::put_own_windows<Number>{
+                             static_cast<const Number*>(ordered_->codes()), size_, near,
+                             before.leaves_out_equal(), !after.leaves_out_equal(), begins, counts},
+                         size_);
     });
   }
   // How many rows come before those of each key, or before what follows them. Rows are in the order

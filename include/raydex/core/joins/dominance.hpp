@@ -558,36 +558,66 @@ class dominated_writer : public tile_writer<Out> {
   };
 
   // Writes the rows of the probes of a team's threads that have lists; returns whether that of this
-  // thread has.
+  // thread has. The first rows of a probe are read while those of the one before it are written.
   template <class Team>
   RAYDEX_HD bool write_listed(const Team& team, const part& own, const few_rows& rows) const {
-    using stretch = typename rank_lists<RowId>::stretch;
     if (probes_.lists.places == nullptr) return false;
-    stretch listed{0, 0, rank_lists<RowId>::left_out};
+    typename rank_lists<RowId>::stretch listed{0, 0, rank_lists<RowId>::left_out};
     if (rows.count != 0) listed = probes_.lists.from(rows.least);
     const bool serves = listed.place != rank_lists<RowId>::left_out;
-    for (std::uint32_t flags = team.vote(serves); flags != 0; flags &= flags - 1) {
-      const unsigned lane = first_bit(flags);
-      write_listed(team, own, team.from(rows, lane), team.from(listed, lane));
+    std::uint32_t flags = team.vote(serves);
+    if (flags == 0) return false;
+    listed_rows next(probes_, team, team.from(listed, first_bit(flags)));
+    while (flags != 0) {
+      const few_rows asked = team.from(rows, first_bit(flags));
+      flags &= flags - 1;
+      listed_rows read = next;
+      if (flags != 0) next = {probes_, team, team.from(listed, first_bit(flags))};
+      for (unsigned seen = 0;;) {
+        const std::uint32_t found = team.vote(read.rank >= asked.least);
+        const unsigned number = seen + count_bits(found & ((1U << team.lane()) - 1));
+        if ((found >> team.lane() & 1) != 0 && number < asked.count)
+          put(own, asked.row + number, asked.probe, read.row);
+        seen += count_bits(found);
+        if (seen >= asked.count) break;
+        read.go_on(probes_);
+      }
     }
     return serves;
   }
-  template <class Team>
-  RAYDEX_HD void write_listed(const Team& team, const part& own, const few_rows& rows,
-                              const typename rank_lists<RowId>::stretch& listed) const {
-    const auto write = [&](RowId found, std::uint64_t number) {
-      put(own, rows.row + number, rows.probe, found);
-    };
-    const rank_lists<RowId>& lists = probes_.lists;
-    const rank_tree<RowId>& tree = probes_.tree;
-    const std::uint64_t seen =
-        visit_at_least(team, lists.ranks + listed.begin, lists.rows + listed.begin, listed.size,
-                       rows.least, 0, rows.count, write);
-    visit_at_least(team, tree.ranks + listed.place, tree.rows + listed.place,
-                   tree.size - listed.place, rows.least, seen, rows.count, write);
-  }
 
-  // The same of one probe; returns where its rows end.
+  // The row and the rank that each thread of a team has in front of it, in a list and behind it.
+  struct listed_rows {
+    std::uint64_t begin;  // of the list
+    RowId place;          // what follows it
+    unsigned size;        // of the list
+    unsigned at;          // of this thread, counted from its beginning
+    RowId rank;
+    RowId row;
+
+    template <class Team>
+    RAYDEX_HD listed_rows(const dominating_probes<RowId>& probes, const Team& team,
+                          const typename rank_lists<RowId>::stretch& listed)
+        : begin(listed.begin), place(listed.place), size(listed.size), at(team.lane()) {
+      read(probes);
+    }
+    RAYDEX_HD void go_on(const dominating_probes<RowId>& probes) {
+      at += team_lanes;
+      read(probes);
+    }
+
+   private:
+    RAYDEX_HD void read(const dominating_probes<RowId>& probes) {
+      const bool in_list = at < size;
+      std::uint64_t i = in_list ? begin + at : std::uint64_t{place} + (at - size);
+      // Behind the last place there is nothing, after what is looked for.
+      if (!in_list && i >= probes.tree.size) i = probes.tree.size - 1;
+      rank = load((in_list ? probes.lists.ranks : probes.tree.ranks) + i);
+      row = load((in_list ? probes.lists.rows : probes.tree.rows) + i);
+    }
+  };
+
+  // Writes the rows of one probe; returns where they end.
   template <class Team>
   RAYDEX_HD std::uint64_t write_alone(const Team& team, const tile_ends& ends, const part& own,
                                       unsigned probe, std::uint64_t row) const {
@@ -597,7 +627,16 @@ class dominated_writer : public tile_writer<Out> {
       const auto listed = probes_.lists.from(least);
       const std::uint64_t end = ends.end(probe);
       if (listed.place != rank_lists<RowId>::left_out) {
-        write_listed(team, own, {row, probe, static_cast<unsigned>(end - row), least}, listed);
+        const auto write = [&](RowId found, std::uint64_t number) {
+          put(own, row + number, probe, found);
+        };
+        const rank_lists<RowId>& lists = probes_.lists;
+        const rank_tree<RowId>& tree = probes_.tree;
+        const std::uint64_t seen =
+            visit_at_least(team, lists.ranks + listed.begin, lists.rows + listed.begin, listed.size,
+                           least, 0, end - row, write);
+        visit_at_least(team, tree.ranks + listed.place, tree.rows + listed.place,
+                       tree.size - listed.place, least, seen, end - row, write);
         return end;
       }
     }
@@ -610,10 +649,23 @@ class dominated_writer : public tile_writer<Out> {
     const std::uint64_t share = (own.end - own.begin + group.teams() - 1) / group.teams();
     std::uint64_t row = own.begin + share * group.team_number();
     const std::uint64_t last = row + share < own.end ? row + share : own.end;
-    while (row < last) {
-      const unsigned probe = ends.probe_of(group.team(), row, 0);
-      row = own.are_few(ends, probe) ? ends.end(probe)
-                                     : write_next(group.team(), ends, own, probe, row, last);
+    if (row >= last) return;
+    const auto team = group.team();
+    for (unsigned probe = ends.probe_of(team, row, 0);
+         probe < tile_probes && row < last && ends.begin(probe) < last;) {
+      // Each thread looks at one.
+      const unsigned seen = probe + team.lane();
+      const bool is_many = seen < tile_probes && ends.begin(seen) < last && ends.end(seen) > row &&
+                           !own.are_few(ends, seen);
+      const std::uint32_t flags = team.vote(is_many);
+      if (flags == 0) {
+        probe += team_lanes;
+        continue;
+      }
+      probe += first_bit(flags);
+      const std::uint64_t from = ends.begin(probe) < row ? row : ends.begin(probe);
+      row = write_next(team, ends, own, probe, from, last);
+      ++probe;
     }
   }
 

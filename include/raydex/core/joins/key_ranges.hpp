@@ -12,6 +12,7 @@
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/interval.hpp"
 #include "raydex/core/keys/key.hpp"
+#include "raydex/core/lookups/search.hpp"
 
 namespace raydex::core {
 
@@ -84,6 +85,37 @@ struct near_number {
     const Key key = number - low;
     return {low < before ? key : static_cast<Key>(number - before),
             mask - low < after ? static_cast<Key>(key | mask) : static_cast<Key>(number + after)};
+  }
+};
+
+/// Writes where the numbers near each of some ascending numbers begin, and how many they are: none
+/// if both ends are left out and equal. Reads 4 log2 as many, which neighbours read, too.
+template <class Number>
+struct put_own_windows {
+  const Number* numbers;     ///< they ascend
+  std::uint64_t size;        ///< how many, less than 2^32
+  near_number<Number> near;  ///< what is near
+  bool past_lower;           ///< whether numbers that equal the lower end are left out
+  bool past_upper;           ///< whether those that equal the upper end are not
+  std::uint32_t* begins;     ///< of each number
+  std::uint32_t* counts;     ///< likewise
+
+  /// Writes those of one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const interval<Number> window = near(load(numbers + i));
+    const std::uint64_t begin = rank_of(i, window.lower, past_lower);
+    const std::uint64_t end = rank_of(i, window.upper, past_upper);
+    begins[i] = static_cast<std::uint32_t>(begin);
+    counts[i] = end < begin ? 0 : static_cast<std::uint32_t>(end - begin);
+  }
+
+ private:
+  // How many numbers are less, or with `past` not greater; `i` is near.
+  RAYDEX_HD std::uint64_t rank_of(std::uint64_t i, Number number, bool past) const {
+    if (past && number == std::numeric_limits<Number>::max()) return size;
+    const auto at = [&](std::uint64_t rank) { return load(numbers + rank); };
+    return lower_bound_near(at, size, i, std::uint64_t{1},
+                            static_cast<Number>(number + (past ? 1 : 0)));
   }
 };
 
