@@ -365,6 +365,27 @@ TEST_F(int32_order_joins, of_one_interval_that_contains_all) {
   check_intervals(build, probe);
 }
 
+// Intervals in each other, 150 deep, beside few: lists of what is open are left out in the middle,
+// though a probe that few enclose is there.
+TEST_F(int32_order_joins, of_nested_intervals) {
+  auto random = generator();
+  side<std::int32_t> build;
+  side<std::int32_t> probe;
+  for (std::int32_t i = 0; i < 150; ++i) {
+    build.first.emplace_back(1000 + i);
+    build.second.emplace_back(2000 - i);
+    const auto at = static_cast<std::int32_t>(random() % 3000);
+    build.first.emplace_back(at);
+    build.second.emplace_back(at + static_cast<std::int32_t>(random() % 40));
+  }
+  for (std::int32_t i = 0; i < 120; ++i) {
+    const auto at = static_cast<std::int32_t>(random() % 3000);
+    probe.first.emplace_back(at);
+    probe.second.emplace_back(at + static_cast<std::int32_t>(random() % (i % 2 == 0 ? 9 : 900)));
+  }
+  check_intervals(build, probe);
+}
+
 // Keys and values beyond what was built.
 TEST_F(int64_order_joins, with_probes_out_of_all_spans) {
   using limits = std::numeric_limits<std::int64_t>;
