@@ -55,6 +55,22 @@ class HostArrays(ArrayLibrary):
         """How many of the ascending splitters are not greater than each key; NaN is the greatest one."""
         return np.searchsorted(splitters, x, side="right")
 
+    def order(self, x: Any) -> Any:
+        """Signed integers that have the order of keys."""
+        kind = x.dtype.kind
+        if kind == "S":
+            x, kind = x.astype("S8").view(">u8").astype("u8"), "u"
+        if kind in "mM":
+            return x.view("int64")
+        if kind == "u":
+            signed = x.view(f"i{x.itemsize}")
+            return signed ^ np.iinfo(signed.dtype).min
+        if kind != "f":
+            return x
+        plain = np.where(x != x, x.dtype.type(np.nan), x + x.dtype.type(0))  # of one NaN and one zero
+        bits = plain.view(f"i{x.itemsize}")
+        return bits ^ ((bits >> (8 * x.itemsize - 1)) & np.iinfo(bits.dtype).max)
+
     def same(self, x: Any, y: Any) -> Any:
         """Whether keys are equal; NaN equals NaN."""
         equal = x == y
@@ -94,8 +110,7 @@ class TorchArrays(TorchLibrary):
         plain = self.module.where(x != x, float("nan"), x + 0.0)
         return plain.view(torch_dtype(f"int{8 * x.element_size()}"))
 
-    def _order(self, x: Any) -> Any:
-        """Signed integers that have the order of keys."""
+    def order(self, x: Any) -> Any:
         kind = self.dtype(x).kind
         if kind == "u":
             signed = self.signed(x)
@@ -130,10 +145,10 @@ class TorchArrays(TorchLibrary):
         return self.module.unique(bits).view(x.dtype)
 
     def owners(self, splitters: npt.NDArray[Any], x: Any) -> Any:
-        return self.module.searchsorted(self._order(self.from_host(splitters)), self._order(x), right=True)
+        return self.module.searchsorted(self.order(self.from_host(splitters)), self.order(x), right=True)
 
     def same(self, x: Any, y: Any) -> Any:
-        return self._order(x) == self._order(y)
+        return self.order(x) == self.order(y)
 
     def segment_sums(self, x: Any, offsets: Any) -> Any:
         if self.dtype(x).kind != "f":

@@ -11,6 +11,7 @@ import numpy as np
 from raydex._arguments import check_words
 from raydex._columns import Source, key_of, look
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._joined import Joined
 from raydex._joins import check_how, common_key, match_columns, pair_columns
 from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of, in_both
@@ -297,26 +298,32 @@ def _joined(to_join: _ToJoin, own: _Side, how: str, structure: str, options: dic
         match_columns(tuple(right[:-1]), tuple(left[:-1]), how, structure, False, None, None, options)
         for left, right in to_join
     ]
-    library = arrays_of(own.rows)
-    unmatched = len(own.unmatched) if how in ("left", "anti") else 0
-    size = sum(found.size for found in matched) + unmatched
+    lone = own.unmatched if how in ("left", "anti") else own.unmatched[:0]
+    rows = [(found, left[-1], right[-1]) for found, (left, right) in zip(matched, to_join)]
+    return write_pairs(rows, lone, own.rows, how in ("inner", "left"))
+
+
+def write_pairs(matched: list[tuple[Joined, Any, Any]], lone: Any, like: Any, has_rights: bool) -> JoinPairs:
+    """The pairs of joins, each with the rows of both sides, and left rows without a match; beside `like`."""
+    library = arrays_of(like)
+    size = sum(found.size for found, _, _ in matched) + len(lone)
     lefts = library.empty(size, "int64")
-    rights = library.empty(size, "int64") if how in ("inner", "left") else None
+    rights = library.empty(size, "int64") if has_rights else None
     end = 0
-    for found, (left, right) in zip(matched, to_join):
+    for found, left, right in matched:
         for some in found.chunks(SLICE):
             begin, end = end, end + len(some.probe)
-            lefts[begin:end] = beside(arrays_of(left[-1]).take(left[-1], some.probe), own.rows)
+            lefts[begin:end] = beside(arrays_of(left).take(left, some.probe), like)
             if rights is not None:
-                rights[begin:end] = beside(_rows_or_none(right[-1], some.build), own.rows)
-    if unmatched:
-        lefts[end:] = own.unmatched
+                rights[begin:end] = beside(rows_or_none(right, some.build), like)
+    if len(lone):
+        lefts[end:] = lone
         if rights is not None:
             rights[end:] = -1
     return JoinPairs(lefts, rights)
 
 
-def _rows_or_none(rows: Any, positions: Any) -> Any:
+def rows_or_none(rows: Any, positions: Any) -> Any:
     """The rows at some positions, -1 where a position is -1."""
     library = arrays_of(rows)
     lone = positions < 0

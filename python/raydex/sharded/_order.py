@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins by order over shards: which rows go where, and what a shard does with them.
+
+The order is that of the key columns, then of the time; a shard has a range of it, also of the rows of one key. A left
+row that is one point of the order goes to the shard of that, and right rows go wherever left rows may match them: a
+range of the order, or beside their own shard to those that are next to it in which the closest row is looked for. A left
+row that is a range goes to all shards that it meets. Each pair is made by one shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex import _lists
+from raydex._errors import Unsupported
+from raydex._joined import Joined
+from raydex._keys import Key
+from raydex._order_joins import _reach, _span, join_asof, join_intervals, join_range, join_where
+from raydex.sharded._arrays import Arrays, arrays_of
+from raydex.sharded._routing import Routes, route, sample
+
+_LEAST, _MOST = -(2**63), 2**63 - 1
+Bounds = tuple[Any, Any]
+"""The least and the greatest time of each row, as `ordered`; the second one is None for points."""
+_Columns = list[Any]
+_SIDES = ("left", "right")
+
+
+def ordered(cells: Any) -> Any:
+    """Keys as int64 that have their order."""
+    library = arrays_of(cells)
+    return library.cast(library.order(cells), "int64")
+
+
+def plain(cells: Any) -> Any:
+    """Times as the integers that they are."""
+    library = arrays_of(cells)
+    return library.view(cells, "int64") if library.dtype(cells).kind in "mM" else cells
+
+
+def moved(numbers: Any, by: int) -> Any:
+    """int64 plus a number; the least or the greatest one where the sum is beyond that."""
+    library = arrays_of(numbers)
+    left = max(min(by, 2**64), -(2**64))
+    while left:
+        step = max(min(left, 2**62), -(2**62))
+        left -= step
+        sums = numbers + step
+        beyond = sums < numbers if step > 0 else sums > numbers
+        numbers = library.where(beyond, library.full(len(sums), _MOST if step > 0 else _LEAST, "int64"), sums)
+    return numbers
+
+
+def _everything(like: Any) -> Bounds:
+    library = arrays_of(like)
+    return (library.full(len(like), _LEAST, "int64"), library.full(len(like), _MOST, "int64"))
+
+
+def _around(times: Any, before: int | float, after: int | float) -> Bounds:
+    """From so much before each time to so much after it; of floating numbers some more, since differences are
+    rounded."""
+    library = arrays_of(times)
+    if library.dtype(times).kind != "f":
+        numbers = ordered(times)
+        steps = [int(max(min(one, 2**64), -(2**64))) for one in (before, after)]  # of infinity, too
+        return (moved(numbers, -steps[0]), moved(numbers, steps[1]))
+    dtype = library.dtype(times)
+    own = library.cast(times, "float64")
+    ends = []
+    with np.errstate(all="ignore"):
+        for sign, by, beyond in ((-1, float(before), _LEAST), (1, float(after), _MOST)):
+            room = (abs(own) + abs(by)) * (8 * float(np.finfo(dtype).eps))
+            end = own + sign * by + sign * room
+            found = ordered(library.cast(end, dtype))
+            ends.append(library.where(end - end == 0, found, library.full(len(found), beyond, "int64")))
+    return (ends[0], ends[1])
+
+
+def _by(left: _Columns, right: _Columns) -> dict[str, Any]:
+    return {"build_by": right, "probe_by": left} if left else {}
+
+
+@dataclass(frozen=True)
+class Asof:
+    """A right row for each left row."""
+
+    direction: str
+    allow_exact_matches: bool
+    tolerance: Any
+
+    @property
+    def neighbours(self) -> tuple[str, ...]:
+        """Of which sides a shard needs the closest right row: there the answer is where it has none itself."""
+        found = {"backward": ("before",), "forward": ("after",)}
+        return found.get(self.direction, ("before", "after"))
+
+    def of(self, key: Key) -> Asof:
+        """With the tolerance as a number of what is compared."""
+        if self.tolerance is not None and not _lists.is_value(self.tolerance):
+            raise Unsupported("tolerance: a column of them; over shards it is one number, or one timedelta")
+        return replace(self, tolerance=_reach("tolerance", self.tolerance, key))
+
+    def bounds(self, side: str, times: _Columns) -> Bounds:
+        return (ordered(times[0]), None)
+
+    def match(self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns) -> Any:
+        """The position of a right row for each left one, -1 for none."""
+        return join_asof(
+            right[0], left[0], direction=self.direction, allow_exact_matches=self.allow_exact_matches,
+            tolerance=self.tolerance, **_by(left_by, right_by),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Range:
+    """By a distance, a comparison, or ranges of one side."""
+
+    distance: Any = None
+    compare: str | None = None
+    closed: str = "both"
+    is_pair: tuple[bool, bool] = (False, False)  # whether left and right rows are ranges
+
+    neighbours = ()
+
+    def of(self, key: Key) -> Range:
+        if isinstance(self.distance, tuple) and len(self.distance) == 2:
+            return replace(self, distance=tuple(_span(one, key) for one in self.distance))
+        return replace(self, distance=_reach("distance", self.distance, key))
+
+    def bounds(self, side: str, times: _Columns) -> Bounds:
+        if self.is_pair[_SIDES.index(side)]:
+            return (ordered(times[0]), ordered(times[1]))
+        if side == "right" and self.compare is not None:
+            return _compared(self.compare, times[0])
+        if side == "right" and self.distance is not None:
+            before, after = self.distance if isinstance(self.distance, tuple) else (self.distance, self.distance)
+            return _around(times[0], after, before)
+        return (ordered(times[0]), None)
+
+    def match(self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns) -> Joined:
+        how: dict[str, Any] = {"distance": self.distance, "compare": self.compare, "closed": self.closed}
+        for name, side, is_pair in zip(("probe", "build"), (left, right), self.is_pair):
+            if is_pair:
+                how[f"{name}_upper"] = side[1]
+        return join_range(right[0], left[0], lazy=True, **how, **_by(left_by, right_by))
+
+
+def _compared(compare: str, times: Any) -> Bounds:
+    """The left times that a right one may compare with so; with equal ones in any case."""
+    least, most = _everything(times)
+    found = ordered(times)
+    return (found, most) if compare in ("<", "<=", "less", "less_equal") else (least, found)
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Right intervals with left intervals, or with points."""
+
+    relation: str | None
+    closed: str
+    of_points: bool
+
+    neighbours = ()
+
+    def of(self, key: Key) -> Intervals:
+        return self
+
+    def bounds(self, side: str, times: _Columns) -> Bounds:
+        upper = None if side == "left" and self.of_points else ordered(times[1])
+        return (ordered(times[0]), upper)
+
+    def match(self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns) -> Joined:
+        probe = left[0] if self.of_points else (left[0], left[1])
+        return join_intervals(
+            (right[0], right[1]), probe, relation=self.relation, closed=self.closed, lazy=True,
+            **_by(left_by, right_by),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Where:
+    """By two inequalities, of which the first one says where rows go."""
+
+    compare: Any
+
+    neighbours = ()
+
+    def of(self, key: Key) -> Where:
+        return self
+
+    def bounds(self, side: str, times: _Columns) -> Bounds:
+        return (ordered(times[0]), None) if side == "left" else _compared(self.compare[0], times[0])
+
+    def match(self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns) -> Joined:
+        return join_where((right[0], right[1]), (left[0], left[1]), self.compare, lazy=True, **_by(left_by, right_by))
+
+
+Kind = Asof | Range | Intervals | Where
+
+
+def tuples(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[Any]:
+    """Columns of int64 as one of tuples, which NumPy sorts by the first one, then by the second one."""
+    found = np.empty(len(columns[0]), [(str(at), "i8") for at in range(len(columns))])
+    for at, column in enumerate(columns):
+        found[str(at)] = column
+    return found
+
+
+def sampled(by: _Columns, times: Any, there: Any, size: int) -> npt.NDArray[Any]:
+    """Places in the order, drawn as `sample` does, which draws the same rows of columns of one length."""
+    return tuples([sample(one, there, size) for one in [*map(ordered, by), times]])
+
+
+def owners(splitters: npt.NDArray[Any], by: _Columns, times: Any) -> Any:
+    """How many of the ascending splitters, which are tuples, are not greater than each row. Cost: a comparison of
+    each column for each doubling of the splitters."""
+    library = arrays_of(times)
+    columns = [*map(ordered, by), times]
+    cuts = [library.from_host(np.ascontiguousarray(splitters[name])) for name in splitters.dtype.names or ()]
+    low = library.full(len(times), 0, "int64")
+    high = library.full(len(times), len(splitters), "int64")
+    for _ in range(len(splitters).bit_length()):
+        middle = (low + high) >> 1
+        at = library.where(middle < len(splitters), middle, middle - 1)
+        not_greater: Any = True
+        for cells, cut in zip(reversed(columns), reversed(cuts)):
+            other = library.take(cut, at)
+            not_greater = (other < cells) | ((other == cells) & not_greater)
+        searched = low < high
+        low = library.where(searched & not_greater, middle + 1, low)
+        high = library.where(searched & ~not_greater, middle, high)
+    return library.cast(low, "int32")
+
+
+def pieces_of(
+    splitters: npt.NDArray[Any], by: _Columns, bounds: Bounds, there: Any, neighbours: Sequence[str] = ()
+) -> Routes:
+    """The shards that each row goes to, as of `route`; `lower` is the first one of a row.
+
+    `neighbours`: for which shards beside a row's own it may be the closest row, `before` them or `after` them."""
+    lower, upper = bounds
+    first = owners(splitters, by, lower)
+    last = None if upper is None else owners(splitters, by, upper)
+    numbers = np.arange(1, len(splitters) + 1, dtype="int32")
+    routes = route(first, last, numbers, there)
+    if not neighbours or len(splitters) == 0:
+        return routes
+    library = arrays_of(lower)
+    columns = [*map(ordered, by), lower]
+    groups = routes.split(routes.sources)
+    added: list[list[Any]] = [[] for _ in groups]
+    for name in neighbours:
+        nearest: Any = None  # of the groups so far, the last row in the order, or the first one
+        places = range(len(groups)) if name == "before" else range(len(groups))[::-1]
+        for at in places:
+            if nearest is not None:
+                added[at].append(nearest)
+            if len(groups[at]):
+                nearest = _end_of(library, columns, groups[at], name == "before")
+    return replace(
+        routes,
+        counts=np.array([len(one) + len(more) for one, more in zip(groups, added)], "int64"),
+        sources=library.concatenate([some for one, more in zip(groups, added) for some in (one, *more)]),
+        all_there=False, divided=None,
+    )  # fmt: skip
+
+
+def _end_of(library: Arrays, columns: _Columns, rows: Any, is_last: bool) -> Any:
+    """Of some ascending rows the last one in the order, of equal ones the last row; or the first one; an array."""
+    for column in columns:
+        cells = library.take(column, rows)
+        rows = library.take(rows, library.nonzero(cells == (cells.max() if is_last else cells.min())))
+    return rows[-1:] if is_last else rows[:1]

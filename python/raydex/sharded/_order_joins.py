@@ -1,0 +1,575 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins by order of tables of which each process has a slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex._arguments import flag
+from raydex._columns import Source, key_of, look, role_of, same_device
+from raydex._errors import InvalidArgument, Unsupported
+from raydex._joins import _key_of_all, check_how, common_key, pair_columns
+from raydex._keys import Key
+from raydex._order_joins import _DIRECTIONS, _MISSING, _RELATIONS, _check_comparison, _is_pair, _pair
+from raydex.sharded._arrays import arrays_of, in_both
+from raydex.sharded._build import engine_for
+from raydex.sharded._cells import dense, empty_source, of_all
+from raydex.sharded._devices import beside
+from raydex.sharded._exchange import Company, Exchange, by_process, distribute
+from raydex.sharded._joins import JoinPairs, _agree_on_room, _Side, _size, rows_or_none, write_pairs
+from raydex.sharded._order import Asof, Bounds, Intervals, Kind, Range, Where, pieces_of, plain, sampled
+from raydex.sharded._routing import Routes, splitters_from, undo
+
+_SAMPLE = 4096
+_SIDES = ("left", "right")
+
+
+class _Table(NamedTuple):
+    """What a process has of a side."""
+
+    times: list[Any]
+    by: list[Any]  # integers that are equal where the keys are
+    there: Any
+    begin: int  # the number of its first row
+    bounds: Bounds
+
+    @property
+    def library(self) -> Any:
+        return arrays_of(self.times[0])
+
+
+class _Part(NamedTuple):
+    """What a shard has of a side."""
+
+    times: list[Any]
+    by: list[Any]
+    rows: Any
+    is_first: Any
+    """Whether it is the first shard that a row is on; None: as for all."""
+
+    def take(self, some: Any) -> _Part:
+        library = arrays_of(self.rows)
+        times, by = ([library.take(one, some) for one in columns] for columns in (self.times, self.by))
+        return _Part(times, by, library.take(self.rows, some), None)
+
+
+class _Sides(NamedTuple):
+    """The columns of both tables, by side."""
+
+    times: dict[str, list[Source]]
+    by: dict[str, list[Source]]
+
+
+class _Call:
+    """A join by order, and who takes part."""
+
+    def __init__(self, company: Company, words: tuple[Any, ...], kind: Kind) -> None:
+        self.company = company
+        self.words = words
+        self.kind = kind
+
+    def run(self, sides: Any, missing: str = "unmatched") -> _Tables:
+        """Rows where they match. `sides`: what looks at the columns of this process."""
+        company = self.company
+
+        def look_at(report: dict[str, Any]) -> _Sides:
+            found: _Sides = sides()
+            for side in _SIDES:
+                times, by = found.times[side], found.by[side]
+                same_device(*times, *by)
+                report[side] = [
+                    [key_of(one, one.library.stream_for(None)[0]) for one in columns] for columns in (times, by)
+                ]
+                report[f"{side} size"] = _size(times[0])
+            return found
+
+        found, reports = company.agree(self.words, look_at)
+        if any([len(one) for one in each["right"]] != [len(one) for one in reports[0]["right"]] for each in reports):
+            raise InvalidArgument("right: processes differ in the number of columns")
+        sizes = {side: [one[f"{side} size"] for one in reports] for side in _SIDES}
+        keys = [
+            {
+                side: [
+                    of_all(side, [one[side][of][at] for one in reports], sizes[side])
+                    for at in range(len(reports[0][side][of]))
+                ]
+                for side in _SIDES
+            }
+            for of in (0, 1)
+        ]  # of times and of keys, by side
+        compared = _compared(self.kind, keys[0])
+        equal = [
+            common_key(empty_source("right", right), empty_source("left", left), 0)
+            for left, right in zip(keys[1]["left"], keys[1]["right"])
+        ]
+
+        def prepare(report: dict[str, Any]) -> dict[str, _Table]:
+            self.kind = kind = self.kind.of(compared["left"][0])
+            none = [[plain(np.empty(0, one.dtype)) for one in compared[side]] for side in _SIDES]
+            kind.match(none[0], none[1], [], [])  # which refuses what is wrong
+            tables = {}
+            for side in _SIDES:
+                begin = sum(sizes[side][: company.process])
+                table = tables[side] = _table(
+                    kind, side, found.times[side], found.by[side], compared[side], equal, begin, missing,
+                    company.engine,
+                )  # fmt: skip
+                there = table.there
+                rows = len(table.times[0]) if there is None else int(there.sum())
+                report[side] = (sampled(table.by, table.bounds[0], there, _SAMPLE), float(rows))
+            return tables
+
+        tables, reports = company.agree((*self.words, "prepared"), prepare)
+        samples = [one[side] for side in _SIDES for one in reports]
+        shards = company.processes * len(company.engine.places)
+        splitters = splitters_from([one for one, _ in samples], shards, [rows for _, rows in samples])
+        return self._sent(tables, splitters)
+
+    def _sent(self, tables: dict[str, _Table], splitters: npt.NDArray[Any]) -> _Tables:
+        company = self.company
+        both = all(tables[side].bounds[1] is not None for side in _SIDES)  # are ranges
+
+        def divide(report: dict[str, Any]) -> list[tuple[Routes, list[Any]]]:
+            found = []
+            for side in _SIDES:
+                table = tables[side]
+                beside_own = self.kind.neighbours if side == "right" else ()
+                routes = pieces_of(splitters, table.by, table.bounds, table.there, beside_own)
+                library = table.library
+                rows = library.cast(routes.sources, "int64") + table.begin
+                columns = [library.take(one, routes.sources) for one in (*table.times, *table.by)]
+                found.append((routes, [*columns, rows, *([routes.lower] if both else [])]))
+            report["counts"] = [routes.counts for routes, _ in found]
+            return found
+
+        sides, reports = company.agree((*self.words, "routes"), divide)
+        counts = [np.stack([one["counts"][at] for one in reports]) for at in (0, 1)]
+        between = [by_process(one) for one in counts]
+        come = sum(int(one[:, company.process].sum()) for one in between) if company.processes > 1 else 0
+        back = int(between[0][company.process].sum()) if company.processes > 1 else 0
+        _agree_on_room(company, _Side(sides[1][1], sides[1][1][-1], None), come + back)
+        moved = [distribute(company, [routes], [columns], table) for (routes, columns), table in zip(sides, counts)]
+        parts = [
+            [_part(one, len(tables[side].times), len(tables[side].by), shard, both) for shard, one in self._own(of)]
+            for side, of in zip(_SIDES, moved)
+        ]
+        return _Tables(tables["left"], sides[0][0], between[0], list(zip(*parts)))
+
+    def _own(self, moved: list[list[Any]]) -> list[tuple[int, list[Any]]]:
+        """The shards of this process, with their numbers."""
+        first = self.company.process * len(moved)
+        return list(zip(range(first, first + len(moved)), moved))
+
+    def back(self, tables: _Tables, answers: list[Any], how: str, fill: Any = -1) -> Any:
+        """The answers of all shards to the pieces of the left rows of this process, put together. A collective call."""
+        company = self.company
+        if company.processes > 1:
+            between, me = tables.between, company.process
+            cells = company.exchange(answers[0], between[:, me].tolist(), between[me].tolist())
+        else:
+            like = tables.left.times[0]
+            cells = tables.left.library.concatenate([beside(one, like) for one in answers])
+        found, _ = company.agree((*self.words, "back"), lambda report: undo(tables.routes, cells, how, fill))
+        return found
+
+
+class _Tables(NamedTuple):
+    """Both tables, where their rows match."""
+
+    left: _Table
+    routes: Routes
+    """Where the left rows of this process are."""
+    between: npt.NDArray[np.int64]
+    """How many of them go from each process to each."""
+    shards: list[tuple[_Part, _Part]]
+    """Left and right rows of each shard of this process."""
+
+
+def _part(columns: list[Any], times: int, keys: int, shard: int, both: bool) -> _Part:
+    is_first = columns[-1] == shard if both else None
+    return _Part(columns[:times], columns[times : times + keys], columns[times + keys], is_first)
+
+
+def _compared(kind: Kind, keys: dict[str, list[Key]]) -> dict[str, list[Key]]:
+    """The types that columns are compared in: all in one, or of two inequalities each pair."""
+    sources = {side: [empty_source(side, one) for one in keys[side]] for side in ("right", "left")}
+    if isinstance(kind, Where):
+        each = [common_key(right, left, 0) for right, left in zip(sources["right"], sources["left"])]
+        found = {"left": each, "right": each}
+    else:
+        key = _key_of_all([*sources["right"], *sources["left"]], 0)
+        found = {side: [key] * len(keys[side]) for side in _SIDES}
+    for side in _SIDES:
+        if any(one.dtype is None for one in found[side]):
+            raise Unsupported(f"{side}: strings of any length have no order here; give ones of up to 8 bytes")
+    return found
+
+
+def _table(
+    kind: Kind, side: str, times: list[Source], by: list[Source], compared: list[Key], equal: list[Key], begin: int,
+    missing: str, engine: Exchange,
+) -> _Table:  # fmt: skip
+    empty = _size(times[0]) == 0
+
+    def cells_of(source: Source, key: Key, role: str) -> Any:
+        return dense(empty_source(side, key) if empty else source, engine, key, role)
+
+    there = None
+    arrays = []
+    for at, (one, key) in enumerate(zip(times, compared)):
+        cells = cells_of(one, key, "" if empty else role_of(one, key, "kept"))
+        array = plain(cells.array)
+        if missing == "unbounded" and cells.there is not None and len(times) == 2:
+            array = arrays_of(array).where(cells.there, array, _extreme(arrays_of(array).dtype(array), at == 1))
+        else:
+            there = in_both(there, cells.there)
+        arrays.append(array)
+    keys = []
+    for one, key in zip(by, equal):
+        cells = cells_of(one, key, "")
+        there = in_both(there, cells.there)
+        keys.append(arrays_of(cells.array).order(cells.array))
+    if any(len(one) != len(arrays[0]) for one in (*arrays, *keys)):
+        sizes = ", ".join(str(len(one)) for one in (*arrays, *keys))
+        raise InvalidArgument(f"{side}: its columns have {sizes} cells")
+    return _Table(arrays, keys, there, begin, kind.bounds(side, arrays))
+
+
+def _extreme(dtype: np.dtype[Any], is_upper: bool) -> Any:
+    """What stands for a missing end."""
+    if dtype.kind == "S":
+        return np.array(b"\xff" * dtype.itemsize if is_upper else b"", dtype)
+    if dtype.kind == "f":
+        return np.array(np.inf if is_upper else -np.inf, dtype)
+    return np.array(np.iinfo(dtype).max if is_upper else np.iinfo(dtype).min, dtype)
+
+
+def _pairs(call: _Call, tables: _Tables, how: str) -> JoinPairs:
+    company, kind, like = call.company, call.kind, tables.left.times[0]
+    library = arrays_of(like)
+
+    def match(report: dict[str, Any]) -> tuple[list[tuple[Any, Any, Any]], list[Any], JoinPairs]:
+        matched, counts = [], []
+        for left, right in tables.shards:
+            counted = arrays_of(left.rows).full(len(left.rows), 0, "int64")
+            for one, other, places in _in_turn(left, right):
+                found = kind.match(one.times, other.times, one.by, other.by)
+                matched.append((found, one.rows, other.rows))
+                if how != "inner":
+                    counted[slice(None) if places is None else places] += found.counts()
+            counts.append(arrays_of(counted).cast(counted > 0, "int32"))
+        if how in ("semi", "anti"):
+            matched = []
+        return (matched, counts, write_pairs(matched, library.empty(0, "int64"), like, how in ("inner", "left")))
+
+    (matched, counts, pairs), _ = company.agree((*call.words, "matched"), match)
+    if how == "inner":
+        return pairs
+    found = call.back(tables, counts, "sum") > 0
+    lone = library.nonzero(found if how == "semi" else ~found) + tables.left.begin
+    if how != "left":
+        return JoinPairs(lone, None)
+    rights = library.full(len(lone), -1, "int64")
+    return JoinPairs(library.concatenate([pairs.left, lone]), library.concatenate([pairs.right, rights]))
+
+
+def _in_turn(left: _Part, right: _Part) -> list[tuple[_Part, _Part, Any]]:
+    """What a shard joins, and where these left rows are: all, but no rows that both are on an earlier shard, too,
+    whose pairs the first one has that both are on."""
+    if left.is_first is None:
+        return [(left, right, None)]
+    begin, on = (arrays_of(left.rows).nonzero(one) for one in (left.is_first, ~left.is_first))
+    found = [(left.take(begin), right, begin)]
+    if len(on):
+        found.append((left.take(on), right.take(arrays_of(right.rows).nonzero(right.is_first)), on))
+    return found
+
+
+def _together(
+    words: tuple[Any, ...], group: Any, devices: Any, engine: Exchange | None, timeout: float, work: Any
+) -> Any:
+    """Does a call with the processes that take part."""
+    company = Company(engine_for(group, devices, engine, timeout, None))
+    try:
+        with company.together():
+            return work(company, words)
+    finally:
+        if engine is None:
+            company.close()
+
+
+def _keys(by: Any, left_by: Any, right_by: Any) -> dict[str, list[Source]]:
+    """The key columns of both sides, however they are given."""
+    if by is not None:
+        if left_by is not None or right_by is not None or not isinstance(by, tuple) or len(by) != 2:
+            raise InvalidArgument("by: give (left_by, right_by), or these two by name")
+        left_by, right_by = by
+    if (left_by is None) != (right_by is None):
+        raise InvalidArgument("left_by: it is given with right_by, or neither is")
+    if left_by is None:
+        return {"left": [], "right": []}
+    right, left = pair_columns(right_by, left_by)
+    return {"left": left, "right": right}
+
+
+def _column(argument: str, x: Any) -> Source:
+    source = look(argument, x)
+    if source.scalar:
+        raise InvalidArgument(f"{argument}: {x!r} is a single number; give a column, as [x]")
+    return source
+
+
+def join_asof(
+    left: Any,
+    right: Any,
+    *,
+    by: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    direction: str = "backward",
+    allow_exact_matches: bool = True,
+    tolerance: Any = None,
+    group: Any = None,
+    devices: Sequence[Any] | None = None,
+    engine: Exchange | None = None,
+    timeout: float = 300.0,
+) -> Any:
+    """For each row of this process's slice of the left table the right row with the closest time, wherever it is. A
+    collective call.
+
+        >>> import raydex.sharded
+        >>> raydex.sharded.join_asof([4, 6, 0], [1, 5, 9], devices=["cpu", "cpu"])
+        array([ 0,  1, -1])
+
+    Parameters
+    ----------
+    left, right
+        This process's slices of two columns of times, or of other numbers, in no order; a slice may be empty. `left`
+        is what `raydex.join_asof` calls `probe`, `right` what it calls `build`.
+    left_by, right_by
+        Columns of a key, as of `raydex.sharded.join`, which has to be equal; or `by`, a pair of both.
+    direction, allow_exact_matches
+        As of `raydex.join_asof`.
+    tolerance
+        Likewise, one number or `timedelta`.
+    group, devices, engine, timeout
+        As of `raydex.sharded.build`. For many joins make one engine, `TorchExchange(group)`.
+
+    Returns
+    -------
+    array of int64
+        A right row, numbered over all slices, for each left row of this process; -1 where there is none. Of rows of
+        equal times the one that `raydex.join_asof` takes.
+
+    Cost: times, keys and rows are sent once to the shards of (keys, time), so that rows of one key are on all if they
+    are many, and a row comes back; each process also sends a shard up to two rows of its own from beside it, where the
+    answer may be; a local join. All rows of one key and one time are on one shard. Times of several units are compared
+    in the finest one, and refused if it does not hold them. Raises as `raydex.join_asof`, `raydex.ShardError`,
+    `raydex.ExchangeError`.
+    """
+
+    def work(company: Company, words: tuple[Any, ...]) -> Any:
+        call = _Call(company, words, Asof(direction, allow_exact_matches, tolerance))
+
+        def sides() -> _Sides:
+            flag("allow_exact_matches", allow_exact_matches)
+            if direction not in list(_DIRECTIONS):
+                raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(_DIRECTIONS)}")
+            keys = _keys(by, left_by, right_by)
+            return _Sides({"left": [_column("left", left)], "right": [_column("right", right)]}, keys)
+
+        tables = call.run(sides)
+
+        def match(report: dict[str, Any]) -> list[Any]:
+            return [
+                rows_or_none(two.rows, call.kind.match(one.times, two.times, one.by, two.by))
+                for one, two in tables.shards
+            ]
+
+        rows, _ = company.agree((*words, "matched"), match)
+        return call.back(tables, rows, "single")
+
+    words = ("join_asof", direction, bool(allow_exact_matches), repr(tolerance))
+    return _together(words, group, devices, engine, timeout, work)
+
+
+def join_range(
+    left: Any,
+    right: Any,
+    how: str = "inner",
+    *,
+    distance: Any = None,
+    compare: str | None = None,
+    left_upper: Any = None,
+    right_upper: Any = None,
+    closed: str = "both",
+    by: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    group: Any = None,
+    devices: Sequence[Any] | None = None,
+    engine: Exchange | None = None,
+    timeout: float = 300.0,
+) -> JoinPairs:
+    """Joins two tables by order: one of the first four says how. A collective call.
+
+    Parameters
+    ----------
+    left, right
+        This process's slices of two columns, as of `join_asof`.
+    how
+        As of `raydex.sharded.join`.
+    distance, compare
+        As of `raydex.join_range`: `right` is its `build`, so that `compare="<"` means `right < left`.
+    right_upper, closed
+        Right rows are intervals from `right` to `right_upper` that contain `left`, as with its `build_upper`.
+    left_upper
+        Left rows are intervals `[left, left_upper]` that contain `right`.
+    left_by, right_by, by, group, devices, engine, timeout
+        As of `join_asof`.
+
+    Returns
+    -------
+    JoinPairs
+        Of each process the pairs of its shard, a range of (keys, time); left rows without a match, and those of semi
+        and anti joins, at the process that gave them.
+
+    Cost: left rows are sent once, right rows to each shard in which they may match, and with `left_upper` the other way
+    round: a distance, or an interval, that is short beside a shard meets one or two, a comparison all on one side. Of
+    other joins than inner ones 4 bytes a left row come back. Raises as `join_asof`.
+    """
+    named = {"distance": distance, "compare": compare, "right_upper": right_upper, "left_upper": left_upper}
+
+    def sides() -> _Sides:
+        check_how(how)
+        there = [name for name, value in named.items() if value is not None]
+        if len(there) != 1:
+            raise InvalidArgument(
+                f"join_range: {', '.join(there) or 'nothing'} is given; give one of {', '.join(named)}"
+            )
+        _check_comparison(compare)
+        times = {"left": [_column("left", left)], "right": [_column("right", right)]}
+        for side, upper in (("left", left_upper), ("right", right_upper)):
+            if upper is not None:
+                times[side].append(_column(f"{side}_upper", upper))
+        return _Sides(times, _keys(by, left_by, right_by))
+
+    kind = Range(distance, compare, closed, (left_upper is not None, right_upper is not None))
+
+    def work(company: Company, words: tuple[Any, ...]) -> JoinPairs:
+        call = _Call(company, words, kind)
+        return _pairs(call, call.run(sides), how)
+
+    words = ("join_range", how, repr(distance), compare, closed, *(name for name in named if named[name] is not None))
+    found: JoinPairs = _together(words, group, devices, engine, timeout, work)
+    return found
+
+
+def join_intervals(
+    left: Any,
+    right: Any,
+    how: str = "inner",
+    *,
+    relation: str | None = None,
+    closed: str = "both",
+    missing: str = "unmatched",
+    by: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    group: Any = None,
+    devices: Sequence[Any] | None = None,
+    engine: Exchange | None = None,
+    timeout: float = 300.0,
+) -> JoinPairs:
+    """Joins intervals with intervals, or with points. A collective call.
+
+    Parameters
+    ----------
+    left, right
+        This process's slices: pairs of columns `(lower, upper)`, or `left` is one column, of points.
+    relation, closed, missing
+        As of `raydex.join_intervals`: how an interval of the right side, its `build`, lies to one of the left side.
+    how, left_by, right_by, by, group, devices, engine, timeout
+        As of `join_range`.
+
+    Returns
+    -------
+    JoinPairs
+        As of `join_range`.
+
+    Cost: as of `join_range`. Intervals are sent to all shards that they meet, of both sides; a pair is made by the
+    first one that both are on. Raises as `raydex.join_intervals`, `raydex.ShardError`, `raydex.ExchangeError`.
+    """
+    of_points = not _is_pair(left)
+
+    def sides() -> _Sides:
+        check_how(how)
+        if relation is not None and relation not in list(_RELATIONS):
+            raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(_RELATIONS)}")
+        if missing not in _MISSING:
+            raise InvalidArgument(f"missing: {missing!r} is none of {', '.join(_MISSING)}")
+        own = [_column("left", left)] if of_points else _pair("left", left, ("lower", "upper"))
+        times = {"left": own, "right": _pair("right", right, ("lower", "upper"))}
+        return _Sides(times, _keys(by, left_by, right_by))
+
+    def work(company: Company, words: tuple[Any, ...]) -> JoinPairs:
+        call = _Call(company, words, Intervals(relation, closed, of_points))
+        return _pairs(call, call.run(sides, missing), how)
+
+    words = ("join_intervals", how, relation, closed, missing, "points" if of_points else "intervals")
+    found: JoinPairs = _together(words, group, devices, engine, timeout, work)
+    return found
+
+
+def join_where(
+    left: Any,
+    right: Any,
+    compare: tuple[str, str],
+    how: str = "inner",
+    *,
+    by: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    group: Any = None,
+    devices: Sequence[Any] | None = None,
+    engine: Exchange | None = None,
+    timeout: float = 300.0,
+) -> JoinPairs:
+    """Joins two tables by two inequalities: with `compare=("<", ">=")` each left row with the right rows that have
+    `right[0] < left[0]` and `right[1] >= left[1]`. A collective call.
+
+    Parameters
+    ----------
+    left, right
+        This process's slices: pairs of columns, as of `raydex.join_where`, whose `build` is `right`.
+    compare, how, left_by, right_by, by, group, devices, engine, timeout
+        As of `raydex.join_where` and `join_range`.
+
+    Returns
+    -------
+    JoinPairs
+        As of `join_range`.
+
+    Cost: as of a comparison by `join_range`: right rows are sent to all shards on one side of their own by the first
+    column, half of them on average. Raises as `raydex.join_where`, `raydex.ShardError`, `raydex.ExchangeError`.
+    """
+
+    def sides() -> _Sides:
+        check_how(how)
+        if not isinstance(compare, (tuple, list)) or len(compare) != 2:
+            raise InvalidArgument(f'compare: {compare!r} are no two comparisons, as ("<", ">=")')
+        for one in compare:
+            _check_comparison(one)
+        times = {"left": _pair("left", left, ("x", "y")), "right": _pair("right", right, ("a", "b"))}
+        return _Sides(times, _keys(by, left_by, right_by))
+
+    def work(company: Company, words: tuple[Any, ...]) -> JoinPairs:
+        call = _Call(company, words, Where(compare))
+        return _pairs(call, call.run(sides), how)
+
+    found: JoinPairs = _together(("join_where", how, repr(compare)), group, devices, engine, timeout, work)
+    return found
