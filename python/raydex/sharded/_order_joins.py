@@ -19,7 +19,7 @@ from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all
 from raydex.sharded._devices import beside
-from raydex.sharded._exchange import Company, Exchange, by_process, distribute
+from raydex.sharded._exchange import Company, Exchange, by_process, concatenated, distribute
 from raydex.sharded._joins import JoinPairs, _agree_on_room, _Side, _size, rows_or_none, write_pairs
 from raydex.sharded._order import Asof, Bounds, Intervals, Kind, Range, Where, pieces_of, plain, sampled
 from raydex.sharded._routing import Routes, splitters_from, undo
@@ -164,16 +164,14 @@ class _Call:
         first = self.company.process * len(moved)
         return list(zip(range(first, first + len(moved)), moved))
 
-    def back(self, tables: _Tables, answers: list[Any], how: str, fill: Any = -1) -> Any:
+    def back(self, tables: _Tables, answers: list[Any], how: str) -> Any:
         """The answers of all shards to the pieces of the left rows of this process, put together. A collective call."""
         company = self.company
+        cells = [beside(one, tables.left.times[0]) for one in answers]
         if company.processes > 1:
             between, me = tables.between, company.process
-            cells = company.exchange(answers[0], between[:, me].tolist(), between[me].tolist())
-        else:
-            like = tables.left.times[0]
-            cells = tables.left.library.concatenate([beside(one, like) for one in answers])
-        found, _ = company.agree((*self.words, "back"), lambda report: undo(tables.routes, cells, how, fill))
+            cells = [company.exchange(cells[0], between[:, me].tolist(), between[me].tolist())]
+        found, _ = company.agree((*self.words, "back"), lambda report: undo(tables.routes, concatenated(cells), how))
         return found
 
 
@@ -260,7 +258,7 @@ def _pairs(call: _Call, tables: _Tables, how: str) -> JoinPairs:
                 found = kind.match(one.times, other.times, one.by, other.by)
                 matched.append((found, one.rows, other.rows))
                 if how != "inner":
-                    counted[slice(None) if places is None else places] += found.counts()
+                    counted[slice(None) if places is None else places] += beside(found.counts(), counted)
             counts.append(arrays_of(counted).cast(counted > 0, "int32"))
         if how in ("semi", "anti"):
             matched = []

@@ -2,6 +2,7 @@
 """Sharded indexes on GPUs: several in one process, and in processes that exchange by NCCL. Skipped without a GPU."""
 
 import numpy as np
+import order_cases
 import pytest
 import raydex
 import raydex.sharded
@@ -56,6 +57,21 @@ def test_joins(places, exchange):
         if exchange == "shuffle":
             for hot in cases.HOT:
                 cases.check_hot_join(mine, lambda x: [x], 5, "int64", hot, how, 1, on("cuda:0"))
+
+
+@pytest.mark.parametrize("places", PLACES, ids="+".join)
+@pytest.mark.parametrize("kind", order_cases.KINDS)
+def test_joins_by_order(places, kind):
+    mine = cases.Party(0, 1, devices=places)
+    for at, keys in enumerate(order_cases.KEYS):
+        for check in (order_cases.check_asof, order_cases.check_pairs):
+            check(mine, lambda x: [x], at, kind, keys, on("cuda:0"))
+
+
+@pytest.mark.parametrize("processes", PROCESSES)
+def test_joins_by_order_between_processes(processes, tmp_path):
+    found = sharded_processes.run("order_processes:joins", processes, str(tmp_path), 3, backend="nccl")
+    assert found == ["done"] * processes
 
 
 @pytest.mark.parametrize("peers", [True, False], ids=["peers", "nccl"])
