@@ -14,5 +14,6 @@ them, have to be trusted.
 
 from raydex.dask._index import Index, IndexInfo, build
 from raydex.dask._joins import join
+from raydex.dask._order_joins import join_asof, join_intervals, join_range, join_where
 
-__all__ = ["Index", "IndexInfo", "build", "join"]
+__all__ = ["Index", "IndexInfo", "build", "join", "join_asof", "join_intervals", "join_range", "join_where"]

@@ -21,7 +21,7 @@ from raydex.dask._libraries import List, Task, TaskRef, frames, pd, tokenize
 from raydex.sharded._routing import route, sample, splitters_from
 
 
-class _Plan:
+class Plan:
     """What a join is, as its tasks have to know it."""
 
     def __init__(
@@ -41,48 +41,90 @@ class _Plan:
         self.options = options
         self.dtypes: Any = None  # of the right side's columns, where rows of a left join lack them
 
+    @property
+    def shared(self) -> set[Any]:
+        """Columns of one name that are there once."""
+        return {a for a, b in zip(self.left_on, self.right_on) if a == b}
+
     def named(self, left: Any, right: Any) -> tuple[Any, Any]:
         """Both sides with the names of the result; of keys of one name that of the left."""
-        shared = {a for a, b in zip(self.left_on, self.right_on) if a == b}
-        right = right.drop(columns=list(shared))
+        right = right.drop(columns=list(self.shared))
         both = set(left.columns) & set(right.columns)
         if both:
             left = left.rename(columns={name: f"{name}{self.suffixes[0]}" for name in both})
             right = right.rename(columns={name: f"{name}{self.suffixes[1]}" for name in both})
         return (left, right)
 
-    def join(self, left: Any, right: Any) -> Any:
-        """The join of two data frames of pandas."""
-        found = raydex.join(
+    def match(self, left: Any, right: Any) -> raydex.JoinRows:
+        """The rows of the join of two data frames of pandas."""
+        return raydex.join(
             [key_column(right, name) for name in self.right_on],
             [key_column(left, name) for name in self.left_on],
             self.how,
             missing_equal=self.missing_equal,
             **self.options,
         )
+
+    def join(self, left: Any, right: Any) -> Any:
+        """The join of two data frames of pandas."""
+        found = self.match(left, right)
+        return self.gathered(left, right, found.probe, found.build)
+
+    def gathered(self, left: Any, right: Any, lefts: Any, rights: Any) -> Any:
+        """The rows of a join, of their positions on both sides."""
         if self.how in ("semi", "anti"):
-            return left.take(found.probe)
+            return left.take(lefts)
         left, right = self.named(left, right)
-        left = left.take(found.probe).reset_index(drop=True)
+        left = left.take(lefts).reset_index(drop=True)
         if self.how == "inner":
-            right = right.take(found.build).reset_index(drop=True)
+            right = right.take(rights).reset_index(drop=True)
         else:
-            right = PANDAS.take(right, found.build)
+            right = PANDAS.take(right, rights)
             if self.dtypes is not None:
                 right = right.astype(self.dtypes)
         return pd.concat([left, right], axis=1)
 
+    def _key(self, side: str, frame: Any) -> Cells:
+        """What rows are sent by: the first column of the key."""
+        name = (self.left_on if side == "left" else self.right_on)[0]
+        return order_of(f"{side}[{name!r}]", frame[name])
 
-def _key(side: str, frame: Any, key_names: list[Any]) -> Cells:
-    """What rows are sent by: the first column of the key."""
-    return order_of(f"{side}[{key_names[0]!r}]", frame[key_names[0]])
+    def sample(self, side: str, frame: Any) -> tuple[npt.NDArray[Any], int]:
+        """Some of the keys of a partition, and how many there are."""
+        cells = self._key(side, frame)
+        rows = len(cells.array) if cells.there is None else int(cells.there.sum())
+        return (sample(cells.array, cells.there), rows)
+
+    def split(self, side: str, frame: Any, splitters: npt.NDArray[Any] | None, shards: int) -> list[Any]:
+        """The rows of a partition by shard. Those without a key match nothing and are dealt out in turn."""
+        cells = self._key(side, frame)
+        rows: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)] * shards
+        if splitters is not None and len(frame):
+            routes = route(cells.array.astype(splitters.dtype, copy=False), None, splitters, cells.there)
+            rows = routes.split(routes.sources)
+        if cells.there is not None:
+            missing = np.flatnonzero(~cells.there)
+            if self.missing_equal:
+                rows[0] = np.concatenate([rows[0], missing])
+            else:
+                rows = dealt(rows, missing)
+        return slices_of(frame, rows)
 
 
-def _sample(side: str, frame: Any, key_names: list[Any]) -> tuple[npt.NDArray[Any], int]:
-    """Some of the keys of a partition, and how many there are."""
-    cells = _key(side, frame, key_names)
-    rows = len(cells.array) if cells.there is None else int(cells.there.sum())
-    return (sample(cells.array, cells.there), rows)
+def dealt(rows: list[Any], missing: Any) -> list[Any]:
+    """Rows of shards, and others, in turn, that match nothing wherever they are."""
+    return [np.concatenate([some, missing[j :: len(rows)]]) for j, some in enumerate(rows)]
+
+
+def slices_of(frame: Any, rows: list[Any]) -> list[Any]:
+    """The rows of a partition that each shard gets."""
+    frame = frame.take(np.concatenate(rows))
+    ends = np.cumsum([len(some) for some in rows])
+    return [frame.iloc[begin:end] for begin, end in zip([0, *ends[:-1]], ends)]
+
+
+def _sample(plan: Plan, side: str, frame: Any) -> tuple[npt.NDArray[Any], int]:
+    return plan.sample(side, frame)
 
 
 def _splitters(samples: list[tuple[npt.NDArray[Any], int]], shards: int) -> npt.NDArray[Any] | None:
@@ -93,60 +135,31 @@ def _splitters(samples: list[tuple[npt.NDArray[Any], int]], shards: int) -> npt.
     return splitters_from([keys for keys, _ in samples], shards, [rows for _, rows in samples])
 
 
-def _split(
-    side: str,
-    frame: Any,
-    key_names: list[Any],
-    splitters: npt.NDArray[Any] | None,
-    shards: int,
-    missing_equal: bool,
-) -> list[Any]:
-    """The rows of a partition by shard. Those without a key match nothing and are dealt out in turn."""
-    cells = _key(side, frame, key_names)
-    rows: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)] * shards
-    if splitters is not None and len(frame):
-        routes = route(cells.array.astype(splitters.dtype, copy=False), None, splitters, cells.there)
-        rows = routes.split(routes.sources)
-    if cells.there is not None:
-        missing = np.flatnonzero(~cells.there)
-        if missing_equal:
-            rows[0] = np.concatenate([rows[0], missing])
-        else:
-            rows = [np.concatenate([some, missing[j::shards]]) for j, some in enumerate(rows)]
-    frame = frame.take(np.concatenate(rows))
-    ends = np.cumsum([len(some) for some in rows])
-    return [frame.iloc[begin:end] for begin, end in zip([0, *ends[:-1]], ends)]
+def _split(plan: Plan, side: str, frame: Any, splitters: npt.NDArray[Any] | None, shards: int) -> list[Any]:
+    return plan.split(side, frame, splitters, shards)
 
 
-def _together(slices: list[Any]) -> Any:
+def concatenated(slices: list[Any]) -> Any:
     full = [one for one in slices if len(one)] or slices[:1]
     return full[0] if len(full) == 1 else pd.concat(full)
 
 
-def _join(plan: _Plan, left: list[Any], right: list[Any]) -> Any:
-    return plan.join(_together(left), _together(right))
+def _join(plan: Plan, left: list[Any], right: list[Any]) -> Any:
+    return plan.join(concatenated(left), concatenated(right))
 
 
-def _names(columns: Any) -> list[Any]:
+def names_of(columns: Any) -> list[Any]:
     return list(columns) if isinstance(columns, (list, tuple)) else [columns]
 
 
-def _checked_names(left: Any, right: Any, on: Any, left_on: Any, right_on: Any) -> tuple[list[Any], list[Any]]:
-    """The columns of the key on both sides."""
+def check_sides(left: Any, right: Any, lefts: list[Any], rights: list[Any]) -> None:
+    """Refuses what are no data frames with these columns."""
     for argument, frame in (("left", left), ("right", right)):
         if not isinstance(frame, frames.DataFrame):
             raise InvalidType(
                 f"{argument}: a {type(frame).__module__}.{type(frame).__qualname__} is no Dask DataFrame; "
                 "dask.dataframe.from_pandas(x, npartitions=1) makes one of pandas"
             )
-    if (on is None) == (left_on is None) or (left_on is None) != (right_on is None):
-        raise InvalidArgument("on: give on, or left_on and right_on")
-    lefts = _names(on if left_on is None else left_on)
-    rights = _names(on if right_on is None else right_on)
-    if not lefts or len(lefts) != len(rights):
-        raise InvalidArgument(
-            f"right_on: {len(rights)} columns, but left_on has {len(lefts)}; a key has 1 to 16 on each side"
-        )
     for argument, frame, names in (("left", left, lefts), ("right", right, rights)):
         for name in names:
             if list(frame.columns).count(name) > 1:
@@ -155,10 +168,28 @@ def _checked_names(left: Any, right: Any, on: Any, left_on: Any, right_on: Any) 
                 raise InvalidArgument(
                     f"{argument}: it has no column {name!r}; it has {', '.join(map(str, frame.columns))}"
                 )
+
+
+def both_names(on: Any, left_on: Any, right_on: Any, said: str = "on") -> tuple[list[Any], list[Any]]:
+    """The columns of both sides, however they are named."""
+    if (on is None) == (left_on is None) or (left_on is None) != (right_on is None):
+        raise InvalidArgument(f"{said}: give {said}, or left_{said} and right_{said}")
+    return (names_of(on if left_on is None else left_on), names_of(on if right_on is None else right_on))
+
+
+def _checked_names(left: Any, right: Any, on: Any, left_on: Any, right_on: Any) -> tuple[list[Any], list[Any]]:
+    """The columns of the key on both sides."""
+    check_sides(left, right, [], [])
+    lefts, rights = both_names(on, left_on, right_on)
+    if not lefts or len(lefts) != len(rights):
+        raise InvalidArgument(
+            f"right_on: {len(rights)} columns, but left_on has {len(lefts)}; a key has 1 to 16 on each side"
+        )
+    check_sides(left, right, lefts, rights)
     return (lefts, rights)
 
 
-def _small_side(left: Any, right: Any, how: str, broadcast: bool | None) -> str | None:
+def small_side(left: Any, right: Any, how: str, broadcast: bool | None) -> str | None:
     """The side that is sent to all partitions of the other one, if one is."""
     if broadcast is False:
         return None
@@ -174,11 +205,11 @@ def _small_side(left: Any, right: Any, how: str, broadcast: bool | None) -> str 
 
 
 def _broadcast(
-    graph: Graph, token: str, name: str, plan: _Plan, small: str, few: Partitions, many: Partitions
+    graph: Graph, token: str, name: str, plan: Plan, small: str, few: Partitions, many: Partitions
 ) -> list[Any]:
     """Tasks that join each partition of one side with all of the other one; their keys."""
     together = f"raydex-small-{token}"
-    graph[together] = Task(together, _together, List(*map(TaskRef, few.keys)))
+    graph[together] = Task(together, concatenated, List(*map(TaskRef, few.keys)))
     keys = []
     for i, key in enumerate(many.keys):
         pair = [List(TaskRef(key)), List(TaskRef(together))]
@@ -189,37 +220,39 @@ def _broadcast(
     return keys
 
 
-def _shuffled(
-    graph: Graph, token: str, name: str, plan: _Plan, shards: int, sides: dict[str, Partitions]
-) -> list[Any]:
-    """Tasks that send both sides to shards and join these; their keys."""
-    columns = {"left": plan.left_on, "right": plan.right_on}
+def split_sides(graph: Graph, token: str, plan: Plan, shards: int, sides: dict[str, Partitions]) -> None:
+    """Tasks that send both sides to shards."""
     samples = []
     for side, partitions in sides.items():
         for i, key in enumerate(partitions.keys):
             drawn = (f"raydex-sample-{side}-{token}", i)
-            graph[drawn] = Task(drawn, _sample, side, TaskRef(key), columns[side])
+            graph[drawn] = Task(drawn, _sample, plan, side, TaskRef(key))
             samples.append(TaskRef(drawn))
     splitters = f"raydex-splitters-{token}"
     graph[splitters] = Task(splitters, _splitters, List(*samples), shards)
     for side, partitions in sides.items():
         for i, key in enumerate(partitions.keys):
             split = (f"raydex-split-{side}-{token}", i)
-            graph[split] = Task(
-                split, _split, side, TaskRef(key), columns[side], TaskRef(splitters), shards,
-                plan.missing_equal,
-            )  # fmt: skip
+            graph[split] = Task(split, _split, plan, side, TaskRef(key), TaskRef(splitters), shards)
             for j in range(shards):
                 slice_key = (f"raydex-slice-{side}-{token}", i, j)
                 graph[slice_key] = Task(slice_key, operator.getitem, TaskRef(split), j)
-    keys = []
-    for j in range(shards):
-        keys.append((name, j))
-        slices = [
-            List(*(TaskRef((f"raydex-slice-{side}-{token}", i, j)) for i in range(len(partitions.keys))))
-            for side, partitions in sides.items()
-        ]
-        graph[keys[-1]] = Task(keys[-1], _join, plan, *slices)
+
+
+def slices_at(token: str, side: str, partitions: Partitions, shard: int) -> Any:
+    """What a shard gets of all partitions of a side."""
+    return List(*(TaskRef((f"raydex-slice-{side}-{token}", i, shard)) for i in range(len(partitions.keys))))
+
+
+def shuffled(
+    graph: Graph, token: str, name: str, plan: Plan, shards: int, sides: dict[str, Partitions]
+) -> list[Any]:
+    """Tasks that send both sides to shards and join these; their keys."""
+    split_sides(graph, token, plan, shards, sides)
+    keys = [(name, j) for j in range(shards)]
+    for j, key in enumerate(keys):
+        slices = [slices_at(token, side, partitions, j) for side, partitions in sides.items()]
+        graph[key] = Task(key, _join, plan, *slices)
     return keys
 
 
@@ -281,28 +314,33 @@ def join(
     missing_equal = flag("missing_equal", missing_equal)
     words = [one for one in options if one != "structure"]
     check_words(words, str(options.get("structure", "auto")), join)
+    plan = Plan(lefts, rights, how, suffixes, missing_equal, options)
+    token = tokenize(left, right, lefts, rights, how, suffixes, shards, broadcast, missing_equal, options)
+    return joined(plan, left, right, f"raydex-join-{token}", token, shards, small_side(left, right, how, broadcast))
+
+
+def joined(
+    plan: Plan, left: Any, right: Any, name: str, token: str, shards: int | None, small: str | None,
+    shuffle: Any = shuffled,
+) -> Any:  # fmt: skip
+    """The collection of a join. `small`: the side that is sent to all partitions of the other one, if one is.
+    `shuffle`: what makes the tasks where none is."""
     if shards is None:
         shards = max(left.npartitions, right.npartitions)
     if not 1 <= shards <= 2**16:
         raise InvalidArgument(f"shards: {shards}; legal are 1 to {2**16}")
-    plan = _Plan(lefts, rights, how, suffixes, missing_equal, options)
     meta = _meta_of(plan, left, right)
-    token = tokenize(
-        left, right, lefts, rights, how, suffixes, shards, broadcast, missing_equal, options
-    )
     partitions, others = take_apart(left), take_apart(right)
     graph: Graph = {**partitions.graph, **others.graph}
-    name = f"raydex-join-{token}"
-    small = _small_side(left, right, how, broadcast)
     if small is None:
-        keys = _shuffled(graph, token, name, plan, shards, {"left": partitions, "right": others})
+        keys = shuffle(graph, token, name, plan, shards, {"left": partitions, "right": others})
     else:
         few, many = (others, partitions) if small == "right" else (partitions, others)
         keys = _broadcast(graph, token, name, plan, small, few, many)
     return frames.from_graph(graph, meta, (None,) * (len(keys) + 1), keys, name)
 
 
-def _meta_of(plan: _Plan, left: Any, right: Any) -> Any:
+def _meta_of(plan: Plan, left: Any, right: Any) -> Any:
     """What partitions of the result look like; refuses keys that cannot be joined."""
     one, other = left._meta_nonempty, right._meta_nonempty
     if plan.how == "left":

@@ -81,6 +81,19 @@ def _around(times: Any, before: int | float, after: int | float) -> Bounds:
     return (ends[0], ends[1])
 
 
+def filled(cells: Any, there: Any, is_upper: bool) -> Any:
+    """An end of intervals that has no bound if it is missing: the extreme of its type."""
+    library = arrays_of(cells)
+    dtype = library.dtype(cells)
+    if dtype.kind == "S":
+        extreme: Any = b"\xff" * dtype.itemsize if is_upper else b""
+    elif dtype.kind == "f":
+        extreme = np.inf if is_upper else -np.inf
+    else:
+        extreme = np.iinfo(dtype).max if is_upper else np.iinfo(dtype).min
+    return library.where(there, cells, np.array(extreme, dtype))
+
+
 def _by(left: _Columns, right: _Columns) -> dict[str, Any]:
     return {"build_by": right, "probe_by": left} if left else {}
 
@@ -142,12 +155,14 @@ class Range:
             return _around(times[0], after, before)
         return (ordered(times[0]), None)
 
-    def match(self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns) -> Joined:
-        how: dict[str, Any] = {"distance": self.distance, "compare": self.compare, "closed": self.closed}
+    def match(
+        self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: str = "inner"
+    ) -> Joined:
+        lie: dict[str, Any] = {"distance": self.distance, "compare": self.compare, "closed": self.closed}
         for name, side, is_pair in zip(("probe", "build"), (left, right), self.is_pair):
             if is_pair:
-                how[f"{name}_upper"] = side[1]
-        return join_range(right[0], left[0], lazy=True, **how, **_by(left_by, right_by))
+                lie[f"{name}_upper"] = side[1]
+        return join_range(right[0], left[0], how, lazy=True, **lie, **_by(left_by, right_by))
 
 
 def _compared(compare: str, times: Any) -> Bounds:
@@ -164,6 +179,7 @@ class Intervals:
     relation: str | None
     closed: str
     of_points: bool
+    missing: str = "unmatched"
 
     neighbours = ()
 
@@ -174,10 +190,13 @@ class Intervals:
         upper = None if side == "left" and self.of_points else ordered(times[1])
         return (ordered(times[0]), upper)
 
-    def match(self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns) -> Joined:
+    def match(
+        self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: str = "inner"
+    ) -> Joined:
         probe = left[0] if self.of_points else (left[0], left[1])
         return join_intervals(
-            (right[0], right[1]), probe, relation=self.relation, closed=self.closed, lazy=True,
+            (right[0], right[1]), probe, how, relation=self.relation, closed=self.closed,
+            missing=self.missing, lazy=True,
             **_by(left_by, right_by),
         )  # fmt: skip
 
@@ -196,8 +215,10 @@ class Where:
     def bounds(self, side: str, times: _Columns) -> Bounds:
         return (ordered(times[0]), None) if side == "left" else _compared(self.compare[0], times[0])
 
-    def match(self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns) -> Joined:
-        return join_where((right[0], right[1]), (left[0], left[1]), self.compare, lazy=True, **_by(left_by, right_by))
+    def match(
+        self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: str = "inner"
+    ) -> Joined:
+        return join_where((right[0], right[1]), (left[0], left[1]), self.compare, how, lazy=True, **_by(left_by, right_by))
 
 
 Kind = Asof | Range | Intervals | Where

@@ -21,7 +21,7 @@ from raydex.sharded._cells import dense, empty_source, of_all
 from raydex.sharded._devices import beside
 from raydex.sharded._exchange import Company, Exchange, by_process, concatenated, distribute
 from raydex.sharded._joins import JoinPairs, _agree_on_room, _Side, _size, rows_or_none, write_pairs
-from raydex.sharded._order import Asof, Bounds, Intervals, Kind, Range, Where, pieces_of, plain, sampled
+from raydex.sharded._order import Asof, Bounds, Intervals, Kind, Range, Where, filled, pieces_of, plain, sampled
 from raydex.sharded._routing import Routes, splitters_from, undo
 
 _SAMPLE = 4096
@@ -222,7 +222,7 @@ def _table(
         cells = cells_of(one, key, "" if empty else role_of(one, key, "kept"))
         array = plain(cells.array)
         if missing == "unbounded" and cells.there is not None and len(times) == 2:
-            array = arrays_of(array).where(cells.there, array, _extreme(arrays_of(array).dtype(array), at == 1))
+            array = filled(array, cells.there, at == 1)
         else:
             there = in_both(there, cells.there)
         arrays.append(array)
@@ -235,15 +235,6 @@ def _table(
         sizes = ", ".join(str(len(one)) for one in (*arrays, *keys))
         raise InvalidArgument(f"{side}: its columns have {sizes} cells")
     return _Table(arrays, keys, there, begin, kind.bounds(side, arrays))
-
-
-def _extreme(dtype: np.dtype[Any], is_upper: bool) -> Any:
-    """What stands for a missing end."""
-    if dtype.kind == "S":
-        return np.array(b"\xff" * dtype.itemsize if is_upper else b"", dtype)
-    if dtype.kind == "f":
-        return np.array(np.inf if is_upper else -np.inf, dtype)
-    return np.array(np.iinfo(dtype).max if is_upper else np.iinfo(dtype).min, dtype)
 
 
 def _pairs(call: _Call, tables: _Tables, how: str) -> JoinPairs:

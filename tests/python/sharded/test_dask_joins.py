@@ -175,7 +175,7 @@ def test_columns_at_odd_addresses(of):
     else:
         column = pa.Array.from_buffers(pa.int64(), 9, [None, off_by_a_byte(pa.array(np.arange(9) % 4).buffers()[1])])
     key = column if of == "numbers" else pd.arrays.ArrowExtensionArray(column)
-    plan = _joins._Plan(["k"], ["k"], "inner", ("_x", "_y"), False, {})
+    plan = _joins.Plan(["k"], ["k"], "inner", ("_x", "_y"), False, {})
     frame = pd.DataFrame({"k": key}, copy=False)
     assert len(plan.join(frame, frame)) == 21
     if of != "strings":
