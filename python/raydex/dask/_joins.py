@@ -57,13 +57,14 @@ class Plan:
 
     def match(self, left: Any, right: Any) -> raydex.JoinRows:
         """The rows of the join of two data frames of pandas."""
-        return raydex.join(
+        found: raydex.JoinRows = raydex.join(
             [key_column(right, name) for name in self.right_on],
             [key_column(left, name) for name in self.left_on],
             self.how,
             missing_equal=self.missing_equal,
             **self.options,
         )
+        return found
 
     def join(self, left: Any, right: Any) -> Any:
         """The join of two data frames of pandas."""
@@ -244,9 +245,7 @@ def slices_at(token: str, side: str, partitions: Partitions, shard: int) -> Any:
     return List(*(TaskRef((f"raydex-slice-{side}-{token}", i, shard)) for i in range(len(partitions.keys))))
 
 
-def shuffled(
-    graph: Graph, token: str, name: str, plan: Plan, shards: int, sides: dict[str, Partitions]
-) -> list[Any]:
+def shuffled(graph: Graph, token: str, name: str, plan: Plan, shards: int, sides: dict[str, Partitions]) -> list[Any]:
     """Tasks that send both sides to shards and join these; their keys."""
     split_sides(graph, token, plan, shards, sides)
     keys = [(name, j) for j in range(shards)]

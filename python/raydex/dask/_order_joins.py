@@ -93,7 +93,7 @@ class _OrderPlan(Plan):
         heads = {side: sources[side][: many[side]] for side in _SIDES}
         if isinstance(kind, Where):
             each = [common_key(one, other, 0) for one, other in zip(heads["right"], heads["left"])]
-            keys = {side: each for side in _SIDES}
+            keys = dict.fromkeys(_SIDES, each)
         else:
             key = _key_of_all([*heads["right"], *heads["left"]], 0)
             keys = {side: [key] * many[side] for side in _SIDES}
@@ -121,14 +121,14 @@ class _OrderPlan(Plan):
             found.update(self._names["left"])
         return found
 
-    def _columns(self, left: Any, right: Any) -> list[list[Any]]:
+    def _columns(self, left: Any, right: Any) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
         """What the local join takes: times and keys of both sides."""
-        sides = {"left": left, "right": right}
-        return [
-            [key_column(sides[side], one.name) for one in columns[side]]
+        times, other_times, keys, other_keys = (
+            [key_column(frame, one.name) for one in columns[side]]
             for columns in (self._times, self._by)
-            for side in _SIDES
-        ]
+            for side, frame in (("left", left), ("right", right))
+        )
+        return (times, other_times, keys, other_keys)
 
     def match(self, left: Any, right: Any) -> raydex.JoinRows:
         columns = self._columns(left, right)
@@ -264,8 +264,8 @@ def _matched(found: tuple[Any, list[Any]], partition: int) -> Any:
 
 
 def _joined(
-    word: str, kind: Kind, left: Any, right: Any, times: tuple[list[Any], list[Any]], by: Any, left_by: Any, right_by: Any,
-    how: str, suffixes: tuple[str, str], shards: int | None, broadcast: bool | None,
+    word: str, kind: Kind, left: Any, right: Any, times: tuple[list[Any], list[Any]], by: Any, left_by: Any,
+    right_by: Any, how: str, suffixes: tuple[str, str], shards: int | None, broadcast: bool | None,
 ) -> Any:  # fmt: skip
     equal: tuple[list[Any], list[Any]] = ([], [])
     if by is not None or left_by is not None or right_by is not None:
@@ -374,8 +374,8 @@ def join_range(
     Returns
     -------
     dask.dataframe.DataFrame
-        Lazy; all columns of both sides, those of `by` of one name once. With `left_upper` left rows without a right one,
-        and the rows of semi and anti joins, are in partitions of their own, one a left partition.
+        Lazy; all columns of both sides, those of `by` of one name once. With `left_upper` left rows without a right
+        one, and the rows of semi and anti joins, are in partitions of their own, one a left partition.
 
     Cost: as of `raydex.dask.join`; a right row goes to each shard in which it may match, and with `left_upper` a left
     row. Raises as `join_asof`.
@@ -387,10 +387,12 @@ def join_range(
         raise InvalidArgument(f"join_range: {', '.join(there) or 'nothing'} is given; give one of {', '.join(named)}")
     kind = Range(distance, compare, closed, (left_upper is not None, right_upper is not None))
     lefts, rights = _single("on", both_names(on, left_on, right_on))
-    times = (
-        lefts if left_upper is None else [*lefts, left_upper], rights if right_upper is None else [*rights, right_upper],
-    )  # fmt: skip
-    return _joined("join-range", kind, left, right, times, by, left_by, right_by, how, suffixes, shards, broadcast)
+    for names, upper in ((lefts, left_upper), (rights, right_upper)):
+        if upper is not None:
+            names.append(upper)
+    return _joined(
+        "join-range", kind, left, right, (lefts, rights), by, left_by, right_by, how, suffixes, shards, broadcast
+    )
 
 
 def join_intervals(

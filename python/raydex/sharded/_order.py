@@ -2,9 +2,9 @@
 """Joins by order over shards: which rows go where, and what a shard does with them.
 
 The order is that of the key columns, then of the time; a shard has a range of it, also of the rows of one key. A left
-row that is one point of the order goes to the shard of that, and right rows go wherever left rows may match them: a
-range of the order, or beside their own shard to those that are next to it in which the closest row is looked for. A left
-row that is a range goes to all shards that it meets. Each pair is made by one shard.
+row that is a point of the order goes to the shard of that, and a right row to all shards whose left rows it may match:
+those that a range of the order meets, or, of closest rows, its own one and those beside it. A left row that is a range
+goes to all shards that it meets. Each pair is made by one shard.
 """
 
 from __future__ import annotations
@@ -218,7 +218,9 @@ class Where:
     def match(
         self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: str = "inner"
     ) -> Joined:
-        return join_where((right[0], right[1]), (left[0], left[1]), self.compare, how, lazy=True, **_by(left_by, right_by))
+        return join_where(
+            (right[0], right[1]), (left[0], left[1]), self.compare, how, lazy=True, **_by(left_by, right_by)
+        )
 
 
 Kind = Asof | Range | Intervals | Where

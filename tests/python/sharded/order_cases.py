@@ -215,9 +215,9 @@ def check_pairs(party, gather, seed, kind, keys, convert=None):
         mine.times, (other.times, other.second), how, closed=closed, **keyed, **engine), inside)
     for how in HOWS:
         relation, ends = drawn(("overlaps", closed), ("within", "both"), ("encloses", "both"))
-        check(how, lambda how: sharded.join_intervals(
-            (mine.times, mine.second), (other.times, other.second), how, relation=relation, closed=ends, **keyed,
-            **engine), valid + _intervals(relation, ends))
+        lie = {"relation": relation, "closed": ends, **keyed, **engine}
+        check(how, lambda how, lie=lie: sharded.join_intervals(
+            (mine.times, mine.second), (other.times, other.second), how, **lie), valid + _intervals(relation, ends))
     signs = drawn(*SIGNS), drawn(*SIGNS)
     check(drawn(*HOWS), lambda how: sharded.join_where(
         (mine.times, mine.second), (other.times, other.second), signs, how, **keyed, **engine),
