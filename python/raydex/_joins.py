@@ -20,7 +20,7 @@ from raydex._keys import Key, converts
 from raydex._times import Order, Time, are_compared, common, in_one_unit
 
 _KINDS = ("inner", "left", "right", "full", "outer", "semi", "anti")
-_OF_BUILD_ROWS = ("right", "full", "outer")  # which give build rows without a match
+OF_BUILD_ROWS = ("right", "full", "outer")  # which give build rows without a match
 
 
 def _key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
@@ -194,9 +194,9 @@ def natives(columns: list[Column]) -> list[Any]:
 
 
 def check_how(how: str) -> None:
-    """Refuses what is no kind of a join that gives no build rows without a match: by order, or over shards."""
+    """Refuses what is no kind of a join that gives no build rows without a match: by order, or with an index."""
     _check_kind(how)
-    if how in _OF_BUILD_ROWS:
+    if how in OF_BUILD_ROWS:
         raise Unsupported(
             f"how: {how!r}; here joins are inner, left, semi or anti. A right join is a left one of the tables the "
             "other way round"
@@ -314,7 +314,7 @@ def _check_words_for(index: Index, structure: Any, missing_equal: bool, device: 
 
 
 def _join_index(index: Index, probe: Any, how: str, stream: Any, dtype: str, lazy: bool) -> JoinRows | Joined:
-    if how in _OF_BUILD_ROWS:
+    if how in OF_BUILD_ROWS:
         raise Unsupported(
             f"how: {how!r}, but build is an index, which does not hold rows with a missing key; give its column"
         )

@@ -12,7 +12,7 @@ from raydex._arguments import check_words
 from raydex._columns import Source, key_of, look
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Joined
-from raydex._joins import check_how, common_key, match_columns, pair_columns
+from raydex._joins import OF_BUILD_ROWS, check_how, common_key, match_columns, pair_columns
 from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._build import engine_for
@@ -33,9 +33,9 @@ class JoinPairs(NamedTuple):
     """The rows of a join that this process has, numbered over all slices; int64, in any order."""
 
     left: Any
-    """A row of the left table for each row of the join."""
+    """A row of the left table for each row of the join, -1 where a right or full join has none."""
     right: Any
-    """Its row of the right table, -1 where a left join has none; None for semi and anti joins."""
+    """Its row of the right table, -1 where a left or full join has none; None for semi and anti joins."""
 
 
 class _Side(NamedTuple):
@@ -69,9 +69,10 @@ def join(
         frame, as of `raydex.join`; a slice may be empty. `right` may be a `ShardedIndex` over one column,
         which is used as it is, where it is.
     how
-        `inner`: each pair of rows that match. `left`: the same, and left rows without a match, with -1.
-        `semi`: left rows with a match, once each. `anti`: left rows without one. A missing value matches
-        nothing.
+        `inner`: each pair of rows that match. `left`: the same, and left rows without a match, with -1. `right`: as
+        inner, and right rows without a match, with -1 in place of a left one; `full`, or `outer`: as left, and then
+        these; not if `right` is an index. `semi`: left rows with a match, once each. `anti`: left rows without one. A
+        missing value matches nothing.
     exchange
         `shuffle`: rows of both tables go to the process that owns their key, which is a range of the first
         column. `broadcast`: the right table goes to all processes, or, of an inner join, the smaller one.
@@ -107,10 +108,29 @@ def join(
     company = Company(moves)
     try:
         with company.together():
-            return _join(company, left, right, how, exchange, structure, options)
+            return _of_any_kind(company, left, right, how, exchange, structure, options)
     finally:
         if engine is None:
             company.close()
+
+
+def _of_any_kind(
+    company: Company, left: Any, right: Any, how: str, exchange: str | None, structure: str, options: dict[str, Any]
+) -> JoinPairs:
+    """A right join is a left one the other way round."""
+    if how not in OF_BUILD_ROWS:
+        return _join(company, left, right, how, exchange, structure, options)
+    if how == "right":
+        return JoinPairs(*_join(company, right, left, "left", exchange, structure, options)[::-1])
+    pairs = _join(company, left, right, "left", exchange, structure, options)
+    lone = beside(_join(company, right, left, "anti", exchange, structure, options).left, pairs.left)
+
+    def join(report: dict[str, Any]) -> JoinPairs:
+        library = arrays_of(lone)
+        none = library.full(len(lone), -1, "int64")
+        return JoinPairs(library.concatenate([pairs.left, none]), library.concatenate([pairs.right, lone]))
+
+    return company.agree(("join", "in one"), join)[0]
 
 
 def _join(

@@ -86,7 +86,7 @@ def messages(engine):
 
 def joins(engine):
     for seed, (how, exchange) in enumerate(
-        (how, exchange) for how in ("inner", "left", "semi", "anti")
+        (how, exchange) for how in ("inner", "left", "right", "full", "semi", "anti")
         for exchange in (None, "shuffle", "broadcast", "index")
     ):
         sizes = [(300, 200), (20, 400), (400, 20), (0, 30), (30, 0)][seed % 5]

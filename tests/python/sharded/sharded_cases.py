@@ -234,7 +234,7 @@ def check_join(party, gather, seed, sizes, how, exchange, columns=1, convert=Non
         first = party.part(side[0], random)
         own.append([convert(first), *(convert(one[party.begin:party.end]) for one in side[1:])])
     if exchange == "index":
-        if columns == 2:
+        if columns == 2 or how in ("right", "full"):
             return
         right[0] = right[0].astype("int32")
         index = raydex.sharded.build(convert(right[0][party.begin:party.end]), **party.engine)

@@ -50,7 +50,7 @@ def test_probes_of_the_host(places):
 @pytest.mark.parametrize("exchange", [None, "shuffle", "broadcast", "index"])
 def test_joins(places, exchange):
     mine = cases.Party(0, 1, devices=places)
-    for how in ("inner", "left", "semi", "anti"):
+    for how in ("inner", "left", "right", "full", "semi", "anti"):
         for sizes in ((300, 200), (20, 400), (0, 30), (30, 0), (0, 0)):
             cases.check_join(mine, lambda x: [x], 5, sizes, how, exchange, 1, on("cuda:0"))
         cases.check_join(mine, lambda x: [x], 5, (400, 20), how, exchange, 2, on("cuda:0"))
