@@ -14,6 +14,16 @@ them, have to be trusted.
 
 from raydex.dask._index import Index, IndexInfo, build
 from raydex.dask._joins import join
-from raydex.dask._order_joins import join_asof, join_intervals, join_range, join_where
+from raydex.dask._order_joins import join_asof, join_intervals, join_range, join_where, join_window
 
-__all__ = ["Index", "IndexInfo", "build", "join", "join_asof", "join_intervals", "join_range", "join_where"]
+__all__ = [
+    "Index",
+    "IndexInfo",
+    "build",
+    "join",
+    "join_asof",
+    "join_intervals",
+    "join_range",
+    "join_where",
+    "join_window",
+]

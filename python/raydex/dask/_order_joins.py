@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy.typing as npt
 
 import raydex
 from raydex._arguments import flag
-from raydex._columns import look, role_of
+from raydex._columns import key_of, look, role_of
 from raydex._errors import InvalidArgument, Unsupported
-from raydex._joins import _key_of_all, check_how, common_key
+from raydex._joins import check_how
 from raydex._keys import Key
 from raydex._order_joins import _RELATIONS
 from raydex.dask._cells import cells_of, key_column
@@ -33,10 +34,24 @@ from raydex.dask._joins import (
 )
 from raydex.dask._libraries import List, Task, TaskRef, pd, tokenize
 from raydex.sharded._arrays import HOST_ARRAYS, in_both
-from raydex.sharded._order import Asof, Bounds, Intervals, Kind, Range, Where, filled, pieces_of, plain, sampled
+from raydex.sharded._order import (
+    SIDES,
+    Asof,
+    Bounds,
+    Intervals,
+    Kind,
+    Range,
+    Where,
+    Window,
+    equal_types,
+    filled,
+    pieces_of,
+    plain,
+    sampled,
+    types_of,
+)
 
 _SAMPLE = 4096
-_SIDES = ("left", "right")
 
 
 class _Typed(NamedTuple):
@@ -86,32 +101,20 @@ class _OrderPlan(Plan):
         self.kind = kind
         self._names = times
         sources = {
-            side: [look(f"{side}[{name!r}]", metas[side][name]) for name in [*times[side], *by[side]]]
-            for side in _SIDES
+            side: [[look(f"{side}[{name!r}]", metas[side][name]) for name in columns[side]] for columns in (times, by)]
+            for side in SIDES
         }
-        many = {side: len(times[side]) for side in _SIDES}
-        heads = {side: sources[side][: many[side]] for side in _SIDES}
-        if isinstance(kind, Where):
-            each = [common_key(one, other, 0) for one, other in zip(heads["right"], heads["left"])]
-            keys = dict.fromkeys(_SIDES, each)
-        else:
-            key = _key_of_all([*heads["right"], *heads["left"]], 0)
-            keys = {side: [key] * many[side] for side in _SIDES}
-        equal = [
-            common_key(one, other, 0)
-            for one, other in zip(sources["right"][many["right"] :], sources["left"][many["left"] :])
-        ]
-        self._times: dict[str, list[_Typed]] = {}
-        self._by: dict[str, list[_Typed]] = {}
-        for side in _SIDES:
-            if any(one.dtype is None for one in keys[side]):
-                raise Unsupported(f"{side}[{times[side][0]!r}]: strings have no order here; give numbers or times")
-            self._times[side] = [
+        keys = [{side: [key_of(one, 0) for one in sources[side][at]] for side in SIDES} for at in (0, 1)]
+        compared, equal = types_of(kind, keys[0]), equal_types(keys[1])
+        self._times = {
+            side: [
                 _Typed(name, key, role_of(one, key, "kept"))
-                for name, key, one in zip(times[side], keys[side], heads[side])
+                for name, key, one in zip(times[side], compared[side], sources[side][0])
             ]
-            self._by[side] = [_Typed(name, key, "") for name, key in zip(by[side], equal)]
-        self._bounds = kind.of(keys["left"][0])
+            for side in SIDES
+        }
+        self._by = {side: [_Typed(name, key, "") for name, key in zip(by[side], equal)] for side in SIDES}
+        self._bounds = kind.of(compared["left"][0])
         self.right = metas["right"].iloc[:0]
 
     @property
@@ -130,7 +133,18 @@ class _OrderPlan(Plan):
         )
         return (times, other_times, keys, other_keys)
 
+    def join(self, left: Any, right: Any) -> Any:
+        if not isinstance(self.kind, Window):
+            return super().join(left, right)
+        found = self.kind.match(*self._columns(left, right))
+        return left.assign(**{self.called(name): cells for name, cells in found.items()})
+
+    def called(self, aggregate: str) -> str:
+        """The name of a column of aggregates."""
+        return aggregate if len(self._names["right"]) == 1 else f"{self._names['right'][1]}_{aggregate}"
+
     def match(self, left: Any, right: Any) -> raydex.JoinRows:
+        assert not isinstance(self.kind, Window)
         columns = self._columns(left, right)
         if isinstance(self.kind, Asof):
             return raydex.JoinRows(np.arange(len(left)), self.kind.match(*columns))
@@ -184,7 +198,7 @@ class _OrderPlan(Plan):
     def meets_several(self, side: str) -> bool:
         """Whether a row of a side is a range, which may be on several shards."""
         if isinstance(self.kind, Range):
-            return self.kind.is_pair[_SIDES.index(side)]
+            return self.kind.is_pair[SIDES.index(side)]
         return isinstance(self.kind, Intervals) and not (side == "left" and self.kind.of_points)
 
     def pairs(self, left: Any, right: Any) -> tuple[Any, Any]:
@@ -194,6 +208,7 @@ class _OrderPlan(Plan):
             on, begin = (np.flatnonzero(one) for one in (~left.is_first, right.is_first))
             sides = [(_some(left, np.flatnonzero(left.is_first)), right), (_some(left, on), _some(right, begin))]
         parts = []
+        assert isinstance(self.kind, (Range, Intervals))
         for one, other in sides:
             with self.kind.match(*self._columns(one.frame, other.frame)) as found:
                 rows = found.rows()
@@ -273,8 +288,8 @@ def _joined(
         if len(equal[0]) != len(equal[1]):
             raise InvalidArgument(f"right_by: {len(equal[1])} columns, but left_by has {len(equal[0])}")
     check_sides(left, right, [*times[0], *equal[0]], [*times[1], *equal[1]])
-    metas = dict(zip(_SIDES, (left._meta_nonempty, right._meta_nonempty)))
-    plan = _OrderPlan(kind, dict(zip(_SIDES, times)), dict(zip(_SIDES, equal)), how, suffixes, metas)
+    metas = dict(zip(SIDES, (left._meta_nonempty, right._meta_nonempty)))
+    plan = _OrderPlan(kind, dict(zip(SIDES, times)), dict(zip(SIDES, equal)), how, suffixes, metas)
     token = tokenize(word, kind, left, right, times, equal, how, suffixes, shards, broadcast)
     small = small_side(left, right, how, broadcast)
     shuffle = _shuffled_ranges if plan.meets_several("left") else shuffled
@@ -282,7 +297,7 @@ def _joined(
 
 
 def _single(said: str, names: tuple[list[Any], list[Any]]) -> tuple[list[Any], list[Any]]:
-    for argument, some in zip(_SIDES, names):
+    for argument, some in zip(SIDES, names):
         if len(some) != 1:
             raise InvalidArgument(f"{argument}_{said}: {len(some)} columns; give one")
     return names
@@ -485,3 +500,53 @@ def join_where(
         raise InvalidArgument(f"on: {len(times[0])} and {len(times[1])} columns; two inequalities are of two each")
     kind = Where(compare)
     return _joined("join-where", kind, left, right, times, by, left_by, right_by, how, suffixes, shards, broadcast)
+
+
+def join_window(
+    left: Any,
+    right: Any,
+    values: Any = None,
+    on: Any = None,
+    *,
+    left_on: Any = None,
+    right_on: Any = None,
+    before: Any,
+    after: Any = 0,
+    aggregate: str | Sequence[str] = "sum",
+    by: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    closed: str = "both",
+    shards: int | None = None,
+    broadcast: bool | None = None,
+) -> Any:
+    """The rows of a Dask DataFrame, each with aggregates of the rows of another one whose time lies in a window about
+    its own.
+
+    Parameters
+    ----------
+    values
+        A column of the right side, of numbers.
+    before, after, aggregate, closed
+        As of `raydex.join_window`, but for `argmin` and `argmax`: rows of Dask have no numbers.
+    left, right, on, left_on, right_on, by, left_by, right_by, shards, broadcast
+        As of `join_asof`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        Lazy; all left rows in another order, with their labels, and a column more for each aggregate, as `price_sum`;
+        without `values` it is `count`.
+
+    Cost: as of `join_range` with a distance. Raises as `join_asof`.
+    """
+    names = (aggregate,) if isinstance(aggregate, str) else tuple(dict.fromkeys(aggregate))
+    for name in names:
+        if name in ("argmin", "argmax"):
+            raise Unsupported(f"aggregate: {name!r} is a row, and rows of Dask have no numbers")
+    lefts, rights = _single("on", both_names(on, left_on, right_on))
+    if values is not None:
+        rights.append(values)
+    kind = Window(before, after, names, closed)
+    suffixes, times = ("_x", "_y"), (lefts, rights)
+    return _joined("join-window", kind, left, right, times, by, left_by, right_by, "left", suffixes, shards, broadcast)

@@ -16,7 +16,7 @@ from raydex.sharded._exchange import Exchange
 from raydex.sharded._index import ShardedIndex
 from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._joins import JoinPairs, join
-from raydex.sharded._order_joins import join_asof, join_intervals, join_range, join_where
+from raydex.sharded._order_joins import join_asof, join_intervals, join_range, join_where, join_window
 from raydex.sharded._torch import TorchExchange
 
 __all__ = [
@@ -33,4 +33,5 @@ __all__ = [
     "join_intervals",
     "join_range",
     "join_where",
+    "join_window",
 ]

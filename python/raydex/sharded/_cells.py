@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from raydex import _lists
 from raydex._array_libraries import HOST
 from raydex._arrow import HostCells
 from raydex._columns import Source, column_of, host_cells, key_of, look
@@ -105,5 +106,7 @@ def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int], holders: str = 
 
 def empty_source(argument: str, key: Key) -> Source:
     """A column of a type without cells."""
+    if key.dtype is None:
+        return Source(argument, None, HOST, _lists.strings_of([], key.unit), shape=(0,))
     array = np.empty(0, key.dtype)
     return Source(argument, array, HOST, HostCells(array, unit=key.unit, is_void=key.is_void), shape=array.shape)

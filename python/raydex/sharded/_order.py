@@ -19,16 +19,19 @@ import numpy.typing as npt
 from raydex import _lists
 from raydex._errors import Unsupported
 from raydex._joined import Joined
+from raydex._joins import _key_of_all, common_key
 from raydex._keys import Key
 from raydex._order_joins import _reach, _span, join_asof, join_intervals, join_range, join_where
+from raydex._windows import join_window
 from raydex.sharded._arrays import Arrays, arrays_of
+from raydex.sharded._cells import empty_source
 from raydex.sharded._routing import Routes, route, sample
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 Bounds = tuple[Any, Any]
 """The least and the greatest time of each row, as `ordered`; the second one is None for points."""
 _Columns = list[Any]
-_SIDES = ("left", "right")
+SIDES = ("left", "right")
 
 
 def ordered(cells: Any) -> Any:
@@ -146,7 +149,7 @@ class Range:
         return replace(self, distance=_reach("distance", self.distance, key))
 
     def bounds(self, side: str, times: _Columns) -> Bounds:
-        if self.is_pair[_SIDES.index(side)]:
+        if self.is_pair[SIDES.index(side)]:
             return (ordered(times[0]), ordered(times[1]))
         if side == "right" and self.compare is not None:
             return _compared(self.compare, times[0])
@@ -223,7 +226,62 @@ class Where:
         )
 
 
-Kind = Asof | Range | Intervals | Where
+@dataclass(frozen=True)
+class Window:
+    """Aggregates of the right rows about each left one; the values, if there are any, are beside the right times."""
+
+    before: Any
+    after: Any
+    aggregates: tuple[str, ...]
+    closed: str
+
+    neighbours = ()
+
+    def of(self, key: Key) -> Window:
+        before, after = (_reach(name, one, key) for name, one in (("before", self.before), ("after", self.after)))
+        return replace(self, before=before, after=after)
+
+    def bounds(self, side: str, times: _Columns) -> Bounds:
+        return (ordered(times[0]), None) if side == "left" else _around(times[0], self.after, self.before)
+
+    def match(self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns) -> dict[str, Any]:
+        """Each aggregate of each left row."""
+        found: dict[str, Any] = join_window(
+            right[0], left[0], *right[1:], before=self.before, after=self.after, aggregate=self.aggregates,
+            closed=self.closed, **_by(left_by, right_by),
+        )  # fmt: skip
+        return found
+
+
+Kind = Asof | Range | Intervals | Where | Window
+
+
+def types_of(kind: Kind, keys: dict[str, list[Key]]) -> dict[str, list[Key]]:
+    """The types that columns are compared in: all in one, or of two inequalities each pair."""
+    sources = {side: [empty_source(side, one) for one in keys[side]] for side in ("right", "left")}
+    if isinstance(kind, Where):
+        each = [common_key(right, left, 0) for right, left in zip(sources["right"], sources["left"])]
+        found = {"left": each, "right": each}
+    elif isinstance(kind, Window):
+        key = common_key(sources["right"][0], sources["left"][0], 0)
+        found = {"left": [key], "right": [key, *keys["right"][1:]]}
+        if any(not one.is_number for one in found["right"][1:]):
+            raise Unsupported(f"values: they are {found['right'][1]}; over shards they are numbers")
+    else:
+        key = _key_of_all([*sources["right"], *sources["left"]], 0)
+        found = {side: [key] * len(keys[side]) for side in SIDES}
+    for side in SIDES:
+        if any(one.dtype is None for one in found[side]):
+            raise Unsupported(f"{side}: strings of any length have no order here; give ones of up to 8 bytes, or codes")
+    return found
+
+
+def equal_types(keys: dict[str, list[Key]]) -> list[Key]:
+    """The types in which the key columns of both sides are equal."""
+    return [
+        common_key(empty_source("right", right), empty_source("left", left), 0)
+        for left, right in zip(keys["left"], keys["right"])
+    ]
 
 
 def tuples(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[Any]:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from raydex._arguments import flag
 from raydex._columns import Source, key_of, look, role_of, same_device
-from raydex._errors import InvalidArgument, Unsupported
-from raydex._joins import _key_of_all, check_how, common_key, pair_columns
+from raydex._errors import InvalidArgument
+from raydex._joins import check_how, pair_columns
 from raydex._keys import Key
 from raydex._order_joins import _DIRECTIONS, _MISSING, _RELATIONS, _check_comparison, _is_pair, _pair
 from raydex.sharded._arrays import arrays_of, in_both
@@ -21,11 +21,25 @@ from raydex.sharded._cells import dense, empty_source, of_all
 from raydex.sharded._devices import beside
 from raydex.sharded._exchange import Company, Exchange, by_process, concatenated, distribute
 from raydex.sharded._joins import JoinPairs, _agree_on_room, _Side, _size, rows_or_none, write_pairs
-from raydex.sharded._order import Asof, Bounds, Intervals, Kind, Range, Where, filled, pieces_of, plain, sampled
+from raydex.sharded._order import (
+    SIDES,
+    Asof,
+    Bounds,
+    Intervals,
+    Kind,
+    Range,
+    Where,
+    Window,
+    equal_types,
+    filled,
+    pieces_of,
+    plain,
+    sampled,
+    types_of,
+)
 from raydex.sharded._routing import Routes, splitters_from, undo
 
 _SAMPLE = 4096
-_SIDES = ("left", "right")
 
 
 class _Table(NamedTuple):
@@ -78,7 +92,7 @@ class _Call:
 
         def look_at(report: dict[str, Any]) -> _Sides:
             found: _Sides = sides()
-            for side in _SIDES:
+            for side in SIDES:
                 times, by = found.times[side], found.by[side]
                 same_device(*times, *by)
                 report[side] = [
@@ -90,29 +104,26 @@ class _Call:
         found, reports = company.agree(self.words, look_at)
         if any([len(one) for one in each["right"]] != [len(one) for one in reports[0]["right"]] for each in reports):
             raise InvalidArgument("right: processes differ in the number of columns")
-        sizes = {side: [one[f"{side} size"] for one in reports] for side in _SIDES}
+        sizes = {side: [one[f"{side} size"] for one in reports] for side in SIDES}
         keys = [
             {
                 side: [
                     of_all(side, [one[side][of][at] for one in reports], sizes[side])
                     for at in range(len(reports[0][side][of]))
                 ]
-                for side in _SIDES
+                for side in SIDES
             }
             for of in (0, 1)
         ]  # of times and of keys, by side
-        compared = _compared(self.kind, keys[0])
-        equal = [
-            common_key(empty_source("right", right), empty_source("left", left), 0)
-            for left, right in zip(keys[1]["left"], keys[1]["right"])
-        ]
+        compared = types_of(self.kind, keys[0])
+        equal = equal_types(keys[1])
 
         def prepare(report: dict[str, Any]) -> dict[str, _Table]:
             self.kind = kind = self.kind.of(compared["left"][0])
-            none = [[plain(np.empty(0, one.dtype)) for one in compared[side]] for side in _SIDES]
+            none = [[plain(np.empty(0, one.dtype)) for one in compared[side]] for side in SIDES]
             kind.match(none[0], none[1], [], [])  # which refuses what is wrong
             tables = {}
-            for side in _SIDES:
+            for side in SIDES:
                 begin = sum(sizes[side][: company.process])
                 table = tables[side] = _table(
                     kind, side, found.times[side], found.by[side], compared[side], equal, begin, missing,
@@ -124,18 +135,18 @@ class _Call:
             return tables
 
         tables, reports = company.agree((*self.words, "prepared"), prepare)
-        samples = [one[side] for side in _SIDES for one in reports]
+        samples = [one[side] for side in SIDES for one in reports]
         shards = company.processes * len(company.engine.places)
         splitters = splitters_from([one for one, _ in samples], shards, [rows for _, rows in samples])
         return self._sent(tables, splitters)
 
     def _sent(self, tables: dict[str, _Table], splitters: npt.NDArray[Any]) -> _Tables:
         company = self.company
-        both = all(tables[side].bounds[1] is not None for side in _SIDES)  # are ranges
+        both = all(tables[side].bounds[1] is not None for side in SIDES)  # are ranges
 
         def divide(report: dict[str, Any]) -> list[tuple[Routes, list[Any]]]:
             found = []
-            for side in _SIDES:
+            for side in SIDES:
                 table = tables[side]
                 beside_own = self.kind.neighbours if side == "right" else ()
                 routes = pieces_of(splitters, table.by, table.bounds, table.there, beside_own)
@@ -155,7 +166,7 @@ class _Call:
         moved = [distribute(company, [routes], [columns], table) for (routes, columns), table in zip(sides, counts)]
         parts = [
             [_part(one, len(tables[side].times), len(tables[side].by), shard, both) for shard, one in self._own(of)]
-            for side, of in zip(_SIDES, moved)
+            for side, of in zip(SIDES, moved)
         ]
         return _Tables(tables["left"], sides[0][0], between[0], list(zip(*parts)))
 
@@ -164,15 +175,18 @@ class _Call:
         first = self.company.process * len(moved)
         return list(zip(range(first, first + len(moved)), moved))
 
-    def back(self, tables: _Tables, answers: list[Any], how: str) -> Any:
+    def back(self, tables: _Tables, answers: list[Any], how: str, fill: Any = -1) -> Any:
         """The answers of all shards to the pieces of the left rows of this process, put together. A collective call."""
         company = self.company
         cells = [beside(one, tables.left.times[0]) for one in answers]
         if company.processes > 1:
             between, me = tables.between, company.process
             cells = [company.exchange(cells[0], between[:, me].tolist(), between[me].tolist())]
-        found, _ = company.agree((*self.words, "back"), lambda report: undo(tables.routes, concatenated(cells), how))
-        return found
+
+        def put(report: dict[str, Any]) -> Any:
+            return undo(tables.routes, concatenated(cells), how, fill)
+
+        return company.agree((*self.words, "back"), put)[0]
 
 
 class _Tables(NamedTuple):
@@ -190,21 +204,6 @@ class _Tables(NamedTuple):
 def _part(columns: list[Any], times: int, keys: int, shard: int, both: bool) -> _Part:
     is_first = columns[-1] == shard if both else None
     return _Part(columns[:times], columns[times : times + keys], columns[times + keys], is_first)
-
-
-def _compared(kind: Kind, keys: dict[str, list[Key]]) -> dict[str, list[Key]]:
-    """The types that columns are compared in: all in one, or of two inequalities each pair."""
-    sources = {side: [empty_source(side, one) for one in keys[side]] for side in ("right", "left")}
-    if isinstance(kind, Where):
-        each = [common_key(right, left, 0) for right, left in zip(sources["right"], sources["left"])]
-        found = {"left": each, "right": each}
-    else:
-        key = _key_of_all([*sources["right"], *sources["left"]], 0)
-        found = {side: [key] * len(keys[side]) for side in _SIDES}
-    for side in _SIDES:
-        if any(one.dtype is None for one in found[side]):
-            raise Unsupported(f"{side}: strings of any length have no order here; give ones of up to 8 bytes")
-    return found
 
 
 def _table(
@@ -239,6 +238,7 @@ def _table(
 
 def _pairs(call: _Call, tables: _Tables, how: str) -> JoinPairs:
     company, kind, like = call.company, call.kind, tables.left.times[0]
+    assert not isinstance(kind, (Asof, Window))
     library = arrays_of(like)
 
     def match(report: dict[str, Any]) -> tuple[list[tuple[Any, Any, Any]], list[Any], JoinPairs]:
@@ -275,6 +275,31 @@ def _in_turn(left: _Part, right: _Part) -> list[tuple[_Part, _Part, Any]]:
     found = [(left.take(begin), right, begin)]
     if len(on):
         found.append((left.take(on), right.take(arrays_of(right.rows).nonzero(right.is_first)), on))
+    return found
+
+
+def _windows(call: _Call, tables: _Tables) -> dict[str, Any]:
+    kind = call.kind
+    assert isinstance(kind, Window)
+
+    def match(report: dict[str, Any]) -> list[dict[str, Any]]:
+        shards = []
+        for left, right in tables.shards:
+            found = kind.match(left.times, right.times, left.by, right.by)
+            for name in ("argmin", "argmax"):
+                if name in found:
+                    found[name] = rows_or_none(right.rows, found[name])
+            shards.append(found)
+        return shards
+
+    shards, _ = call.company.agree((*call.words, "matched"), match)
+    left = tables.left
+    found = {name: call.back(tables, [one[name] for one in shards], "single", 0) for name in kind.aggregates}
+    lone = () if left.there is None else left.library.nonzero(~left.there)
+    if len(lone):  # without a time or a key they have what there is of no row
+        nothing = [one[:0] for one in tables.shards[0][1].times]
+        for name, one in kind.match([left.times[0][:1]], nothing, [], []).items():
+            left.library.put(found[name], lone, left.library.take(one, lone * 0))
     return found
 
 
@@ -562,3 +587,61 @@ def join_where(
 
     found: JoinPairs = _together(("join_where", how, repr(compare)), group, devices, engine, timeout, work)
     return found
+
+
+def join_window(
+    left: Any,
+    right: Any,
+    values: Any = None,
+    *,
+    before: Any,
+    after: Any = 0,
+    aggregate: str | Sequence[str] = "sum",
+    by: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    closed: str = "both",
+    group: Any = None,
+    devices: Sequence[Any] | None = None,
+    engine: Exchange | None = None,
+    timeout: float = 300.0,
+) -> Any:
+    """For each left row of this process an aggregate of the right rows, wherever they are, whose time lies in a window
+    about its own. A collective call.
+
+    Parameters
+    ----------
+    left, right
+        This process's slices of two columns, as of `join_asof`.
+    values
+        Its slice of a column beside `right`, of numbers.
+    before, after, aggregate, closed
+        As of `raydex.join_window`.
+    left_by, right_by, by, group, devices, engine, timeout
+        As of `join_asof`.
+
+    Returns
+    -------
+    array, or dict of arrays by name
+        One result a left row of this process, as of `raydex.join_window`; `argmin` and `argmax` are rows over all
+        slices.
+
+    Cost: as of `join_range` with a distance: left rows go to one shard, right rows with their values to all that the
+    window meets, and a number an aggregate comes back. Raises as `raydex.join_window`, `raydex.ShardError`,
+    `raydex.ExchangeError`.
+    """
+    names = (aggregate,) if isinstance(aggregate, str) else tuple(dict.fromkeys(aggregate))
+
+    def sides() -> _Sides:
+        times = {"left": [_column("left", left)], "right": [_column("right", right)]}
+        if values is not None:
+            times["right"].append(_column("values", values))
+        return _Sides(times, _keys(by, left_by, right_by))
+
+    def work(company: Company, words: tuple[Any, ...]) -> Any:
+        call = _Call(company, words, Window(before, after, names, closed))
+        found = _windows(call, call.run(sides))
+        return found[names[0]] if isinstance(aggregate, str) else found
+
+    words = ("join_window", repr(before), repr(after), *map(str, names), closed)
+    return _together(words, group, devices, engine, timeout, work)

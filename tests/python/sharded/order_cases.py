@@ -222,3 +222,50 @@ def check_pairs(party, gather, seed, kind, keys, convert=None):
     check(drawn(*HOWS), lambda how: sharded.join_where(
         (mine.times, mine.second), (other.times, other.second), signs, how, **keyed, **engine),
         f"b.a {signs[0]} p.a and b.b {signs[1]} p.b")
+
+
+AGGREGATES = ("sum", "mean", "count", "min", "max", "first", "last", "argmin", "argmax")
+
+
+def _windowed(left, right, before, after, closed):
+    """Count, sum, and rows by time, by NumPy, for each left row."""
+    there = ~np.ma.getmaskarray(right.times) & ~np.ma.getmaskarray(right.second)
+    for one in right.keys:
+        there &= ~np.ma.getmaskarray(one)
+    times, values = np.ma.getdata(right.times), np.ma.getdata(right.second)
+    for at, time in enumerate(np.ma.getdata(left.times)):
+        far = np.full(len(times), -np.inf) if len(times) == 0 else times - time
+        inside = (far >= -before if closed in ("both", "left") else far > -before) & there
+        inside &= far <= after if closed in ("both", "right") else far < after
+        for one, other in zip(left.keys, right.keys):
+            inside &= np.ma.getdata(other) == np.ma.getdata(one)[at]
+        if any(np.ma.getmaskarray(one)[at] for one in (left.times, *left.keys)):
+            inside[:] = False
+        rows = np.flatnonzero(inside)
+        yield rows[np.argsort(times[rows], kind="stable")], values
+
+
+def check_windows(party, gather, seed, kind, keys, convert=None):
+    random = np.random.default_rng(seed)
+    left, right = tables(random, kind, keys, convert is not None)
+    parts = [own(party, random, one, convert) for one in (left, right)]
+    before, after = [(0, 0), (3, 20), (9500, 1), (400, 400)][random.integers(4)]
+    closed = ("both", "left", "right", "neither")[random.integers(4)]
+    found = raydex.sharded.join_window(
+        parts[0].times, parts[1].times, parts[1].second, before=before, after=after, aggregate=AGGREGATES,
+        closed=closed, **_by(*parts), **party.engine)
+    every = gather({name: host(one) for name, one in found.items()})
+    if party.process:
+        return
+    found = {name: np.concatenate([one[name] for one in every]) for name in AGGREGATES}
+    assert len(found["sum"]) == len(left.times)
+    for at, (rows, values) in enumerate(_windowed(left, right, before, after, closed)):
+        got = {name: one[at] for name, one in found.items()}
+        some = values[rows]
+        assert got["count"] == len(rows) and got["sum"] == some.sum(), (seed, kind, keys, at)
+        if len(rows) == 0:
+            assert got["argmin"] == got["argmax"] == -1 and np.isnan(got["mean"])
+            continue
+        assert got["mean"] == some.sum() / len(some)
+        assert (got["min"], got["max"], got["first"], got["last"]) == (some.min(), some.max(), some[0], some[-1])
+        assert (got["argmin"], got["argmax"]) == (rows[some.argmin()], rows[some.argmax()])

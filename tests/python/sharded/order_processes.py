@@ -12,6 +12,8 @@ def joins(engine, seed):
         for keys in cases.KEYS[at % 2 :: 2]:
             cases.check_asof(party(engine), engine.gather, seed + at, kind, keys, convert)
             cases.check_pairs(party(engine), engine.gather, seed + at, kind, keys, convert)
+            if kind != "times":
+                cases.check_windows(party(engine), engine.gather, seed + at, kind, keys, convert)
     return "done"
 
 

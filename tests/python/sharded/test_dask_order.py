@@ -144,7 +144,7 @@ def test_errors(random):
         (lambda: rd.join_asof(left, right, "a", direction="up"), raydex.InvalidArgument, "direction: 'up'"),
         (lambda: rd.join_asof(left, right, "a", tolerance=-2), raydex.InvalidArgument, "tolerance: -2"),
         (lambda: rd.join_asof(left, right, "a", tolerance=[1, 2]), raydex.Unsupported, "tolerance: a column of them"),
-        (lambda: rd.join_asof(left, right, "k"), raydex.Unsupported, "strings have no order here"),
+        (lambda: rd.join_asof(left, right, "k"), raydex.Unsupported, "left: strings of any length have no order here"),
         (lambda: rd.join_range(left, right, "a"), raydex.InvalidArgument, "join_range: nothing is given"),
         (lambda: rd.join_range(left, right, "a", how="full", compare="<"), raydex.Unsupported, "how: 'full'"),
         (lambda: rd.join_intervals(left, right, "a"), raydex.InvalidArgument, "right_on: 1 columns"),
@@ -169,3 +169,28 @@ def test_on_a_cluster(random):
             wanted = raydex.merge_asof(*frames, on="a", by="k")
             pd.testing.assert_series_equal(
                 found.set_index("p")["r"].sort_index(), wanted.set_index("p")["r"].astype("float64"))
+
+
+@pytest.mark.parametrize("broadcast", [False, True])
+@pytest.mark.parametrize("kind", KINDS[:-1])
+def test_windows(kind, broadcast, random):
+    frames = tables(random, kind)
+    left, right = parted(frames[0], [30, 30, 100]), parted(frames[1], [0, 70])
+    con = duckdb.connect(config={"threads": 1})
+    con.register("l", frames[0])
+    con.register("t", frames[1])
+    for before, after in ((0, 0), (5, 2), (50, 300)):
+        joined = rd.join_window(
+            left, right, "b", "a", before=before, after=after, aggregate=["count", "sum", "max"], by="k", shards=4,
+            broadcast=broadcast)
+        found = joined.compute()
+        assert (found.dtypes == joined.dtypes).all()
+        assert list(found.columns) == [*frames[0].columns, "b_count", "b_sum", "b_max"]
+        wanted = con.execute(
+            f"select p, count(b.b), coalesce(sum(b.b), 0), coalesce(max(b.b), {-2**63}) from l left join t b on "
+            f"b.a between l.a - {before} and l.a + {after} and b.k = l.k group by p").fetchall()
+        assert sorted(zip(found["p"], found["b_count"], found["b_sum"], found["b_max"])) == sorted(wanted)
+    counts = rd.join_window(left, right, on="a", before=5, aggregate="count", broadcast=broadcast).compute()
+    assert "count" in counts.columns
+    with pytest.raises(raydex.Unsupported, match="aggregate: 'argmin' is a row"):
+        rd.join_window(left, right, "b", "a", before=5, aggregate="argmin")

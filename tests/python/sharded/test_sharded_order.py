@@ -38,12 +38,19 @@ def test_pairs(kind, keys):
     cases.check_pairs(party(shards), lambda x: [x], SEED + shards, kind, keys)
 
 
+@pytest.mark.parametrize("keys", cases.KEYS)
+@pytest.mark.parametrize("kind", cases.KINDS[:-1])
+def test_windows(kind, keys):
+    for shards in SHARDS[1:4]:
+        cases.check_windows(party(shards), lambda x: [x], SEED + shards, kind, keys)
+
+
 @pytest.mark.parametrize("kind", cases.KINDS)
 def test_tensors(kind):
     torch = pytest.importorskip("torch")
     torch.set_num_threads(1)  # its threads wait busily for each other
     keys = cases.KEYS[cases.KINDS.index(kind) % len(cases.KEYS)]
-    for check in (cases.check_asof, cases.check_pairs):
+    for check in (cases.check_asof, cases.check_pairs, *[cases.check_windows][: kind != "times"]):
         check(party(4), lambda x: [x], SEED, kind, keys, lambda x: torch.as_tensor(np.array(x)))
 
 
@@ -152,6 +159,10 @@ def test_errors():
         (lambda: raydex.sharded.join_intervals(([1], [2]), [2], **two), r"right: give a pair of columns"),
         (lambda: raydex.sharded.join_intervals([1], ([1], [2]), relation="within", **two), "relation: 'within'"),
         (lambda: raydex.sharded.join_where(([1], [2]), ([1], [2]), ("<", "=="), **two), "compare: '=='"),
+        (lambda: raydex.sharded.join_window([1], [2], before=1, **two), "values: none are given"),
+        (lambda: raydex.sharded.join_window([1], [2], [3], before=None, **two), "give a distance of int64 each"),
+        (lambda: raydex.sharded.join_window([1], [2], [3], before=1, aggregate="q", **two), "aggregate: 'q'"),
+        (lambda: raydex.sharded.join_window([1], [2], np.array([1], "M8[s]"), before=1, **two), "values: they are"),
         (lambda: raydex.sharded.join_asof(["a long string"], ["another one"], **two), "strings of any length"),
     ):
         with pytest.raises((raydex.InvalidArgument, raydex.InvalidType, raydex.Unsupported), match=match):
