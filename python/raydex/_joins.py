@@ -195,7 +195,7 @@ def natives(columns: list[Column]) -> list[Any]:
 
 def check_how(how: str) -> None:
     """Refuses what is no kind of a join that gives no build rows without a match: by order, or with an index."""
-    _check_kind(how)
+    check_kind(how)
     if how in OF_BUILD_ROWS:
         raise Unsupported(
             f"how: {how!r}; here joins are inner, left, semi or anti. A right join is a left one of the tables the "
@@ -203,7 +203,8 @@ def check_how(how: str) -> None:
         )
 
 
-def _check_kind(how: str) -> None:
+def check_kind(how: str) -> None:
+    """Refuses what is no kind of a join."""
     if how not in _KINDS:
         raise InvalidArgument(f"how: {how!r} is none of {', '.join(_KINDS)}")
 
@@ -264,7 +265,7 @@ def join(
     Cost: the build of an index, one lookup a probe row, a write a row of the result. Waits for the stream:
     sizes are known when it returns. Raises as `raydex.build`.
     """
-    _check_kind(how)
+    check_kind(how)
     missing_equal, lazy, dtype = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)
     if isinstance(build, Index):
         _check_words_for(build, structure, missing_equal, device, options)

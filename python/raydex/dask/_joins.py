@@ -14,7 +14,7 @@ import raydex
 from raydex._arguments import check_words, flag
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import PANDAS
-from raydex._joins import check_how
+from raydex._joins import OF_BUILD_ROWS, check_kind
 from raydex.dask._cells import Cells, key_column, order_of
 from raydex.dask._graphs import Graph, Partitions, take_apart
 from raydex.dask._libraries import List, Task, TaskRef, frames, pd, tokenize
@@ -39,7 +39,7 @@ class Plan:
         self.suffixes = suffixes
         self.missing_equal = missing_equal
         self.options = options
-        self.dtypes: Any = None  # of the right side's columns, where rows of a left join lack them
+        self.dtypes: dict[Any, Any] = {}  # of the columns of a side that rows may lack
 
     @property
     def shared(self) -> set[Any]:
@@ -75,15 +75,13 @@ class Plan:
         """The rows of a join, of their positions on both sides."""
         if self.how in ("semi", "anti"):
             return left.take(lefts)
-        left, right = self.named(left, right)
-        left = left.take(lefts).reset_index(drop=True)
-        if self.how == "inner":
-            right = right.take(rights).reset_index(drop=True)
-        else:
-            right = PANDAS.take(right, rights)
-            if self.dtypes is not None:
-                right = right.astype(self.dtypes)
-        return pd.concat([left, right], axis=1)
+        sides = [PANDAS.take(frame, rows) for frame, rows in zip(self.named(left, right), (lefts, rights))]
+        found = pd.concat(sides, axis=1)
+        if self.how in OF_BUILD_ROWS:  # keys of one name are of the side that has the row
+            rows = np.where(lefts < 0, len(left) + rights, lefts)
+            for name in self.shared:
+                found[name] = pd.concat([left[name], right[name]]).take(rows).array
+        return found.astype(self.dtypes)
 
     def _key(self, side: str, frame: Any) -> Cells:
         """What rows are sent by: the first column of the key."""
@@ -192,10 +190,12 @@ def _checked_names(left: Any, right: Any, on: Any, left_on: Any, right_on: Any) 
 
 def small_side(left: Any, right: Any, how: str, broadcast: bool | None) -> str | None:
     """The side that is sent to all partitions of the other one, if one is."""
-    if broadcast is False:
+    if broadcast and how in ("full", "outer"):
+        raise InvalidArgument(f"broadcast: {broadcast}, but a {how} join has the rows of both sides; leave it out")
+    if broadcast is False or how in ("full", "outer"):
         return None
-    sides = {"right": (right.npartitions, left.npartitions)}
-    if how == "inner":
+    sides = {} if how == "right" else {"right": (right.npartitions, left.npartitions)}
+    if how in ("inner", "right"):
         sides["left"] = (left.npartitions, right.npartitions)
     side = min(sides, key=lambda one: sides[one][0])
     small, large = sides[side]
@@ -281,15 +281,17 @@ def join(
         of any length.
     how
         `inner`: each pair of rows that match. `left`: the same, and left rows without a match, with
-        missing values: columns of integers of the right side become float64, as in pandas. `semi`: left
-        rows with a match, once each, with their labels. `anti`: left rows without one.
+        missing values: columns of integers of the right side become float64, as in pandas. `right`: as inner,
+        and right rows without a match; `full`, or `outer`: as left, and then these. `semi`: left rows with a
+        match, once each, with their labels. `anti`: left rows without one.
     suffixes
         Of columns that both sides have, besides keys of one name.
     shards
         Partitions of the result of a shuffled join; by default the larger of both sides' numbers.
     broadcast
-        Whether the right side, or for `inner` the one with fewer partitions, is sent whole to each
-        partition of the other one. By default where that has few partitions, by the rule of Dask's merge.
+        Whether the right side, of a right join the left one, or for `inner` the one with fewer partitions, is
+        sent whole to each partition of the other one; not for `full`. By default where that has few
+        partitions, by the rule of Dask's merge.
     missing_equal
         Whether a missing key equals another one. By default it matches nothing, unlike in pandas. NaN
         equals NaN.
@@ -309,7 +311,7 @@ def join(
     `InvalidType`; in tasks what `raydex.join` raises.
     """
     lefts, rights = _checked_names(left, right, on, left_on, right_on)
-    check_how(how)
+    check_kind(how)
     missing_equal = flag("missing_equal", missing_equal)
     words = [one for one in options if one != "structure"]
     check_words(words, str(options.get("structure", "auto")), join)
@@ -342,7 +344,9 @@ def joined(
 def _meta_of(plan: Plan, left: Any, right: Any) -> Any:
     """What partitions of the result look like; refuses keys that cannot be joined."""
     one, other = left._meta_nonempty, right._meta_nonempty
-    if plan.how == "left":
-        named = plan.named(one, other)[1]
-        plan.dtypes = PANDAS.take(named, np.array([0, -1])).dtypes.to_dict()
+    named = plan.named(one, other)
+    lacking = {"left": named[1:], "right": named[:1], "full": named, "outer": named}.get(plan.how, ())
+    for frame in lacking:
+        types = PANDAS.take(frame, np.array([0, -1])).dtypes
+        plan.dtypes.update({name: dtype for name, dtype in types.items() if name not in plan.shared})
     return plan.join(one, other).iloc[:0]

@@ -56,6 +56,26 @@ def test_as_merge(how, broadcast, random):
 
 
 @pytest.mark.parametrize("broadcast", [False, True])
+@pytest.mark.parametrize("how", ["right", "full", "outer"])
+def test_rows_of_the_right_side_alone(how, broadcast, random):
+    one, other = tables(random)
+    one["k"] = one["k"].where(one["k"] > 20, 2**62 + one["k"])  # no floating number
+    left, right = parted(one, [50, 50, 300]), parted(other, [499])
+    broadcast = broadcast and how == "right"
+    merged = "outer" if how == "full" else how
+    lacked = ["v_x"] if how == "right" else ["v_x", "v_y"]
+    joined = rd.join(left, right, on="k", how=how, broadcast=broadcast)
+    assert (joined.dtypes == joined.compute().dtypes).all() and joined.dtypes["k"] == "int64"
+    same_rows(joined.compute(), as_left(one.merge(other, on="k", how=merged), lacked))
+    other = other.rename(columns={"k": "q"}).assign(q=pd.array(other["k"], "Int64"))
+    other.loc[random.random(len(other)) < 0.1, "q"] = pd.NA
+    joined = rd.join(left, parted(other, [100]), left_on="k", right_on="q", how=how, broadcast=broadcast)
+    expected = one.merge(other, left_on="k", right_on="q", how=merged)
+    lacked = ["k", *lacked]
+    same_rows(joined.compute(), as_left(expected, lacked))
+
+
+@pytest.mark.parametrize("broadcast", [False, True])
 @pytest.mark.parametrize("of_dates", [False, True])
 def test_times_of_two_units(broadcast, of_dates, random):
     days = np.array([*random.integers(-50, 50, 100), 10**6, -(10**6)])  # the last ones beyond nanoseconds
@@ -187,9 +207,8 @@ def test_errors(random):
     left, right = parted(one, [10]), parted(other, [10])
     with pytest.raises(raydex.InvalidType, match="right: a pandas.*is no Dask DataFrame"):
         rd.join(left, other, on="k")
-    for how in ("right", "full", "outer"):
-        with pytest.raises(raydex.Unsupported, match=f"how: '{how}'; here joins are inner, left, semi or anti"):
-            rd.join(left, right, on="k", how=how)
+    with pytest.raises(raydex.InvalidArgument, match="broadcast: True, but a full join has the rows of both sides"):
+        rd.join(left, right, on="k", how="full", broadcast=True)
     with pytest.raises(raydex.InvalidArgument, match="how: 'cross'"):
         rd.join(left, right, on="k", how="cross")
     with pytest.raises(raydex.InvalidArgument, match="on: give on, or left_on and right_on"):
