@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from raydex import _lists
 from raydex._arguments import flag
 from raydex._columns import Source, key_of, look, role_of, same_device
 from raydex._errors import InvalidArgument
@@ -330,6 +331,12 @@ def _keys(by: Any, left_by: Any, right_by: Any) -> dict[str, list[Source]]:
     return {"left": left, "right": right}
 
 
+def _said(distance: Any) -> str:
+    """A distance as a word that all processes say; a column, which is refused, is another one on each."""
+    is_one = distance is None or isinstance(distance, tuple) or _lists.is_value(distance)
+    return repr(distance) if is_one else "a column"
+
+
 def _column(argument: str, x: Any) -> Source:
     source = look(argument, x)
     if source.scalar:
@@ -407,7 +414,7 @@ def join_asof(
         rows, _ = company.agree((*words, "matched"), match)
         return call.back(tables, rows, "single")
 
-    words = ("join_asof", direction, bool(allow_exact_matches), repr(tolerance))
+    words = ("join_asof", direction, str(allow_exact_matches), _said(tolerance))
     return _together(words, group, devices, engine, timeout, work)
 
 
@@ -478,7 +485,7 @@ def join_range(
         call = _Call(company, words, kind)
         return _pairs(call, call.run(sides), how)
 
-    words = ("join_range", how, repr(distance), compare, closed, *(name for name in named if named[name] is not None))
+    words = ("join_range", how, _said(distance), compare, closed, *(name for name in named if named[name] is not None))
     found: JoinPairs = _together(words, group, devices, engine, timeout, work)
     return found
 
@@ -643,5 +650,5 @@ def join_window(
         found = _windows(call, call.run(sides))
         return found[names[0]] if isinstance(aggregate, str) else found
 
-    words = ("join_window", repr(before), repr(after), *map(str, names), closed)
+    words = ("join_window", _said(before), _said(after), *map(str, names), closed)
     return _together(words, group, devices, engine, timeout, work)

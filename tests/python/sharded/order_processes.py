@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What processes do that join by order, by gloo or NCCL."""
 
+import numpy as np
 import order_cases as cases
 import raydex.sharded
 from process_cases import _error_of, party, put
@@ -25,6 +26,7 @@ def wrong_arguments(engine):
         "type": _error_of(asof, [1], ["a"] if odd else [2], engine=engine),
         "how": _error_of(ranges, [1], [2], "full" if odd else "inner", distance=1, engine=engine),
         "tolerance": _error_of(asof, [1], [2], tolerance=1 if odd else 2, engine=engine),
+        "a column": _error_of(asof, [1], [2], tolerance=np.array([engine.process]), engine=engine),
     }
     assert len(asof([1], [0], engine=engine)) == 1
     return found

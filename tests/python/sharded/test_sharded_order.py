@@ -67,6 +67,7 @@ def test_an_error_of_one_process_is_known_to_all(tmp_path):
     for name in ("direction", "type", "how"):
         assert of_all[1][name][0] in ("InvalidArgument", "InvalidType", "Unsupported")
         assert of_all[0][name][0] in ("ShardError", of_all[1][name][0])
+    assert all(one["a column"][0] == "Unsupported" for one in of_all)
     assert of_all[0]["tolerance"] == of_all[1]["tolerance"] and "differ in what they call" in of_all[0]["tolerance"][1]
 
 
