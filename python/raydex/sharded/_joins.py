@@ -26,7 +26,7 @@ from raydex.sharded._routing import Routes, route, sample, splitters_from
 _SAMPLE = 4096
 SLICE = 1 << 22
 """Pairs that are in memory a second time while they are written."""
-_EXCHANGES = ("shuffle", "broadcast")
+EXCHANGES = ("shuffle", "broadcast")
 
 
 class JoinPairs(NamedTuple):
@@ -147,8 +147,8 @@ def _join(
     def look_at(report: dict[str, Any]) -> tuple[list[Source], list[Source]]:
         check_how(how)
         check_words(options, structure, join)
-        if exchange not in (None, *_EXCHANGES):
-            raise InvalidArgument(f"exchange: {exchange!r} is none of {', '.join(_EXCHANGES)}")
+        if exchange not in (None, *EXCHANGES):
+            raise InvalidArgument(f"exchange: {exchange!r} is none of {', '.join(EXCHANGES)}")
         built, probed = pair_columns(right, left)
         for name, side in (("right", built), ("left", probed)):
             report[name] = [key_of(one, one.library.stream_for(None)[0]) for one in side]

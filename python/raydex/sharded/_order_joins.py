@@ -21,7 +21,7 @@ from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all
 from raydex.sharded._devices import beside
 from raydex.sharded._exchange import Company, Exchange, by_process, concatenated, distribute
-from raydex.sharded._joins import JoinPairs, _agree_on_room, _Side, _size, rows_or_none, write_pairs
+from raydex.sharded._joins import EXCHANGES, JoinPairs, _agree_on_room, _Side, _size, rows_or_none, write_pairs
 from raydex.sharded._order import (
     SIDES,
     Asof,
@@ -38,7 +38,7 @@ from raydex.sharded._order import (
     sampled,
     types_of,
 )
-from raydex.sharded._routing import Routes, splitters_from, undo
+from raydex.sharded._routing import Routes, route, splitters_from, undo
 
 _SAMPLE = 4096
 
@@ -82,16 +82,19 @@ class _Sides(NamedTuple):
 class _Call:
     """A join by order, and who takes part."""
 
-    def __init__(self, company: Company, words: tuple[Any, ...], kind: Kind) -> None:
+    def __init__(self, company: Company, words: tuple[Any, ...], kind: Kind, exchange: str | None) -> None:
         self.company = company
-        self.words = words
+        self.words = (*words, exchange)
         self.kind = kind
+        self._exchange = exchange
 
     def run(self, sides: Any, missing: str = "unmatched") -> _Tables:
         """Rows where they match. `sides`: what looks at the columns of this process."""
         company = self.company
 
         def look_at(report: dict[str, Any]) -> _Sides:
+            if self._exchange not in (None, *EXCHANGES):
+                raise InvalidArgument(f"exchange: {self._exchange!r} is none of {', '.join(EXCHANGES)}")
             found: _Sides = sides()
             for side in SIDES:
                 times, by = found.times[side], found.by[side]
@@ -137,21 +140,29 @@ class _Call:
 
         tables, reports = company.agree((*self.words, "prepared"), prepare)
         samples = [one[side] for side in SIDES for one in reports]
-        shards = company.processes * len(company.engine.places)
-        splitters = splitters_from([one for one, _ in samples], shards, [rows for _, rows in samples])
-        return self._sent(tables, splitters)
+        shards = self._shards
+        rows = {side: sum(one[side][1] for one in reports) for side in SIDES}
+        if self._exchange == "broadcast" or (
+            self._exchange is None and rows["right"] * shards <= rows["left"] + rows["right"]
+        ):
+            return self._sent(tables, None)
+        return self._sent(tables, splitters_from([one for one, _ in samples], shards, [many for _, many in samples]))
 
-    def _sent(self, tables: dict[str, _Table], splitters: npt.NDArray[Any]) -> _Tables:
+    def _sent(self, tables: dict[str, _Table], splitters: npt.NDArray[Any] | None) -> _Tables:
+        """Without splitters left rows stay where they are, and right rows go to all shards."""
         company = self.company
-        both = all(tables[side].bounds[1] is not None for side in SIDES)  # are ranges
+        both = splitters is not None and all(tables[side].bounds[1] is not None for side in SIDES)  # are ranges
 
         def divide(report: dict[str, Any]) -> list[tuple[Routes, list[Any]]]:
             found = []
             for side in SIDES:
                 table = tables[side]
                 beside_own = self.kind.neighbours if side == "right" else ()
-                routes = pieces_of(splitters, table.by, table.bounds, table.there, beside_own)
                 library = table.library
+                if splitters is None:
+                    routes = self._to_all(table) if side == "right" else self._where_they_are(table)
+                else:
+                    routes = pieces_of(splitters, table.by, table.bounds, table.there, beside_own)
                 rows = library.cast(routes.sources, "int64") + table.begin
                 columns = [library.take(one, routes.sources) for one in (*table.times, *table.by)]
                 found.append((routes, [*columns, rows, *([routes.lower] if both else [])]))
@@ -170,6 +181,21 @@ class _Call:
             for side, of in zip(SIDES, moved)
         ]
         return _Tables(tables["left"], sides[0][0], between[0], list(zip(*parts)))
+
+    def _to_all(self, table: _Table) -> Routes:
+        library, rows, shards = table.library, len(table.times[0]), self._shards
+        lower, upper = (library.full(rows, shard, "int32") for shard in (0, shards - 1))
+        return route(lower, upper, np.arange(1, shards, dtype="int32"), table.there)
+
+    def _where_they_are(self, table: _Table) -> Routes:
+        """The rows of a process, evenly on its devices."""
+        library, rows, places = table.library, len(table.times[0]), len(self.company.engine.places)
+        shards = library.arange(rows) * places // max(rows, 1) + self.company.process * places
+        return route(library.cast(shards, "int32"), None, np.arange(1, self._shards, dtype="int32"), table.there)
+
+    @property
+    def _shards(self) -> int:
+        return self.company.processes * len(self.company.engine.places)
 
     def _own(self, moved: list[list[Any]]) -> list[tuple[int, list[Any]]]:
         """The shards of this process, with their numbers."""
@@ -354,6 +380,7 @@ def join_asof(
     direction: str = "backward",
     allow_exact_matches: bool = True,
     tolerance: Any = None,
+    exchange: str | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -377,6 +404,9 @@ def join_asof(
         As of `raydex.join_asof`.
     tolerance
         Likewise, one number or `timedelta`.
+    exchange
+        `shuffle`: rows of both tables go to shards, which are ranges of (keys, time). `broadcast`: the right table goes
+        to all processes, and left rows stay where they are. By default what sends fewer rows.
     group, devices, engine, timeout
         As of `raydex.sharded.build`. For many joins make one engine, `TorchExchange(group)`.
 
@@ -386,15 +416,15 @@ def join_asof(
         A right row, numbered over all slices, for each left row of this process; -1 where there is none. Of rows of
         equal times the one that `raydex.join_asof` takes.
 
-    Cost: times, keys and rows are sent once to the shards of (keys, time), so that rows of one key are on all if they
-    are many, and a row comes back; each process also sends a shard up to two rows of its own from beside it, where the
-    answer may be; a local join. All rows of one key and one time are on one shard. Times of several units are compared
-    in the finest one, and refused if it does not hold them. Raises as `raydex.join_asof`, `raydex.ShardError`,
+    Cost: times, keys and rows are sent, and a row comes back; a local join. With `shuffle` rows of one key are on all
+    shards if they are many, but those of one key and one time on one; a process also sends a shard up to two right rows
+    from beside it, where the answer may be. Times of several units are compared in the finest one, and refused if it
+    does not hold them. Raises as `raydex.join_asof`, `raydex.ShardError`,
     `raydex.ExchangeError`.
     """
 
     def work(company: Company, words: tuple[Any, ...]) -> Any:
-        call = _Call(company, words, Asof(direction, allow_exact_matches, tolerance))
+        call = _Call(company, words, Asof(direction, allow_exact_matches, tolerance), exchange)
 
         def sides() -> _Sides:
             flag("allow_exact_matches", allow_exact_matches)
@@ -414,7 +444,7 @@ def join_asof(
         rows, _ = company.agree((*words, "matched"), match)
         return call.back(tables, rows, "single")
 
-    words = ("join_asof", direction, str(allow_exact_matches), _said(tolerance))
+    words = ("join_asof", direction, str(allow_exact_matches), _said(tolerance), exchange)
     return _together(words, group, devices, engine, timeout, work)
 
 
@@ -431,6 +461,7 @@ def join_range(
     by: Any = None,
     left_by: Any = None,
     right_by: Any = None,
+    exchange: str | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -450,7 +481,7 @@ def join_range(
         Right rows are intervals from `right` to `right_upper` that contain `left`, as with its `build_upper`.
     left_upper
         Left rows are intervals `[left, left_upper]` that contain `right`.
-    left_by, right_by, by, group, devices, engine, timeout
+    left_by, right_by, by, exchange, group, devices, engine, timeout
         As of `join_asof`.
 
     Returns
@@ -459,9 +490,9 @@ def join_range(
         Of each process the pairs of its shard, a range of (keys, time); left rows without a match, and those of semi
         and anti joins, at the process that gave them.
 
-    Cost: left rows are sent once, right rows to each shard in which they may match, and with `left_upper` the other way
-    round: a distance, or an interval, that is short beside a shard meets one or two, a comparison all on one side. Of
-    other joins than inner ones 4 bytes a left row come back. Raises as `join_asof`.
+    Cost: with `shuffle` left rows are sent once, right rows to each shard in which they may match, or with `left_upper`
+    the other way round: a distance or an interval that is short beside a shard meets one or two, a comparison all on one
+    side. Of other joins than inner ones 4 bytes a left row come back. Raises as `join_asof`.
     """
     named = {"distance": distance, "compare": compare, "right_upper": right_upper, "left_upper": left_upper}
 
@@ -482,7 +513,7 @@ def join_range(
     kind = Range(distance, compare, closed, (left_upper is not None, right_upper is not None))
 
     def work(company: Company, words: tuple[Any, ...]) -> JoinPairs:
-        call = _Call(company, words, kind)
+        call = _Call(company, words, kind, exchange)
         return _pairs(call, call.run(sides), how)
 
     words = ("join_range", how, _said(distance), compare, closed, *(name for name in named if named[name] is not None))
@@ -501,6 +532,7 @@ def join_intervals(
     by: Any = None,
     left_by: Any = None,
     right_by: Any = None,
+    exchange: str | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -514,7 +546,7 @@ def join_intervals(
         This process's slices: pairs of columns `(lower, upper)`, or `left` is one column, of points.
     relation, closed, missing
         As of `raydex.join_intervals`: how an interval of the right side, its `build`, lies to one of the left side.
-    how, left_by, right_by, by, group, devices, engine, timeout
+    how, left_by, right_by, by, exchange, group, devices, engine, timeout
         As of `join_range`.
 
     Returns
@@ -538,7 +570,7 @@ def join_intervals(
         return _Sides(times, _keys(by, left_by, right_by))
 
     def work(company: Company, words: tuple[Any, ...]) -> JoinPairs:
-        call = _Call(company, words, Intervals(relation, closed, of_points))
+        call = _Call(company, words, Intervals(relation, closed, of_points), exchange)
         return _pairs(call, call.run(sides, missing), how)
 
     words = ("join_intervals", how, relation, closed, missing, "points" if of_points else "intervals")
@@ -555,6 +587,7 @@ def join_where(
     by: Any = None,
     left_by: Any = None,
     right_by: Any = None,
+    exchange: str | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -567,7 +600,7 @@ def join_where(
     ----------
     left, right
         This process's slices: pairs of columns, as of `raydex.join_where`, whose `build` is `right`.
-    compare, how, left_by, right_by, by, group, devices, engine, timeout
+    compare, how, left_by, right_by, by, exchange, group, devices, engine, timeout
         As of `raydex.join_where` and `join_range`.
 
     Returns
@@ -589,7 +622,7 @@ def join_where(
         return _Sides(times, _keys(by, left_by, right_by))
 
     def work(company: Company, words: tuple[Any, ...]) -> JoinPairs:
-        call = _Call(company, words, Where(compare))
+        call = _Call(company, words, Where(compare), exchange)
         return _pairs(call, call.run(sides), how)
 
     found: JoinPairs = _together(("join_where", how, repr(compare)), group, devices, engine, timeout, work)
@@ -608,6 +641,7 @@ def join_window(
     left_by: Any = None,
     right_by: Any = None,
     closed: str = "both",
+    exchange: str | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -624,7 +658,7 @@ def join_window(
         Its slice of a column beside `right`, of numbers.
     before, after, aggregate, closed
         As of `raydex.join_window`.
-    left_by, right_by, by, group, devices, engine, timeout
+    left_by, right_by, by, exchange, group, devices, engine, timeout
         As of `join_asof`.
 
     Returns
@@ -646,7 +680,7 @@ def join_window(
         return _Sides(times, _keys(by, left_by, right_by))
 
     def work(company: Company, words: tuple[Any, ...]) -> Any:
-        call = _Call(company, words, Window(before, after, names, closed))
+        call = _Call(company, words, Window(before, after, names, closed), exchange)
         found = _windows(call, call.run(sides))
         return found[names[0]] if isinstance(aggregate, str) else found
 

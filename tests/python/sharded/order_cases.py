@@ -76,6 +76,11 @@ def _by(left, right):
     return {"by": (left.keys, right.keys)} if left.keys else {}
 
 
+def _engine(party, random):
+    """Who takes part, and what is sent."""
+    return {**party.engine, "exchange": ("shuffle", "shuffle", "broadcast", None)[random.integers(4)]}
+
+
 def _frame(table):
     pd = __import__("pandas")
     cells = {f"k{at}": one for at, one in enumerate(table.keys)} | {"a": table.times, "b": table.second}
@@ -126,7 +131,7 @@ def check_asof(party, gather, seed, kind, keys, convert=None):
             tolerance = span if convert is None else tolerance * 10**9
         found = raydex.sharded.join_asof(
             parts[0].times, parts[1].times, direction=direction, allow_exact_matches=exact, tolerance=tolerance,
-            **_by(*parts), **party.engine)
+            **_by(*parts), **_engine(party, random))
         whole = gather(host(found))
         assert len(found) == len(parts[0].times)
         if party.process == 0:
@@ -173,13 +178,13 @@ def check_pairs(party, gather, seed, kind, keys, convert=None):
     left, right = tables(random, kind, keys, convert is not None)
     parts = [own(party, random, one, convert) for one in (left, right)]
     mine, other = parts
-    keyed, engine = _by(*parts), party.engine
+    keyed = _by(*parts)
     build, probe = (_arrow(one) for one in (right, left)) if party.process == 0 else (None, None)
     equal = "".join(f" and b.k{at} = p.k{at}" for at in range(len(left.keys)))
     valid = "b.a <= b.b and p.a <= p.b and "
 
     def check(how, call, condition):
-        found = call(how)
+        found = call(how, **keyed, **_engine(party, random))
         every = gather([host(found.left), None if found.right is None else host(found.right)])
         assert (found.right is None) == (how in ("semi", "anti"))
         if party.process == 0:
@@ -194,33 +199,34 @@ def check_pairs(party, gather, seed, kind, keys, convert=None):
     sharded = raydex.sharded
     if kind != "times":
         distance = drawn(0, 2, 50)
-        check(drawn(*HOWS), lambda how: sharded.join_range(
-            mine.times, other.times, how, distance=distance, **keyed, **engine), f"abs(b.a - p.a) <= {distance}")
+        check(drawn(*HOWS), lambda how, **given: sharded.join_range(
+            mine.times, other.times, how, distance=distance, **given), f"abs(b.a - p.a) <= {distance}")
         if convert is None:
             before, after = drawn((2, 5), (-1, 40), (40, -2))
-            check(drawn(*HOWS), lambda how: sharded.join_range(
-                mine.times, other.times, how, distance=(before, after), **keyed, **engine),
+            check(drawn(*HOWS), lambda how, **given: sharded.join_range(
+                mine.times, other.times, how, distance=(before, after), **given),
                 f"b.a between p.a - {before} and p.a + {after}")
     sign = drawn(*SIGNS)
-    check(drawn(*HOWS), lambda how: sharded.join_range(
-        mine.times, other.times, how, compare=sign, **keyed, **engine), f"b.a {sign} p.a")
-    check(drawn(*HOWS), lambda how: sharded.join_range(
-        mine.times, other.times, how, left_upper=mine.second, **keyed, **engine), "b.a between p.a and p.b")
+    check(drawn(*HOWS), lambda how, **given: sharded.join_range(
+        mine.times, other.times, how, compare=sign, **given), f"b.a {sign} p.a")
+    check(drawn(*HOWS), lambda how, **given: sharded.join_range(
+        mine.times, other.times, how, left_upper=mine.second, **given), "b.a between p.a and p.b")
     closed = drawn("both", "left", "right", "neither")
     lower, upper = _closed(closed)
     inside = f"b.a {lower} p.a and p.a {upper} b.b"
-    check(drawn(*HOWS), lambda how: sharded.join_range(
-        mine.times, other.times, how, right_upper=other.second, closed=closed, **keyed, **engine), inside)
-    check(drawn(*HOWS), lambda how: sharded.join_intervals(
-        mine.times, (other.times, other.second), how, closed=closed, **keyed, **engine), inside)
+    check(drawn(*HOWS), lambda how, **given: sharded.join_range(
+        mine.times, other.times, how, right_upper=other.second, closed=closed, **given), inside)
+    check(drawn(*HOWS), lambda how, **given: sharded.join_intervals(
+        mine.times, (other.times, other.second), how, closed=closed, **given), inside)
     for how in HOWS:
         relation, ends = drawn(("overlaps", closed), ("within", "both"), ("encloses", "both"))
-        lie = {"relation": relation, "closed": ends, **keyed, **engine}
-        check(how, lambda how, lie=lie: sharded.join_intervals(
-            (mine.times, mine.second), (other.times, other.second), how, **lie), valid + _intervals(relation, ends))
+        lie = {"relation": relation, "closed": ends}
+        check(how, lambda how, lie=lie, **given: sharded.join_intervals(
+            (mine.times, mine.second), (other.times, other.second), how, **lie, **given),
+            valid + _intervals(relation, ends))
     signs = drawn(*SIGNS), drawn(*SIGNS)
-    check(drawn(*HOWS), lambda how: sharded.join_where(
-        (mine.times, mine.second), (other.times, other.second), signs, how, **keyed, **engine),
+    check(drawn(*HOWS), lambda how, **given: sharded.join_where(
+        (mine.times, mine.second), (other.times, other.second), signs, how, **given),
         f"b.a {signs[0]} p.a and b.b {signs[1]} p.b")
 
 
@@ -253,7 +259,7 @@ def check_windows(party, gather, seed, kind, keys, convert=None):
     closed = ("both", "left", "right", "neither")[random.integers(4)]
     found = raydex.sharded.join_window(
         parts[0].times, parts[1].times, parts[1].second, before=before, after=after, aggregate=AGGREGATES,
-        closed=closed, **_by(*parts), **party.engine)
+        closed=closed, **_by(*parts), **_engine(party, random))
     every = gather({name: host(one) for name, one in found.items()})
     if party.process:
         return

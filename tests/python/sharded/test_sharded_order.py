@@ -103,11 +103,20 @@ def test_a_distance_that_is_short_is_asked_of_few_shards(monkeypatch, random):
     assert lefts == 20000 and 20000 <= rights < 20050
 
 
+def test_few_right_rows_go_to_all(monkeypatch, random):
+    rows = counted(monkeypatch, "join_asof")
+    times, quotes = random.integers(0, 1000, 2000), random.integers(0, 1000, 50)
+    found = raydex.sharded.join_asof(times, quotes, devices=["cpu"] * 4)
+    np.testing.assert_array_equal(found, raydex.join_asof(quotes, times))
+    assert rows().tolist() == [[500, 50]] * 4
+
+
 def test_the_closest_row_of_all_shards_between(random):
     """Of a right row at each end, with left rows on all shards between."""
     left = np.arange(1, 1000)
     for direction in ("backward", "forward", "nearest"):
-        found = raydex.sharded.join_asof(left, [0, 1000], direction=direction, devices=["cpu"] * 7)
+        found = raydex.sharded.join_asof(
+            left, [0, 1000], direction=direction, exchange="shuffle", devices=["cpu"] * 7)
         np.testing.assert_array_equal(found, raydex.join_asof([0, 1000], left, direction=direction))
 
 
@@ -148,6 +157,7 @@ def test_errors():
         (lambda: raydex.sharded.join_asof([1], [2], direction="up", **two), "direction: 'up' is none of"),
         (lambda: raydex.sharded.join_asof([1], [2], tolerance=-1, **two), "tolerance: -1"),
         (lambda: raydex.sharded.join_asof([1], [2], tolerance=[1], **two), "tolerance: a column of them; over shards"),
+        (lambda: raydex.sharded.join_asof([1], [2], exchange="all", **two), "exchange: 'all' is none of shuffle"),
         (lambda: raydex.sharded.join_asof([1], [2], left_by=[1], **two), "left_by: it is given with right_by"),
         (lambda: raydex.sharded.join_asof([1, 2], [2], by=([1], [2]), **two), "left: its columns have 2, 1 cells"),
         (lambda: raydex.sharded.join_asof([1], ["a"], **two), "no key type|not compared"),
