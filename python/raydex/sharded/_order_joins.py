@@ -491,8 +491,8 @@ def join_range(
         and anti joins, at the process that gave them.
 
     Cost: with `shuffle` left rows are sent once, right rows to each shard in which they may match, or with `left_upper`
-    the other way round: a distance or an interval that is short beside a shard meets one or two, a comparison all on one
-    side. Of other joins than inner ones 4 bytes a left row come back. Raises as `join_asof`.
+    the other way round: a distance or an interval that is short beside a shard meets one or two, a comparison all on
+    one side. Of other joins than inner ones 4 bytes a left row come back. Raises as `join_asof`.
     """
     named = {"distance": distance, "compare": compare, "right_upper": right_upper, "left_upper": left_upper}
 
