@@ -320,22 +320,22 @@ def _joined(to_join: _ToJoin, own: _Side, how: str, structure: str, options: dic
     ]
     lone = own.unmatched if how in ("left", "anti") else own.unmatched[:0]
     rows = [(found, left[-1], right[-1]) for found, (left, right) in zip(matched, to_join)]
-    return write_pairs(rows, lone, own.rows, how in ("inner", "left"))
+    return write_pairs(rows, lone, how)
 
 
-def write_pairs(matched: list[tuple[Joined, Any, Any]], lone: Any, like: Any, has_rights: bool) -> JoinPairs:
-    """The pairs of joins, each with the rows of both sides, and left rows without a match; beside `like`."""
-    library = arrays_of(like)
+def write_pairs(matched: list[tuple[Joined, Any, Any]], lone: Any, how: str) -> JoinPairs:
+    """The pairs of joins, each with the rows of both sides, and left rows without a match, whose library it is of."""
+    library = arrays_of(lone)
     size = sum(found.size for found, _, _ in matched) + len(lone)
     lefts = library.empty(size, "int64")
-    rights = library.empty(size, "int64") if has_rights else None
+    rights = library.empty(size, "int64") if how in ("inner", "left") else None
     end = 0
     for found, left, right in matched:
         for some in found.chunks(SLICE):
             begin, end = end, end + len(some.probe)
-            lefts[begin:end] = beside(arrays_of(left).take(left, some.probe), like)
+            lefts[begin:end] = beside(arrays_of(left).take(left, some.probe), lone)
             if rights is not None:
-                rights[begin:end] = beside(rows_or_none(right, some.build), like)
+                rights[begin:end] = beside(rows_or_none(right, some.build), lone)
     if len(lone):
         lefts[end:] = lone
         if rights is not None:

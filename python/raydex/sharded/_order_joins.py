@@ -264,9 +264,8 @@ def _table(
 
 
 def _pairs(call: _Call, tables: _Tables, how: str) -> JoinPairs:
-    company, kind, like = call.company, call.kind, tables.left.times[0]
+    company, kind, library = call.company, call.kind, tables.left.library
     assert not isinstance(kind, (Asof, Window))
-    library = arrays_of(like)
 
     def match(report: dict[str, Any]) -> tuple[list[tuple[Any, Any, Any]], list[Any], JoinPairs]:
         matched, counts = [], []
@@ -280,7 +279,7 @@ def _pairs(call: _Call, tables: _Tables, how: str) -> JoinPairs:
             counts.append(arrays_of(counted).cast(counted > 0, "int32"))
         if how in ("semi", "anti"):
             matched = []
-        return (matched, counts, write_pairs(matched, library.empty(0, "int64"), like, how in ("inner", "left")))
+        return (matched, counts, write_pairs(matched, library.empty(0, "int64"), how))
 
     (matched, counts, pairs), _ = company.agree((*call.words, "matched"), match)
     if how == "inner":
