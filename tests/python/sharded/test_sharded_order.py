@@ -186,6 +186,11 @@ def test_tables_of_two_libraries(random):
     found = raydex.sharded.join_asof(times, torch.as_tensor(quotes), devices=["cpu"] * 3)
     assert isinstance(found, np.ndarray)
     np.testing.assert_array_equal(found, raydex.join_asof(quotes, times))
-    pairs = raydex.sharded.join_range(torch.as_tensor(times), quotes, "left", distance=1, devices=["cpu"] * 3)
-    wanted = raydex.join_range(quotes, times, "left", distance=1)
-    assert sorted(zip(pairs.left.tolist(), pairs.right.tolist())) == sorted(zip(wanted.probe, wanted.build))
+    tensor, three = torch.as_tensor(times), {"devices": ["cpu"] * 3}
+    for pairs, wanted in (
+        (raydex.sharded.join_range(tensor, quotes, "left", distance=1, **three),
+         raydex.join_range(quotes, times, "left", distance=1)),
+        (raydex.sharded.join(tensor, quotes, "left", **three), raydex.join(quotes, times, "left")),
+    ):
+        assert isinstance(pairs.left, torch.Tensor)
+        assert sorted(zip(pairs.left.tolist(), pairs.right.tolist())) == sorted(zip(wanted.probe, wanted.build))
