@@ -6,8 +6,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -249,14 +252,53 @@ nb::tuple import_stream(nb::handle capsule) {
 }
 
 // Strings one after the other, as they are joined by.
-struct flat_strings {
-  std::vector<char> bytes;
-  std::vector<std::int64_t> offsets{0};
+class flat_strings {
+ public:
+  // Of so many.
+  explicit flat_strings(std::size_t size)
+      : offsets_(std::make_unique_for_overwrite<std::int64_t[]>(size + 1)) {
+    offsets_[0] = 0;
+    grow(together * size);
+  }
+
+  const char* bytes() const { return bytes_.get(); }
+  const std::int64_t* offsets() const { return offsets_.get(); }
 
   void append(std::string_view text) {
-    bytes.insert(bytes.end(), text.begin(), text.end());
-    offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+    char* const at = room(text.size());
+    if (!text.empty()) std::memcpy(at, text.data(), text.size());
+    end(text.size());
   }
+  // A string of up to 12 bytes, so many of which can be read.
+  void append_short(const char* text, std::size_t size) {
+    std::memcpy(room(size), text, together);
+    end(size);
+  }
+
+ private:
+  static constexpr std::size_t together = 12;
+
+  // Where a string goes: `together` bytes can be written, or more if it has more.
+  char* room(std::size_t bytes) {
+    if (used_ + std::max(bytes, together) > room_) grow(2 * used_ + bytes);
+    return bytes_.get() + used_;
+  }
+  void end(std::size_t bytes) {
+    used_ += bytes;
+    offsets_[++size_] = static_cast<std::int64_t>(used_);
+  }
+  void grow(std::size_t bytes) {
+    room_ = bytes + together;
+    auto larger = std::make_unique_for_overwrite<char[]>(room_);
+    if (used_ != 0) std::memcpy(larger.get(), bytes_.get(), used_);
+    bytes_ = std::move(larger);
+  }
+
+  std::unique_ptr<char[]> bytes_;
+  std::unique_ptr<std::int64_t[]> offsets_;
+  std::size_t room_ = 0;  // bytes
+  std::size_t used_ = 0;  // of them
+  std::size_t size_ = 0;  // strings
 };
 
 bool is_valid(const ArrowArray& array, std::int64_t i) {
@@ -313,13 +355,19 @@ void check_offsets(const ArrowArray& array, const std::string& format) {
   check_offsets<std::int32_t>(array);
 }
 
-using reads_string = std::string_view (*)(const ArrowArray&, std::int64_t);
-using reads_index = std::int64_t (*)(const ArrowArray&, std::int64_t);
-
-reads_string string_reader(const std::string& format) {
-  if (format.starts_with("v")) return view_at;
-  return format == "U" || format == "Z" ? string_at<std::int64_t> : string_at<std::int32_t>;
+void append_view(flat_strings& to, const ArrowArray& array, std::int64_t i) {
+  const char* const at = static_cast<const char*>(array.buffers[1]) + 16 * i;
+  std::int32_t size = 0;
+  std::memcpy(&size, at, sizeof size);
+  if (0 <= size && size <= 12) return to.append_short(at + 4, static_cast<std::size_t>(size));
+  to.append(view_at(array, i));
 }
+template <class Offset>
+void append_string(flat_strings& to, const ArrowArray& array, std::int64_t i) {
+  to.append(string_at<Offset>(array, i));
+}
+
+using reads_index = std::int64_t (*)(const ArrowArray&, std::int64_t);
 
 template <class T>
 std::int64_t index_at(const ArrowArray& array, std::int64_t i) {
@@ -344,14 +392,14 @@ reads_index index_reader(const std::string& format) {
   }
 }
 
-// A copy of the chunks of a field of strings, or of indices of a dictionary of them, as one column
-// of strings. Missing ones are empty.
-flat_strings flatten(const field& type, const std::vector<chunk>& chunks) {
-  const nb::gil_scoped_release unlocked;
-  const std::string& format = type.dictionary ? type.dictionary->format : type.format;
-  const reads_string string = string_reader(format);
-  const reads_index read_index = type.dictionary ? index_reader(type.format) : nullptr;
-  flat_strings all;
+// A copy of chunks of strings, each appended by a function, or of indices of dictionaries of them.
+template <auto Append>
+flat_strings flatten(const std::vector<chunk>& chunks, const std::string& format,
+                     reads_index read_index) {
+  std::int64_t size = 0;
+  for (const chunk& one : chunks)
+    size += one.array->length;
+  flat_strings all(static_cast<std::size_t>(size));
   for (const chunk& one : chunks) {
     const ArrowArray& array = *one.array;
     const ArrowArray& strings = read_index != nullptr ? *array.dictionary : array;
@@ -362,15 +410,26 @@ flat_strings flatten(const field& type, const std::vector<chunk>& chunks) {
       if (own < 0 || (own >= strings.length && there && read_index != nullptr))
         refuse_text("indices of the dictionary");
       const std::int64_t at = read_index != nullptr ? strings.offset + own : i;
-      all.append(there && is_valid(strings, at) ? string(strings, at) : std::string_view());
+      if (there && is_valid(strings, at)) {
+        Append(all, strings, at);
+      } else {
+        all.append({});
+      }
     }
   }
   return all;
 }
 
-template <class T>
-address begin_of(const std::vector<T>& cells) {
-  return reinterpret_cast<address>(cells.data());
+// A copy of the chunks of a field of strings, or of indices of a dictionary of them, as one column
+// of strings. Missing ones are empty.
+flat_strings flatten(const field& type, const std::vector<chunk>& chunks) {
+  const nb::gil_scoped_release unlocked;
+  const std::string& format = type.dictionary ? type.dictionary->format : type.format;
+  const reads_index read_index = type.dictionary ? index_reader(type.format) : nullptr;
+  if (format.starts_with("v")) return flatten<append_view>(chunks, format, read_index);
+  if (format == "U" || format == "Z")
+    return flatten<append_string<std::int64_t>>(chunks, format, read_index);
+  return flatten<append_string<std::int32_t>>(chunks, format, read_index);
 }
 
 }  // namespace
@@ -391,8 +450,8 @@ void bind_arrow(nb::module_& to) {
       .def_prop_ro("dictionary", &chunk::dictionary)
       .def_prop_ro("children", &chunk::children);
   nb::class_<flat_strings>(to, "FlatStrings")
-      .def_prop_ro("bytes", [](const flat_strings& self) { return begin_of(self.bytes); })
-      .def_prop_ro("offsets", [](const flat_strings& self) { return begin_of(self.offsets); });
+      .def_prop_ro("bytes", [](const flat_strings& self) { return reinterpret_cast<address>(self.bytes()); })
+      .def_prop_ro("offsets", [](const flat_strings& self) { return reinterpret_cast<address>(self.offsets()); });
   to.def(
       "arrow_array", import_array, nb::arg("schema"), nb::arg("array"),
       nb::sig(
@@ -402,7 +461,7 @@ void bind_arrow(nb::module_& to) {
                  "list[ArrowChunk], int, int, int]"));
   to.def("arrow_stream", import_stream, nb::arg("stream"),
          nb::sig("def arrow_stream(stream: object) -> tuple[ArrowField, list[ArrowChunk]]"));
-  to.def("arrow_flatten", flatten, nb::arg("field"), nb::arg("chunks"));
+  to.def("arrow_flatten", nb::overload_cast<const field&, const std::vector<chunk>&>(flatten), nb::arg("field"), nb::arg("chunks"));
 }
 
 }  // namespace raydex::python

@@ -92,6 +92,8 @@ concept executor = requires(const context& on, const batch_plan& plan,
   { E::writes_in_tiles } -> std::convertible_to<bool>;
   // Whether many threads with little each hide the latency of reads best.
   { E::hides_latency_by_threads } -> std::convertible_to<bool>;
+  // Whether threads are few, so that two columns that ascend had better be walked than searched.
+  { E::walks_along } -> std::convertible_to<bool>;
   // Levels over an array that have fewer entries for a changed value are written anew.
   { E::entries_per_change } -> std::convertible_to<std::uint64_t>;
 };

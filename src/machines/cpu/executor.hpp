@@ -42,6 +42,7 @@ struct executor {
   static constexpr std::uint64_t entries_per_change = 4;
 
   static constexpr bool hides_latency_by_threads = false;
+  static constexpr bool walks_along = true;
   static constexpr bool writes_in_tiles = false;  // its caches do that
 
   // The root of a tree is to stay in the first-level cache.

@@ -40,6 +40,7 @@ struct executor {
   static constexpr std::uint64_t entries_per_change = 8;
 
   static constexpr bool hides_latency_by_threads = true;
+  static constexpr bool walks_along = false;
   static constexpr bool writes_in_tiles = true;
 
   // The most shared memory that a block may have.

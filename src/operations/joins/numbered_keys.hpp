@@ -84,14 +84,14 @@ class numbered_keys {
   unsigned bits() const { return bits_; }
   bool by_table() const { return table_.rows != nullptr; }
 
-  // The numbers of the build side's own keys; once, since it gives away their slots.
-  core::key_numbers own(buffer<std::uint32_t>& slots) {
-    slots = std::move(slots_);
+  // The numbers of the build side's own keys, until their slots are dropped.
+  core::key_numbers own() const {
     core::key_numbers all = numbers_;
-    all.slots = slots.data();
+    all.slots = slots_.data();
     all.numbers = of_slots_.data();
     return all;
   }
+  void drop_own() { slots_ = {}; }
   // Those of other keys, whose slots lie in `slots`.
   core::key_numbers of(const context& on, const key_parts& keys,
                        buffer<std::uint32_t>& slots) const {

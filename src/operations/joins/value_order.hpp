@@ -279,21 +279,31 @@ class value_orders {
  public:
   // Waits for the stream.
   value_orders(const context& own, backend where, const key_parts& by,
-               std::span<const ordered_column> columns, const std::uint8_t* validity) {
-    if (by.empty()) {
-      for (const ordered_column& one : columns)
-        orders_.emplace_back(own, where, one, validity);
-      return;
-    }
-    keyed_ = number_above<Executor>(own, by, columns);
-    buffer<std::uint32_t> slots;
-    const core::key_numbers keys = keyed_->keys.own(slots);
+               std::span<const ordered_column> columns, const std::uint8_t* validity)
+      : value_orders(own, by, columns) {
+    order(own, where, columns, validity);
+    if (keyed_) keyed_->keys.drop_own();
+  }
+  // Only finds the numbers of keys, if there are any: `order` does the rest. Waits for the stream.
+  value_orders(const context& own, const key_parts& by, std::span<const ordered_column> columns) {
+    if (!by.empty()) keyed_ = number_above<Executor>(own, by, columns);
+  }
+
+  // Once, for the same columns.
+  void order(const context& own, backend where, std::span<const ordered_column> columns,
+             const std::uint8_t* validity) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      orders_.emplace_back(own, where, columns[c], keyed_->values[c], keys, keyed_->keys.bits(),
-                           validity);
+      if (keyed_) {
+        orders_.emplace_back(own, where, columns[c], keyed_->values[c], keyed_->keys.own(),
+                             keyed_->keys.bits(), validity);
+      } else {
+        orders_.emplace_back(own, where, columns[c], validity);
+      }
     }
   }
 
+  // How keys are numbered; there are some.
+  const numbered_keys<Executor>& keys() const { return keyed_->keys; }
   const value_order<Executor>& operator[](std::size_t c) const { return orders_[c]; }
   key_comparison comparison() const {
     if (!keyed_) return key_comparison::column;

@@ -38,6 +38,35 @@ struct key_cells {
   }
 };
 
+/// Calls f(code) with a function from a cell's number to its code that knows the type of the cells,
+/// so that loops over it do not look at it again. False where cells do not lie side by side, or are
+/// byte strings.
+template <class F>
+RAYDEX_HD bool with_typed_codes(const cells& of, const F& f) {
+  if (of.stride != of.format.width) return false;
+  const auto call = [&]<class T>(T /*type*/) {
+    f([all = reinterpret_cast<const T*>(of.data)](std::uint64_t i) { return encode(all[i]); });
+    return true;
+  };
+  switch (of.format.type) {
+    case key_type::uint32:
+      return call(std::uint32_t{});
+    case key_type::uint64:
+      return call(std::uint64_t{});
+    case key_type::int32:
+      return call(std::int32_t{});
+    case key_type::int64:
+      return call(std::int64_t{});
+    case key_type::float32:
+      return call(float{});
+    case key_type::float64:
+      return call(double{});
+    case key_type::bytes:
+      break;
+  }
+  return false;
+}
+
 /// The columns of a key.
 struct composite_cells {
   static constexpr unsigned most = 18;  ///< columns: those of a key, and of two values beside it

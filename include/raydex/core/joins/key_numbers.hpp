@@ -47,13 +47,14 @@ struct find_code_span {
     const std::uint64_t begin = c * chunk;
     const std::uint64_t end = size - begin < chunk ? size : begin + chunk;
     code_span span;
-    for (std::uint64_t i = begin + group.lane(); i < end; i += group.lanes()) {
-      if (!of.fixed.valid(i)) continue;
-      const std::uint64_t code = of.code(i);
-      span.above = code > span.above ? code : span.above;
-      span.below = ~code > span.below ? ~code : span.below;
-      if (in_order && i + 1 < size && of.code(i + 1) < code) span.descends = 1;
-    }
+#if !defined(__CUDA_ARCH__)
+    const bool done = of.fixed.validity == nullptr &&
+                      with_typed_codes(of.fixed, [&](const auto& code_of) {
+                        look(group, begin, end, code_of, span);
+                      });
+    if (!done)
+#endif
+      look(group, begin, end, [&](std::uint64_t i) { return of.code(i); }, span);
     const auto larger = [](std::uint64_t a, std::uint64_t b) { return a < b ? b : a; };
     span.above = group.reduce(span.above, larger);
     span.below = group.reduce(span.below, larger);
@@ -62,6 +63,27 @@ struct find_code_span {
     keep_largest(&out->above, span.above);
     keep_largest(&out->below, span.below);
     keep_largest(&out->descends, span.descends);
+  }
+
+ private:
+  template <class Group, class Code>
+  RAYDEX_HD void look(const Group& group, std::uint64_t begin, std::uint64_t end,
+                      const Code& code_of, code_span& span) const {
+    decltype(code_of(begin)) above = 0;
+    decltype(code_of(begin)) least = ~above;
+    bool descends = false;
+    bool any = false;
+    for (std::uint64_t i = begin + group.lane(); i < end; i += group.lanes()) {
+      if (!of.fixed.valid(i)) continue;
+      const auto code = code_of(i);
+      any = true;
+      above = code > above ? code : above;
+      least = code < least ? code : least;
+      if (in_order && i + 1 < size) descends |= code_of(i + 1) < code;
+    }
+    span.above = above;
+    span.below = any ? ~std::uint64_t{least} : 0;
+    span.descends = descends ? 1 : 0;
   }
 };
 
