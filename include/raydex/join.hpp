@@ -333,7 +333,16 @@ struct asof_options {
 /// only the bits of the keys if the times ascend. *Cost* of a probe: a search, or two for
 /// `nearest`; with keys in a table a look there, with ranks a search more for each. *Memory*: a
 /// `pivot_tree` over the times, or with keys 12 bytes a row (8 where 32 bits suffice) and a
-/// thirtieth of it. A row whose time or key is missing matches nothing. Times are numbers; NaN is a
+/// thirtieth of it.
+///
+/// On `cpu`, where times ascend on both sides, cells lie side by side and none of the build side is
+/// missing, both are walked along instead: a pass over their columns, without a sort or a search.
+/// With keys it takes a table of the last row of each, so there must be eight build rows a key or
+/// at most 4,096 numbers of keys. The order above is then made by the first batch that needs it,
+/// whose time and memory it takes: `info` does not count it. That is one whose times do not ascend,
+/// or, with keys, the ninth of less than a sixteenth of the build rows.
+///
+/// A row whose time or key is missing matches nothing. Times are numbers; NaN is a
 /// time after all others, farther from them than any tolerance. Of build rows of one time
 /// `backward` takes the last one and `forward` the first one, also if it is the probe's time, as
 /// pandas and Polars do; `nearest` the last one, or the first one if the time is after the probe's,
@@ -350,7 +359,8 @@ class RAYDEX_EXPORT asof_join {
   /// Writes the build row of each probe row, or `not_found`. `times` and `by` are of the formats of
   /// the build side's. `out`: a row id a probe row, uint32 where the build side has fewer than
   /// 2^32 - 1 rows, else uint64; uint64 in any case, with 4 bytes of scratch each. Further scratch:
-  /// up to 48 bytes for each of at most 2^22 probe rows.
+  /// up to 48 bytes for each of at most 2^22 probe rows; where columns are walked along, a byte a
+  /// row, 4 a probe row whose keys are in a table, and 4 for `nearest`.
   void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
              const row_id_span& out) const;
 

@@ -450,8 +450,11 @@ void bind_arrow(nb::module_& to) {
       .def_prop_ro("dictionary", &chunk::dictionary)
       .def_prop_ro("children", &chunk::children);
   nb::class_<flat_strings>(to, "FlatStrings")
-      .def_prop_ro("bytes", [](const flat_strings& self) { return reinterpret_cast<address>(self.bytes()); })
-      .def_prop_ro("offsets", [](const flat_strings& self) { return reinterpret_cast<address>(self.offsets()); });
+      .def_prop_ro("bytes",
+                   [](const flat_strings& self) { return reinterpret_cast<address>(self.bytes()); })
+      .def_prop_ro("offsets", [](const flat_strings& self) {
+        return reinterpret_cast<address>(self.offsets());
+      });
   to.def(
       "arrow_array", import_array, nb::arg("schema"), nb::arg("array"),
       nb::sig(
@@ -461,7 +464,8 @@ void bind_arrow(nb::module_& to) {
                  "list[ArrowChunk], int, int, int]"));
   to.def("arrow_stream", import_stream, nb::arg("stream"),
          nb::sig("def arrow_stream(stream: object) -> tuple[ArrowField, list[ArrowChunk]]"));
-  to.def("arrow_flatten", nb::overload_cast<const field&, const std::vector<chunk>&>(flatten), nb::arg("field"), nb::arg("chunks"));
+  to.def("arrow_flatten", nb::overload_cast<const field&, const std::vector<chunk>&>(flatten),
+         nb::arg("field"), nb::arg("chunks"));
 }
 
 }  // namespace raydex::python

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -174,6 +175,149 @@ TYPED_TEST(asof, among_all_rows) {
   this->check({cells_of<TypeParam>(20), {}}, {this->times(20, true, random), {}});
   this->check({cells_of<TypeParam>(300, TypeParam{7}), {}},
               {{TypeParam{6}, TypeParam{7}, TypeParam{8}, std::nullopt}, {}});
+}
+
+// None is missing, and NaN and the like are among them.
+TYPED_TEST(asof, among_rows_that_ascend) {
+  using text = cells_of<std::string>;
+  using number = cells_of<std::int32_t>;
+  auto random = generator();
+  const auto ascending = [&](std::size_t size, const table& shape, bool missing) {
+    auto made = this->rows(size, shape, missing, random);
+    for (auto& time : made.times)
+      time = time.value_or(TypeParam{});
+    std::ranges::sort(made.times, key_less{}, [](const auto& time) { return *time; });
+    return made;
+  };
+  for (const table& shape : {table{}, table{number{}}, table{text{}}, table{number{}, text{}},
+                             table{cells_of<float>{}}, table{cells_of<bytes3>{}}}) {
+    for (const bool missing : {false, true}) {
+      SCOPED_TRACE(std::to_string(shape.size()) + " columns" + (missing ? ", some missing" : ""));
+      this->check(ascending(300, shape, false), ascending(120, shape, missing));
+      this->check(ascending(120, shape, missing), ascending(300, shape, false));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+// Rows whose times ascend or nearly do, all valid.
+template <class T>
+struct ascending_rows {
+  std::vector<T> times;
+  std::vector<std::int32_t> keys;
+
+  // Of the last time not after each probe's, or of the first one not before it, the row; of rows of
+  // its key, if there are keys. By a search among the rows of each key.
+  std::vector<std::uint32_t> take(const ascending_rows& probe, bool by_key, bool backward,
+                                  bool strict) const {
+    std::map<std::int32_t, std::vector<std::uint32_t>> rows_of;
+    for (std::size_t row = 0; row < times.size(); ++row)
+      rows_of[by_key ? keys[row] : 0].push_back(static_cast<std::uint32_t>(row));
+    for (auto& [key, rows] : rows_of)
+      std::ranges::stable_sort(rows, key_less{}, [&](std::uint32_t row) { return times[row]; });
+    std::vector<std::uint32_t> taken;
+    for (std::size_t p = 0; p < probe.times.size(); ++p) {
+      const std::vector<std::uint32_t>& rows = rows_of[by_key ? probe.keys[p] : 0];
+      const T time = probe.times[p];
+      const auto lower =
+          std::lower_bound(rows.begin(), rows.end(), time,
+                           [&](std::uint32_t row, T of) { return key_less{}(times[row], of); });
+      const auto upper =
+          std::upper_bound(rows.begin(), rows.end(), time,
+                           [&](T of, std::uint32_t row) { return key_less{}(of, times[row]); });
+      const auto end = backward == strict ? lower : upper;
+      const bool none = backward ? end == rows.begin() : end == rows.end();
+      taken.push_back(none ? not_found<std::uint32_t> : backward ? *(end - 1) : *end);
+    }
+    return taken;
+  }
+};
+
+// What columns that are walked along in parts may look like.
+struct walked_shape {
+  std::size_t build;
+  std::size_t probe;
+  std::uint64_t different;  // times
+  std::int32_t keys;
+  bool turns = false;  // whether some times descend
+};
+
+template <class T>
+class ascending_asof : public backend_test {
+ protected:
+  static ascending_rows<T> rows(std::size_t size, const walked_shape& shape,
+                                std::mt19937_64& random) {
+    ascending_rows<T> made;
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto time = static_cast<T>(below(random, shape.different));
+      made.times.push_back(std::is_unsigned_v<T> ? time : static_cast<T>(time - 1000));
+      // The first key is met at the begin only, the second one at the end.
+      const auto key = static_cast<std::int32_t>(below(random, shape.keys) + 2);
+      made.keys.push_back(i < 3 ? 0 : size - i < 3 ? 1 : key);
+    }
+    std::ranges::sort(made.times, key_less{});
+    return made;
+  }
+
+  void check(const asof_join& tested, const ascending_rows<T>& build,
+             const ascending_rows<T>& probe, bool by_key) const {
+    const auto times = at().upload(probe.times);
+    const auto keys = at().upload(probe.keys);
+    key_parts by;
+    if (by_key) by.emplace_back(column(keys));
+    buffer<std::uint32_t> out(at(), probe.times.size());
+    for (const bool backward : {true, false}) {
+      for (const bool strict : {false, true}) {
+        SCOPED_TRACE((backward ? "backward" : "forward") + std::string(strict ? ", strictly" : ""));
+        tested.match(at(), column(times), by,
+                     {.direction = backward ? asof_direction::backward : asof_direction::forward,
+                      .which = strict ? closeness::strict : closeness::or_equal},
+                     out);
+        ASSERT_EQ(at().download(out), build.take(probe, by_key, backward, strict));
+      }
+    }
+  }
+};
+
+TYPED_TEST_SUITE(ascending_asof, time_types);
+
+// Walked along on a CPU: in parts, with runs of equal times longer than these; by keys that most
+// parts do not have. One build side is asked in turn by probes that ascend, that nearly do, and by
+// few of them.
+TYPED_TEST(ascending_asof, as_a_search_finds) {
+  // Many rows are for the CPU, which walks.
+  const std::size_t scale = tested_backend() == backend::cpu ? 40 : 1;
+  const walked_shape shapes[] = {
+      {5000, 2500, 3, 1},       {5000, 2500, 100'000, 100}, {2000, 5000, 50'000, 3000},
+      {5000, 50, 1'000'000, 5}, {50, 5000, 1'000'000, 7},   {3000, 3000, 200, 20, true},
+      {1, 2000, 2000, 1},       {2000, 1, 2000, 1},
+  };
+  auto random = generator();
+  for (const walked_shape& shape : shapes) {
+    const auto scaled = [&](std::size_t rows) { return rows < 100 ? rows : scale * rows; };
+    auto build = this->rows(scaled(shape.build), shape, random);
+    if (shape.turns) std::swap(build.times.front(), build.times.back());
+    const auto times = this->at().upload(build.times);
+    const auto keys = this->at().upload(build.keys);
+    for (const bool by_key : {false, true}) {
+      SCOPED_TRACE(std::to_string(shape.build) + " rows, " + std::to_string(shape.probe) +
+                   " probes" + (by_key ? ", by a key" : ""));
+      key_parts by;
+      if (by_key) by.emplace_back(column(keys));
+      const auto tested = build_asof_join(tested_backend(), this->at(), column(times), by);
+      auto probe = this->rows(scaled(shape.probe), shape, random);
+      for (const bool turn : {false, true, false}) {
+        if (turn) std::swap(probe.times[probe.times.size() / 2], probe.times.back());
+        this->check(*tested, build, probe, by_key);
+        if (this->HasFatalFailure()) return;
+        if (turn) std::swap(probe.times[probe.times.size() / 2], probe.times.back());
+      }
+      const auto few = this->rows(10, shape, random);
+      for (int repeat = 0; repeat < 12; ++repeat)
+        this->check(*tested, build, few, by_key);
+      if (this->HasFatalFailure()) return;
+    }
+  }
 }
 
 using int32_asof = asof<std::int32_t>;

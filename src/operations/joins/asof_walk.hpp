@@ -84,8 +84,9 @@ class walked_keys {
     const core::key_cells& cells = keys_->keys.parts[0];
     // Most keys are a column of integers of 32 bits: a loop without a branch.
     if (keys_->slots == nullptr && keys_->keys.count == 1 && cells.fixed.validity == nullptr &&
-        cells.fixed.format.type != key_type::float32 && cells.fixed.format.type != key_type::bytes &&
-        cells.fixed.format.width == 4 && cells.fixed.stride == 4) {
+        cells.fixed.format.type != key_type::float32 &&
+        cells.fixed.format.type != key_type::bytes && cells.fixed.format.width == 4 &&
+        cells.fixed.stride == 4) {
       const auto* const all = reinterpret_cast<const std::uint32_t*>(cells.fixed.data) + first;
       const auto smallest = static_cast<std::uint32_t>(keys_->first[0]);
       const auto span = static_cast<std::uint32_t>(keys_->size[0]);
@@ -140,8 +141,7 @@ bool can_be_walked(const context& on, const column& times) {
   std::atomic<bool> descends = false;
   with_walked_type(times.format.type, [&]<class Time>() {
     using find = find_descent<Time>;
-    Executor::for_each_in_warps(on,
-                                find{walked_times<Time, false>(times), times.size, &descends},
+    Executor::for_each_in_warps(on, find{walked_times<Time, false>(times), times.size, &descends},
                                 (times.size + find::chunk - 1) / find::chunk);
   });
   return !descends;
@@ -249,8 +249,9 @@ struct walk_alone {
     auto [build, probe] = order.at(order.begin_of(part, parts));
     for (; probe < end; ++probe) {
       build = order.advance(build, order.probe(probe));
-      out[order.probe_row(probe)] =
-          build == 0 ? not_found<std::uint32_t> : static_cast<std::uint32_t>(order.build_row(build - 1));
+      out[order.probe_row(probe)] = build == 0
+                                        ? not_found<std::uint32_t>
+                                        : static_cast<std::uint32_t>(order.build_row(build - 1));
     }
   }
 };
@@ -391,10 +392,12 @@ template <executor Executor>
 void walk_along(const context& on, const asof_walk& how, const walked_by* by, std::uint32_t* out) {
   with_walked_type(how.build->format.type, [&]<class Time>() {
     if (how.before) {
-      if (how.strict) return walk_in<Executor, walked_order<Time, false, true>, false>(on, how, by, out);
+      if (how.strict)
+        return walk_in<Executor, walked_order<Time, false, true>, false>(on, how, by, out);
       return walk_in<Executor, walked_order<Time, false, false>, false>(on, how, by, out);
     }
-    if (how.strict) return walk_in<Executor, walked_order<Time, true, true>, true>(on, how, by, out);
+    if (how.strict)
+      return walk_in<Executor, walked_order<Time, true, true>, true>(on, how, by, out);
     return walk_in<Executor, walked_order<Time, true, false>, true>(on, how, by, out);
   });
 }

@@ -144,8 +144,7 @@ struct composite_cells {
     std::uint64_t all = mix(before ^ size);
     for (std::uint64_t at = 0; at < size; at += 8) {
       const std::uint64_t left = size - at;
-      const int width = left < 8 ? static_cast<int>(left) : 8;
-      all = mix(all ^ encode_bytes<std::uint64_t>(part.bytes + begin + at, width));
+      all = mix(all ^ up_to_8_bytes(part.bytes + begin + at, left));
     }
     return all;
   }
@@ -160,9 +159,45 @@ struct composite_cells {
       if (a.bytes[begin + at] != b.bytes[other_begin + at]) return false;
     return true;
 #else
-    return size == 0 || std::memcmp(a.bytes + begin, b.bytes + other_begin, size) == 0;
+    // The last bytes again with those before them, since short strings are common, and a call of
+    // memcmp takes longer.
+    std::uint64_t at = 0;
+    for (; at + 8 < size; at += 8)
+      if (bytes_at<std::uint64_t>(a.bytes + begin + at) !=
+          bytes_at<std::uint64_t>(b.bytes + other_begin + at))
+        return false;
+    return up_to_8_bytes(a.bytes + begin + at, size - at) ==
+           up_to_8_bytes(b.bytes + other_begin + at, size - at);
 #endif
   }
+
+  /// A number made of the first bytes of a string, of up to 8; of strings of one size another one
+  /// for other bytes.
+  RAYDEX_HD static std::uint64_t up_to_8_bytes(const char* text, std::uint64_t size) {
+#if defined(__CUDA_ARCH__)
+    return encode_bytes<std::uint64_t>(text, size < 8 ? static_cast<int>(size) : 8);
+#else
+    if (size >= 8) return bytes_at<std::uint64_t>(text);
+    if (size >= 4) {
+      // Some bytes are in both.
+      return std::uint64_t{bytes_at<std::uint32_t>(text)} << 32 |
+             bytes_at<std::uint32_t>(text + size - 4);
+    }
+    if (size == 0) return 0;
+    const auto byte = [&](std::uint64_t i) {
+      return std::uint64_t{static_cast<unsigned char>(text[i])};
+    };
+    return byte(0) << 16 | byte(size / 2) << 8 | byte(size - 1);
+#endif
+  }
+#if !defined(__CUDA_ARCH__)
+  template <class Number>
+  static Number bytes_at(const char* text) {
+    Number bytes;
+    std::memcpy(&bytes, text, sizeof bytes);
+    return bytes;
+  }
+#endif
 };
 
 /// Writes keys as numbers.

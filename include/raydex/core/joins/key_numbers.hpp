@@ -48,13 +48,14 @@ struct find_code_span {
     const std::uint64_t end = size - begin < chunk ? size : begin + chunk;
     code_span span;
 #if !defined(__CUDA_ARCH__)
-    const bool done = of.fixed.validity == nullptr &&
-                      with_typed_codes(of.fixed, [&](const auto& code_of) {
-                        look(group, begin, end, code_of, span);
-                      });
+    const bool done =
+        of.fixed.validity == nullptr && with_typed_codes(of.fixed, [&](const auto& code_of) {
+          look(group, begin, end, code_of, span);
+        });
     if (!done)
 #endif
-      look(group, begin, end, [&](std::uint64_t i) { return of.code(i); }, span);
+      look(
+          group, begin, end, [&](std::uint64_t i) { return of.code(i); }, span);
     const auto larger = [](std::uint64_t a, std::uint64_t b) { return a < b ? b : a; };
     span.above = group.reduce(span.above, larger);
     span.below = group.reduce(span.below, larger);
