@@ -238,7 +238,7 @@ struct walked_shape {
   std::size_t build;
   std::size_t probe;
   std::uint64_t different;  // times
-  std::int32_t keys;
+  std::uint64_t keys;
   bool turns = false;  // whether some times descend
 };
 
@@ -260,7 +260,7 @@ class ascending_asof : public backend_test {
   }
 
   void check(const asof_join& tested, const ascending_rows<T>& build,
-             const ascending_rows<T>& probe, bool by_key) const {
+             const ascending_rows<T>& probe, bool by_key, int repeats = 1) const {
     const auto times = at().upload(probe.times);
     const auto keys = at().upload(probe.keys);
     key_parts by;
@@ -269,11 +269,14 @@ class ascending_asof : public backend_test {
     for (const bool backward : {true, false}) {
       for (const bool strict : {false, true}) {
         SCOPED_TRACE((backward ? "backward" : "forward") + std::string(strict ? ", strictly" : ""));
-        tested.match(at(), column(times), by,
-                     {.direction = backward ? asof_direction::backward : asof_direction::forward,
-                      .which = strict ? closeness::strict : closeness::or_equal},
-                     out);
-        ASSERT_EQ(at().download(out), build.take(probe, by_key, backward, strict));
+        const auto taken = build.take(probe, by_key, backward, strict);
+        for (int repeat = 0; repeat < repeats; ++repeat) {
+          tested.match(at(), column(times), by,
+                       {.direction = backward ? asof_direction::backward : asof_direction::forward,
+                        .which = strict ? closeness::strict : closeness::or_equal},
+                       out);
+          ASSERT_EQ(at().download(out), taken);
+        }
       }
     }
   }
@@ -286,7 +289,7 @@ TYPED_TEST_SUITE(ascending_asof, time_types);
 // few of them.
 TYPED_TEST(ascending_asof, as_a_search_finds) {
   // Many rows are for the CPU, which walks.
-  const std::size_t scale = tested_backend() == backend::cpu ? 40 : 1;
+  const std::size_t scale = tested_backend() == backend::cpu ? 12 : 1;
   const walked_shape shapes[] = {
       {5000, 2500, 3, 1},       {5000, 2500, 100'000, 100}, {2000, 5000, 50'000, 3000},
       {5000, 50, 1'000'000, 5}, {50, 5000, 1'000'000, 7},   {3000, 3000, 200, 20, true},
@@ -313,8 +316,7 @@ TYPED_TEST(ascending_asof, as_a_search_finds) {
         if (turn) std::swap(probe.times[probe.times.size() / 2], probe.times.back());
       }
       const auto few = this->rows(10, shape, random);
-      for (int repeat = 0; repeat < 12; ++repeat)
-        this->check(*tested, build, few, by_key);
+      this->check(*tested, build, few, by_key, 3);
       if (this->HasFatalFailure()) return;
     }
   }

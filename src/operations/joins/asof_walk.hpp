@@ -132,12 +132,15 @@ struct find_descent {
   }
 };
 
-// Whether times lie side by side, none is missing, and they ascend. Waits.
+// Whether times lie side by side, and none is missing.
+inline bool are_plain_times(const column& times) {
+  return times.validity == nullptr && times.step() == times.format.width && times.size != 0 &&
+         times.size < not_found<std::uint32_t> && times.format.type != key_type::bytes;
+}
+
+// Whether these ascend. Waits.
 template <executor Executor>
-bool can_be_walked(const context& on, const column& times) {
-  if (times.validity != nullptr || times.step() != times.format.width || times.size == 0 ||
-      times.size >= not_found<std::uint32_t> || times.format.type == key_type::bytes)
-    return false;
+bool do_ascend(const context& on, const column& times) {
   std::atomic<bool> descends = false;
   with_walked_type(times.format.type, [&]<class Time>() {
     using find = find_descent<Time>;
@@ -386,8 +389,8 @@ void walk_in(const context& on, const asof_walk& how, const walked_by* by, std::
   Executor::for_each_in_warps(on, finish_walk<walk_type>{walk}, parts - 1);
 }
 
-// Writes the build row of each probe, or `not_found`. Both columns can be walked. Scratch: a byte a
-// row at most.
+// Writes the build row of each probe, or `not_found`. Both columns are plain, and ascend. Scratch:
+// a byte a row at most.
 template <executor Executor>
 void walk_along(const context& on, const asof_walk& how, const walked_by* by, std::uint32_t* out) {
   with_walked_type(how.build->format.type, [&]<class Time>() {

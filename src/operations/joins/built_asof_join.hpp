@@ -2,6 +2,7 @@
 // What the backends' as-of joins have in common: all but the executor.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -35,19 +36,17 @@ class built_asof_join final : public asof_join {
         times_(times),
         by_(by),
         formats_(formats_of(by)) {
-    if constexpr (Executor::walks_along) walks_ = can_be_walked<Executor>(own_, times);
-    for (const key_part& part : by_)
-      std::visit([&](const auto& cells) { walks_ = walks_ && cells.validity == nullptr; }, part);
     if (!by_.empty()) {
       const ordered_column timed{times_};
       orders_.emplace(own_, by_, std::span(&timed, 1));
-      walks_ = walks_ && has_walked_keys(orders_->keys().bits(), times.size);
     }
+    if constexpr (Executor::walks_along) walks_ = can_walk();
     info_.structure = "pivot_tree";
     info_.keys = orders_ ? orders_->comparison() : key_comparison::column;
     info_.entries = times.size;
     if (!walks_) {
       order_rows();
+      if (orders_) orders_->drop_own_keys();
       if (entries_) info_.options = entries_->info().options;
       info_.entries = entries_ ? entries_->info().entries : order().size();
     }
@@ -61,6 +60,16 @@ class built_asof_join final : public asof_join {
   const key_format& time_format() const override { return times_.format; }
   const std::vector<std::optional<key_format>>& formats() const override { return formats_; }
   row_id_type row_ids() const override { return row_ids_of(times_.size); }
+
+  bool can_walk() const {
+    if (!are_plain_times(times_)) return false;
+    if (!orders_) return do_ascend<Executor>(own_, times_);
+    const auto is_complete = [](const key_part& part) {
+      return std::visit([](const auto& cells) { return cells.validity == nullptr; }, part);
+    };
+    return orders_->ascends(0) && has_walked_keys(orders_->keys().bits(), times_.size) &&
+           std::ranges::all_of(by_, is_complete);
+  }
 
   void order_rows() const {
     if (!orders_) {
@@ -98,7 +107,7 @@ class built_asof_join final : public asof_join {
   bool is_walked(const context& on, const column& times) const {
     constexpr std::uint64_t few = 16;
     constexpr unsigned most = 8;
-    return can_be_walked<Executor>(on, times) &&
+    return are_plain_times(times) && do_ascend<Executor>(on, times) &&
            (!orders_ || times.size >= times_.size / few || walks_to_few_++ < most);
   }
 

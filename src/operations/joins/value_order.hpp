@@ -282,7 +282,7 @@ class value_orders {
                std::span<const ordered_column> columns, const std::uint8_t* validity)
       : value_orders(own, by, columns) {
     order(own, where, columns, validity);
-    if (keyed_) keyed_->keys.drop_own();
+    drop_own_keys();
   }
   // Only finds the numbers of keys, if there are any: `order` does the rest. Waits for the stream.
   value_orders(const context& own, const key_parts& by, std::span<const ordered_column> columns) {
@@ -302,8 +302,15 @@ class value_orders {
     }
   }
 
+  // What `order` needed. `keys` has no own ones then.
+  void drop_own_keys() {
+    if (keyed_) keyed_->keys.drop_own();
+  }
+
   // How keys are numbered; there are some.
   const numbered_keys<Executor>& keys() const { return keyed_->keys; }
+  // Whether the values of a column do as they are given; there are keys.
+  bool ascends(std::size_t c) const { return keyed_->values[c].ascends; }
   const value_order<Executor>& operator[](std::size_t c) const { return orders_[c]; }
   key_comparison comparison() const {
     if (!keyed_) return key_comparison::column;
