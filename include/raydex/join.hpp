@@ -337,8 +337,8 @@ struct asof_options {
 ///
 /// On `cpu`, where times ascend on both sides, cells lie side by side and none of the build side is
 /// missing, both are walked along instead: a pass over their columns, without a sort or a search.
-/// With keys it takes a table of the last row of each, so there must be eight build rows a key or
-/// at most 4,096 numbers of keys. The order above is then made by the first batch that needs it,
+/// With keys it takes a table of the last row of each, so there must be sixteen build rows a key or
+/// at most 4,096 keys. The order above is then made by the first batch that needs it,
 /// whose time and memory it takes: `info` does not count it. That is one whose times do not ascend,
 /// or, with keys, the ninth of less than a sixteenth of the build rows.
 ///

@@ -181,7 +181,7 @@ def join_asof(
 
     Cost: the build of an index, one or two searches a probe row. A key costs little beside a time where both
     fit 64 bits by what they span, as days in nanoseconds and thousands of symbols do. Where `build` ascends,
-    less is sorted. On a CPU nothing is where both ascend and no key of `build` is missing, if there are eight
+    less is sorted. On a CPU nothing is where both ascend and no key of `build` is missing, if there are sixteen
     rows a key: the columns are read once, from end to end.
     """
     build_by, probe_by = _keys_of(by, build_by, probe_by)

@@ -239,7 +239,8 @@ struct walked_shape {
   std::size_t probe;
   std::uint64_t different;  // times
   std::uint64_t keys;
-  bool turns = false;  // whether some times descend
+  bool turns = false;      // whether some times descend
+  std::int32_t apart = 1;  // keys
 };
 
 template <class T>
@@ -253,7 +254,7 @@ class ascending_asof : public backend_test {
       made.times.push_back(std::is_unsigned_v<T> ? time : static_cast<T>(time - 1000));
       // The first key is met at the begin only, the second one at the end.
       const auto key = static_cast<std::int32_t>(below(random, shape.keys) + 2);
-      made.keys.push_back(i < 3 ? 0 : size - i < 3 ? 1 : key);
+      made.keys.push_back(shape.apart * (i < 3 ? 0 : size - i < 3 ? 1 : key));
     }
     std::ranges::sort(made.times, key_less{});
     return made;
@@ -291,9 +292,16 @@ TYPED_TEST(ascending_asof, as_a_search_finds) {
   // Many rows are for the CPU, which walks.
   const std::size_t scale = tested_backend() == backend::cpu ? 12 : 1;
   const walked_shape shapes[] = {
-      {5000, 2500, 3, 1},       {5000, 2500, 100'000, 100}, {2000, 5000, 50'000, 3000},
-      {5000, 50, 1'000'000, 5}, {50, 5000, 1'000'000, 7},   {3000, 3000, 200, 20, true},
-      {1, 2000, 2000, 1},       {2000, 1, 2000, 1},
+      {5000, 2500, 3, 1},
+      {5000, 2500, 100'000, 100},
+      {2000, 5000, 50'000, 3000},
+      {5000, 50, 1'000'000, 5},
+      {50, 5000, 1'000'000, 7},
+      {3000, 3000, 200, 20, true},
+      {3000, 3000, 5000, 30, false, 1'000'003},
+      {3000, 3000, 5000, 20'000, false, 1003},
+      {1, 2000, 2000, 1},
+      {2000, 1, 2000, 1},
   };
   auto random = generator();
   for (const walked_shape& shape : shapes) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -346,11 +347,12 @@ struct walked_by {
   unsigned bits = 0;
 };
 
-// A walk by these keys needs a table for each part, which is small beside the rows.
-inline bool has_walked_keys(unsigned bits, std::uint64_t build_rows) {
+// The most bits of the numbers of keys that are walked by: a table for each part is to be small
+// beside the rows.
+inline unsigned walked_key_bits(std::uint64_t build_rows) {
   constexpr unsigned always = 12;
   constexpr std::uint64_t rows_of_key = 8;
-  return bits <= always || (bits < 32 && (std::uint64_t{rows_of_key} << bits) <= build_rows);
+  return std::max(always, static_cast<unsigned>(std::bit_width(build_rows / rows_of_key | 1)) - 1);
 }
 
 template <executor Executor, class Order, bool Mirrored>

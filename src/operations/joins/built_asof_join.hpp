@@ -38,7 +38,9 @@ class built_asof_join final : public asof_join {
         formats_(formats_of(by)) {
     if (!by_.empty()) {
       const ordered_column timed{times_};
-      orders_.emplace(own_, by_, std::span(&timed, 1));
+      // Of keys that are few and far between, the numbers of a table are walked by.
+      const bool walks = Executor::walks_along && are_plain_times(times_);
+      orders_.emplace(own_, by_, std::span(&timed, 1), walks ? walked_key_bits(times_.size) : 64);
     }
     if constexpr (Executor::walks_along) walks_ = can_walk();
     info_.structure = "pivot_tree";
@@ -67,7 +69,7 @@ class built_asof_join final : public asof_join {
     const auto is_complete = [](const key_part& part) {
       return std::visit([](const auto& cells) { return cells.validity == nullptr; }, part);
     };
-    return orders_->ascends(0) && has_walked_keys(orders_->keys().bits(), times_.size) &&
+    return orders_->ascends(0) && orders_->keys().bits() <= walked_key_bits(times_.size) &&
            std::ranges::all_of(by_, is_complete);
   }
 

@@ -48,9 +48,10 @@ class numbered_keys {
       bits_ += numbers_.bits[p];
     }
   }
-  // By a table of the different keys, which outlive it; there are fewer than 2^32 - 1. Waits for
-  // the stream.
-  numbered_keys(const context& on, const key_parts& keys)
+  // By a table of the different keys, which outlive it; there are fewer than 2^32 - 1. Without a
+  // table if there are more than `most_keys`. Waits for the stream.
+  numbered_keys(const context& on, const key_parts& keys,
+                std::uint32_t most_keys = not_found<std::uint32_t>)
       : table_{.keys = composite_of(keys, false),
                .mix = core::hash_by<std::uint64_t>(random_seed())} {
     const std::uint64_t size = size_of(keys);
@@ -71,10 +72,15 @@ class numbered_keys {
       table_.rows = rows_.data();
       table_.numbers = of_slots_.data();
       table_.last = static_cast<std::uint32_t>(slots - 1);
-      table_.most = static_cast<std::uint32_t>(slots == enough ? size : slots / 2);
+      table_.most =
+          std::min(most_keys, static_cast<std::uint32_t>(slots == enough ? size : slots / 2));
       Executor::for_each(on, core::find_slots{table_.keys, table_, true, slots_.data()}, size);
       Executor::copy_out(on, &found, count.data(), sizeof found);
       if (found <= table_.most) break;
+      if (table_.most == most_keys) {
+        table_.rows = nullptr;
+        return;
+      }
     }
     table_.count = nullptr;
     bits_ = static_cast<unsigned>(std::bit_width(found == 0 ? 0 : found - 1));

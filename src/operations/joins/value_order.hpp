@@ -71,10 +71,12 @@ struct keyed_values {
 };
 
 // Finds how keys fit above each of some columns: by the spans of both; else by a table of the keys,
-// and then by ranks of the values. `by` is not empty and outlives it. Waits for the stream.
+// and then by ranks of the values. `by` is not empty and outlives it. A table is also tried where
+// the first column ascends and spans of keys take more than `few_bits`, for as many keys as these
+// number. Waits for the stream.
 template <executor Executor>
 keyed_values<Executor> number_above(const context& own, const key_parts& by,
-                                    std::span<const ordered_column> columns) {
+                                    std::span<const ordered_column> columns, unsigned few_bits) {
   const std::uint64_t size = size_of(by);
   const bool strings = std::ranges::any_of(
       by, [](const key_part& part) { return std::holds_alternative<string_column>(part); });
@@ -99,7 +101,13 @@ keyed_values<Executor> number_above(const context& own, const key_parts& by,
   };
   if (!strings) {
     numbered_keys<Executor> numbers(by, spans);
-    if (fit(numbers)) return {std::move(numbers), std::move(values)};
+    if (fit(numbers)) {
+      if (numbers.bits() > few_bits && values.front().ascends) {
+        numbered_keys<Executor> few(own, by, std::uint32_t{1} << few_bits);
+        if (few.by_table()) return {std::move(few), std::move(values)};
+      }
+      return {std::move(numbers), std::move(values)};
+    }
   }
   if (size >= not_found<std::uint32_t>) refuse_ranked_values(size);
   numbered_keys<Executor> numbers(own, by);
@@ -285,8 +293,9 @@ class value_orders {
     drop_own_keys();
   }
   // Only finds the numbers of keys, if there are any: `order` does the rest. Waits for the stream.
-  value_orders(const context& own, const key_parts& by, std::span<const ordered_column> columns) {
-    if (!by.empty()) keyed_ = number_above<Executor>(own, by, columns);
+  value_orders(const context& own, const key_parts& by, std::span<const ordered_column> columns,
+               unsigned few_bits = 64) {
+    if (!by.empty()) keyed_ = number_above<Executor>(own, by, columns, few_bits);
   }
 
   // Once, for the same columns.
