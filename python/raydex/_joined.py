@@ -173,10 +173,21 @@ class Joined(Held):
         call = self._call
         probe = call.library.empty(count, name, call.stream)
         build = call.library.empty(count, name, call.stream) if self._has_build_rows else None
+        self._write(begin, bits, probe, build)
+        return JoinRows(probe, build)
+
+    def _is_of(self, library: ArrayLibrary) -> bool:
+        """Whether its rows are in arrays of a library, in the same memory."""
+        own = self._call.library
+        return own.name == library.name and own.device == library.device
+
+    def _write(self, first: int, bits: int, probe: Any, build: Any) -> None:
+        """Writes the rows from number `first` on into arrays of so many bits, as many as they have cells. `build`:
+        None for semi and anti joins."""
+        call = self._call
         at = 0 if build is None else call.library.address(build)
         with self._asked() as native:
-            call.device.run(native.rows, *call.context, begin, bits, call.library.address(probe), at, count)
-        return JoinRows(probe, build)
+            call.device.run(native.rows, *call.context, first, bits, call.library.address(probe), at, len(probe))
 
     def chunks(self, rows: int, dtype: Any = None) -> Iterator[JoinRows]:
         """All rows, `rows` of them at a time, in their order; the last chunk has what is left.

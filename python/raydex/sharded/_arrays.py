@@ -16,8 +16,8 @@ from raydex._array_libraries import ArrayLibrary, Dtype, TorchLibrary, is_of, to
 class HostArrays(ArrayLibrary):
     """NumPy, and what both libraries are asked."""
 
-    def arange(self, size: int) -> Any:
-        return np.arange(size, dtype="int64")
+    def arange(self, size: int, begin: int = 0, dtype: Dtype = "int64") -> Any:
+        return np.arange(begin, begin + size, dtype=dtype)
 
     def full(self, size: int, value: Any, dtype: Dtype) -> Any:
         return np.full(size, value, dtype)
@@ -43,6 +43,13 @@ class HostArrays(ArrayLibrary):
 
     def where(self, which: Any, yes: Any, no: Any) -> Any:
         return np.where(which, yes, no)
+
+    def largest(self, x: Any) -> Any:
+        """Of each column of a matrix."""
+        return x.max(axis=0)
+
+    def larger(self, x: Any, y: Any) -> Any:
+        return np.maximum(x, y)
 
     def nonzero(self, which: Any) -> Any:
         return np.flatnonzero(which)
@@ -96,8 +103,8 @@ class HostArrays(ArrayLibrary):
 class TorchArrays(TorchLibrary):
     """PyTorch, asked the same."""
 
-    def arange(self, size: int) -> Any:
-        return self.module.arange(size, device=self.torch_device)
+    def arange(self, size: int, begin: int = 0, dtype: Dtype = "int64") -> Any:
+        return self.module.arange(begin, begin + size, dtype=torch_dtype(dtype), device=self.torch_device)
 
     def full(self, size: int, value: Any, dtype: Dtype) -> Any:
         return self.module.full((size,), value, dtype=torch_dtype(dtype), device=self.torch_device)
@@ -136,6 +143,12 @@ class TorchArrays(TorchLibrary):
 
     def where(self, which: Any, yes: Any, no: Any) -> Any:
         return self.module.where(which, yes, no)
+
+    def largest(self, x: Any) -> Any:
+        return x.amax(0)
+
+    def larger(self, x: Any, y: Any) -> Any:
+        return self.module.maximum(x, y)
 
     def nonzero(self, which: Any) -> Any:
         return self.module.nonzero(which).reshape(-1)

@@ -130,7 +130,7 @@ def build(
             def divide(report: dict[str, Any]) -> tuple[Routes, Any]:
                 library = arrays_of(cells.array)
                 array = cells.array if len(cells) else library.empty(0, cast(Any, key.dtype))
-                numbers = library.arange(len(cells)) + sum(sizes[: moves.process]) if ids is None else ids
+                numbers = library.arange(len(cells), sum(sizes[: moves.process])) if ids is None else ids
                 routes = route(array, None, splitters, cells.there)
                 report["counts"] = routes.counts
                 return (routes, packed(numbers, routes.sources, bits))

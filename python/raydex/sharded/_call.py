@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from raydex._columns import look, same_device
 from raydex._errors import InvalidArgument
 from raydex._index import broadcast_ends
-from raydex.sharded._arrays import arrays_of, in_both
+from raydex.sharded._arrays import Arrays, arrays_of, in_both
 from raydex.sharded._cells import Dense, dense
 from raydex.sharded._devices import beside
 from raydex.sharded._exchange import Full
@@ -22,7 +22,7 @@ from raydex.sharded._hot_keys import Merged, merge
 from raydex.sharded._overlap import Own, ask_in_slices
 from raydex.sharded._routing import Routes, restore, route, undo_rows
 from raydex.sharded._shard_set import ShardSet, Values, values_of
-from raydex.sharded._small_batches import ask_all, in_one, most_for
+from raydex.sharded._small_batches import Few, ask_all, in_one, most_for
 
 LEAST_PROBES = 1024
 """Batches of so few probes are not split again for want of memory."""
@@ -43,6 +43,11 @@ class Probes:
             None if self.upper is None else self.upper[begin:end],
             None if self.there is None else self.there[begin:end],
         )
+
+    def part(self, begin: int, end: int) -> Probes:
+        """Some of them, as a call takes them."""
+        lower, upper, there = self.slice(begin, end - begin)
+        return Probes(replace(self.lower, array=lower, there=there), upper, there)
 
 
 def probes_of(lower: Any, upper: Any, shards: ShardSet, role: str) -> Probes:
@@ -118,7 +123,10 @@ class Call:
                 if size <= LEAST_PROBES:
                     raise full.error from None
                 self._most = max(LEAST_PROBES, (size + 1) // 2)
-        self._finish()
+        if self._operation == "rows":  # which may be many
+            self._company.agree((self._operation, "in order"), lambda report: self._finish())
+        else:
+            self._finish()
         return self._answers[0] if len(self._answers) == 1 else _joined(self._answers)
 
     def _round(self, sizes: list[int]) -> list[dict[str, Any]]:
@@ -126,20 +134,21 @@ class Call:
         a process asks for."""
         shards, company, step = self._shards, self._company, (self._operation, "answers")
         now, reports = company.agree(self._name, self._begin, retry=True)
-        sizes.append(max(one["size"] for one in reports))
+        batch_sizes = tuple(one["size"] for one in reports)
+        sizes.append(max(batch_sizes))
         if self.summed is not None and self.summed.begins is None:
             shards.place_values(self.summed, reports)
-        batch_sizes = np.array([one["size"] for one in reports])
-        if all(one["small"] for one in reports):
-            self._last = self._of_all(step, batch_sizes)
-            self.pieces += batch_sizes.sum()
+        if isinstance(now, Few) and all(one["small"] for one in reports):
+            self._last = self._of_all(step, now, batch_sizes)
+            self.pieces += sum(batch_sizes)
         else:
-            divided, own = reports, int(batch_sizes[company.process])
+            divided, own = reports, batch_sizes[company.process]
             if any(one["small"] for one in reports):  # for some, but not for all
+                begun = None if isinstance(now, Few) else now
                 now, divided = company.agree(
-                    (self._operation, "routes"), lambda report: self._divided(now, own, report), retry=True
+                    (self._operation, "routes"), lambda report: self._divided(begun, own, report), retry=True
                 )
-            assert now is not None
+            assert isinstance(now, Round)
             table = np.stack([one["counts"] for one in divided])
             columns = _columns(now.routes)
             if now.own is None:
@@ -149,15 +158,15 @@ class Call:
             self._last = functools.partial(self._in_order, now)
             self.pieces += table.sum(axis=0).reshape(len(self.pieces), -1).sum(axis=1)
             self.merged += sum(one["merged"] for one in divided)
-        self._done += int(batch_sizes[company.process])
+        self._done += batch_sizes[company.process]
         return reports
 
-    def _begin(self, report: dict[str, Any]) -> Round | None:
-        """A round's probes, divided, or None if the batch is small."""
+    def _begin(self, report: dict[str, Any]) -> Round | Few:
+        """A round's probes, divided if the batch is not small."""
         self._finish()  # here, so that the others hear of an error in it
         lower, upper, values = self._inputs
         if self.probes is None:
-            probes = probes_of(lower, upper, self._shards, self._role)
+            probes = lower if isinstance(lower, Probes) else probes_of(lower, upper, self._shards, self._role)
             if values is not None:
                 self.summed = values_of(values, self._company.engine)
             self.probes = probes
@@ -168,7 +177,7 @@ class Call:
         report["left"] = left - size
         most = most_for(self._company.engine)
         report["small"] = self._is_a_number and size * self._company.processes <= most
-        return None if report["small"] else self._divided(None, size, report)
+        return self._few(size) if report["small"] else self._divided(None, size, report)
 
     def _divided(self, now: Round | None, size: int, report: dict[str, Any]) -> Round:
         """A round with its probes divided, if they are not."""
@@ -195,26 +204,28 @@ class Call:
     def _local(self, columns: list[Any], counts: npt.NDArray[np.int64]) -> Any:
         return self._shards.local(self._operation, columns, counts, self._arguments)
 
-    def _of_all(self, step: tuple[Any, ...], sizes: npt.NDArray[np.int64]) -> Callable[[], Any]:
-        """Asks all shards for a small batch. Returns what puts their answers in order."""
+    def _few(self, size: int) -> Few:
         assert self.probes is not None
-        shards, operation = self._shards, self._operation
-        lower, upper, there = self.probes.slice(self._done, int(sizes[self._company.process]))
-        columns = [lower] if upper is None else [lower, upper]
-        library = arrays_of(lower)
-        dtype = {"contains": "bool", "sum": "int64"}.get(operation) or shards.narrow(operation)
+        lower, upper, there = self.probes.slice(self._done, size)
+        return Few([lower] if upper is None else [lower, upper], there)
 
-        def local(columns: list[Any]) -> Any:
-            return shards.answered(shards.own[0], operation, columns, self._arguments)
+    def _own_shard(self, columns: list[Any]) -> Any:
+        return self._shards.answered(self._shards.own[0], self._operation, columns, self._arguments)
 
-        answers = ask_all(self._company, step, columns, sizes, library.empty(0, dtype), local)
+    def _of_all(self, step: tuple[Any, ...], asked: Few, sizes: tuple[int, ...]) -> Callable[[], Any]:
+        """Asks all shards for a small batch. Returns what puts their answers in order."""
+        operation, there = self._operation, asked.there
+        dtype = {"contains": "bool", "sum": "int64"}.get(operation) or self._shards.narrow(operation)
+        like = _no_cells(arrays_of(asked.columns[0]), dtype)
+        answers = ask_all(self._company, step, asked.columns, sizes, like, self._own_shard)
 
         def in_order() -> Any:
-            found = in_one(operation, answers)
+            found = in_one(operation, answers, len(asked.columns) == 1)
+            library = arrays_of(found)
             if there is not None:
                 nothing = {"contains": False, "sum": 0, "count": 0}.get(operation, -1)
-                found = library.where(there, found, library.full(len(found), nothing, dtype))
-            return library.cast(found, "int64") if dtype == "int32" else found
+                found = library.where(there, found, library.full(1, nothing, library.dtype(found)))
+            return found if operation == "contains" else library.cast(found, "int64")
 
         return in_order
 
@@ -233,6 +244,11 @@ class Call:
             self._answers.append(self._last())
             self._last = None
             self._company.settle()
+
+
+@functools.lru_cache(maxsize=64)
+def _no_cells(library: Arrays, dtype: str) -> Any:
+    return library.empty(0, dtype)
 
 
 def _columns(routes: Routes) -> list[Any]:

@@ -42,9 +42,10 @@ class Transfer(NamedTuple):
     begins: Sequence[int]
     """The cell of each process's array that the slice for it begins at."""
     room: Sequence[Any]
-    """The slices of this process's array for what comes from each."""
+    """The slices of this process's array for what comes from each; none where others write to rooms."""
     after: Any
-    """A mark: the work before it is waited for, and nothing later."""
+    """A mark: the work before it is waited for, and nothing later. None: all that was asked for until now, and that
+    the transfer may be a part of it."""
 
 
 class Exchange(Protocol):
@@ -210,10 +211,10 @@ class Company:
             words = tuple(map(_word, call))
             result = work(report)
         except Exception as error:
-            own = _own_error(error)
+            own = own_error(error)
         failure = None if own is None else f"{type(own).__name__}: {own}"
-        own_status = Status((self._number, self._steps), words, report, failure, _is_full(own))
-        statuses: list[Status] = self._reach(self.engine.gather, own_status)
+        own_status = ((self._number, self._steps), words, report, failure, _is_full(own))
+        statuses = [Status(*one) for one in self._reach(self.engine.gather, own_status)]
         for at, one in enumerate(statuses):
             if one.number != statuses[0].number:
                 self._reach(_out_of_step, at, one, statuses[0])
@@ -330,7 +331,7 @@ def _out_of_step(at: int, one: Status, first: Status) -> None:
     )
 
 
-def _own_error(error: Exception) -> Exception:
+def own_error(error: Exception) -> Exception:
     """An error as raydex says it. That of another library refers to frames and their memory; ours is new."""
     if is_of("torch.cuda", error, "OutOfMemoryError") or (
         isinstance(error, MemoryError) and not isinstance(error, OutOfMemory)

@@ -87,9 +87,12 @@ def hot_keys(kept: Sampled, spread: Sampled, shards: int, pairs: bool) -> npt.ND
     keys: npt.NDArray[Any] = cells[:0]
     if shards == 1 or size < LEAST:
         return keys
+    least = size / max(ONE_IN, shards)  # rows; a key with as many as a shard fills it alone
+    if not _has_run(np.sort(cells), int(least / stands.max()) + 1):
+        return keys
     keys, at = np.unique(cells, return_inverse=True)
     rows = np.bincount(at, stands)
-    hot = rows * max(ONE_IN, shards) > size  # one as large as a shard fills it alone
+    hot = rows > least
     keys, rows = keys[hot], rows[hot]
     if len(keys) == 0:
         return keys
@@ -99,6 +102,11 @@ def hot_keys(kept: Sampled, spread: Sampled, shards: int, pairs: bool) -> npt.ND
     others = np.maximum(np.bincount(at[same], stands[same], len(keys)), stands.max(initial=0))
     keys = keys[others <= rows if pairs else others * (shards - 1) < rows]
     return keys
+
+
+def _has_run(keys: npt.NDArray[Any], length: int) -> bool:
+    """Whether one of some ascending keys is there so many times."""
+    return bool(arrays_of(keys).same(keys[length - 1 :], keys[: len(keys) - length + 1]).any())
 
 
 def without(samples: Sampled, hot: npt.NDArray[Any]) -> Sampled:

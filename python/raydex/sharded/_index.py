@@ -14,7 +14,7 @@ from raydex._index import Matches, bytes_as_text, with_zeros
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._call import Call, Probes
 from raydex.sharded._cells import dense, row_ids
-from raydex.sharded._exchange import collective, distribute
+from raydex.sharded._exchange import collective, distribute, own_error
 from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample
 from raydex.sharded._shard import ordered_query
@@ -43,10 +43,10 @@ class ShardedIndex:
     once.
 
     *Errors*: what one process raises the others hear of as `raydex.ShardError`, and the index can be used
-    again; but in the last step, which puts answers in order, it raises alone. Where processes no longer reach
-    each other, or one was interrupted in a call (Ctrl-C), all raise `raydex.ExchangeError`, and the index is
-    lost. A process that is alone can ask again after that, unless it was in an edit. Batches for which a shard has no
-    memory are split and tried again.
+    again; but in the last step, which puts answers in order, it raises alone, `rows` excepted. Where processes no
+    longer reach each other, or one was interrupted in a call (Ctrl-C), all raise `raydex.ExchangeError`, and the
+    index is lost. A process that is alone can ask again after that, unless it was in an edit. Batches for which a
+    shard has no memory are split and tried again.
     """
 
     __module__ = "raydex.sharded"
@@ -227,9 +227,12 @@ class ShardedIndex:
         call = Call(self._shards, self._most_probes, operation, lower, upper, arguments, values, role)
         try:
             found = call.answers()
-        except Exception:
+        except Exception as error:
             self._company.settle()
-            raise
+            own = own_error(error)
+            if own is error:
+                raise
+            raise own from None
         self._last = call.pieces
         self._total = self._total + call.pieces
         self._merged += call.merged

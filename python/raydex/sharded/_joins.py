@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,16 +17,21 @@ from raydex._joins import OF_BUILD_ROWS, check_how, common_key, match_columns, p
 from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._build import engine_for
-from raydex.sharded._cells import dense, empty_source, of_all
+from raydex.sharded._call import Probes
+from raydex.sharded._cells import Dense, dense, empty_source, of_all
 from raydex.sharded._devices import beside, to_device
 from raydex.sharded._exchange import Company, Exchange, by_process, distribute
 from raydex.sharded._hot_keys import Sampled, apart, hot_keys, without
 from raydex.sharded._index import ShardedIndex
-from raydex.sharded._routing import Routes, route, sample, splitters_from
+from raydex.sharded._routing import Routes, route, sample, slices_by_rows, splitters_from
 
-_SAMPLE = 4096
+_SAMPLE = 1536  # of both sides' keys of 64 bits 24 KiB, which processes of a host tell each other by sockets
 SLICE = 1 << 22
-"""Pairs that are in memory a second time while they are written."""
+"""So many pairs are in memory a second time while they are written, or one in `ONE_IN` if that is more. Fewer at a time
+take longer on a GPU, whose kernels are through before the next ones are there."""
+ONE_IN = 128
+ROUND = 1 << 24
+"""So many rows of an index are under way together at a time, or likewise."""
 EXCHANGES = ("shuffle", "broadcast")
 
 
@@ -88,6 +94,11 @@ def join(
         Of each process other pairs: with `shuffle` those of the keys that it owns, left rows with a missing
         value and rows with a hot key where they came from; with `broadcast` and with an index those of its
         own rows.
+
+    Memory: 16 bytes a pair, which are returned; up to a twentieth of that, or some 150 MB, while they are written; and
+    what there is of each row, the index over the right ones among it. With an index rows come in rounds, which
+    take up to a twentieth, or some 400 MB.
+    A process that has no memory raises `raydex.OutOfMemory`, the others `raydex.ShardError`.
 
     Cost: keys and rows are sent once, or one side as many times as there are processes; a local join. With
     `shuffle` left rows stay where they are if their key, of several columns the first one, is hot, that is
@@ -167,7 +178,7 @@ def _join(
     def prepare(report: dict[str, Any]) -> tuple[_Side, _Side]:
         sides = []
         for name, sources in (("left", probed), ("right", built)):
-            side = _side(name, sources, keys, sum(sizes[name][: moves.process]), moves)
+            side = _side(name, sources, keys, sizes[name], moves)
             report[name] = (sample(side.columns[0], None, _SAMPLE), len(side.rows))
             sides.append(side)
         return (sides[0], sides[1])
@@ -190,8 +201,11 @@ def _join(
         splitters = splitters_from([one for one, _ in samples], shards, [float(size) for _, size in samples])
         to_join = _to_owners(company, own, other, splitters, hot)
 
+    unmatched = own.unmatched
+    del own, other  # whose memory pairs may need
+
     def match(report: dict[str, Any]) -> JoinPairs:
-        return _joined(to_join, own, how, structure, options)
+        return _joined(to_join, unmatched, how, structure, options)
 
     pairs, _ = company.agree(("join", "matched"), match)
     return pairs
@@ -202,7 +216,8 @@ def _size(source: Source) -> int:
     return int(cells.size if hasattr(cells, "size") else np.size(cells.array))
 
 
-def _side(name: str, sources: list[Source], keys: list[Key], begin: int, engine: Exchange) -> _Side:
+def _side(name: str, sources: list[Source], keys: list[Key], sizes: list[int], engine: Exchange) -> _Side:
+    """`sizes`: how many rows each process has. Rows are sent in 32 bits if these number them."""
     empty = _size(sources[0]) == 0
     columns = [
         dense(empty_source(name, key) if empty else one, engine, key) for one, key in zip(sources, keys)
@@ -210,13 +225,14 @@ def _side(name: str, sources: list[Source], keys: list[Key], begin: int, engine:
     if any(len(one) != len(columns[0]) for one in columns):
         raise InvalidArgument(f"{name}: its columns have {', '.join(str(len(one)) for one in columns)} cells")
     library = arrays_of(columns[0].array)
-    rows = library.arange(len(columns[0])) + begin
+    bits = 32 if sum(sizes) < 2**31 else 64
+    rows = library.arange(len(columns[0]), sum(sizes[: engine.process]), f"int{bits}")
     there = None
     for one in columns:
         there = in_both(there, one.there)
     arrays = [one.array for one in columns]
     if there is None:
-        return _Side(arrays, rows, rows[:0])
+        return _Side(arrays, rows, library.empty(0, library.dtype(rows)))
     positions = library.nonzero(there)
     unmatched = library.take(rows, library.nonzero(~there))
     return _Side([library.take(one, positions) for one in arrays], library.take(rows, positions), unmatched)
@@ -310,7 +326,7 @@ def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes:
     return to_join
 
 
-def _joined(to_join: _ToJoin, own: _Side, how: str, structure: str, options: dict[str, Any]) -> JoinPairs:
+def _joined(to_join: _ToJoin, unmatched: Any, how: str, structure: str, options: dict[str, Any]) -> JoinPairs:
     """Joins what the shards of this process have; the last column of both sides are their rows.
 
     All are matched before pairs are written, so that what is returned is all that is as large."""
@@ -318,66 +334,125 @@ def _joined(to_join: _ToJoin, own: _Side, how: str, structure: str, options: dic
         match_columns(tuple(right[:-1]), tuple(left[:-1]), how, structure, False, None, None, options)
         for left, right in to_join
     ]
-    lone = own.unmatched if how in ("left", "anti") else own.unmatched[:0]
+    lone = unmatched if how in ("left", "anti") else unmatched[:0]
     rows = [(found, left[-1], right[-1]) for found, (left, right) in zip(matched, to_join)]
     return write_pairs(rows, lone, how)
 
 
 def write_pairs(matched: list[tuple[Joined, Any, Any]], lone: Any, how: str) -> JoinPairs:
     """The pairs of joins, each with the rows of both sides, and left rows without a match, whose library it is of."""
-    library = arrays_of(lone)
-    size = sum(found.size for found, _, _ in matched) + len(lone)
-    lefts = library.empty(size, "int64")
-    rights = library.empty(size, "int64") if how in ("inner", "left") else None
+    pairs = _room_for(sum(found.size for found, _, _ in matched) + len(lone), how, lone)
     end = 0
     for found, left, right in matched:
-        for some in found.chunks(SLICE):
-            begin, end = end, end + len(some.probe)
-            lefts[begin:end] = beside(arrays_of(left).take(left, some.probe), lone)
-            if rights is not None:
-                rights[begin:end] = beside(rows_or_none(right, some.build), lone)
-    if len(lone):
-        lefts[end:] = lone
-        if rights is not None:
-            rights[end:] = -1
-    return JoinPairs(lefts, rights)
+        begin, end = end, end + found.size
+        _write_rows(found, left, right, _part(pairs, begin, end))
+    _write_lone(_part(pairs, end, end + len(lone)), lone)
+    return pairs
+
+
+def _room_for(size: int, how: str, like: Any) -> JoinPairs:
+    library = arrays_of(like)
+    return JoinPairs(library.empty(size, "int64"), library.empty(size, "int64") if how in ("inner", "left") else None)
+
+
+def _part(pairs: JoinPairs, begin: int, end: int) -> JoinPairs:
+    return JoinPairs(*(None if one is None else one[begin:end] for one in pairs))
+
+
+def _write_rows(found: Joined, left_rows: Any, right_rows: Any, pairs: JoinPairs) -> None:
+    """Writes all pairs, first as positions in both sides, then as rows, some at a time."""
+    here = found._is_of(arrays_of(pairs.left))  # where positions can be written in place
+    if here:
+        found._write(0, 64, *pairs)
+    step = max(SLICE, found.size // ONE_IN)
+    for begin in range(0, found.size, step):
+        some = _part(pairs, begin, min(begin + step, found.size))
+        left, right = some if here else found.rows(begin, step)
+        some.left[:] = beside(arrays_of(left_rows).take(left_rows, left), some.left)
+        if some.right is not None:
+            rows = rows_or_none(right_rows, right) if found.how == "left" else arrays_of(right).take(right_rows, right)
+            some.right[:] = beside(rows, some.right)
+
+
+def _write_lone(pairs: JoinPairs, rows: Any) -> None:
+    """Writes left rows without a match."""
+    pairs.left[:] = rows
+    if pairs.right is not None:
+        pairs.right[:] = -1
 
 
 def rows_or_none(rows: Any, positions: Any) -> Any:
     """The rows at some positions, -1 where a position is -1."""
     library = arrays_of(rows)
-    lone = positions < 0
     if len(rows) == 0:
         return positions
-    some = library.where(lone, library.full(len(positions), 0, "int64"), positions)
-    return library.where(lone, positions, library.take(rows, some))
+    lone = positions < 0
+    found = library.take(rows, library.where(lone, library.full(1, 0, "int64"), positions))
+    found[lone] = -1
+    return found
 
 
 def _join_index(left: Any, index: ShardedIndex, how: str) -> JoinPairs:
     company = index._company
     index._check_open()
 
-    def prepare(report: dict[str, Any]) -> Any:
+    def prepare(report: dict[str, Any]) -> Dense:
         check_how(how)
         source = look("left", left)
         if source.scalar:
             raise InvalidType(f"left: {left!r} is a single number; give a column, as [x]")
-        report["size"] = len(dense(source, company.engine, index._key))
-        return source.value
+        cells = dense(source, company.engine, index._key)
+        report["size"] = len(cells)
+        return cells
 
-    probes, reports = company.agree(("join", how, "with an index"), prepare)
+    cells, reports = company.agree(("join", how, "with an index"), prepare)
     begin = sum(one["size"] for one in reports[: company.process])
     if how in ("semi", "anti"):
-        found = index.contains(probes)
-        library = arrays_of(found)
-        return JoinPairs(library.nonzero(found if how == "semi" else ~found) + begin, None)
-    offsets, rows = index.rows(probes)
-    library = arrays_of(offsets)
-    counts = offsets[1:] - offsets[:-1]
-    numbers = library.arange(len(counts)) + begin
-    lefts = library.repeat(numbers, counts)
-    lone = library.nonzero(counts == 0)
-    if how == "left" and len(lone):
-        lefts = library.concatenate([lefts, library.take(numbers, lone)])
-        rows = library.concatenate([rows, library.full(len(lone), -1, "int64")])
-    return JoinPairs(lefts, rows)
+        found = _asked(index, "contains", cells, 0, len(cells))
+
+        def choose(report: dict[str, Any]) -> JoinPairs:
+            return JoinPairs(arrays_of(found).nonzero(found if how == "semi" else ~found) + begin, None)
+
+        return company.agree(("join", "chosen"), choose)[0]
+    return _rows_of_index(index, cells, begin, how)
+
+
+def _rows_of_index(index: ShardedIndex, cells: Dense, begin: int, how: str) -> JoinPairs:
+    """Inner and left joins. Rows are counted first and then come some at a time: those that are under way, also from
+    the owner of a key that all rows have, are few beside what is returned."""
+    company = index._company
+    counts = _asked(index, "count", cells, 0, len(cells))
+    library = arrays_of(counts)
+
+    def divide(report: dict[str, Any]) -> tuple[JoinPairs, list[list[int]]]:
+        ends = library.running(counts)
+        matches = int(ends[-1])
+        lone = library.nonzero(counts == 0) if how == "left" else counts[:0]
+        pairs = _room_for(matches + len(lone), how, counts)
+        _write_lone(_part(pairs, matches, matches + len(lone)), lone + begin)
+        most = max(1, ROUND // company.processes, matches // ONE_IN)
+        slices = np.array(slices_by_rows(library, ends, matches, most))
+        places = library.to_host(library.take(ends, library.from_host(slices.reshape(-1))))
+        report["rounds"] = len(slices)
+        return (pairs, np.hstack([slices, places.reshape(-1, 2)]).tolist())
+
+    (pairs, slices), reports = company.agree(("join", "counted"), divide)
+    rounds = max(one["rounds"] for one in reports)
+    for first, last, at, end in slices + [[0, 0, 0, 0]] * (rounds - len(slices)):
+        _, rows = _asked(index, "rows", cells, first, last)
+        write = functools.partial(_write_matches, _part(pairs, at, end), begin + first, counts[first:last], rows)
+        company.agree(("join", "written"), write)
+        del rows, write  # whose memory is for the next ones
+    return pairs
+
+
+def _asked(index: ShardedIndex, operation: str, cells: Dense, begin: int, end: int) -> Any:
+    """What an index answers to some of the points."""
+    return index._ask(operation, Probes(cells, None, cells.there).part(begin, end), None, {})[0]
+
+
+def _write_matches(pairs: JoinPairs, begin: int, counts: Any, rows: Any, report: dict[str, Any]) -> None:
+    """Writes so many rows of each left row, which are numbered from `begin` on."""
+    library = arrays_of(rows)
+    pairs.left[:] = library.repeat(library.arange(len(counts), begin), counts)
+    pairs.right[:] = rows

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -108,11 +108,11 @@ def ask_in_slices(
 
     def outgoing(x: Any, at: int) -> list[Any]:
         """Of all pieces, or of their answers, those that are of each other process in a slice."""
-        return cut(x, answer_begins[me, :, at], crossing[me, :, at])
+        return cut(x, answer_begins[me, :, at].tolist(), crossing[me, :, at].tolist())
 
     def incoming(x: Any, at: int) -> list[Any]:
         """Of what comes that which is of each other process in a slice."""
-        return cut(x, come_begins[:, me, at], crossing[:, me, at])
+        return cut(x, come_begins[:, me, at].tolist(), crossing[:, me, at].tolist())
 
     coming = company.begin([
         Transfer(
@@ -141,7 +141,7 @@ def ask_in_slices(
     found, _ = company.agree(step, look, retry=True)
     returning = company.begin([
         Transfer(
-            cut(some, come_begins[:, me, at] - come_begins[0, me, at], crossing[:, me, at]),
+            cut(some, (come_begins[:, me, at] - come_begins[0, me, at]).tolist(), crossing[:, me, at].tolist()),
             answers, answer_begins[:, me, at].tolist(), outgoing(answers.cells, at), mark,
         )
         for at, (some, mark) in enumerate(found)
@@ -164,6 +164,6 @@ def _begins(counts: npt.NDArray[np.int64], order: tuple[int, int, int]) -> npt.N
     return begins.transpose(np.argsort(order))
 
 
-def cut(x: Any, begins: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> list[Any]:
+def cut(x: Any, begins: Iterable[int], counts: Iterable[int]) -> list[Any]:
     """`counts[0]` cells from `begins[0]` on, and so on; no copy."""
-    return [x[begin : begin + count] for begin, count in zip(begins.tolist(), counts.tolist())]
+    return [x[begin : begin + count] for begin, count in zip(begins, counts)]

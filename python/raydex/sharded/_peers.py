@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import mmap
 import os
 import select
@@ -45,6 +46,26 @@ ALIGN = 256
 """Arrays of the room begin at multiples of so many bytes."""
 
 
+def places(
+    sizes: npt.NDArray[np.int64], widths: Sequence[int]
+) -> tuple[list[list[int]], npt.NDArray[np.int64]]:
+    """The byte that each array begins at in the room of each process, and how many bytes of a room all take.
+
+    `sizes`: a row for each array, with its cells on each process. `widths`: the bytes of a cell of each."""
+    return _places(sizes.tobytes(), sizes.shape[1], tuple(widths))
+
+
+@functools.lru_cache(maxsize=64)
+def _places(
+    sizes: bytes, processes: int, widths: tuple[int, ...]
+) -> tuple[list[list[int]], npt.NDArray[np.int64]]:
+    """Batches of the same sizes come again and again."""
+    cells = np.frombuffer(sizes, "int64").reshape(-1, processes)
+    rooms = -(-cells * np.array(widths)[:, np.newaxis] // ALIGN) * ALIGN
+    ends = rooms.cumsum(axis=0)
+    return ((ends - rooms).tolist(), ends[-1])
+
+
 class _Handle(ctypes.Structure):
     _fields_ = [("bytes", ctypes.c_char * 64)]
 
@@ -58,6 +79,23 @@ class _Bytes:
         }  # fmt: skip
 
 
+class CurrentStream:
+    """PyTorch's current stream of a device. To ask PyTorch takes ten microseconds, most of them for an object that it
+    had made before."""
+
+    def __init__(self, torch: Any, device: Any) -> None:
+        self._torch = torch
+        self._device = device
+        self._number: int | None = None
+        self._stream: Any = None
+
+    def __call__(self) -> Any:
+        number = self._torch._C._cuda_getCurrentRawStream(self._device.index)
+        if number != self._number:
+            self._number, self._stream = number, self._torch.cuda.current_stream(self._device)
+        return self._stream
+
+
 class Message:
     """Something that each process sends to each other one at the same time."""
 
@@ -67,7 +105,8 @@ class Message:
     def wait(self) -> None:
         """Makes the current stream wait until all of it has been sent and has come."""
         self._room.wait_for(self._number)
-        self._room.stream().wait_event(self._sent)
+        if self._sent is not None:
+            self._room.stream().wait_event(self._sent)
 
 
 class _Counters:
@@ -212,6 +251,7 @@ class PeerRoom:
     def __init__(self, torch: Any, device: Any, process: int, processes: int, timeout: float) -> None:
         self._torch = torch
         self._device = device
+        self.stream = CurrentStream(torch, device)
         self._process = process
         # Each begins with another one, lest all write to the same one at a time.
         self._others = [(process + step) % processes for step in range(1, processes)]
@@ -233,9 +273,6 @@ class PeerRoom:
         device = driver().device(self._device.index).handle
         driver().call("cuDeviceGetAttribute", ctypes.byref(found), _CAN_FLUSH, device)
         return bool(found.value)
-
-    def stream(self) -> Any:
-        return self._torch.cuda.current_stream(self._device)
 
     def make(self, size: int) -> bytes:
         """Memory for so many bytes, in place of what it had. Returns what others `enter` it with.
@@ -306,7 +343,8 @@ class PeerRoom:
     def send(self, slices: Sequence[Any], begins: Sequence[int], stream: Any) -> Message:
         """Sends a message on a stream.
 
-        `slices`: bytes for each process, none for this one. `begins`: where they go in its room."""
+        `slices`: arrays for each process, without gaps, none for this one. `begins`: the bytes of its room where they
+        go."""
         self._watch.begin()
         self._messages += 1
         handle = ctypes.c_void_p(stream.cuda_stream)
@@ -316,10 +354,10 @@ class PeerRoom:
                 if len(slice_):
                     to = ctypes.c_uint64(self._memory.there[other] + begins[other])
                     driver().call(
-                        "cuMemcpyAsync", to, ctypes.c_uint64(slice_.data_ptr()), ctypes.c_size_t(len(slice_)), handle
+                        "cuMemcpyAsync", to, ctypes.c_uint64(slice_.data_ptr()), ctypes.c_size_t(slice_.nbytes), handle
                     )
                 self._write(other, handle)
-        return Message(self, self._messages, stream.record_event())
+        return Message(self, self._messages, None if stream is self.stream() else stream.record_event())
 
     def wait_for(self, number: int) -> None:
         """Makes the current stream wait for a message of each other process."""
@@ -329,7 +367,7 @@ class PeerRoom:
     def settle(self) -> None:
         """Returns when the current stream is through with what has come. Raises `TimeoutError` if something
         did not come."""
-        self.stream().record_event().synchronize()
+        self.stream().synchronize()
         self._watch.end()
         if self._ahead().any():
             self._vain = self._vain or "another process gave it up"

@@ -12,13 +12,15 @@ import numpy.typing as npt
 
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._exchange import Company, Exchange, Landing
-from raydex.sharded._peers import ALIGN
+from raydex.sharded._peers import places
 
 _rooms: weakref.WeakKeyDictionary[Exchange, npt.NDArray[np.int64]] = weakref.WeakKeyDictionary()
 """The bytes of the rooms of all processes, by engine: several indexes may use one."""
 
 
-def landings(company: Company, like: Sequence[Any], sizes: Sequence[npt.NDArray[np.int64]]) -> list[Landing]:
+def landings(
+    company: Company, like: Sequence[Any], sizes: Sequence[npt.NDArray[np.int64]] | npt.NDArray[np.int64]
+) -> list[Landing]:
     """Arrays to receive in, until the next are made: pieces of others, and the answers of its own. A collective
     call.
 
@@ -26,9 +28,8 @@ def landings(company: Company, like: Sequence[Any], sizes: Sequence[npt.NDArray[
     begins an exchange that another one has no memory for.
 
     `like`: arrays with their libraries and dtypes. `sizes`: for each, the cells of each process's array."""
-    cells = np.stack(sizes)
-    widths = np.array([arrays_of(one).dtype(one).itemsize for one in like])
-    needed = (-(-cells * widths[:, np.newaxis] // ALIGN) * ALIGN).sum(axis=0)
+    cells = sizes if isinstance(sizes, np.ndarray) else np.stack(sizes)
+    _, needed = places(cells, [arrays_of(one).dtype(one).itemsize for one in like])
     had = _rooms.get(company.engine)
     if had is None or (needed > had).any():
         _make(company, needed if had is None else np.maximum(needed, had))

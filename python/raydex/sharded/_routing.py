@@ -182,7 +182,7 @@ def splitters_from(
         weights = [float(len(one)) for one in samples]
     sizes = [len(one) for one in samples]
     each = np.repeat([weight / max(size, 1) for weight, size in zip(weights, sizes)], sizes)
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys)  # the order of equal ones makes no difference
     sums = np.cumsum(each[order])
     at = np.searchsorted(sums, sums[-1] * np.arange(1, shards) / shards, side="right")
     found: npt.NDArray[Any] = keys[order[np.minimum(at, len(keys) - 1)]]
@@ -277,24 +277,24 @@ def undo_rows(routes: Routes, counts: Any, rows: Any) -> tuple[Any, Any]:
     out = library.empty(len(rows), library.dtype(rows))
     ends = library.running(counts)
     # Some at a time: positions are as large as rows.
-    for first, last in _slices(library, ends, len(rows)):
+    for first, last in slices_by_rows(library, ends, len(rows), SLICE):
         begin, end = int(ends[first]), int(ends[last])
         if last == first + 1:  # one piece, however many rows it has
             at = int(begins[first])
             out[at : at + end - begin] = rows[begin:end]
             continue
         own = counts[first:last]
-        positions = library.repeat(begins[first:last] - ends[first:last], own) + (library.arange(end - begin) + begin)
+        positions = library.repeat(begins[first:last] - ends[first:last], own) + library.arange(end - begin, begin)
         library.put(out, positions, rows[begin:end])
     return (offsets, out)
 
 
-def _slices(library: Arrays, ends: Any, rows: int) -> list[tuple[int, int]]:
-    """Pieces, from one on and up to another, which have up to `SLICE` rows together or are one. `ends`: how many
+def slices_by_rows(library: Arrays, ends: Any, rows: int, most: int) -> list[tuple[int, int]]:
+    """Pieces, from one on and up to another, which have up to `most` rows together or are one. `ends`: how many
     rows the pieces before each have, and all."""
-    if rows <= SLICE:
+    if rows <= most:
         return [(0, len(ends) - 1)]
-    at = library.owners(np.arange(SLICE, rows, SLICE), ends)
+    at = library.owners(np.arange(most, rows, most), ends)
     begins, lasts = at[:-1], at[1:]
     others = (begins[1:] != begins[:-1]) | (lasts[1:] != lasts[:-1])
     cuts = [0, *(library.to_host(library.nonzero(others)) + 1).tolist(), len(ends) - 1]

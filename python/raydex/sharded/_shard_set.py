@@ -136,7 +136,9 @@ class ShardSet:
         narrow = self.narrow(operation)
         fits = narrow == "int32" and self.bits == 32
         own = shard.answer(operation, *columns, narrow=fits, **arguments)
-        return own if operation in ("contains", "sum") else arrays_of(own).cast(own, narrow)
+        if operation in ("contains", "sum") or (operation == "first" and fits):
+            return own
+        return arrays_of(own).cast(own, narrow)
 
     def narrow(self, operation: str) -> str:
         """The type that answers are sent in."""

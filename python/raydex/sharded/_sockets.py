@@ -10,11 +10,14 @@ import shutil
 import socket
 import struct
 import tempfile
+import time
 import weakref
 from collections.abc import Sequence
 
 _HEAD = struct.Struct("<q")
 _CONNECTING = 10.0  # seconds, after which gloo is used
+_SPINNING = 2e-4  # seconds
+_CHUNK = 1 << 16
 MOST = 1 << 15
 """Longer messages are not sent: with all processes sending first, they could be too many for the system to hold."""
 
@@ -28,9 +31,11 @@ def host_of_process() -> tuple[str, int]:
 class HostSockets:
     """Gathers messages between processes of this host, in a tenth of the time that gloo takes.
 
-    First `address` is told to the others, then all `connect`."""
+    First `address` is told to the others, then all `connect`. One that `spins` looks again and again for a while
+    before it sleeps, since to be woken takes as long as a message."""
 
-    def __init__(self, process: int, processes: int, timeout: float) -> None:
+    def __init__(self, process: int, processes: int, timeout: float, spins: bool = False) -> None:
+        self._spins = spins
         self._process = process
         self._processes = processes
         self._timeout = timeout
@@ -41,6 +46,7 @@ class HostSockets:
         self._listener.bind(self.address)
         self._listener.listen(processes)
         self._others: dict[int, socket.socket] = {}
+        self._came = [bytearray() for _ in range(processes)]
 
     def connect(self, addresses: Sequence[str]) -> None:
         """`addresses`: of all processes. Each connects to those before it."""
@@ -50,12 +56,14 @@ class HostSockets:
             one.settimeout(self._timeout)
             self._others[other] = one
             one.connect(addresses[other])
+            _wait_at_most(one, self._timeout)
             one.sendall(_HEAD.pack(self._process))
         for _ in range(self._process + 1, self._processes):
             one, _ = self._listener.accept()
-            one.settimeout(self._timeout)
-            (other,) = _HEAD.unpack(_read(one, _HEAD.size))
-            self._others[other] = one
+            _wait_at_most(one, self._timeout)
+            came = bytearray()  # and what it has sent since
+            (other,) = _HEAD.unpack(self._read(one, came, _HEAD.size))
+            self._others[other], self._came[other] = one, came
         self._forget_address()
 
     def gather(self, message: bytes) -> list[bytes] | None:
@@ -66,9 +74,10 @@ class HostSockets:
         found = {self._process: message}
         fits = len(message) <= MOST
         for other, one in self._others.items():
-            (size,) = _HEAD.unpack(_read(one, _HEAD.size))
+            came = self._came[other]
+            (size,) = _HEAD.unpack(self._read(one, came, _HEAD.size))
             fits = fits and size <= MOST
-            found[other] = _read(one, size) if size <= MOST else b""
+            found[other] = self._read(one, came, size) if size <= MOST else b""
         return [found[at] for at in range(self._processes)] if fits else None
 
     def _forget_address(self) -> None:
@@ -84,12 +93,32 @@ class HostSockets:
             one.close()
         self._others.clear()
 
+    def _read(self, one: socket.socket, came: bytearray, size: int) -> bytes:
+        """So many bytes of what has come; what comes beyond is left there."""
+        while len(came) < size:
+            some = self._received(one)
+            if not some:
+                raise ConnectionError("another process has closed its connection")
+            came += some
+        found = bytes(came[:size])
+        del came[:size]
+        return found
 
-def _read(one: socket.socket, size: int) -> bytes:
-    chunks = []
-    while size:
-        chunks.append(one.recv(size))
-        if not chunks[-1]:
-            raise ConnectionError("another process has closed its connection")
-        size -= len(chunks[-1])
-    return b"".join(chunks)
+    def _received(self, one: socket.socket) -> bytes:
+        end = time.perf_counter() + _SPINNING if self._spins else 0
+        while self._spins and time.perf_counter() < end:
+            with contextlib.suppress(BlockingIOError):
+                return one.recv(_CHUNK, socket.MSG_DONTWAIT)
+            os.sched_yield()
+        try:
+            return one.recv(_CHUNK)
+        except BlockingIOError:
+            raise TimeoutError(f"another process has said nothing for {self._timeout} seconds") from None
+
+
+def _wait_at_most(one: socket.socket, seconds: float) -> None:
+    """Has the system end a wait. With a timeout of Python's, each call would ask first whether it is to wait."""
+    one.setblocking(True)
+    limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6))
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        one.setsockopt(socket.SOL_SOCKET, option, limit)
