@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import resource
 import signal
 import time
 import tracemalloc
@@ -113,6 +114,27 @@ def on_gpus(engine):
     return "done"
 
 
+def seeds(engine, first, count, subranges):
+    """Cases that seeds draw: an index with its edits, a join, and one with hot keys, each of so many."""
+    in_slices(subranges)
+    host = engine.device is None
+    dtypes = cases.DTYPES if host else cases.DTYPES[:5]  # those that PyTorch has
+    kinds = [kind for kind in cases.KINDS if host or kind != "missing"]
+    convert = None if host else put(engine)
+    for seed in range(first, first + count):
+        random = np.random.default_rng(seed)
+        dtype, kind, hot = (str(random.choice(some)) for some in (dtypes, kinds, list(cases.HOT)))
+        how = str(random.choice(["inner", "left", "semi", "anti"]))
+        exchange = [None, "shuffle", "broadcast", "index"][random.integers(4)]
+        columns = int(random.integers(1, 3))
+        size, *sizes = random.integers(0, 3000, 3).tolist()
+        mine = party(engine)
+        cases.check_index(mine, dtype, kind, seed, size, put(engine))
+        cases.check_join(mine, engine.gather, seed, sizes, how, exchange, columns, convert)
+        cases.check_hot_join(mine, engine.gather, seed, dtype, hot, how, columns, convert)
+    return "done"
+
+
 def tensors(engine):
     import torch
 
@@ -208,7 +230,7 @@ def out_of_memory(engine, subranges):
         cases.check_ranges(index, whole, points, points + 3)
         cases.check_values(index, whole, points, None, np.arange(30000), convert(own))
         # Process 1 asks nothing: it fails in a slice, when others are still on their way.
-        Small.limit = 3000 if engine.process == 1 else 1 << 40
+        Small.limit = 1500 * (engine.processes - 1) if engine.process == 1 else 1 << 40
         first = 36000 // engine.processes
         asked = np.arange(first, first + 6000)[:0 if engine.process == 1 else None]
         cases.equal(index.count(convert(asked)), np.ones(len(asked)))
@@ -464,7 +486,7 @@ def memory_of_a_join(engine, how, with_index=False):
     """The most that a join of many pairs holds, in arrays of 8 bytes a pair, what it returns among them."""
     import torch
 
-    _joins.SLICE = _routing.SLICE = 1 << 16
+    _joins.SLICE = _joins.ROUND = _routing.SLICE = 1 << 14
     one = put(engine)(np.zeros(1000, "int64"))
     other = raydex.sharded.build(one, engine=engine) if with_index else one
     if engine.device is None:
@@ -472,13 +494,13 @@ def memory_of_a_join(engine, how, with_index=False):
     else:
         torch.cuda.reset_peak_memory_stats()
     before = 0 if engine.device is None else torch.cuda.memory_allocated()
-    pairs = raydex.sharded.join(one, other, how, engine=engine)
+    pairs = raydex.sharded.join(one, other, how, **({} if with_index else {"engine": engine}))
     most = tracemalloc.get_traced_memory()[1] if engine.device is None else torch.cuda.max_memory_allocated()
     return (len(pairs.left), (most - before) / 8 / max(len(pairs.left), 1))
 
 
 def no_memory_for_pairs(engine):
-    """Process 1 has no memory for the pairs of a join."""
+    """Process 1 has no memory in a step of a join: what all hear each time, and then how many pairs it has."""
     import torch
 
     class Without(torch.cuda.OutOfMemoryError if engine.device else MemoryError):
@@ -488,14 +510,45 @@ def no_memory_for_pairs(engine):
         raise Without("Unable to allocate")
 
     one = put(engine)(np.zeros(1000, "int64"))
-    plain = _joins._joined
-    _joins._joined = none if engine.process == 1 else plain
-    try:
-        error = _error_of(raydex.sharded.join, one, one, engine=engine)
-    finally:
-        _joins._joined = plain
-    pairs = raydex.sharded.join(one[:3], one[:5], engine=engine)
-    return (error, len(pairs.left))
+    index = raydex.sharded.build(one[:5], engine=engine)
+    errors = []
+    everywhere = {"engine": engine, "exchange": "broadcast"}
+    for of, name, right, named in (
+        (_joins, "_room_for", one, everywhere), (_joins, "_write_rows", one, everywhere),
+        (_joins, "_room_for", index, {}), (_call, "undo_rows", index, {}), (_joins, "_write_matches", index, {}),
+    ):
+        undo = cases.replaced(of, name, none) if engine.process == 1 else lambda: None
+        errors.append(_error_of(raydex.sharded.join, one, right, **named))
+        undo()
+    pairs = raydex.sharded.join(one[:3], one[:5], engine=engine), raydex.sharded.join(one[:3], index)
+    return (errors, *(len(some.left) for some in pairs))
+
+
+def little_memory(engine, with_index):
+    """Process 1 has too little memory for its pairs, as the system or PyTorch has it; what all hear."""
+    import torch
+
+    one = put(engine)(np.zeros(2000, "int64"))
+    other = raydex.sharded.build(one, engine=engine) if with_index else one
+    named = {} if with_index else {"engine": engine}
+    raydex.sharded.join(one[:1], other, **named)
+    margin = 32 << 20  # process 1 has 8 * 10^6 pairs of two, and more with more processes
+
+    def limit(margin):
+        if engine.device is None:
+            pages = int(pathlib.Path("/proc/self/statm").read_text().split()[0])
+            most = margin and pages * resource.getpagesize() + margin
+            resource.setrlimit(resource.RLIMIT_AS, (most or resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        else:
+            total = torch.cuda.mem_get_info(engine.device)[1]
+            torch.cuda.set_per_process_memory_fraction(
+                (torch.cuda.memory_reserved() + margin) / total if margin else 1.0, engine.device)
+
+    if engine.process == 1:
+        limit(margin)
+    error = _error_of(raydex.sharded.join, one, other, **named)
+    limit(None)
+    return (error, len(raydex.sharded.join(one, other, **named).left))
 
 
 def straggles(engine, pause):

@@ -8,6 +8,10 @@ import sys
 import time
 import traceback
 
+# Of cases that are drawn: the first seed, and how many.
+SEED = int(os.environ.get("RAYDEX_TEST_SEED", "1"))
+SEEDS = max(1, 10 // int(os.environ.get("RAYDEX_TEST_SHARE", "1/1").removeprefix("1/")))
+
 
 def _main(name, backend, process, processes, store, engine_options, results, arguments):
     import torch

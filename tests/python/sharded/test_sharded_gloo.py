@@ -48,6 +48,12 @@ def test_joins(processes, tmp_path):
     assert run("joins", processes, tmp_path) == ["done"] * processes
 
 
+@pytest.mark.parametrize("processes,subranges", [(2, 0), (3, 8)])
+def test_cases_that_are_drawn(processes, subranges, tmp_path):
+    seeds = (sharded_processes.SEED, sharded_processes.SEEDS)
+    assert run("seeds", processes, tmp_path, *seeds, subranges) == ["done"] * processes
+
+
 def test_tensors(tmp_path):
     assert run("tensors", 2, tmp_path) == ["done"] * 2
 
@@ -151,18 +157,26 @@ def test_arguments_that_cannot_be_sent(tmp_path):
         assert found[0][at][1] == f"process 1: InvalidType: {found[1][at][1]}"
 
 
-@pytest.mark.parametrize("how,arrays", [("inner", 2), ("left", 2), ("semi", 1)])
-def test_what_a_join_holds(how, arrays, tmp_path):
-    """Of a key that all rows have: what is returned, and little beside it."""
-    found = run("memory_of_a_join", 2, tmp_path, how)
-    assert sum(pairs for pairs, _ in found) == (4_000_000 if arrays == 2 else 2000)
-    for pairs, most in found:
-        assert arrays == 1 or pairs == 0 or most < arrays + 0.5
+@pytest.mark.parametrize("with_index", [False, True])
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_what_a_join_holds(how, with_index, tmp_path):
+    """Of a key that all rows have: what is returned, and little beside it, also at the owner of the key."""
+    found = run("memory_of_a_join", 2, tmp_path, how, with_index)
+    assert sum(pairs for pairs, _ in found) == 4_000_000
+    assert all(pairs == 2_000_000 and 2 <= most < 2.15 for pairs, most in found)
 
 
 def test_no_memory_for_the_pairs_of_a_join(tmp_path):
-    found = run("no_memory_for_pairs", 2, tmp_path)
-    (other, _), (own, _) = found
-    assert own[0] == "OutOfMemory" and "Unable to allocate" in own[1]
-    assert other == ("ShardError", f"process 1: OutOfMemory: {own[1]}")
-    assert sum(pairs for _, pairs in found) == 4 * 15
+    found = run("no_memory_for_pairs", 3, tmp_path)
+    for at, (errors, _, with_index) in enumerate(found):
+        message = "OutOfMemory: Unable to allocate"
+        assert errors == [("OutOfMemory", message[13:]) if at == 1 else ("ShardError", f"process 1: {message}")] * 5
+        assert with_index == 3 * 15
+    assert sum(pairs for _, pairs, _ in found) == 9 * 15
+
+
+@pytest.mark.parametrize("with_index", [False, True])
+def test_too_little_memory_for_the_pairs_of_a_join(with_index, tmp_path):
+    for at, (error, pairs) in enumerate(run("little_memory", 2, tmp_path, with_index)):
+        assert error[0] == ("OutOfMemory" if at == 1 else "ShardError")
+        assert pairs == 8_000_000

@@ -38,6 +38,9 @@ class Stream:
         self.queue(through.set)
         return types.SimpleNamespace(synchronize=through.wait, through=through)
 
+    def synchronize(self):
+        self.record_event().synchronize()
+
     def wait_event(self, event):
         self.queue(event.through.wait)
 
@@ -132,6 +135,10 @@ class Driver:
         self._stream(stream).queue(wait)
 
     # What of PyTorch rooms use.
+
+    @property
+    def _C(self):
+        return types.SimpleNamespace(_cuda_getCurrentRawStream=lambda index: self.streams[index][0].cuda_stream)
 
     @property
     def cuda(self):
