@@ -36,7 +36,7 @@ class Transfer(NamedTuple):
     """An exchange that is begun and waited for later."""
 
     parts: Sequence[Any]
-    """An array to send to each process; of no cells to the process itself."""
+    """An array to send to each process; of no cells to the process itself, but where others write to rooms."""
     landing: Landing
     """Where they go, and where what comes goes."""
     begins: Sequence[int]

@@ -343,21 +343,22 @@ class PeerRoom:
     def send(self, slices: Sequence[Any], begins: Sequence[int], stream: Any) -> Message:
         """Sends a message on a stream.
 
-        `slices`: arrays for each process, without gaps, none for this one. `begins`: the bytes of its room where they
-        go."""
+        `slices`: arrays for each process, without gaps; what is for this one is copied to its own room. `begins`: the
+        bytes of its room where they go."""
         self._watch.begin()
         self._messages += 1
         handle = ctypes.c_void_p(stream.cuda_stream)
         with current(self._device.index):
             for other in self._others:
-                slice_ = slices[other]
-                if len(slice_):
-                    to = ctypes.c_uint64(self._memory.there[other] + begins[other])
-                    driver().call(
-                        "cuMemcpyAsync", to, ctypes.c_uint64(slice_.data_ptr()), ctypes.c_size_t(slice_.nbytes), handle
-                    )
+                self._copy(self._memory.there[other] + begins[other], slices[other], handle)
                 self._write(other, handle)
+            self._copy(self._memory.own + begins[self._process], slices[self._process], handle)
         return Message(self, self._messages, None if stream is self.stream() else stream.record_event())
+
+    def _copy(self, address: int, cells: Any, stream: ctypes.c_void_p) -> None:
+        if len(cells):
+            source, size = ctypes.c_uint64(cells.data_ptr()), ctypes.c_size_t(cells.nbytes)
+            driver().call("cuMemcpyAsync", ctypes.c_uint64(address), source, size, stream)
 
     def wait_for(self, number: int) -> None:
         """Makes the current stream wait for a message of each other process."""

@@ -100,13 +100,14 @@ def ask_all(
     *come, answers = landings(company, [*columns, like], layout.cells)
     coming = company.begin([
         Transfer(
-            [column[:count] for count in to_others], landing, [at] * processes,
-            _room(landing, layout.begins, layout.of_others), None,
+            [column] * processes if landing.begins else [column[:count] for count in to_others],
+            landing, [at] * processes, _room(landing, layout.begins, layout.of_others), None,
         )
         for column, landing in zip(columns, come)
     ])  # fmt: skip
     for column, landing in zip(columns, come):
-        landing.cells[at : at + own] = column
+        if not landing.begins:
+            landing.cells[at : at + own] = column
     for wait in coming:
         company.wait(wait)
     found, _ = company.agree(step, lambda report: local([landing.cells for landing in come]), retry=True)

@@ -180,10 +180,11 @@ class Two:
             room.enter(handles)
 
     def send(self, process, text=b"x" * 16):
-        """Sends to the other process what is to come at 256 in its room, and waits for what comes."""
+        """Sends to the other process what is to come at 256 in its room, and to its own at 512, and waits for what
+        comes."""
         room, stream = self.rooms[process], self.driver.streams[process][0]
-        slices = [cells_of(b"" if at == process else text) for at in range(2)]
-        room.send(slices, [256] * 2, stream).wait()
+        slices = [cells_of(text) for at in range(2)]
+        room.send(slices, [512 if at == process else 256 for at in range(2)], stream).wait()
         return slices  # which must live until they are sent
 
     def load_a_kernel(self, process):
@@ -238,6 +239,7 @@ def test_messages_come_also_in_rooms_made_anew(driver):
         assert [two.settled(at) for at in range(2)] == ["", ""] and len(sent) == 2
         for at in range(2):
             assert bytes(two.rooms[at].cells[256:272]) == bytes([65 + round_ + 1 - at]) * 16
+            assert bytes(two.rooms[at].cells[512:528]) == bytes([65 + round_ + at]) * 16
         for room in two.rooms:
             room.leave()
         handles = [room.make(1 << 22) for room in two.rooms]
