@@ -5,36 +5,19 @@
 #include <cmath>
 
 #include "tests/random/bits.hpp"
-#include "tests/random/case.hpp"
+#include "tests/random/text.hpp"
 
 namespace raydex::test {
 
 namespace {
-
-template <std::size_t N, class Enum>
-const char* word(const std::array<const char*, N>& words, Enum which) {
-  return words.at(static_cast<std::size_t>(which));
-}
-
-// Elements with spaces between them; equal neighbours once, with their number.
-template <class List, class Text>
-std::string listed(const List& all, Text&& text) {
-  std::string line;
-  for (std::size_t i = 0; i < all.size();) {
-    const std::size_t begin = i;
-    while (i < all.size() && all[i] == all[begin])
-      ++i;
-    line.append(" ").append(text(all[begin]));
-    if (i - begin > 1) line += fmt::format("*{}", i - begin);
-  }
-  return line.empty() ? " none" : line;
-}
 
 std::string with_rows(key_format format, const std::vector<cell>& cells, bool explicit_rows) {
   return listed(cells, [&](const cell& one) {
     return to_text(format, one) + (explicit_rows ? fmt::format("/{}", one.row) : "");
   });
 }
+
+}  // namespace
 
 std::string to_text(const char* what, const placing& lie) {
   if (lie == placing{}) return "";
@@ -48,6 +31,8 @@ std::string to_text(const fault& fails) {
                                     "operator new or CUDA call {} and all that follow fail"};
   return ", " + fmt::format(fmt::runtime(word(words, fails.of)), fails.at);
 }
+
+namespace {
 
 std::string question(const test_case& of, const step& one) {
   static constexpr std::array words{"first",   "count", "sum",     "sum of values", "rows",
@@ -103,6 +88,7 @@ std::string to_text(key_format format, const cell& of) {
 }
 
 std::string to_text(const test_case& of) {
+  if (of.joins) return to_text(of, *of.joins);
   static constexpr std::array row_words{"their positions", "uint32", "uint64"};
   std::string text = fmt::format("  {}", of.structure);
   for (const auto& [name, value] : of.options)

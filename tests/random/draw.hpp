@@ -11,7 +11,7 @@
 
 namespace raydex::test {
 
-// The structures that raydex lists for a backend.
+// The structures that raydex lists for a backend, and the joins.
 std::vector<std::string> structures_of(backend where);
 
 // The case of a seed. `only`: the structure, if it is not to be drawn.

@@ -58,7 +58,7 @@ class shrinker {
       shorten_lists();
       drop_options();
       simplify_parts();
-      simplify_values();
+      best_.joins ? simplify_tables() : simplify_values();
     } while (best_ != before && !is_over());
     return best_;
   }
@@ -96,6 +96,13 @@ class shrinker {
       shorten([i](test_case & of) -> auto& { return of.steps[i].ranges; });
       shorten([i](test_case & of) -> auto& { return of.steps[i].put; });
       shorten([i](test_case & of) -> auto& { return of.steps[i].erase; });
+    }
+    if (!best_.joins) return;
+    shorten([](test_case & of) -> auto& { return of.joins->questions; });
+    shorten([](test_case & of) -> auto& { return of.joins->build; });
+    for (std::size_t i = 0; i < best_.joins->questions.size(); ++i) {
+      shorten([i](test_case & of) -> auto& { return of.joins->questions[i].probes; });
+      shorten([i](test_case & of) -> auto& { return of.joins->questions[i].aggregates; });
     }
   }
 
@@ -136,6 +143,82 @@ class shrinker {
       attempt([&](test_case& of) { of.steps[i].points = true; });
       attempt([&](test_case& of) { of.steps[i].summed = key_type::uint32; });
       attempt([&](test_case& of) { of.steps[i].erase_pairs = false; });
+    }
+  }
+
+  // ---- joins
+
+  void simplify_tables() {
+    attempt([](test_case& of) { of.joins->hash_seed.reset(); });
+    attempt([](test_case& of) { of.joins->missing_equal = false; });
+    for (std::size_t i = best_.joins->by.size(); i-- > 0;) {
+      attempt([&](test_case& of) {
+        of.joins->by.erase(of.joins->by.begin() + static_cast<std::ptrdiff_t>(i));
+        for_each_row(of, [&](table_row& row) {
+          row.by.erase(row.by.begin() + static_cast<std::ptrdiff_t>(i));
+        });
+      });
+    }
+    for (std::size_t i = 0; i < best_.joins->questions.size(); ++i) {
+      const auto question = [i](test_case & of) -> auto& {
+        return of.joins->questions[i];
+      };
+      attempt([&](test_case& of) { question(of).fails = {}; });
+      attempt([&](test_case& of) { question(of).threads = 1; });
+      attempt([&](test_case& of) { question(of).part = 0; });
+      attempt([&](test_case& of) { question(of).wide = false; });
+      attempt([&](test_case& of) { question(of).kind = join_kind::inner; });
+    }
+    attempt([](test_case& of) {
+      for_each_row(of, [](table_row& row) { row.first.missing = row.second.missing = false; });
+    });
+    for (std::size_t i = 0; i < best_.joins->by.size(); ++i)
+      rank_cells([i](table_row & row) -> auto& { return row.by[i]; });
+    rank_values();
+  }
+
+  template <class F>
+  static void for_each_row(test_case& of, F&& f) {
+    for (table_row& row : of.joins->build)
+      f(row);
+    for (join_question& one : of.joins->questions)
+      for (table_row& row : one.probes)
+        f(row);
+  }
+  // Replaces different cells of a key by small ones.
+  template <class Cell>
+  void rank_cells(Cell&& cell_of) {
+    attempt([&](test_case& of) {
+      std::set<std::uint64_t> all;
+      for_each_row(of, [&](table_row& row) { all.insert(cell_of(row).bits); });
+      for_each_row(of, [&](table_row& row) {
+        auto& bits = cell_of(row).bits;
+        bits = static_cast<std::uint64_t>(std::distance(all.begin(), all.find(bits)));
+      });
+    });
+  }
+  // Replaces values by their ranks, if both columns have them in common.
+  void rank_values() {
+    if (best_.joins->second != best_.key) return;
+    const auto less = [&](std::uint64_t a, std::uint64_t b) {
+      return is_less(number_of(best_.key, a), number_of(best_.key, b));
+    };
+    for (const key_format format : {format_of<std::uint32_t>, best_.key}) {
+      attempt([&](test_case& of) {
+        std::set<std::uint64_t, decltype(less)> all(less);
+        const auto each = [&](auto&& f) {
+          for_each_row(of, [&](table_row& row) {
+            f(row.first);
+            f(row.second);
+          });
+        };
+        each([&](cell& one) { all.insert(one.bits); });
+        of.key = of.joins->second = format;
+        each([&](cell& one) {
+          const auto rank = std::distance(all.begin(), all.find(one.bits));
+          one.bits = bits_of(format, static_cast<std::uint64_t>(rank));
+        });
+      });
     }
   }
 

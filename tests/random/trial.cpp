@@ -14,7 +14,11 @@ place::place(const subject& tested, builder build) : tested_(tested), build_(std
 
 std::optional<std::string> try_case(const place& where, const test_case& tried) {
   try {
-    tried.minima ? try_minima(where, tried) : try_keys(where, tried);
+    if (tried.joins) {
+      try_joins(where, tried);
+    } else {
+      tried.minima ? try_minima(where, tried) : try_keys(where, tried);
+    }
     return std::nullopt;
   } catch (const disagreement& difference) {
     return difference.what();

@@ -68,7 +68,8 @@ void do_part(const std::string& name, Do&& part) {
 // What differed; nothing if all is right.
 std::optional<std::string> try_case(const place& where, const test_case& tried);
 
-// The two kinds of cases. Throw `disagreement`.
+// The kinds of cases. Throw `disagreement`.
+void try_joins(const place& where, const test_case& tried);
 void try_keys(const place& where, const test_case& tried);
 void try_minima(const place& where, const test_case& tried);
 
