@@ -18,9 +18,11 @@
 #include "raydex/hash_options.hpp"             // IWYU pragma: export
 #include "raydex/index.hpp"                    // IWYU pragma: export
 #include "raydex/interruptible.hpp"            // IWYU pragma: export
+#include "raydex/interval_coverage.hpp"        // IWYU pragma: export
 #include "raydex/join.hpp"                     // IWYU pragma: export
 #include "raydex/layout.hpp"                   // IWYU pragma: export
 #include "raydex/memory.hpp"                   // IWYU pragma: export
+#include "raydex/nearest_join.hpp"             // IWYU pragma: export
 #include "raydex/order_join.hpp"               // IWYU pragma: export
 #include "raydex/partition.hpp"                // IWYU pragma: export
 #include "raydex/pivot_tree.hpp"               // IWYU pragma: export

@@ -11,7 +11,9 @@
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
+#include "raydex/interval_coverage.hpp"
 #include "raydex/join.hpp"
+#include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/partition.hpp"
 #include "raydex/rmq.hpp"
@@ -19,6 +21,7 @@
 #include "src/interface/ascending_keys.hpp"
 #include "src/interface/internal.hpp"
 #include "src/interface/located_index.hpp"
+#include "src/interface/ordered_intervals.hpp"
 #include "src/interface/ordered_times.hpp"
 #include "src/interface/platform.hpp"
 
@@ -48,6 +51,14 @@ using inequality_join_builder = std::unique_ptr<inequality_join>(backend where, 
                                                                  const compared_column& first,
                                                                  const compared_column& second,
                                                                  const key_parts& by);
+using nearest_join_builder = std::unique_ptr<nearest_join>(backend where, const context& on,
+                                                           const column& lower, const column& upper,
+                                                           const key_parts& by);
+using interval_coverage_builder = std::unique_ptr<interval_coverage>(backend where,
+                                                                     const context& on,
+                                                                     const column& lower,
+                                                                     const column& upper,
+                                                                     const key_parts& by);
 using asof_join_builder = std::unique_ptr<asof_join>(backend where, const context& on,
                                                      const column& times, const key_parts& by);
 
@@ -87,6 +98,9 @@ struct operation_table {
   range_join_builder* build_range_join;
   interval_join_builder* build_interval_join;
   inequality_join_builder* build_inequality_join;
+  nearest_join_builder* build_nearest_join;
+  interval_coverage_builder* build_interval_coverage;
+  ordered_intervals_builder* order_intervals;
   asof_join_builder* build_asof_join;
   ordered_times_builder* order_times;
   window_join_builder* build_window_join;

@@ -68,6 +68,11 @@ class ranked_values {
     Executor::for_each(on, core::answer_integer_sum<RowId>{found, present_.data(), out}, probes);
   }
 
+  // Sums of the first integers, as many as a rank says, modulo 2^64.
+  const std::uint64_t* whole_sums() const { return whole_.data(); }
+  // Of their upper halves, with their signs; null unless they have 64 bits.
+  const std::uint64_t* upper_halves() const { return upper_halves_.data(); }
+
   // Of 8 bytes each.
   void sum(const context& on, const ranks& found, std::uint64_t probes, void* out) const {
     if (is_floating_) {

@@ -8,10 +8,9 @@
 #include <mutex>
 #include <optional>
 
-#include "raydex/core/joins/dominance.hpp"
 #include "raydex/order_join.hpp"
-#include "src/interface/dispatch.hpp"
 #include "src/operations/joins/dominance.hpp"
+#include "src/operations/joins/interval_validity.hpp"
 #include "src/operations/joins/slices.hpp"
 #include "src/operations/joins/value_order.hpp"
 
@@ -30,7 +29,7 @@ class built_interval_join final : public interval_join {
     buffer<std::uint64_t> empty(own_, 1);
     Executor::clear(own_, empty.data());
     {
-      const auto validity = validity_of_intervals(own_, lower, upper, by, empty.data());
+      const auto validity = validity_of_intervals<Executor>(own_, lower, upper, by, empty.data());
       // Orders need no rays.
       const std::array<ordered_column, 2> ends{{{lower}, {upper}}};
       orders_.emplace(own_, where == backend::optix ? backend::cuda : where, by, ends,
@@ -52,24 +51,6 @@ class built_interval_join final : public interval_join {
   static constexpr std::size_t from_lower = 0;  // the order of lower ends
   static constexpr std::size_t from_upper = 1;  // that of upper ends
 
-  // Which intervals are valid, and whether the ends of one are equal.
-  static buffer<std::uint8_t> validity_of_intervals(const context& on, const column& lower,
-                                                    const column& upper, const key_parts& by,
-                                                    std::uint64_t* empty) {
-    buffer<std::uint8_t> bits(on, (lower.size + 7) / 8);
-    dispatch_key(lower.format, [&]<class Key>() {
-      Executor::for_each(on,
-                         core::put_interval_validity<Key>{{cells_of(lower)},
-                                                          {cells_of(upper)},
-                                                          composite_of(by, false),
-                                                          lower.size,
-                                                          bits.data(),
-                                                          empty},
-                         bits.size());
-    });
-    return bits;
-  }
-
   std::unique_ptr<joined> do_match(const context& on, const column& lower, const column* upper,
                                    const key_parts& by, std::optional<interval_relation> how,
                                    join_kind kind) const override {
@@ -77,7 +58,7 @@ class built_interval_join final : public interval_join {
     buffer<std::uint8_t> validity;
     if (upper != nullptr) {
       Executor::clear(on, empty.data());
-      validity = validity_of_intervals(on, lower, *upper, by, empty.data());
+      validity = validity_of_intervals<Executor>(on, lower, *upper, by, empty.data());
     } else {
       validity = validity_beside<Executor>(on, lower, nullptr, by);
     }

@@ -31,9 +31,9 @@ class dominance {
     tree_.size = places.size();
     {
       buffer<RowId> rank_of_row(own, table_rows);
-      Executor::for_each(own, core::put_inverse<RowId>{rows_by_rank_, rank_of_row.data()},
+      Executor::for_each(own, core::put_permuted<RowId>{rows_by_rank_, nullptr, rank_of_row.data()},
                          tree_.size);
-      Executor::for_each(own, core::put_ranks<RowId>{rows, rank_of_row.data(), ranks_.data()},
+      Executor::for_each(own, core::put_permuted<RowId>{rows, rank_of_row.data(), ranks_.data()},
                          tree_.size);
     }
     tree_.ranks = ranks_.data();
@@ -101,7 +101,7 @@ class dominance {
     buffer<std::uint64_t> ends(own, lists);
     {
       buffer<RowId> place_of_rank(own, size);
-      Executor::for_each(own, core::put_inverse<RowId>{tree_.ranks, place_of_rank.data()}, size);
+      Executor::for_each(own, core::put_permuted<RowId>{tree_.ranks, nullptr, place_of_rank.data()}, size);
       tree_type by_rank{};
       by_rank.ranks = place_of_rank.data();
       by_rank.size = size;
@@ -123,9 +123,9 @@ class dominance {
       tiles.template write<core::dominated_writer<RowId, RowId>>(
           own, probes, core::row_slice<RowId>{0, rows, numbers.data(), listed_rows.data()});
       buffer<RowId> rank_of_row(own, table_rows_);
-      Executor::for_each(own, core::put_inverse<RowId>{rows_by_rank_, rank_of_row.data()}, size);
+      Executor::for_each(own, core::put_permuted<RowId>{rows_by_rank_, nullptr, rank_of_row.data()}, size);
       Executor::for_each(
-          own, core::put_ranks<RowId>{listed_rows.data(), rank_of_row.data(), listed_ranks.data()},
+          own, core::put_permuted<RowId>{listed_rows.data(), rank_of_row.data(), listed_ranks.data()},
           rows);
     }
     Executor::synchronise(own);
@@ -144,7 +144,7 @@ class dominance {
     buffer<RowId> places(own, size);
     buffer<RowId> next(own, size);
     buffer<std::uint64_t> ones(own, words);
-    Executor::for_each(own, core::put_inverse<RowId>{tree_.ranks, places.data()}, size);
+    Executor::for_each(own, core::put_permuted<RowId>{tree_.ranks, nullptr, places.data()}, size);
     for (unsigned level = 0; level < levels; ++level) {
       using put_bits = core::put_level_bits<RowId>;
       core::ranked_bits<RowId>* const own_words = all.data() + level * words;

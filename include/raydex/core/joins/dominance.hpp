@@ -19,25 +19,20 @@
 
 namespace raydex::core {
 
-/// Writes where each number of a permutation is.
+/// Writes where each number of a permutation is, or what belongs to the number at each place.
 template <class Rank>
-struct put_inverse {
+struct put_permuted {
   const Rank* numbers;  ///< the permutation
-  Rank* out;            ///< a place a number
+  const Rank* of;       ///< what belongs to each number; null: its place is asked for
+  Rank* out;            ///< by place; by number where places are asked for
   /// Writes that of one place.
   RAYDEX_HD void operator()(std::uint64_t place) const {
-    out[numbers[place]] = static_cast<Rank>(place);
+    if (of != nullptr) {
+      out[place] = of[numbers[place]];
+    } else {
+      out[numbers[place]] = static_cast<Rank>(place);
+    }
   }
-};
-
-/// Writes, at each place, the rank of the row there.
-template <class Rank>
-struct put_ranks {
-  const Rank* rows;         ///< by place
-  const Rank* rank_of_row;  ///< by row
-  Rank* out;                ///< by place
-  /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t place) const { out[place] = rank_of_row[rows[place]]; }
 };
 
 /// Visits the rows of a block whose flags are set, up to number `count` - 1, and has a thread take
