@@ -36,11 +36,12 @@ void add_cell(csv_lines& lines, const host_strings& cells, std::uint64_t row) {
 
 }  // namespace
 
-row_number_writer::row_number_writer(output_file& file, std::uint64_t size, bool pairs)
-    : file_(file), pairs_(pairs), is_csv_(is_csv_output(file.path())) {
+row_number_writer::row_number_writer(output_file& file, std::uint64_t size, bool pairs,
+                                     std::optional<key_format> distance)
+    : file_(file), pairs_(pairs), is_csv_(is_csv_output(file.path())), distance_(distance) {
   if (is_csv_) {
     csv_lines header(file);
-    header.add("{}\n", pairs ? "probe,build" : "probe");
+    header.add("{}\n", distance ? "probe,build,distance" : pairs ? "probe,build" : "probe");
     header.flush();
   } else if (pairs) {
     begin_npy(file, format_of<std::uint64_t>, std::array{size, std::uint64_t{2}});
@@ -50,13 +51,19 @@ row_number_writer::row_number_writer(output_file& file, std::uint64_t size, bool
 }
 
 void row_number_writer::write(std::span<const std::uint64_t> probe_rows,
-                              std::span<const std::uint64_t> build_rows) {
+                              std::span<const std::uint64_t> build_rows,
+                              std::span<const std::uint64_t> distances) {
   if (is_csv_) {
     csv_lines lines(file_);
     for (std::size_t i = 0; i < probe_rows.size(); ++i) {
       if (probe_rows[i] != no_row) lines.add("{}", probe_rows[i]);
       if (pairs_) lines.add(",");
       if (pairs_ && build_rows[i] != no_row) lines.add("{}", build_rows[i]);
+      if (distance_) lines.add(",");
+      if (distance_ && build_rows[i] != no_row) {
+        for_each_cell(*distance_, std::as_bytes(distances.subspan(i, 1)),
+                      [&](auto number) { lines.add("{}", number); });
+      }
       lines.add("\n");
     }
     return lines.flush();

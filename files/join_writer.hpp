@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,19 +15,24 @@
 namespace raydex::io {
 
 // Writes row numbers: as .npy an n x 2 array of probe and build rows, as CSV the columns
-// `probe,build`, where no row is an empty field; or without build rows one column.
+// `probe,build`, where no row is an empty field; or without build rows one column. As CSV also
+// distances of these rows, if there are any.
 class row_number_writer {
  public:
   // `size`: how many rows the join has. `pairs`: whether they have build rows.
-  row_number_writer(output_file& file, std::uint64_t size, bool pairs);
+  // `distance`: the format of distances, of 8 bytes.
+  row_number_writer(output_file& file, std::uint64_t size, bool pairs,
+                    std::optional<key_format> distance = std::nullopt);
 
   // Appends rows; `not_found<std::uint64_t>` is no row.
-  void write(std::span<const std::uint64_t> probe_rows, std::span<const std::uint64_t> build_rows);
+  void write(std::span<const std::uint64_t> probe_rows, std::span<const std::uint64_t> build_rows,
+             std::span<const std::uint64_t> distances = {});
 
  private:
   output_file& file_;
   bool pairs_;
   bool is_csv_;
+  std::optional<key_format> distance_;
 };
 
 // A column of one table of a join, and its name in the output.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -12,10 +13,12 @@
 #include <string>
 
 #include "apps/cli/build_arguments.hpp"
+#include "apps/cli/join_answers.hpp"
 #include "apps/cli/join_arguments.hpp"
 #include "apps/cli/joining.hpp"
 #include "apps/cli/report.hpp"
 #include "files/backend_choice.hpp"
+#include "files/column_writer.hpp"
 #include "files/join_writer.hpp"
 #include "files/known_words.hpp"
 #include "files/output_file.hpp"
@@ -38,19 +41,68 @@ std::string formats_of(const std::vector<io::host_key_part>& key) {
   return names;
 }
 
+// The format of the distances that are written beside rows, if there are any.
+std::optional<key_format> distance_format(const join_request& asked, const join_inputs& in) {
+  if (asked.method != join_method::nearest) return std::nullopt;
+  const key_type type = std::get<io::host_column>(in.build.front()).format.type;
+  return type == key_type::float32 || type == key_type::float64 ? format_of<double>
+                                                                : format_of<std::uint64_t>;
+}
+
 // Writes the rows of a join, or what stands in them; returns the milliseconds that it takes.
 double write(io::output_file& file, joining& rows, const join_request& asked, const join_inputs& in,
              progress& bar) {
   const auto start = std::chrono::steady_clock::now();
   if (in.columns.empty()) {
-    io::row_number_writer writer(file, rows.size(), asked.has_build_rows());
-    rows.rows(bar, [&](auto probe_rows, auto build_rows) { writer.write(probe_rows, build_rows); });
+    io::row_number_writer writer(file, rows.size(), asked.has_build_rows(),
+                                 distance_format(asked, in));
+    std::span<const std::uint64_t> distances = rows.distances();
+    rows.rows(bar, [&](auto probe_rows, auto build_rows) {
+      const std::size_t some = std::min(probe_rows.size(), distances.size());
+      writer.write(probe_rows, build_rows, distances.first(some));
+      distances = distances.subspan(some);
+    });
   } else {
     io::joined_row_writer writer(file, in.columns);
     rows.rows(bar, [&](auto probe_rows, auto build_rows) { writer.write(probe_rows, build_rows); });
   }
   const auto end = std::chrono::steady_clock::now();
   return std::chrono::duration<double, std::milli>(end - start).count();
+}
+
+// What a report says of a join, whose rows and table that is indexed the caller tells.
+join_asked facts_of(const join_arguments& given, const join_request& asked, const join_inputs& in) {
+  join_asked facts{.kind = given.kind,
+                   .side = "build",
+                   .key = formats_of(in.build),
+                   .build_rows = in.build_rows(),
+                   .probe_rows = in.probe_rows()};
+  if (!in.build_by.empty()) facts.key = formats_of(in.build_by) + "," + facts.key;
+  if (asked.may_have_none()) facts.no_match = not_found<std::uint64_t>;
+  return facts;
+}
+
+// Writes a number of each probe row.
+void run_answers(const join_arguments& given, const join_request& asked, const join_inputs& in,
+                 const session& on, outputs& files, progress& bar) {
+  bar.phase("build");
+  join_answers answers(on, asked, in);
+  bar.phase("match", in.probe_rows());
+  answers.match(bar);
+  const std::string usual = asked.method == join_method::coverage ? "coverage" : "sum";
+  const auto start = std::chrono::steady_clock::now();
+  io::column_writer(files.answers(), given.aggregate.empty() ? usual : given.aggregate,
+                    answers.format(), in.probe_rows(), answers.none())
+      .write(answers.cells());
+  const auto end = std::chrono::steady_clock::now();
+  files.commit([&] {
+    join_asked facts = facts_of(given, asked, in);
+    facts.rows = in.probe_rows();
+    facts.no_match = answers.none();
+    join_costs costs = answers.costs();
+    costs.write_ms = std::chrono::duration<double, std::milli>(end - start).count();
+    return report(on, answers.info(), facts, costs);
+  });
 }
 
 void run(const join_arguments& given) {
@@ -63,6 +115,7 @@ void run(const join_arguments& given) {
 
   bar.phase("read");
   const join_inputs in = read(asked, given.columns);
+  if (asked.has_answers()) return run_answers(given, asked, in, on, files, bar);
 
   bar.phase("build");
   joining rows(on, asked, in);
@@ -74,14 +127,9 @@ void run(const join_arguments& given) {
   bar.phase("write", rows.size());
   const double write_ms = write(files.answers(), rows, asked, in, bar);
   files.commit([&] {
-    join_asked facts{.kind = given.kind,
-                     .side = probe_is_indexed ? "probe" : "build",
-                     .key = formats_of(in.build),
-                     .build_rows = in.build_rows(),
-                     .probe_rows = in.probe_rows(),
-                     .rows = rows.size()};
-    if (!in.build_by.empty()) facts.key = formats_of(in.build_by) + "," + facts.key;
-    if (asked.may_have_none()) facts.no_match = not_found<std::uint64_t>;
+    join_asked facts = facts_of(given, asked, in);
+    if (probe_is_indexed) facts.side = "probe";
+    facts.rows = rows.size();
     join_costs costs = rows.costs();
     costs.write_ms = write_ms - costs.rows_ms;
     return report(on, rows.info(), facts, costs);
@@ -114,7 +162,8 @@ void add_join_command(CLI::App& app) {
       "For inner, left, right, full, semi and anti: a missing value equals another one");
   command
       ->add_option("--direction", given->direction,
-                   "For asof: where the closest time is looked for [backward]")
+                   "For asof: where the closest time is looked for [backward]; for nearest: on "
+                   "which side [nearest: both]")
       ->type_name(direction_names);
   command->add_option("--tolerance", given->tolerance, "For asof: the largest distance of times")
       ->type_name("DISTANCE");
@@ -130,12 +179,25 @@ void add_join_command(CLI::App& app) {
            "For intervals: the upper ends of those whose lower ends are --probe");
   command
       ->add_option("--closed", given->closed,
-                   "For intervals: which ends belong to them, on both sides [both]")
+                   "For intervals, on both sides, and window: which ends belong to them [both]")
       ->type_name(closed_names);
   command
-      ->add_option("--how", given->how,
-                   "For kinds by order but asof: which rows are written [inner]")
+      ->add_option(
+          "--how", given->how,
+          "For kinds by order but asof, nearest, coverage and window: which rows are written "
+          "[inner]")
       ->type_name(how_names);
+  command->add_option("--count", given->count, "For nearest: how many for each probe row [1]")
+      ->type_name("COUNT");
+  command->add_flag("--no-overlaps", given->no_overlaps,
+                    "For nearest: leave intervals out that overlap or touch");
+  command->add_option("--before", given->before, "For window: how far it reaches back [0]")
+      ->type_name("DISTANCE");
+  command->add_option("--after", given->after, "For window: how far it reaches on [0]")
+      ->type_name("DISTANCE");
+  command->add_option("--aggregate", given->aggregate, "For window: what is written [sum]")
+      ->type_name(aggregate_names);
+  add_file(*command, "--values", given->values, "For window: the values of build rows");
   explain(
       *command,
       "A key has up to 16 columns, separated by commas; of one table the others follow by name:\n"
@@ -164,6 +226,12 @@ void add_join_command(CLI::App& app) {
       "            round\n"
       "  less, less_equal, greater, greater_equal  pairs whose build key compares so with the\n"
       "            probe's; two of them, as less,greater_equal, of two columns each\n"
+      "  nearest   each probe interval and the --count nearest build intervals, or no build row;\n"
+      "            in CSV with their distance, which is 0 for those that overlap or touch\n"
+      "  coverage  a number a probe interval: the summed length of what build intervals share\n"
+      "            with it\n"
+      "  window    a number a probe row: the --aggregate of --values of the build rows whose keys\n"
+      "            are from --before before its own to --after after it\n"
       "From asof on kinds are by order: with --build-by and --probe-by, of rows whose keys are "
       "equal.\n"
       "\n"
@@ -191,7 +259,11 @@ void add_join_command(CLI::App& app) {
       "  raydex join --build genes.csv:start --build-upper genes.csv:end --build-by "
       "genes.csv:chrom \\\n"
       "      --probe reads.csv:start --probe-upper reads.csv:end --probe-by reads.csv:chrom \\\n"
-      "      --kind overlaps --closed left --out pairs.npy");
+      "      --kind overlaps --closed left --out pairs.npy\n"
+      "  raydex join --build quotes.csv:time --values quotes.csv:size --build-by quotes.csv:symbol "
+      "\\\n"
+      "      --probe trades.csv:time --probe-by trades.csv:symbol --kind window --before 5min \\\n"
+      "      --aggregate mean --out means.csv");
   command->callback([given] { run(*given); });
 }
 

@@ -68,7 +68,10 @@ kind_word parse_join_kind(const std::string& name) {
       {"less", join_method::compared, join_kind::inner, comparison::less},
       {"less_equal", join_method::compared, join_kind::inner, comparison::less_equal},
       {"greater", join_method::compared, join_kind::inner, comparison::greater},
-      {"greater_equal", join_method::compared, join_kind::inner, comparison::greater_equal}};
+      {"greater_equal", join_method::compared, join_kind::inner, comparison::greater_equal},
+      {"nearest", join_method::nearest},
+      {"coverage", join_method::coverage},
+      {"window", join_method::window}};
   std::vector<std::string> words;
   for (const kind_word& one : known) {
     if (one.word == name) return one;
@@ -143,35 +146,58 @@ void check_combination(const join_arguments& given, join_method method) {
   const auto check = [&](bool is_given, join_method goes, const char* option, const char* kinds) {
     check_goes_with(is_given, method == goes, option, kinds, given.kind);
   };
-  check(!given.direction.empty(), join_method::asof, "--direction", "asof");
+  check_goes_with(!given.direction.empty(),
+                  method == join_method::asof || method == join_method::nearest, "--direction",
+                  "asof or nearest", given.kind);
   check(!given.tolerance.empty(), join_method::asof, "--tolerance", "asof");
   check(given.strict, join_method::asof, "--strict", "asof");
   check(!given.distance.empty(), join_method::band, "--distance", "band");
-  check(!given.probe_upper.empty(), join_method::intervals, "--probe-upper",
-        "overlaps, within or encloses");
+  for (const auto& [is_given, option] :
+       {std::pair(!given.before.empty(), "--before"), std::pair(!given.after.empty(), "--after"),
+        std::pair(!given.aggregate.empty(), "--aggregate"),
+        std::pair(!given.values.empty(), "--values")})
+    check(is_given, join_method::window, option, "window");
+  check(!given.count.empty(), join_method::nearest, "--count", "nearest");
+  check(given.no_overlaps, join_method::nearest, "--no-overlaps", "nearest");
+  const bool has_both = method == join_method::intervals || method == join_method::nearest ||
+                        method == join_method::coverage;
+  check_goes_with(!given.probe_upper.empty(), has_both, "--probe-upper",
+                  "overlaps, within, encloses, nearest or coverage", given.kind);
   const bool is_by_order = method != join_method::equal;
-  const bool has_rows = is_by_order && method != join_method::asof;
-  const bool has_intervals = method == join_method::contains || method == join_method::intervals;
+  const bool has_answers = method == join_method::coverage || method == join_method::window;
+  const bool has_rows =
+      is_by_order && !has_answers && method != join_method::asof && method != join_method::nearest;
+  const bool is_of_intervals = method == join_method::contains || method == join_method::intervals;
+  const bool has_intervals = is_of_intervals || has_both;
   const auto check_if = [&](const std::string& value, bool goes, const char* option,
                             const char* kinds) {
     check_goes_with(!value.empty(), goes, option, kinds, given.kind);
   };
   check_if(given.build_by, is_by_order, "--build-by", "asof and others by order");
   check_if(given.probe_by, is_by_order, "--probe-by", "asof and others by order");
-  check_if(given.how, has_rows, "--how", "band and others by order but asof");
+  check_if(given.how, has_rows, "--how",
+           "band and others by order but asof, nearest, coverage and window");
   check_if(given.build_upper, has_intervals, "--build-upper",
-           "contains, overlaps, within or encloses");
-  check_if(given.closed, has_intervals, "--closed", "contains, overlaps, within or encloses");
+           "contains, overlaps, within, encloses, nearest or coverage");
+  check_if(given.closed, is_of_intervals || method == join_method::window, "--closed",
+           "contains, overlaps, within, encloses or window");
+  check_goes_with(!given.columns.empty(), !has_answers, "--columns", "that writes rows",
+                  given.kind);
+  if (method == join_method::window && given.before.empty() && given.after.empty())
+    throw invalid_argument("--kind window needs --before, --after, or both");
+  check_needed(method == join_method::window && given.aggregate != "count", given.values,
+               "--values, unless --aggregate is count", given.kind);
   check(given.missing_equal, join_method::equal, "--missing-equal",
         "inner, left, right, full, semi or anti");
   check_needed(method == join_method::band, given.distance, "--distance", given.kind);
   check_needed(has_intervals, given.build_upper, "--build-upper", given.kind);
-  check_needed(method == join_method::intervals, given.probe_upper, "--probe-upper", given.kind);
+  check_needed(has_both, given.probe_upper, "--probe-upper", given.kind);
   if (given.build_by.empty() != given.probe_by.empty())
     throw invalid_argument("--build-by and --probe-by go together: keys of both tables");
   // These are built over structures of their own.
   const bool has_own = method == join_method::asof || has_intervals ||
-                       method == join_method::compared2 || !given.build_by.empty();
+                       method == join_method::compared2 || method == join_method::window ||
+                       !given.build_by.empty();
   if (has_own && (given.structure != "auto" || !given.options.empty())) {
     throw invalid_argument(
         fmt::format("{} does not go with --kind {}{}, which has a structure of its own",
@@ -234,6 +260,27 @@ join_request parse_join(const join_arguments& given) {
   if (!given.direction.empty())
     asked.asof.direction = parse_word<asof_direction>("direction", given.direction,
                                                       {"backward", "forward", "nearest"});
+  if (kind.method == join_method::nearest) {
+    const bool both = given.direction.empty();
+    asked.nearest.before = both || asked.asof.direction != asof_direction::forward;
+    asked.nearest.after = both || asked.asof.direction != asof_direction::backward;
+    asked.nearest.overlaps = !given.no_overlaps;
+    if (!given.count.empty() &&
+        (!io::parse_number(given.count, asked.nearest.count) || asked.nearest.count == 0)) {
+      throw invalid_argument(
+          fmt::format("--count: {} is not a number of at least 1", io::in_quotes(given.count)));
+    }
+  }
+  if (!given.before.empty())
+    asked.window.before = parse_distance("--before", given.before, asked.duration);
+  if (!given.after.empty())
+    asked.window.after = parse_distance("--after", given.after, asked.duration);
+  if (!given.aggregate.empty()) {
+    asked.aggregate = parse_word<window_aggregate>(
+        "aggregate", given.aggregate,
+        {"sum", "mean", "count", "min", "max", "first", "last", "argmin", "argmax"});
+  }
+  asked.values = given.values;
   if (given.strict) asked.asof.which = closeness::strict;
   if (!given.tolerance.empty())
     asked.asof.tolerance = parse_distance("--tolerance", given.tolerance, asked.duration);
@@ -246,6 +293,7 @@ join_request parse_join(const join_arguments& given) {
   if (!given.closed.empty()) {
     asked.closed =
         parse_word<closed_ends>("closed", given.closed, {"both", "left", "right", "neither"});
+    asked.window.closed = asked.closed;
   }
   if (!given.how.empty()) {
     io::check_word("how", given.how, std::vector<std::string>{"inner", "left", "semi", "anti"});
@@ -268,6 +316,7 @@ std::vector<std::string> join_request::table(bool of_build) const {
   names.insert(names.end(), by.begin(), by.end());
   const std::string& upper = of_build ? build_upper : probe_upper;
   if (!upper.empty()) names.push_back(upper);
+  if (of_build && !values.empty()) names.push_back(values);
   return names;
 }
 
@@ -283,6 +332,7 @@ std::vector<io::file_argument> join_request::inputs() const {
   add("--probe-by", probe_by);
   files.push_back({"--build-upper", build_upper});
   files.push_back({"--probe-upper", probe_upper});
+  files.push_back({"--values", values});
   return files;
 }
 

@@ -146,11 +146,13 @@ void check_duration(const join_request& asked, const io::host_key_part& build) {
 void check_rows(const char* table, const std::vector<std::string>& names,
                 const std::vector<io::host_key_part>& keys,
                 const std::vector<io::host_key_part>& by,
-                const std::vector<io::host_key_part>& upper) {
+                const std::vector<io::host_key_part>& upper,
+                const io::host_column* values = nullptr) {
   std::vector<std::uint64_t> rows;
   for (const std::vector<io::host_key_part>* parts : {&keys, &by, &upper})
     for (const io::host_key_part& part : *parts)
       rows.push_back(io::size_of(part));
+  if (values != nullptr) rows.push_back(values->view().size);
   check_rows(table, names, rows);
 }
 
@@ -167,6 +169,13 @@ void make_ends_alike(const join_request& asked, join_inputs& in) {
 }
 
 }  // namespace
+
+key_parts views_of(const std::vector<io::host_key_part>& parts) {
+  key_parts views;
+  for (const io::host_key_part& part : parts)
+    views.push_back(io::view_of(part));
+  return views;
+}
 
 join_inputs read(const join_request& asked, const std::string& columns) {
   join_inputs in;
@@ -197,11 +206,13 @@ join_inputs read(const join_request& asked, const std::string& columns) {
   add(asked.probe_by, in.probe_by);
   if (!asked.build_upper.empty()) add_column(asked.build_upper, in.build_upper);
   if (!asked.probe_upper.empty()) add_column(asked.probe_upper, in.probe_upper);
+  if (!asked.values.empty()) reading.add(asked.values, in.values.emplace());
   if (!columns.empty()) in.columns = add_columns(reading, asked, columns);
   reading.read();
 
   check_duration(asked, in.build.front());
-  check_rows("build", asked.table(true), in.build, in.build_by, in.build_upper);
+  check_rows("build", asked.table(true), in.build, in.build_by, in.build_upper,
+             in.values ? &*in.values : nullptr);
   check_rows("probe", asked.table(false), in.probe, in.probe_by, in.probe_upper);
   for (std::size_t i = 0; i < asked.build.size() && in.build_upper.empty(); ++i) {
     make_alike({"probe keys", asked.probe[i], in.probe[i]},

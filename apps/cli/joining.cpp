@@ -20,18 +20,6 @@ namespace {
 // Rows of the join that are in the backend's memory at a time.
 constexpr std::uint64_t stretch_size = std::uint64_t{1} << 22;
 
-key_parts views_of(const std::vector<io::host_key_part>& parts) {
-  key_parts views;
-  for (const io::host_key_part& part : parts)
-    views.push_back(io::view_of(part));
-  return views;
-}
-
-// The first column, which is of no strings.
-column first_column(const key_parts& key) {
-  return std::get<column>(key.front());
-}
-
 join_side side_of(const join_request& asked, const join_inputs& in) {
   if (asked.side) return *asked.side;
   return in.probe_rows() < in.build_rows() ? join_side::probe : join_side::build;
@@ -56,7 +44,8 @@ joining::joining(const session& on, const join_request& asked, const join_inputs
   costs_.build_ms = io::wall_milliseconds(on, [&] { build(); });
   costs_.build_peak_bytes = build_memory_.peak();
   // Hashed keys are compared with the columns later, and as-of joins read their times.
-  const bool is_read = closest_ || (equal_ && equal_->info().keys == key_comparison::hashed);
+  const bool is_read =
+      closest_ || nearest_ || (equal_ && equal_->info().keys == key_comparison::hashed);
   if (!is_read) key_.reset();
 }
 
@@ -75,6 +64,11 @@ void joining::build() {
                                        first_column(upper.view()), by, asked_.closed);
       return;
     }
+    case join_method::nearest:
+      upper_.emplace(on_, views_of(in_.build_upper));
+      nearest_ =
+          build_nearest_join(where, builds_, first_column(key), first_column(upper_->view()), by);
+      return;
     case join_method::compared2:
       inequalities_ = build_inequality_join(where, builds_, {first_column(key), asked_.how},
                                             {std::get<column>(key.back()), asked_.second}, by);
@@ -90,6 +84,7 @@ void joining::build() {
 
 const join_info& joining::info() const {
   if (closest_) return closest_->info();
+  if (nearest_) return nearest_->info();
   if (ranges_) return ranges_->info();
   if (inequalities_) return inequalities_->info();
   return intervals_ ? intervals_->info() : equal_->info();
@@ -142,6 +137,7 @@ std::unique_ptr<joined> joining::match_batch(std::uint64_t first, std::uint64_t 
 
 void joining::match(progress& bar) {
   if (closest_) return match_closest(bar);
+  if (nearest_) return match_nearest(bar);
   const std::uint64_t probes = side_ == join_side::probe ? in_.build_rows() : in_.probe_rows();
   for_each_batch(probes, bar, [&](std::uint64_t first, std::uint64_t count) {
     found_.push_back(match_batch(first, count, asked_.kind));
@@ -197,8 +193,37 @@ void joining::match_closest(progress& bar) {
   });
 }
 
+void joining::match_nearest(progress& bar) {
+  const std::uint64_t each = asked_.nearest.count;
+  const key_type type = std::get<io::host_column>(in_.build.front()).format.type;
+  const bool is_floating = type == key_type::float32 || type == key_type::float64;
+  for_each_batch(in_.probe_rows(), bar, [&](std::uint64_t first, std::uint64_t count) {
+    const placed_key lower(on_, slice(probe_, first, count));
+    const placed_key upper(on_, slice(probe_upper_, first, count));
+    const placed_key by(on_, slice(probe_by_, first, count));
+    buffer<std::uint64_t> rows(on_, count * each);
+    buffer<std::uint64_t> distances(on_, rows.size());
+    costs_.match_ms += io::wall_milliseconds(on_, [&] {
+      const auto match = [&]<class Distance>(Distance* out) {
+        nearest_->match(lookups_, first_column(lower.view()), first_column(upper.view()), by.view(),
+                        asked_.nearest, row_id_span(rows), std::span(out, distances.size()));
+      };
+      is_floating ? match(reinterpret_cast<double*>(distances.data())) : match(distances.data());
+    });
+    const std::vector<std::uint64_t> found = on_.download(rows);
+    const std::vector<std::uint64_t> apart = on_.download(distances);
+    for (std::uint64_t i = 0; i < found.size(); ++i) {
+      if (i % each != 0 && found[i] == not_found<std::uint64_t>) continue;
+      closest_probes_.push_back(first + i / each);
+      closest_rows_.push_back(found[i]);
+      distances_.push_back(apart[i]);
+    }
+  });
+  size_ = closest_rows_.size();
+}
+
 void joining::rows(progress& bar, const row_taker& take) {
-  if (closest_) return closest_rows(bar, take);
+  if (closest_ || nearest_) return closest_rows(bar, take);
   std::uint64_t first_probe = 0;
   for (const std::unique_ptr<joined>& found : found_) {
     rows_of(*found, first_probe, bar, take);
@@ -244,7 +269,12 @@ void joining::closest_rows(progress& bar, const row_taker& take) const {
   for (std::uint64_t first = 0; first < size_; first += stretch_size) {
     const std::uint64_t count = std::min(stretch_size, size_ - first);
     std::vector<std::uint64_t> probe_rows(count);
-    std::iota(probe_rows.begin(), probe_rows.end(), first);
+    if (nearest_) {
+      std::copy_n(closest_probes_.begin() + static_cast<std::ptrdiff_t>(first), count,
+                  probe_rows.begin());
+    } else {
+      std::iota(probe_rows.begin(), probe_rows.end(), first);
+    }
     take(probe_rows, std::span(closest_rows_).subspan(first, count));
     bar.advance(count);
   }

@@ -15,6 +15,7 @@
 #include "apps/cli/report.hpp"
 #include "files/progress.hpp"
 #include "raydex/join.hpp"
+#include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/session.hpp"
 
@@ -37,6 +38,10 @@ class joining {
   // Hands all rows out.
   void rows(progress& bar, const row_taker& take);
 
+  // How far apart the intervals of each row are, uint64 or bits of doubles; of `nearest` alone, and
+  // the largest number or NaN without a build row.
+  std::span<const std::uint64_t> distances() const noexcept { return distances_; }
+
   // What the indexed side is.
   const join_info& info() const;
   // Which table is indexed.
@@ -50,6 +55,7 @@ class joining {
   join_kind without_unmatched() const;
   void keep_unmatched(const joined& found);
   void match_closest(progress& bar);
+  void match_nearest(progress& bar);
   void closest_rows(progress& bar, const row_taker& take) const;
   void rows_of(const joined& found, std::uint64_t first_probe, progress& bar,
                const row_taker& take);
@@ -65,16 +71,18 @@ class joining {
   context lookups_;
   join_costs costs_;
   key_parts probe_, probe_upper_, probe_by_;  // on the host: of the side that is looked up
-  std::optional<placed_key> key_, by_;
+  std::optional<placed_key> key_, by_, upper_;
   std::unique_ptr<join> equal_;
   std::unique_ptr<range_join> ranges_;
   std::unique_ptr<interval_join> intervals_;
   std::unique_ptr<inequality_join> inequalities_;
   std::unique_ptr<asof_join> closest_;
+  std::unique_ptr<nearest_join> nearest_;
   // What was found, for each batch of probes.
   std::vector<std::unique_ptr<joined>> found_;
   std::vector<std::uint64_t> unmatched_;     // build rows without a match in any batch, ascending
-  std::vector<std::uint64_t> closest_rows_;  // a build row a probe
+  std::vector<std::uint64_t> closest_rows_;  // a build row a probe, or, of `nearest`, several
+  std::vector<std::uint64_t> closest_probes_, distances_;  // beside these
   std::uint64_t size_ = 0;
 };
 

@@ -156,4 +156,5 @@ NB_MODULE(_raydex, module) {
   bind_minima(module);
   bind_partitions(module);
   bind_windows(module);
+  bind_nearest(module);
 }

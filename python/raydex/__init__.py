@@ -43,6 +43,7 @@ from raydex._joined import Joined, JoinRows
 from raydex._joins import join
 from raydex._merging import merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq
+from raydex._nearest import NearestRows, interval_coverage, join_nearest
 from raydex._order_joins import join_asof, join_intervals, join_range, join_where
 from raydex._searching import isin, searchsorted
 from raydex._structures import Option, Structure, structures
@@ -64,6 +65,7 @@ __all__ = [
     "JoinRows",
     "Joined",
     "Matches",
+    "NearestRows",
     "OptixError",
     "Option",
     "OutOfMemory",
@@ -75,10 +77,12 @@ __all__ = [
     "Unsupported",
     "aggregate",
     "build",
+    "interval_coverage",
     "isin",
     "join",
     "join_asof",
     "join_intervals",
+    "join_nearest",
     "join_range",
     "join_where",
     "join_window",

@@ -32,7 +32,8 @@ import numpy.typing as npt
 
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import PANDAS, Frames, Rows, check_columns, frames_of
-from raydex._order_joins import join_asof, join_intervals
+from raydex._nearest import interval_coverage, join_nearest
+from raydex._order_joins import join_intervals
 
 __all__ = [
     "closest", "cluster", "complement", "count_overlaps", "coverage", "merge", "overlap", "setdiff", "subtract",
@@ -387,23 +388,14 @@ def coverage(
     """How many bases of each interval of `df1` are in some interval of `df2`: its rows, and a column `coverage`; as
     `bioframe.coverage`, where a base counts once, however many intervals it is in.
 
-    Cost: a sort of `df2`, two as-of lookups a row, however many overlap."""
+    Cost: a sort of `df2`, that of `raydex.interval_coverage`, however many overlap."""
     _suffixes(suffixes)
     (one, other), _, _ = _look(None, ("df1", df1, cols1), ("df2", df2, cols2))
     union = _Union(other.groups, other.starts, other.ends, 0)
-    lengths = union.ends - union.starts
-    before = np.cumsum(lengths) - lengths
-    before -= before[np.searchsorted(union.groups, union.groups)]  # of the group
-
-    def covered(ends: Rows) -> Rows:
-        """How many bases of the group before each end are in the union."""
-        last = join_asof(union.starts, ends, by=(union.groups, one.groups))
-        if not len(before):
-            return np.zeros(len(ends), np.int64)
-        return np.where(last < 0, 0, before[last] + np.minimum(ends - union.starts[last], lengths[last]))
-
     bases = np.zeros(one.size, np.int64)
-    bases[one.rows] = covered(one.ends) - covered(one.starts)
+    bases[one.rows] = interval_coverage(
+        (union.starts, union.ends), (one.starts, one.ends), by=(union.groups, one.groups)
+    )
     return _beside_input(one, return_input, {"coverage": one.of.integers(bases)})
 
 
@@ -527,22 +519,17 @@ def _nearest(one: _Intervals, other: _Intervals, k: int, on_left: bool) -> tuple
     """For each interval the k nearest of another set that end where it starts or before, or start where it ends or
     behind: places, and distances."""
     ends = other.ends if on_left else other.starts
-    rows = np.arange(len(ends))
-    # Of equal ends the first rows are nearest.
-    order = np.lexsort((-rows if on_left else rows, ends, other.groups))
-    ends, groups = ends[order], other.groups[order]
     points = one.starts if on_left else one.ends
-    near = join_asof(ends, points, by=(groups, one.groups), direction="backward" if on_left else "forward")
-    probes = np.flatnonzero(near >= 0)
-    near = near[probes]
-    if on_left:
-        first, last = np.maximum(near + 1 - k, groups.searchsorted(groups[near])), near + 1
-    else:
-        first, last = near, np.minimum(near + k, groups.searchsorted(groups[near], "right"))
-    counts = last - first
-    places = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - first, counts)
-    probes = np.repeat(probes, counts)
-    return (probes, order[places], abs(points[probes] - ends[places]))
+    # What touches is near, too: of points a base away it is, and what overlaps is not.
+    near = points + 1 if on_left else points - 1
+    k = max(1, min(k, len(ends)))
+    found = join_nearest(
+        (ends, ends), (near, near), k=k, direction="backward" if on_left else "forward",
+        overlaps=False, by=(other.groups, one.groups),
+    )  # fmt: skip
+    rows = found.build.reshape(len(points), k)
+    there = rows >= 0
+    return (np.nonzero(there)[0], rows[there], found.distance.reshape(rows.shape)[there] - 1)
 
 
 def closest(
@@ -577,7 +564,7 @@ def closest(
 
     Rows are in the order of `df1`, those of one by distance, overlaps before neighbours, then by row of `df2`. An
     interval that none is near to has one row, with missing cells; one whose cells are missing has no row. Cost: as of
-    `overlap`, even if few overlaps are asked for, and two as-of lookups a row.
+    `overlap`, even if few overlaps are asked for, and of `raydex.join_nearest` on both sides.
     """
     if not isinstance(k, (int, np.integer)) or k < 1:
         raise InvalidArgument(f"k: {k!r}; it must be a number of 1 or more")

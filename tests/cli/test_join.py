@@ -310,6 +310,99 @@ RELATIONS = {
 }
 
 
+def intervals_with_keys(program, rng, kind):
+    """Two tables of intervals and keys: their rows, and what names them."""
+    tables, names = [], {}
+    for side, size in zip(("build", "probe"), rng.integers(1, 60, 2)):
+        lower = rng.integers(0, 60, size)
+        upper = lower + rng.integers(-1, 9, size)
+        keys = rng.choice(["x", "y", "a longer key"], size)
+        rows = [(int(a), int(b), str(key)) for a, b, key in zip(lower, upper, keys)]
+        if kind == "missing":
+            rows = [(None if rng.random() < 0.1 else a, b, key) for a, b, key in rows]
+        dtype = {"ints": "ints", "floats": "floats", "missing": "missing"}[kind]
+        for option, column, of in (("", 0, dtype), ("_upper", 1, dtype), ("_by", 2, "texts")):
+            names[side + option] = write_table(program, f"{side}{column}", [of], [[row[column] for row in rows]])
+        tables.append(rows)
+    return (*tables, names)
+
+
+@pytest.mark.parametrize("kind", ["ints", "floats", "missing"])
+@pytest.mark.parametrize("direction", [None, "backward", "forward"])
+def test_nearest(program, rng, kind, direction):
+    build, probe, names = intervals_with_keys(program, rng, kind)
+    count, overlaps = int(rng.integers(1, 4)), bool(rng.integers(0, 2))
+    expected = []
+    for p, (x, y, key) in enumerate(probe):
+        found = []
+        for b, (low, high, own) in enumerate(build):
+            if own != key or None in (x, low) or x > y or low > high:
+                continue
+            apart = max(low - y, x - high, 0)
+            side = "backward" if high < x else "forward" if low > y else None
+            if (apart == 0 and overlaps) or (apart and direction in (None, side)):
+                found.append((apart, low if apart == 0 else b, b))
+        expected += [(p, b, apart) for apart, _, b in sorted(found)[:count]] or [(p, NONE, None)]
+    flags = [] if overlaps else ["--no-overlaps"]
+    more = {} if direction is None else {"direction": direction}
+    asked = {"kind": "nearest", "count": str(count), **names, **more}
+    assert program.join(*flags, **asked).tolist() == [[p, b] for p, b, _ in expected]
+    lines = text_of(program, *flags, **asked).splitlines()
+    assert lines == ["probe,build,distance"] + [
+        f"{p},{'' if b == NONE else b},{'' if apart is None else apart}" for p, b, apart in expected]
+
+
+@pytest.mark.parametrize("kind", ["ints", "missing"])
+def test_coverage(program, rng, kind):
+    build, probe, names = intervals_with_keys(program, rng, kind)
+    expected = [
+        0 if x is None or x > y else sum(
+            max(0, min(y, high) - max(x, low)) for low, high, own in build if own == key and low is not None)
+        for x, y, key in probe
+    ]
+    assert program.join(kind="coverage", **names).tolist() == expected
+    assert text_of(program, kind="coverage", **names).split() == ["coverage", *map(str, expected)]
+
+
+AGGREGATES = {
+    "sum": sum, "count": len, "min": min, "max": max, "first": lambda found: found[0], "last": lambda found: found[-1],
+    "mean": lambda found: sum(found) / len(found),
+}
+
+
+@pytest.mark.parametrize("aggregate", [*AGGREGATES, "argmin", "argmax"])
+def test_windows(program, rng, aggregate):
+    n, probes = (int(one) for one in rng.integers(1, 60, 2))
+    times, values = rng.integers(0, 40, n), rng.integers(-50, 50, n)
+    asked = rng.integers(0, 40, probes)
+    keys = [[str(one) for one in rng.choice(["x", "y", "a longer key"], size)] for size in (n, probes)]
+    before, after = (int(one) for one in rng.integers(0, 9, 2))
+    closed = str(rng.choice(["both", "left", "right", "neither"]))
+    low, high = closed in ("both", "left"), closed in ("both", "right")
+    found = program.join(
+        kind="window", build=program.file("t.npy", times), values=program.file("v.npy", values),
+        probe=program.file("p.npy", asked), before=str(before), after=str(after), aggregate=aggregate, closed=closed,
+        build_by=write_table(program, "bk", ["texts"], keys[:1]), probe_by=write_table(program, "pk", ["texts"], keys[1:]),
+    )
+    order = np.lexsort((np.arange(n), times))
+    for at, key, answer in zip(asked, keys[1], found):
+        rows = [row for row in order if keys[0][row] == key and (
+            at - before < times[row] < at + after or (low and times[row] == at - before and before + after > 0)
+            or (high and times[row] == at + after and before + after > 0)
+            or (closed == "both" and times[row] == at))]
+        if closed != "both" and before == after == 0:
+            rows = []
+        if aggregate in ("argmin", "argmax"):
+            best = {"argmin": min, "argmax": max}[aggregate]
+            wanted = best((values[row] for row in rows), default=None)
+            assert answer == (NONE if not rows else next(row for row in rows if values[row] == wanted))
+        elif rows or aggregate in ("sum", "count"):
+            assert answer == pytest.approx(AGGREGATES[aggregate]([values[row] for row in rows]), rel=1e-12)
+        else:
+            ends = np.iinfo(values.dtype)
+            assert math.isnan(answer) if aggregate == "mean" else answer == (ends.min if aggregate == "max" else ends.max)
+
+
 @pytest.mark.parametrize("kind", ["ints", "floats", "missing", "bytes"])
 @pytest.mark.parametrize("relation", [*RELATIONS, "contains", "band", "less", "greater_equal,less"])
 def test_kinds_by_order_with_keys(program, rng, relation, kind):
@@ -564,7 +657,7 @@ def test_build_rows_without_a_match_in_any_batch(program):
 WRONG = [
     ({"kind": "outer"}, "kind: 'outer' is not one of inner, left, right, full, semi, anti"),
     ({"kind": "innr"}, "did you mean 'inner'?"),
-    ({"kind": "inner", "direction": "forward"}, "--direction goes with --kind asof, not inner"),
+    ({"kind": "inner", "direction": "forward"}, "--direction goes with --kind asof or nearest, not inner"),
     ({"kind": "band", "tolerance": "1", "distance": "1"}, "--tolerance goes with --kind asof"),
     ({"kind": "left", "strict": None}, "--strict goes with --kind asof, not left"),
     ({"kind": "left", "build_by": "k.npy"}, "--build-by goes with --kind asof and others by order, not"),
@@ -577,7 +670,23 @@ WRONG = [
     ({"kind": "band", "distance": "1", "closed": "left"}, "--closed goes with --kind contains, overlaps"),
     ({"kind": "contains", "build_upper": "k.npy", "closed": "open"}, "closed: 'open' is not one of both"),
     ({"kind": "contains", "build_upper": "k.npy", "probe_upper": "k.npy"},
-     "--probe-upper goes with --kind overlaps, within or encloses, not contains"),
+     "--probe-upper goes with --kind overlaps, within, encloses, nearest or coverage, not contains"),
+    ({"kind": "nearest", "build_upper": "k.npy"}, "--kind nearest needs --probe-upper"),
+    ({"kind": "coverage", "probe_upper": "k.npy"}, "--kind coverage needs --build-upper"),
+    ({"kind": "nearest", "build_upper": "k.npy", "probe_upper": "k.npy", "count": "0"},
+     "--count: '0' is not a number of at least 1"),
+    ({"kind": "nearest", "build_upper": "k.npy", "probe_upper": "k.npy", "how": "left"},
+     "--how goes with --kind band and others by order but asof, nearest"),
+    ({"kind": "overlaps", "count": "2"}, "--count goes with --kind nearest, not overlaps"),
+    ({"kind": "asof", "no_overlaps": None}, "--no-overlaps goes with --kind nearest, not asof"),
+    ({"kind": "band", "distance": "1", "before": "1"}, "--before goes with --kind window, not band"),
+    ({"kind": "inner", "aggregate": "sum"}, "--aggregate goes with --kind window, not inner"),
+    ({"kind": "window", "values": "k.npy"}, "--kind window needs --before, --after, or both"),
+    ({"kind": "window", "before": "1"}, "--kind window needs --values, unless --aggregate is count"),
+    ({"kind": "window", "before": "1", "values": "t.csv:n"}, "build t.csv:n: it has 2 rows, but k.npy has 4"),
+    ({"kind": "window", "before": "1", "aggregate": "count", "columns": "k.npy", "out": "o.csv"}, "--columns goes with"),
+    ({"kind": "window", "before": "far", "values": "k.npy"}, "--before: 'far' is not a distance"),
+    ({"kind": "window", "before": "1", "values": "k.npy", "aggregate": "median"}, "'median' is not one of sum"),
     ({"kind": "overlaps", "build_upper": "k.npy"}, "--kind overlaps needs --probe-upper"),
     ({"kind": "within", "probe_upper": "k.npy"}, "--kind within needs --build-upper"),
     ({"kind": "less,asof"}, "--kind less,asof: a list is of two comparisons, such as less,greater_equal"),

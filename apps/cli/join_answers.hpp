@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a join answers of each probe row in place of rows: how much intervals share with it, or an
+// aggregate of the build rows in its window.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "apps/cli/join_arguments.hpp"
+#include "apps/cli/placed_column.hpp"
+#include "apps/cli/report.hpp"
+#include "files/progress.hpp"
+#include "raydex/interval_coverage.hpp"
+#include "raydex/session.hpp"
+#include "raydex/window_join.hpp"
+
+namespace raydex::cli {
+
+// What it is made from must outlive it.
+class join_answers {
+ public:
+  // Builds what answers.
+  join_answers(const session& on, const join_request& asked, const join_inputs& in);
+
+  // Answers all probe rows.
+  void match(progress& bar);
+  // The type of an answer, and what stands for a row that is none.
+  key_format format() const noexcept { return format_; }
+  std::optional<std::uint64_t> none() const;
+  // One a probe row.
+  const std::vector<std::byte>& cells() const noexcept { return cells_; }
+
+  const join_info& info() const { return covered_ ? covered_->info() : windows_->info(); }
+  join_costs costs() const;
+
+ private:
+  key_format format_of_answers() const;
+  void add(const windowed& found, buffer<std::byte>& out);
+
+  const session& on_;
+  const join_request& asked_;
+  const join_inputs& in_;
+  tracking_resource build_memory_;
+  tracking_resource lookup_memory_;
+  context lookups_;
+  join_costs costs_;
+  std::optional<placed_key> by_;
+  std::unique_ptr<interval_coverage> covered_;
+  std::unique_ptr<window_join> windows_;
+  key_format format_;
+  std::vector<std::byte> cells_;
+};
+
+}  // namespace raydex::cli
