@@ -91,6 +91,12 @@ enum class interval_relation : std::uint8_t {
   encloses   ///< the other way round
 };
 
+/// Which of the matches of a probe row a join has.
+enum class matches_taken : std::uint8_t {
+  all,   ///< all of them
+  first  ///< the first one in the order of rows, at the cost of one
+};
+
 /// Intervals of keys, asked which of them contain a point, or how they lie to other intervals.
 ///
 /// *Method*: two orders of the intervals, by lower and by upper end. What is asked for are the
@@ -119,7 +125,7 @@ class RAYDEX_EXPORT interval_join {
   const join_info& info() const noexcept { return info_; }
   /// Joins points with the intervals that contain them.
   std::unique_ptr<joined> match(const context& on, const column& points, const key_parts& by,
-                                join_kind kind) const;
+                                join_kind kind, matches_taken which = matches_taken::all) const;
   /// The same without keys.
   std::unique_ptr<joined> match(const context& on, const column& points, join_kind kind) const {
     return match(on, points, {}, kind);
@@ -127,7 +133,8 @@ class RAYDEX_EXPORT interval_join {
   /// Joins intervals, whose ends are closed as those of the build side, with the intervals of the
   /// build side that lie so to them.
   std::unique_ptr<joined> match(const context& on, const column& lower, const column& upper,
-                                const key_parts& by, interval_relation how, join_kind kind) const;
+                                const key_parts& by, interval_relation how, join_kind kind,
+                                matches_taken which = matches_taken::all) const;
 
  protected:
   /// For implementations: over ends of a format.
@@ -136,8 +143,8 @@ class RAYDEX_EXPORT interval_join {
   /// Answers `match`: of intervals, or without `upper` and `how` of points.
   virtual std::unique_ptr<joined> do_match(const context& on, const column& lower,
                                            const column* upper, const key_parts& by,
-                                           std::optional<interval_relation> how,
-                                           join_kind kind) const = 0;
+                                           std::optional<interval_relation> how, join_kind kind,
+                                           matches_taken which) const = 0;
   join_info info_;  ///< what `info` returns
 
  private:

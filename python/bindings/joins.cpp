@@ -144,20 +144,24 @@ void build_intervals(interval_handle* self, const std::string& backend_name, con
                       "join", chosen);
 }
 
+matches_taken taken(bool first) {
+  return first ? matches_taken::first : matches_taken::all;
+}
+
 found match_points(const interval_handle& self, const session& from, address stream,
-                   const column& points, const key_parts& by, const std::string& how) {
+                   const column& points, const key_parts& by, const std::string& how, bool first) {
   return match(self, [&](const interval_join& one) {
-    return one.match(context_of(from, stream), points, by, kind_of(how));
+    return one.match(context_of(from, stream), points, by, kind_of(how), taken(first));
   });
 }
 
 found match_intervals(const interval_handle& self, const session& from, address stream,
                       const column& lower, const column& upper, const key_parts& by,
-                      const std::string& relation, const std::string& how) {
+                      const std::string& relation, const std::string& how, bool first) {
   const auto lie =
       named<interval_relation>("relation", relation, std::array{"overlaps", "within", "encloses"});
   return match(self, [&](const interval_join& one) {
-    return one.match(context_of(from, stream), lower, upper, by, lie, kind_of(how));
+    return one.match(context_of(from, stream), lower, upper, by, lie, kind_of(how), taken(first));
   });
 }
 
@@ -269,9 +273,10 @@ void bind_joins(nb::module_& to) {
       .def("__init__", build_intervals, arg("backend"), arg("session"), arg("stream"), arg("lower"),
            arg("upper"), arg("by"), arg("closed"), without_gil())
       .def("match_points", match_points, arg("session"), arg("stream"), arg("points"), arg("by"),
-           arg("how"), nb::keep_alive<0, 1>(), without_gil())
+           arg("how"), arg("first"), nb::keep_alive<0, 1>(), without_gil())
       .def("match", match_intervals, arg("session"), arg("stream"), arg("lower"), arg("upper"),
-           arg("by"), arg("relation"), arg("how"), nb::keep_alive<0, 1>(), without_gil());
+           arg("by"), arg("relation"), arg("how"), arg("first"), nb::keep_alive<0, 1>(),
+           without_gil());
   nb::class_<inequality_handle>(to, "InequalityJoin")
       .def("__init__", build_inequalities, arg("backend"), arg("session"), arg("stream"),
            arg("first"), arg("first_compared"), arg("second"), arg("second_compared"), arg("by"),

@@ -455,7 +455,7 @@ def _unbounded(column: Column, is_upper: bool, stream: int) -> Column:
 
 def _join_ends(
     built: list[Source], probed: list[Source], how: str, relation: str | None, closed: str, missing: str,
-    build_by: Any, probe_by: Any, lazy: bool, dtype: str, device: Any, stream: Any,
+    build_by: Any, probe_by: Any, lazy: bool, dtype: str, device: Any, stream: Any, first: bool = False,
 ) -> JoinRows | Joined:  # fmt: skip
     """Intervals with intervals or, of one column of the probe side, with points."""
     same_device(*built, *probed)
@@ -472,22 +472,22 @@ def _join_ends(
         _raydex.IntervalJoin, call.device.backend, *context, *natives(ends), natives(build_key), closed
     )
     if relation is None:
-        found = run(side.match_points, *context, *natives(probes), natives(probe_key), how)
+        found = run(side.match_points, *context, *natives(probes), natives(probe_key), how, first)
     else:
-        found = run(side.match, *context, *natives(probes), natives(probe_key), relation, how)
+        found = run(side.match, *context, *natives(probes), natives(probe_key), relation, how, first)
     return rows_of(Joined(found, call, how, dtype, ends[0].size, build_key), lazy)
 
 
 @overload
 def join_intervals(
     build: Any, probe: Any, how: str = ..., *, relation: str | None = ..., closed: str = ..., missing: str = ...,
-    by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[False] = ..., dtype: Any = ...,
-    device: Any = ..., stream: Any = ...,
+    matches: str = ..., by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[False] = ...,
+    dtype: Any = ..., device: Any = ..., stream: Any = ...,
 ) -> JoinRows: ...
 @overload
 def join_intervals(
     build: Any, probe: Any, how: str = ..., *, relation: str | None = ..., closed: str = ..., missing: str = ...,
-    by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[True], dtype: Any = ...,
+    matches: str = ..., by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[True], dtype: Any = ...,
     device: Any = ..., stream: Any = ...,
 ) -> Joined: ...  # fmt: skip
 def join_intervals(
@@ -498,6 +498,7 @@ def join_intervals(
     relation: str | None = None,
     closed: str = "both",
     missing: str = "unmatched",
+    matches: str = "all",
     by: Any = None,
     build_by: Any = None,
     probe_by: Any = None,
@@ -525,6 +526,9 @@ def join_intervals(
         What an interval is that lacks an end: `unmatched`, or `unbounded` on that side, for which the extreme of the
         type stands: the least or the largest integer or time, an infinity, of strings the empty one or bytes of
         255. An open end leaves that out, too. In host memory.
+    matches
+        `all`; or `first`: of each probe row only the first one in the order of the result, at the cost of one. So
+        `how="left"` gives each probe row once.
     build_by, probe_by
         Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
     how, lazy, dtype, device, stream
@@ -549,6 +553,8 @@ def join_intervals(
         raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(_RELATIONS)}")
     if missing not in _MISSING:
         raise InvalidArgument(f"missing: {missing!r} is none of {', '.join(_MISSING)}")
+    if matches not in ("all", "first"):
+        raise InvalidArgument(f"matches: {matches!r} is none of all, first")
     built = _pair("build", build, ("lower", "upper"))
     if _is_pair(probe):
         probed = _pair("probe", probe, ("lower", "upper"))
@@ -557,7 +563,9 @@ def join_intervals(
         probed, lies = [look("probe", probe)], None
         if relation not in (None, "contains", "encloses"):
             raise InvalidArgument(f"relation: {relation!r} is of intervals, and probe are points")
-    return _join_ends(built, probed, how, lies, closed, missing, build_by, probe_by, lazy, dtype, device, stream)
+    return _join_ends(
+        built, probed, how, lies, closed, missing, build_by, probe_by, lazy, dtype, device, stream, matches == "first"
+    )
 
 
 @overload

@@ -17,6 +17,12 @@ void check_match(const context& on, backend where, join_kind kind) {
   check_kind(kind);
 }
 
+void check_taken(matches_taken which) {
+  if (which > matches_taken::first)
+    throw invalid_argument(
+        fmt::format("which: {} is no choice of matches", static_cast<int>(which)));
+}
+
 void check_sizes_agree(const column& first, const column& second) {
   if (first.size == second.size) return;
   throw invalid_argument(
@@ -95,26 +101,30 @@ std::unique_ptr<range_join> build_range_join(backend where, const context& on, c
 }
 
 std::unique_ptr<joined> interval_join::match(const context& on, const column& points,
-                                             const key_parts& by, join_kind kind) const try {
+                                             const key_parts& by, join_kind kind,
+                                             matches_taken which) const try {
   check_match(on, info_.where, kind);
+  check_taken(which);
   check_probe("points", points, format_);
   check_by(by, by_, points.size);
-  return do_match(on, points, nullptr, by, std::nullopt, kind);
+  return do_match(on, points, nullptr, by, std::nullopt, kind, which);
 } catch (...) {
   rethrow_as_error();
 }
 
 std::unique_ptr<joined> interval_join::match(const context& on, const column& lower,
                                              const column& upper, const key_parts& by,
-                                             interval_relation how, join_kind kind) const try {
+                                             interval_relation how, join_kind kind,
+                                             matches_taken which) const try {
   check_match(on, info_.where, kind);
+  check_taken(which);
   check_probe("lower", lower, format_);
   check_probe("upper", upper, format_);
   check_sizes("intervals", ranges(lower, upper), lower.size);
   check_by(by, by_, lower.size);
   if (how > interval_relation::encloses)
     throw invalid_argument(fmt::format("relation: {} is none", static_cast<int>(how)));
-  return do_match(on, lower, &upper, by, how, kind);
+  return do_match(on, lower, &upper, by, how, kind, which);
 } catch (...) {
   rethrow_as_error();
 }

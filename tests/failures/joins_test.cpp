@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "raydex/interval_coverage.hpp"
 #include "raydex/join.hpp"
+#include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
 #include "raydex/window_join.hpp"
@@ -235,6 +237,79 @@ TEST_F(failing_joins, of_windows) {
   fail_in_turn(
       "match", [&] { match(*built); }, [&] { EXPECT_EQ(meter_->current(), bytes); },
       [&] { EXPECT_EQ(at().download(sums), expected); });
+}
+
+TEST_F(failing_joins, of_nearest_intervals) {
+  const key_parts build_key{column(build_)};
+  const key_parts probe_key{column(probe_)};
+  const auto build = [&] {
+    return build_nearest_join(tested_backend(), metered(), column(build_), column(build_),
+                              build_key);
+  };
+  std::vector<std::uint64_t> expected;
+  for (const std::int64_t key : probe_keys_) {
+    const auto at = std::find(build_keys_.begin(), build_keys_.end(), key);
+    expected.push_back(at == build_keys_.end()
+                           ? not_found<std::uint64_t>
+                           : static_cast<std::uint64_t>(at - build_keys_.begin()));
+  }
+  buffer<std::uint64_t> rows(at(), expected.size());
+  const auto match = [&](const nearest_join& built) {
+    built.match(metered(), column(probe_), column(probe_), probe_key, {}, row_id_span(rows));
+    built.match_ties(metered(), column(probe_), column(probe_), probe_key, {}, join_kind::inner);
+  };
+  std::unique_ptr<nearest_join> built;
+  fail_in_turn(
+      "build", [&] { built = build(); }, [&] { EXPECT_EQ(meter_->current(), 0); },
+      [&] {
+        match(*built);
+        EXPECT_EQ(at().download(rows), expected);
+        built.reset();
+      });
+  built = build();
+  match(*built);  // what is built when it is first needed stays
+  const std::size_t bytes = meter_->current();
+  fail_in_turn(
+      "match", [&] { match(*built); }, [&] { EXPECT_EQ(meter_->current(), bytes); },
+      [&] { EXPECT_EQ(at().download(rows), expected); });
+}
+
+TEST_F(failing_joins, of_coverage) {
+  const key_parts build_key{column(build_)};
+  const key_parts probe_key{column(probe_)};
+  std::vector<std::int64_t> ends = build_keys_;
+  for (std::int64_t& end : ends)
+    end += 2;
+  const auto ends_there = at().upload(ends);
+  std::vector<std::int64_t> asked = probe_keys_;
+  for (std::int64_t& end : asked)
+    end += 5;
+  const auto asked_there = at().upload(asked);
+  const auto build = [&] {
+    return build_interval_coverage(tested_backend(), metered(), column(build_), column(ends_there),
+                                   build_key);
+  };
+  std::vector<std::uint64_t> expected;
+  for (const std::int64_t key : probe_keys_)
+    expected.push_back(
+        2 * static_cast<std::uint64_t>(std::count(build_keys_.begin(), build_keys_.end(), key)));
+  buffer<std::uint64_t> lengths(at(), expected.size());
+  const auto match = [&](const interval_coverage& built) {
+    built.match(metered(), column(probe_), column(asked_there), probe_key, lengths);
+  };
+  std::unique_ptr<interval_coverage> built;
+  fail_in_turn(
+      "build", [&] { built = build(); }, [&] { EXPECT_EQ(meter_->current(), 0); },
+      [&] {
+        match(*built);
+        EXPECT_EQ(at().download(lengths), expected);
+        built.reset();
+      });
+  built = build();
+  const std::size_t bytes = meter_->current();
+  fail_in_turn(
+      "match", [&] { match(*built); }, [&] { EXPECT_EQ(meter_->current(), bytes); },
+      [&] { EXPECT_EQ(at().download(lengths), expected); });
 }
 
 }  // namespace

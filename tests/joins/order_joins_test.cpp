@@ -143,6 +143,7 @@ class order_joins : public backend_test {
         SCOPED_TRACE("points");
         check(*tested->match(at(), from.view, probe_by.parts, kind), kind, containing);
       });
+      std::array<found_rows, relations.size()> related;
       for (const interval_relation how : relations) {
         if (this->HasFatalFailure()) return;
         SCOPED_TRACE("relation " + std::to_string(static_cast<int>(how)));
@@ -162,9 +163,32 @@ class order_joins : public backend_test {
         for_kinds([&](join_kind kind) {
           check(*tested->match(at(), from.view, to.view, probe_by.parts, how, kind), kind, found);
         });
+        related[static_cast<std::size_t>(how)] = found;
       }
       if (this->HasFatalFailure()) return;
+      check_first(*tested, from, to, probe_by.parts, containing, related);
+      if (this->HasFatalFailure()) return;
     }
+  }
+
+  // Of each probe row the first match alone.
+  void check_first(const interval_join& tested, const placed<T>& from, const placed<T>& to,
+                   const key_parts& by, const found_rows& containing,
+                   const std::array<found_rows, relations.size()>& related) const {
+    const auto firsts = [](found_rows found) {
+      for (auto& rows : found)
+        rows.resize(std::min<std::size_t>(rows.size(), 1));
+      return found;
+    };
+    for_kinds([&](join_kind kind) {
+      SCOPED_TRACE("first");
+      check(*tested.match(at(), from.view, by, kind, matches_taken::first), kind,
+            firsts(containing));
+      for (std::size_t i = 0; i < relations.size(); ++i) {
+        check(*tested.match(at(), from.view, to.view, by, relations[i], kind, matches_taken::first),
+              kind, firsts(related[i]));
+      }
+    });
   }
 
   void check_inequalities(const side<T>& build, const side<T>& probe) const {

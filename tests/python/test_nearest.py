@@ -59,7 +59,8 @@ def test_nearest(random, names):
             some = f"{sides.replace('b.', '').replace('p.', '')} and (d > 0 or {overlaps})"
             # Those at a distance of 0 come by lower end, others by row.
             ranked = con.execute(
-                "select pr, br, d, row_number() over (partition by pr order by d, case when d = 0 then w end, br) as k, "
+                "select pr, br, d, row_number() over "
+                "(partition by pr order by d, case when d = 0 then w end, br) as k, "
                 f"rank() over (partition by pr order by d) as tied from near where {some} order by pr, k"
             ).fetchall()
             for k in (1, 3):
@@ -87,6 +88,17 @@ def test_coverage(random, names):
     expected = dict(connected(build, probe, names).execute("select pr, sum(shared) from near group by pr").fetchall())
     found = raydex.interval_coverage(ends(build), ends(probe), **keys(build, probe, names))
     assert found.tolist() == [int(expected.get(row, 0)) for row in range(40)]
+
+
+def test_first_matches(random):
+    build, probe = table(random, 80), table(random, 40)
+    for asked in (ends(probe), probe["w"]):
+        for how in ("inner", "left"):
+            whole = pd.DataFrame(raydex.join_intervals(ends(build), asked, how)._asdict())
+            first = raydex.join_intervals(ends(build), asked, how, matches="first")
+            assert pd.DataFrame(first._asdict()).equals(whole.drop_duplicates("probe", ignore_index=True))
+    with pytest.raises(raydex.InvalidArgument, match="matches: 'any'"):
+        raydex.join_intervals(ends(build), ends(probe), matches="any")
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])

@@ -118,6 +118,9 @@ enum class matching : std::uint8_t {
   relation,    // of intervals, see `interval_relation`
   both,        // two comparisons
   asof,        // the closest one
+  nearest,     // the nearest intervals
+  ties,        // and all others that are as far away
+  covered,     // by the length that is shared
   window,      // those of a window
   own_windows  // the same of the build rows themselves, by that call
 };
@@ -154,6 +157,9 @@ struct join_question {
   interval_relation relation = interval_relation::overlaps;
   asof_direction direction = asof_direction::backward;
   closeness which = closeness::or_equal;
+  std::uint64_t count = 1;  // of nearest intervals
+  bool overlaps = true;     // whether those at a distance of 0 are among them
+  bool first = false;       // whether of each probe row only its first match is asked for
   std::optional<drawn_distance> before;  // of bands, tolerances, and windows
   std::optional<drawn_distance> after;   // of windows
   closed_ends closed = closed_ends::both;

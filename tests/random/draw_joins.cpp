@@ -9,8 +9,9 @@
 namespace raydex::test {
 
 const std::vector<std::string>& drawn_joins() {
-  static const std::vector<std::string> all{"equi_join",     "asof_join",       "range_join",
-                                            "interval_join", "inequality_join", "window_join"};
+  static const std::vector<std::string> all{"equi_join",         "asof_join",       "range_join",
+                                            "interval_join",     "inequality_join", "nearest_join",
+                                            "interval_coverage", "window_join"};
   return all;
 }
 
@@ -46,10 +47,15 @@ class join_drawer : public drawer {
 
  private:
   bool is(const char* name) const { return made_.structure == name; }
+  bool has_intervals() const {
+    return is("interval_join") || is("nearest_join") || is("interval_coverage");
+  }
 
   void draw_formats() {
-    const bool numbers = is("asof_join") || is("window_join") || one_in(2);
+    const bool numbers = is("asof_join") || is("window_join") || is("nearest_join") || one_in(2);
     made_.key = one_of(numbers ? number_formats() : all_formats());
+    while (is("interval_coverage") && !is_integer(made_.key))
+      made_.key = one_of(number_formats());
     join_.second = made_.key;
     if (is("window_join")) join_.second = one_of(number_formats());
     if (is("inequality_join") && !one_in(3)) join_.second = one_of(all_formats());
@@ -122,7 +128,7 @@ class join_drawer : public drawer {
       if (kind == 1) row.second.bits = near(row.first.bits);
       if (kind > 1) row.second.bits = draw_key(size);
       const auto number = [&](const cell& of) { return number_of(made_.key, of.bits); };
-      if (is("interval_join") && !one_in(8) && is_less(number(row.second), number(row.first)))
+      if (has_intervals() && !one_in(8) && is_less(number(row.second), number(row.first)))
         std::swap(row.first.bits, row.second.bits);
     }
   }
@@ -164,6 +170,9 @@ class join_drawer : public drawer {
     const double apart = std::abs(value() - value());
     return {.real = std::isnan(apart) ? 0 : apart, .is_real = true};
   }
+  static bool is_integer(key_format format) {
+    return is_whole(format) && format.type != key_type::bytes;
+  }
   static bool is_whole(key_format format) {
     return format.type != key_type::float32 && format.type != key_type::float64;
   }
@@ -174,6 +183,8 @@ class join_drawer : public drawer {
     if (is("asof_join")) return {matching::asof};
     if (is("window_join")) return {matching::window, matching::ranges, matching::own_windows};
     if (is("inequality_join")) return {matching::both};
+    if (is("nearest_join")) return {matching::nearest, matching::ties};
+    if (is("interval_coverage")) return {matching::covered};
     if (is("interval_join")) return {matching::points, matching::relation};
     if (is("equi_join")) {
       all.push_back(matching::equal);
@@ -203,6 +214,9 @@ class join_drawer : public drawer {
     made.direction = static_cast<asof_direction>(draw(3));
     made.which = one_in(2) ? closeness::or_equal : closeness::strict;
     made.closed = static_cast<closed_ends>(draw(4));
+    made.count = 1 + draw(one_in(3) ? 40 : 3);
+    made.overlaps = made.how == matching::ties || one_in(2);
+    made.first = is("interval_join") && one_in(4);
     const bool windows = made.how == matching::window || made.how == matching::own_windows;
     const bool within = made.how == matching::asof && one_in(2);
     if (windows || within || made.how == matching::band) made.before = draw_distance();

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace raydex::test {
@@ -77,6 +79,7 @@ walked_join::side walked_join::read(const std::vector<table_row>& rows, bool are
 }
 
 walked_rows walked_join::rows(const join_question& asked) const {
+  if (asked.how == matching::ties) return tied_rows(asked);
   const std::vector<table_row>& builds = case_.joins->build;
   const bool own = asked.how == matching::own_windows;
   const side probes = own ? build_ : read(asked.probes, true);
@@ -101,7 +104,8 @@ walked_rows walked_join::rows(const join_question& asked) const {
     for (const std::size_t b : order) {
       if (keyed && (!probes.keys[p] || !build_.keys[b] || *probes.keys[p] != *build_.keys[b]))
         continue;
-      if (matches(asked, probes, p, b)) found[p].push_back(b);
+      if (matches(asked, probes, p, b) && !(asked.first && !found[p].empty()))
+        found[p].push_back(b);
     }
   }
   return found;
@@ -197,6 +201,90 @@ number walked_join::distance(const drawn_distance& given) const {
   if (!given.is_real) return static_cast<number>(given.whole);
   return case_.key.type == key_type::float32 ? static_cast<number>(static_cast<float>(given.real))
                                              : static_cast<number>(given.real);
+}
+
+bool walked_join::is_interval(const side& of, std::size_t row) {
+  return of.first[row] && of.second[row] && !is_less(*of.second[row], *of.first[row]);
+}
+bool walked_join::are_of_one_key(const side& probes, std::size_t p, std::size_t b) const {
+  return probes.keys[p] && build_.keys[b] && *probes.keys[p] == *build_.keys[b];
+}
+
+std::vector<std::vector<walked_join::neighbour>> walked_join::nearest(
+    const join_question& asked) const {
+  const side probes = read(asked.probes, true);
+  std::vector<std::vector<neighbour>> found(asked.probes.size());
+  for (std::size_t p = 0; p < found.size(); ++p) {
+    if (!is_interval(probes, p)) continue;
+    // By lower end those that share a point and those behind, by upper end those before.
+    std::vector<std::uint64_t> shared;
+    std::vector<std::uint64_t> before;
+    std::vector<std::uint64_t> after;
+    for (std::size_t b = 0; b < case_.joins->build.size(); ++b) {
+      if (!is_interval(build_, b) || !are_of_one_key(probes, p, b)) continue;
+      const bool ended = is_less(*build_.second[b], *probes.first[p]);
+      const bool begins = is_less(*probes.second[p], *build_.first[b]);
+      (ended ? before : begins ? after : shared).push_back(b);
+    }
+    const auto by_lower = [&](std::uint64_t a, std::uint64_t b) {
+      return is_less(*build_.first[a], *build_.first[b]);
+    };
+    std::stable_sort(shared.begin(), shared.end(), by_lower);
+    std::stable_sort(after.begin(), after.end(), by_lower);
+    std::stable_sort(before.begin(), before.end(), [&](std::uint64_t a, std::uint64_t b) {
+      return is_less(*build_.second[b], *build_.second[a]);
+    });
+    if (!asked.overlaps) shared.clear();
+    if (asked.direction == asof_direction::forward) before.clear();
+    if (asked.direction == asof_direction::backward) after.clear();
+    for (const std::uint64_t row : shared)
+      found[p].push_back({row, 0});
+    std::vector<neighbour> first;
+    std::vector<neighbour> second;
+    for (const std::uint64_t row : before)
+      first.push_back({row, apart(*build_.second[row], *probes.first[p])});
+    for (const std::uint64_t row : after)
+      second.push_back({row, apart(*build_.first[row], *probes.second[p])});
+    std::merge(first.begin(), first.end(), second.begin(), second.end(),
+               std::back_inserter(found[p]), [&](const neighbour& a, const neighbour& b) {
+                 if (is_less(a.apart, b.apart)) return true;
+                 return !is_less(b.apart, a.apart) && a.row < b.row;
+               });
+  }
+  return found;
+}
+
+walked_rows walked_join::tied_rows(const join_question& asked) const {
+  walked_rows tied;
+  for (const auto& all : nearest(asked)) {
+    auto& rows = tied.emplace_back();
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (k < asked.count || is_equal(all[k].apart, all[asked.count - 1].apart))
+        rows.push_back(all[k].row);
+    }
+    std::sort(rows.begin(), rows.end());
+    std::stable_sort(rows.begin(), rows.end(), [&](std::uint64_t a, std::uint64_t b) {
+      return is_less(*build_.first[a], *build_.first[b]);
+    });
+  }
+  return tied;
+}
+
+std::vector<number> walked_join::covered(const join_question& asked) const {
+  const side probes = read(asked.probes, true);
+  std::vector<number> all;
+  for (std::size_t p = 0; p < asked.probes.size(); ++p) {
+    number sum = 0;
+    for (std::size_t b = 0; b < case_.joins->build.size() && is_interval(probes, p); ++b) {
+      if (!is_interval(build_, b) || !are_of_one_key(probes, p, b)) continue;
+      const number begin = std::max(*build_.first[b], *probes.first[p]);
+      const number end = std::min(*build_.second[b], *probes.second[p]);
+      if (begin < end) sum += end - begin;
+    }
+    // Numbers of 64 bits are exact; sums that begin to round are far above.
+    all.push_back(sum >= 0x1p64L - 0x1p48L ? std::numeric_limits<number>::infinity() : sum);
+  }
+  return all;
 }
 
 std::vector<std::uint64_t> walked_join::closest(const join_question& asked) const {

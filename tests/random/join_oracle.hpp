@@ -28,6 +28,14 @@ class walked_join {
 
   // Of all questions but as-of ones.
   walked_rows rows(const join_question& asked) const;
+  // The nearest intervals of each probe row, and how far away they are.
+  struct neighbour {
+    std::uint64_t row;
+    number apart;
+  };
+  std::vector<std::vector<neighbour>> nearest(const join_question& asked) const;
+  // The length that each probe row shares with all build rows; infinite if 64 bits do not hold it.
+  std::vector<number> covered(const join_question& asked) const;
   // The row that an as-of join takes for each probe row, or `no_row`.
   std::vector<std::uint64_t> closest(const join_question& asked) const;
 
@@ -38,11 +46,13 @@ class walked_join {
     std::vector<std::optional<number>> second;
     std::vector<std::optional<std::string>> keys;
   };
+  walked_rows tied_rows(const join_question& asked) const;
   side read(const std::vector<table_row>& rows, bool are_probes) const;
   bool matches(const join_question& asked, const side& probes, std::size_t p, std::size_t b) const;
   bool is_related(const join_question& asked, number lower, number upper, std::size_t b) const;
   bool is_in_window(const join_question& asked, number at, std::size_t b) const;
-  bool is_valid_interval(const side& of, std::size_t row) const;
+  static bool is_interval(const side& of, std::size_t row);
+  bool are_of_one_key(const side& probes, std::size_t p, std::size_t b) const;
   number apart(number a, number b) const;
   number distance(const drawn_distance& given) const;
 

@@ -31,8 +31,19 @@ constexpr std::array closed_words{"both", "left", "right", "neither"};
 constexpr std::array comparison_words{"<", "<=", ">", ">="};
 
 std::string question_text(const test_case& of, const join_question& one) {
-  static constexpr std::array words{"equal",    "points", "ranges", "band",   "compared",
-                                    "relation", "both",   "as-of",  "window", "windows of its own"};
+  static constexpr std::array words{"equal",
+                                    "points",
+                                    "ranges",
+                                    "band",
+                                    "compared",
+                                    "relation",
+                                    "both",
+                                    "as-of",
+                                    "nearest",
+                                    "nearest with ties",
+                                    "covered",
+                                    "window",
+                                    "windows of its own"};
   static constexpr std::array relations{"overlaps", "within", "encloses"};
   static constexpr std::array directions{"backward", "forward", "nearest"};
   static constexpr std::array aggregates{"count", "first row", "last row", "sum",
@@ -46,14 +57,20 @@ std::string question_text(const test_case& of, const join_question& one) {
     text += fmt::format(" {}{}", word(directions, one.direction),
                         one.which == closeness::strict ? ", strict" : "");
   }
+  if (one.how == matching::nearest || one.how == matching::ties) {
+    text += fmt::format(" {} {}{}", one.count, word(directions, one.direction),
+                        one.overlaps ? "" : ", no overlaps");
+  }
+  if (one.first) text += ", the first";
   if (one.before) text += ", distance " + distance_text(*one.before);
   if (one.how == matching::window || one.how == matching::own_windows)
     text += fmt::format(" and {}, closed {}", distance_text(*one.after),
                         word(closed_words, one.closed));
   for (const aggregated which : one.aggregates)
     text += fmt::format(", {}", word(aggregates, which));
-  if (one.aggregates.empty() && one.how != matching::asof)
-    text += fmt::format(", {}", raydex::to_string(one.kind));
+  const bool pairs =
+      one.how != matching::asof && one.how != matching::nearest && one.how != matching::covered;
+  if (one.aggregates.empty() && pairs) text += fmt::format(", {}", raydex::to_string(one.kind));
   text += fmt::format(", part {}{}", one.part, one.wide ? ", wide" : "");
   if (one.threads != 1) text += fmt::format(", by {} threads at once", one.threads);
   return text + to_text(one.fails) + ":" + rows_text(of, one.probes, true);

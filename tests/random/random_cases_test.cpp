@@ -171,6 +171,8 @@ TEST(random_cases, draw_every_join_and_all_that_is_asked_of_it) {
                                                     {"equi_join", 5 + 6},
                                                     {"interval_join", 2 + 4},
                                                     {"range_join", 4 + 4},
+                                                    {"nearest_join", 2 + 4},
+                                                    {"interval_coverage", 1 + 4},
                                                     {"inequality_join", 1 + 4 + 16},
                                                     {"window_join", 3 + 4 + 11}};
   EXPECT_EQ(sizes, expected);

@@ -168,6 +168,8 @@ class shrinker {
       attempt([&](test_case& of) { question(of).part = 0; });
       attempt([&](test_case& of) { question(of).wide = false; });
       attempt([&](test_case& of) { question(of).kind = join_kind::inner; });
+      attempt([&](test_case& of) { question(of).count = 1; });
+      attempt([&](test_case& of) { question(of).first = false; });
     }
     attempt([](test_case& of) {
       for_each_row(of, [](table_row& row) { row.first.missing = row.second.missing = false; });

@@ -130,6 +130,8 @@ class join_trial {
     intervals_.reset();
     inequalities_.reset();
     windows_.reset();
+    nearest_.reset();
+    covered_.reset();
   }
 
   void build() {
@@ -155,6 +157,10 @@ class join_trial {
     } else if (is("inequality_join")) {
       inequalities_ = build_inequality_join(where, own, {build_.first(), join_.first},
                                             {build_.second(), join_.other}, build_.by());
+    } else if (is("nearest_join")) {
+      nearest_ = build_nearest_join(where, own, build_.first(), build_.second(), build_.by());
+    } else if (is("interval_coverage")) {
+      covered_ = build_interval_coverage(where, own, build_.first(), build_.second(), build_.by());
     } else {
       std::optional<column> values;
       if (join_.values) values = build_.second();
@@ -175,6 +181,18 @@ class join_trial {
         closest(thread, one, probes, expected);
       }
     };
+    if (one.how == matching::nearest) {
+      const auto expected = oracle_.nearest(one);
+      return in_threads(
+          one, [&](unsigned thread, const auto& all) { nearest(thread, one, probes, all); },
+          expected);
+    }
+    if (one.how == matching::covered) {
+      const auto expected = oracle_.covered(one);
+      return in_threads(
+          one, [&](unsigned thread, const auto& all) { covered(thread, one, probes, all); },
+          expected);
+    }
     is("asof_join") ? in_threads(one, answer, oracle_.closest(one))
                     : in_threads(one, answer, oracle_.rows(one));
   }
@@ -205,9 +223,13 @@ class join_trial {
         one.how == matching::ranges ? raydex::ranges(first, second) : raydex::points(first);
     if (is("inequality_join"))
       return inequalities_->match(on, first, second, probes.by(), one.kind);
+    if (is("nearest_join"))
+      return nearest_->match_ties(on, first, second, probes.by(), how_near(one), one.kind);
+    const matches_taken which = one.first ? matches_taken::first : matches_taken::all;
     if (is("interval_join")) {
-      if (one.how == matching::points) return intervals_->match(on, first, probes.by(), one.kind);
-      return intervals_->match(on, first, second, probes.by(), one.relation, one.kind);
+      if (one.how == matching::points)
+        return intervals_->match(on, first, probes.by(), one.kind, which);
+      return intervals_->match(on, first, second, probes.by(), one.relation, one.kind, which);
     }
     if (is("range_join")) {
       if (one.how == matching::band)
@@ -306,6 +328,55 @@ class join_trial {
     for (const std::uint64_t row : expected)
       wanted.push_back(static_cast<Row>(row));
     compare("row", where_.at(thread).download(out), wanted);
+  }
+
+  // ---- intervals
+
+  static nearest_options how_near(const join_question& one) {
+    return {.count = one.count,
+            .overlaps = one.overlaps,
+            .before = one.direction != asof_direction::forward,
+            .after = one.direction != asof_direction::backward};
+  }
+
+  void nearest(unsigned thread, const join_question& one, const placed_rows& probes,
+               const std::vector<std::vector<walked_join::neighbour>>& expected) {
+    const bool real = case_.key.type == key_type::float32 || case_.key.type == key_type::float64;
+    std::vector<std::uint64_t> rows;
+    for (const auto& all : expected) {
+      for (std::size_t k = 0; k < one.count; ++k)
+        rows.push_back(k < all.size() ? all[k].row : no_row);
+    }
+    buffer<std::uint64_t> distances(where_.at(thread), rows.size());
+    write_rows(thread, one, rows, [&](const row_id_span& out) {
+      const auto ask = [&]<class Distance>(Distance* apart) {
+        nearest_->match(with(thread), probes.first(), probes.second(), probes.by(), how_near(one),
+                        out, std::span(apart, rows.size()));
+      };
+      real ? ask(reinterpret_cast<double*>(distances.data())) : ask(distances.data());
+    });
+    const auto got = where_.at(thread).download(distances);
+    const key_format format = real ? format_of<double> : format_of<std::uint64_t>;
+    const number far = real ? std::numeric_limits<number>::quiet_NaN() : 0x1p64L - 1;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const auto& all = expected[i / one.count];
+      const number wanted = i % one.count < all.size() ? all[i % one.count].apart : far;
+      const number apart = number_of(format, got[i]);
+      require(is_equal(apart, wanted), "distance {}: {}, expected {}", i, apart, wanted);
+    }
+  }
+
+  void covered(unsigned thread, const join_question& one, const placed_rows& probes,
+               const std::vector<number>& expected) {
+    const auto got = asked<std::uint64_t>(thread, one, expected.size(), [&](auto& out) {
+      covered_->match(with(thread), probes.first(), probes.second(), probes.by(),
+                      std::span(out.data(), out.size()));
+    });
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const number wanted = std::isinf(expected[i]) ? 0x1p64L - 1 : expected[i];
+      require(static_cast<number>(got[i]) == wanted, "length of {}: {}, expected {}", i, got[i],
+              wanted);
+    }
   }
 
   // ---- windows
@@ -493,6 +564,8 @@ class join_trial {
   std::unique_ptr<interval_join> intervals_;
   std::unique_ptr<inequality_join> inequalities_;
   std::unique_ptr<window_join> windows_;
+  std::unique_ptr<nearest_join> nearest_;
+  std::unique_ptr<interval_coverage> covered_;
 };
 
 }  // namespace

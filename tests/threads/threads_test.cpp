@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "raydex/join.hpp"
+#include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
 #include "raydex/window_join.hpp"
@@ -216,6 +217,7 @@ TEST(other_join_threads, match_at_once) {
   const auto intervals = build_interval_join(backend::cpu, at, times, times);
   const auto closest = build_asof_join(backend::cpu, at, times, {times, times});
   const auto windows = build_window_join(backend::cpu, at, times, {times}, times);
+  const auto nearest = build_nearest_join(backend::cpu, at, times, times);
   using answer = std::vector<std::vector<std::uint32_t>>;
   const auto ask = [&](const context& on) {
     const auto rows = [&](const joined& found) {
@@ -231,6 +233,8 @@ TEST(other_join_threads, match_at_once) {
     closest->match(on, column(asked), {column(asked), column(asked)}, {}, all.back());
     all.emplace_back(probe_count);
     windows->match(on, column(asked), {column(asked)}, time_window{})->argmax(on, all.back());
+    all.emplace_back(probe_count);
+    nearest->match(on, column(asked), column(asked), {}, {}, all.back());
     return all;
   };
   const answer alone = ask(at);

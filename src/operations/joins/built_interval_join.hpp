@@ -53,7 +53,7 @@ class built_interval_join final : public interval_join {
 
   std::unique_ptr<joined> do_match(const context& on, const column& lower, const column* upper,
                                    const key_parts& by, std::optional<interval_relation> how,
-                                   join_kind kind) const override {
+                                   join_kind kind, matches_taken which) const override {
     buffer<std::uint64_t> empty(on, 1);
     buffer<std::uint8_t> validity;
     if (upper != nullptr) {
@@ -63,9 +63,10 @@ class built_interval_join final : public interval_join {
       validity = validity_beside<Executor>(on, lower, nullptr, by);
     }
     const bool is_within = how == interval_relation::within;
+    dominance_request request = request_of(lower, upper, how);
+    request.first = which == matches_taken::first;
     return match_dominated<RowId>(on, own_, info_.where, kind, table_rows_, *orders_, by,
-                                  is_within ? by_upper() : *by_lower_,
-                                  request_of(lower, upper, how), validity.data());
+                                  is_within ? by_upper() : *by_lower_, request, validity.data());
   }
 
   dominance_request request_of(const column& lower, const column* upper,

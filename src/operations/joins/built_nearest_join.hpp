@@ -75,7 +75,7 @@ class built_nearest_join final : public nearest_join {
     const column to(upper.format, reach_upper.data(), upper.size);
     return match_dominated<RowId>(
         on, own_, info_.where, kind, lower_.size, *orders_, by, *overlaps_,
-        {by_lower, {&to, true}, by_upper, {&from, false}, true}, validity.data());
+        {by_lower, {&to, true}, by_upper, {&from, false}, true, true}, validity.data());
   }
 
   // Has a kernel take the nearest ones of slices of probes, once `complete(first, kernel)` has told

@@ -54,6 +54,7 @@ class built_ordered_times final : public ordered_times {
                              .valid = validity.size() == 0 ? nullptr : validity.data() + first / 8,
                              .size = size_,
                              .matrix = {},
+                             .first = false,
                              .rows = nullptr,
                              .leasts = static_cast<RowId*>(begins) + first,
                              .counts = static_cast<RowId*>(counts) + first,

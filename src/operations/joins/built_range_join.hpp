@@ -66,6 +66,7 @@ class built_range_join final : public range_join {
                              .valid = validity.size() == 0 ? nullptr : validity.data() + first / 8,
                              .size = order().size(),
                              .matrix = {},
+                             .first = false,
                              .rows = order().template rows<RowId>(),
                              .leasts = found.begins.data() + first,
                              .counts = found.counts.data() + first,

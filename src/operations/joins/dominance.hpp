@@ -101,7 +101,8 @@ class dominance {
     buffer<std::uint64_t> ends(own, lists);
     {
       buffer<RowId> place_of_rank(own, size);
-      Executor::for_each(own, core::put_permuted<RowId>{tree_.ranks, nullptr, place_of_rank.data()}, size);
+      Executor::for_each(own, core::put_permuted<RowId>{tree_.ranks, nullptr, place_of_rank.data()},
+                         size);
       tree_type by_rank{};
       by_rank.ranks = place_of_rank.data();
       by_rank.size = size;
@@ -123,9 +124,11 @@ class dominance {
       tiles.template write<core::dominated_writer<RowId, RowId>>(
           own, probes, core::row_slice<RowId>{0, rows, numbers.data(), listed_rows.data()});
       buffer<RowId> rank_of_row(own, table_rows_);
-      Executor::for_each(own, core::put_permuted<RowId>{rows_by_rank_, nullptr, rank_of_row.data()}, size);
+      Executor::for_each(own, core::put_permuted<RowId>{rows_by_rank_, nullptr, rank_of_row.data()},
+                         size);
       Executor::for_each(
-          own, core::put_permuted<RowId>{listed_rows.data(), rank_of_row.data(), listed_ranks.data()},
+          own,
+          core::put_permuted<RowId>{listed_rows.data(), rank_of_row.data(), listed_ranks.data()},
           rows);
     }
     Executor::synchronise(own);
@@ -264,6 +267,7 @@ struct dominance_request {
   bool by_ranks;  // whether the rows of lower ranks are all among the first places, so that two
                   // ranks count the others
   bool lists;     // whether probes in lists of a few ranks have few other rows
+  bool first = false;  // whether each probe has only the first one
 };
 
 template <class RowId, executor Executor>
@@ -294,6 +298,7 @@ std::unique_ptr<joined> match_dominated(const context& on, const context& own, b
                                .valid = validity == nullptr ? nullptr : validity + first / 8,
                                .size = rows.tree().size,
                                .matrix = matrix,
+                               .first = request.first,
                                .rows = nullptr,
                                .leasts = found.begins.data() + first,
                                .counts = found.counts.data() + first,

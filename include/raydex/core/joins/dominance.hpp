@@ -373,6 +373,7 @@ struct count_dominated {
   const std::uint8_t* valid;    ///< a bit a probe; null: all match
   std::uint64_t size;           ///< rows
   wavelet_matrix<Rank> matrix;  ///< none: the rows of lower ranks are all among the first places
+  bool first;                   ///< whether of many one is counted
   const Rank* rows;             ///< by rank; null: none are wanted
   Rank* leasts;         ///< the least rank of each, or its row where there is one; 0 of none
   Rank* counts;         ///< how many
@@ -389,6 +390,7 @@ struct count_dominated {
         count = static_cast<Rank>(places - lower);
       }
     }
+    if (first && count > 1) count = 1;
     Rank least_of_it = count == 0 ? Rank{0} : static_cast<Rank>(lower);
     if (count == 1 && rows != nullptr) least_of_it = rows[lower];
     leasts[i] = least_of_it;
