@@ -17,7 +17,7 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import Together, both_keys, check_how, natives, pair_columns, together
 from raydex._keys import Key
-from raydex._times import Order, distance_in, whole
+from raydex._times import Order, distance_in, shifted, whole
 
 _DIRECTIONS = ("backward", "forward", "nearest")
 _COMPARISONS = {
@@ -53,20 +53,6 @@ def _check_reach(argument: str, reach: int | float | None) -> None:
         raise InvalidArgument(f"{argument}: {reach}; of integers it must be a whole number")
 
 
-def _shifted(cells: npt.NDArray[Any], by: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
-    """Integers plus a number; if the type does not hold that, its closest one, and -1 or 1 for below or above."""
-    ends = np.iinfo(cells.dtype)
-    low, high = int(ends.min), int(ends.max)
-    beyond = np.zeros(len(cells), np.int8)
-    if by > 0:
-        beyond[...] = 1 if high - by < low else (cells > high - by)
-    elif by < 0:
-        beyond[...] = -1 if low - by > high else -1 * (cells < low - by)
-    bits = np.dtype(f"u{cells.itemsize}")
-    moved = (cells.view(bits) + bits.type(by % 2 ** (8 * cells.itemsize))).view(cells.dtype)
-    return (np.where(beyond == 0, moved, np.where(beyond < 0, ends.min, ends.max).astype(cells.dtype)), beyond)
-
-
 def _span(distance: Any, key: Key) -> int | float:
     """One of a pair of distances."""
     if distance is None or not (key.is_number or key.time):
@@ -90,8 +76,7 @@ def _around(pair: Together, spans: list[Any], call: Call) -> list[Column]:
     key, order = pair.key, pair.order
     array, validity, _ = pair.columns[1].kept
     if order is not None:
-        counts = order.counts(1)
-        ends = [order.positions(counts - before, "left"), order.positions(counts + after, "right") - 1]
+        ends = [order.bounds(1, -before, "left"), order.bounds(1, after, "right")]
     elif array.dtype.kind == "f":
         with np.errstate(all="ignore"):
             before, after = array.dtype.type(before), array.dtype.type(after)
@@ -103,7 +88,7 @@ def _around(pair: Together, spans: list[Any], call: Call) -> list[Column]:
         validity = and_validity(there, validity)
     else:
         cells = array if key.is_number else array.view(f"i{array.itemsize}")
-        (lower, low), (upper, high) = _shifted(cells, -before), _shifted(cells, after)
+        (lower, low), (upper, high) = shifted(cells, -before), shifted(cells, after)
         nothing = (low > 0) | (high < 0)
         lower[nothing], upper[nothing] = np.iinfo(cells.dtype).max, np.iinfo(cells.dtype).min
         ends = [lower, upper]
@@ -261,26 +246,40 @@ def _drop_far(rows: Any, pair: Together, reaches: npt.NDArray[Any]) -> None:
     build, probe = pair.columns[0].kept[0][found[at]], pair.columns[1].kept[0][at]
     if build.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
-            apart = np.where(build == probe, 0, abs(build - probe)).astype(np.float64)
+            apart: npt.NDArray[Any] = np.where(build == probe, 0, abs(build - probe)).astype(np.float64)
     else:
-        bits = f"u{build.itemsize}"
-        one, other = np.maximum(build, probe).view(bits), np.minimum(build, probe).view(bits)
-        apart = (one - other).astype(np.uint64)
+        apart = _apart(build, probe)
     found[at[~(apart <= reaches[at]).astype(bool)]] = -1
 
 
+def _apart(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """The differences of integers or times."""
+    bits = f"u{one.itemsize}"
+    difference: npt.NDArray[Any] = np.maximum(one, other).view(bits) - np.minimum(one, other).view(bits)
+    return difference.astype(np.uint64)
+
+
 def _nearest(candidates: list[Any], order: Order, reach: Any) -> Any:
-    """For each probe the closest of its candidates that is near enough, by integers of Python."""
-    build, probe = order.counts(0), order.counts(1)
-    taken, nearest = np.full(len(probe), -1, "int64"), np.zeros(len(probe), object)
+    """For each probe the closest of its candidates that is near enough."""
+    is_far = order.far[1] != 0
     for rows in candidates:
         at = np.flatnonzero(rows >= 0)
-        apart = abs(build[rows[at]] - probe[at])
-        closer = (taken[at] < 0) | (apart < nearest[at])
-        if reach is not None:
-            closer &= apart <= (reach[at] if isinstance(reach, np.ndarray) else reach)
-        at, apart = at[closer], apart[closer]
-        taken[at], nearest[at] = rows[at], apart
+        is_far[at] |= order.far[0][rows[at]] != 0
+    taken = np.full(len(is_far), -1, "int64")
+    for probes in (np.flatnonzero(~is_far), np.flatnonzero(is_far)):
+        exactly = probes if len(probes) and is_far[probes[0]] else None
+        nearest = np.zeros(len(probes), np.uint64 if exactly is None else object)
+        for rows in (one[probes] for one in candidates):
+            at = np.flatnonzero(rows >= 0)
+            if exactly is None:
+                apart = _apart(order.numbers[0][rows[at]], order.numbers[1][probes[at]])
+            else:
+                apart = abs(order.counts(0, rows[at]) - order.counts(1, probes[at]))
+            closer = (taken[probes[at]] < 0) | (apart < nearest[at])
+            if reach is not None:
+                closer &= apart <= (reach[probes[at]] if isinstance(reach, np.ndarray) else reach)
+            at, apart = at[closer], apart[closer]
+            taken[probes[at]], nearest[at] = rows[at], apart
     return taken
 
 

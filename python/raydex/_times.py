@@ -10,7 +10,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -181,33 +181,97 @@ def as_objects(cells: Integers, own: Time, to: Time) -> npt.NDArray[Any]:
     return counts
 
 
-@dataclass
+def shifted(cells: npt.NDArray[Any], by: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
+    """Integers plus a number; if the type does not hold that, its closest one, and -1 or 1 for below or above."""
+    ends = np.iinfo(cells.dtype)
+    low, high = int(ends.min), int(ends.max)
+    beyond = np.zeros(len(cells), np.int8)
+    if by > 0:
+        beyond[...] = 1 if high - by < low else (cells > high - by)
+    elif by < 0:
+        beyond[...] = -1 if low - by > high else -1 * (cells < low - by)
+    bits = np.dtype(f"u{cells.itemsize}")
+    moved = (cells.view(bits) + bits.type(by % 2 ** (8 * cells.itemsize))).view(cells.dtype)
+    return (np.where(beyond == 0, moved, np.where(beyond < 0, ends.min, ends.max).astype(cells.dtype)), beyond)
+
+
 class Order:
-    """Distinct values of columns, of which 64 bits do not hold all: what is numbered in their order."""
+    """Columns of times that 64 bits in one unit do not hold, as numbers that compare as they do: counts of the unit
+    are their own numbers, and those that are out of reach are numbered from where these end."""
 
-    columns: Sequence[tuple[Integers, Time]]
-    unit: Time
-    low: int
-    """The least count that 64 bits hold."""
-    below: npt.NDArray[Any]
-    inside: Integers
-    above: npt.NDArray[Any]
+    def __init__(
+        self, columns: Sequence[tuple[Integers, Time]], missing: Sequence[npt.NDArray[np.bool_] | None], unit: Time
+    ) -> None:
+        self.unit = unit
+        self.columns = columns
+        # So that there is a number for each cell at either end, and one more.
+        self.high = _MOST - 1 - sum(len(cells) for cells, _ in columns)
+        self.low = -self.high
+        scaled = [scale(cells, time, unit, self.low, self.high) for cells, time in columns]
+        self.far = [
+            one.beyond if gone is None else np.where(gone, np.int8(0), one.beyond)
+            for one, gone in zip(scaled, missing)
+        ]
+        held = [
+            one.floor[(far == 0) if gone is None else (far == 0) & ~gone]
+            for one, far, gone in zip(scaled, self.far, missing)
+        ]
+        self.first = min((int(one.min()) for one in held if len(one)), default=0)
+        self.last = max((int(one.max()) for one in held if len(one)), default=self.first - 1)
+        distinct = [
+            [self._distinct(column, np.flatnonzero(far == side)) for column, far in enumerate(self.far)]
+            for side in (-1, 1)
+        ]
+        self.below, self.above = (_union([counts for counts, _ in one]) for one in distinct)
+        self.numbers: list[Integers] = []
+        for column, (one, far) in enumerate(zip(scaled, self.far)):
+            for side, of_side in zip((-1, 1), distinct):
+                counts, places = of_side[column]
+                one.floor[far == side] = self._positions(counts, "left")[places]
+            self.numbers.append(one.floor)
 
-    def counts(self, column: int) -> npt.NDArray[Any]:
-        """The cells of a column as counts of the unit, in integers of Python."""
+    def counts(self, column: int, rows: Any) -> npt.NDArray[Any]:
+        """Some cells of a column as counts of the unit, in integers of Python."""
         cells, time = self.columns[column]
-        return as_objects(cells, time, self.unit)
+        return as_objects(cells[rows], time, self.unit)
 
-    def positions(self, counts: npt.NDArray[Any], side: Any) -> Integers:
-        """The numbers that counts have among the values, as `numpy.searchsorted` says."""
-        found = np.empty(len(counts), np.int64)
-        few, many = counts < self.low, counts > _MOST
-        held = ~(few | many)
-        before = len(self.below)
-        found[few] = self.below.searchsorted(counts[few], side)
-        found[held] = self.inside.searchsorted(counts[held].astype(np.int64), side) + before
-        found[many] = self.above.searchsorted(counts[many], side) + before + len(self.inside)
+    def bounds(self, column: int, by: int | float, side: Literal["left", "right"]) -> Integers:
+        """Of the cells of a column plus a number of the unit, for `left` the least numbers of values that are not
+        less, for `right` the greatest of those that are not greater."""
+        if isinstance(by, float):  # infinite, or whole
+            by = int(by) if math.isfinite(by) else 2**200 if by > 0 else -(2**200)
+        cells, far = self.numbers[column], self.far[column]
+        moved, beyond = shifted(cells, by)
+        found: Integers = np.clip(moved, self.first - (side == "right"), self.last + (side == "left"))
+        rows = np.flatnonzero((far != 0) | (beyond != 0) | (moved < self.low) | (moved > self.high))
+        counts, places = self._distinct(column, rows)
+        found[rows] = self._positions(counts + by, side)[places]
         return found
+
+    def _distinct(self, column: int, rows: Integers) -> tuple[npt.NDArray[Any], Integers]:
+        """The different values of some rows, ascending, and which of them each row has."""
+        cells, time = self.columns[column]
+        values, places = np.unique(cells[rows], return_inverse=True)
+        return (as_objects(values, time, self.unit), places.reshape(-1))
+
+    def _positions(self, counts: npt.NDArray[Any], side: Literal["left", "right"]) -> Integers:
+        """As `bounds`, of counts."""
+        is_right = side == "right"
+        few, many = counts < self.low, counts > self.high
+        found = np.clip(counts, self.first - is_right, self.last + (not is_right))
+        found[few] = self.below.searchsorted(counts[few], side) + (self.first - len(self.below) - is_right)
+        found[many] = self.above.searchsorted(counts[many], side) + (self.last + 1 - is_right)
+        numbers: Integers = found.astype(np.int64)
+        return numbers
+
+
+def _union(sorted_values: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The different values of arrays of Python's integers that ascend."""
+    values = np.concatenate(sorted_values)
+    values.sort(kind="stable")  # which merges what ascends
+    differ = np.ones(len(values), bool)
+    differ[1:] = values[1:] != values[:-1]
+    return values[differ]
 
 
 def in_one_unit(
@@ -215,38 +279,18 @@ def in_one_unit(
 ) -> tuple[list[Integers], Time, Order | None]:
     """Columns of times in the coarsest unit that has all their values, as integers that compare as they do.
 
-    These are counts of the unit, and the third is None; or, where some are more than 64 bits hold, numbers in
-    the order of the values."""
+    These are counts of the unit, and the third is None; or, where some are more than 64 bits hold, the numbers of
+    an `Order`."""
     unit = common([time for _, time in columns])
     there = [
-        cells if gone is None else np.where(gone, 0, cells) for (cells, _), gone in zip(columns, missing)
+        (cells if gone is None else np.where(gone, 0, cells), time) for (cells, time), gone in zip(columns, missing)
     ]
-    low = -_MOST - all(gone is None for gone in missing)  # NumPy's least one is NaT
-    scaled = [
-        None if time == unit else scale(cells, time, unit, low, _MOST) for cells, (_, time) in zip(there, columns)
-    ]
-    counts = [cells if one is None else one.floor for cells, one in zip(there, scaled)]
-    if all(one is None or not one.beyond.any() for one in scaled):
-        return (counts, unit, None)
-    known = [(cells, time) for cells, (_, time) in zip(there, columns)]
-    far = np.concatenate(
-        [np.zeros(len(cells), np.int8) if one is None else one.beyond for cells, one in zip(there, scaled)]
-    )
-    exact = [
-        as_objects(cells[one.beyond != 0], time, unit)
-        for (cells, time), one in zip(known, scaled)
-        if one is not None
-    ]
-    outside, sides = np.concatenate(exact), far[far != 0]
-    inside, of_inside = np.unique(np.concatenate(counts)[far == 0], return_inverse=True)
-    below, of_below = np.unique(outside[sides < 0], return_inverse=True)
-    above, of_above = np.unique(outside[sides > 0], return_inverse=True)
-    numbers = np.empty(len(far), np.int64)
-    numbers[far < 0] = of_below.reshape(-1)
-    numbers[far == 0] = of_inside.reshape(-1) + len(below)
-    numbers[far > 0] = of_above.reshape(-1) + (len(below) + len(inside))
-    ends = np.cumsum([len(cells) for cells in there])[:-1]
-    return (np.split(numbers, ends), unit, Order(known, unit, low, below, inside, above))
+    low = -_MOST - (unit.kind not in "mM")  # NumPy's least one is NaT
+    scaled = [None if time == unit else scale(cells, time, unit, low, _MOST) for cells, time in there]
+    if any(one is not None and one.beyond.any() for one in scaled):
+        order = Order(there, missing, unit)
+        return (order.numbers, unit, order)
+    return ([cells if one is None else one.floor for (cells, _), one in zip(there, scaled)], unit, None)
 
 
 def distance_in(distance: Any, unit: Time) -> Any:

@@ -139,10 +139,9 @@ def _ends(column: Column, order: Order, reaches: list[Any], closed: str, stream:
     for name, reach in zip(("before", "after"), reaches):
         _check_reach(name, reach)
     before, after = reaches
-    probes = order.counts(1)
-    begin = order.positions(probes - before, "left" if closed in ("both", "left") else "right")
-    end = order.positions(probes + after, "right" if closed in ("both", "right") else "left")
-    sources = [Source("probe", one, HOST, HostCells(one, column.kept[1])) for one in (begin, end - 1)]
+    begin = order.bounds(1, -before + (closed in ("right", "neither")), "left")
+    end = order.bounds(1, after - (closed in ("left", "neither")), "right")
+    sources = [Source("probe", one, HOST, HostCells(one, column.kept[1])) for one in (begin, end)]
     return [column_of(one, stream) for one in sources]
 
 

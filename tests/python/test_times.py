@@ -4,6 +4,7 @@
 import datetime
 import itertools
 import operator
+import time
 from functools import partial
 
 import numpy as np
@@ -332,6 +333,32 @@ def test_a_far_time_is_not_wrapped():
         (9999, "timestamp_s"), (2000, "timestamp_ns"))]
     assert raydex.join_range(*tables, compare=">").probe.tolist() == [0]
     assert raydex.join_range(*reversed(tables), compare=">").probe.tolist() == []
+
+
+def test_times_that_a_unit_cannot_hold_cost_little():
+    """Sentinels in half of the rows take little longer than none."""
+    random = np.random.default_rng(5)
+    build = (random.integers(0, 1 << 31, 1 << 18) * 10**9).view("M8[ns]")
+    near = random.integers(0, 1 << 31, 1 << 18).view("M8[s]")
+    far = near.copy()
+    far[::2] = np.datetime64("9999-12-31")
+    second = np.timedelta64(1, "s")
+    calls = {
+        "join": raydex.join, "as-of": raydex.join_asof, "band": partial(raydex.join_range, distance=second),
+        "nearest": partial(raydex.join_asof, direction="nearest", tolerance=second),
+        "window": partial(raydex.join_window, before=second, aggregate="count"),
+    }  # fmt: skip
+
+    def seconds(call, probe):
+        found = []
+        for _ in range(3):
+            begin = time.process_time()
+            call(build, probe)
+            found.append(time.process_time() - begin)
+        return min(found)
+
+    for name, call in calls.items():
+        assert seconds(call, far) < 5 * seconds(call, near) + 0.02, name
 
 
 def test_columns_of_pandas_and_polars():
