@@ -161,6 +161,10 @@ void add_join_command(CLI::App& app) {
       "--missing-equal", given->missing_equal,
       "For inner, left, right, full, semi and anti: a missing value equals another one");
   command
+      ->add_option("--seed", given->seed,
+                   "For these, too: the seed of hashes, which are drawn anew without it")
+      ->type_name("N");
+  command
       ->add_option("--direction", given->direction,
                    "For asof: where the closest time is looked for [backward]; for nearest: on "
                    "which side [nearest: both]")

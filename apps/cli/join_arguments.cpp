@@ -189,6 +189,8 @@ void check_combination(const join_arguments& given, join_method method) {
                "--values, unless --aggregate is count", given.kind);
   check(given.missing_equal, join_method::equal, "--missing-equal",
         "inner, left, right, full, semi or anti");
+  check(given.seed.has_value(), join_method::equal, "--seed",
+        "inner, left, right, full, semi or anti");
   check_needed(method == join_method::band, given.distance, "--distance", given.kind);
   check_needed(has_intervals, given.build_upper, "--build-upper", given.kind);
   check_needed(has_both, given.probe_upper, "--probe-upper", given.kind);
@@ -253,7 +255,10 @@ join_request parse_join(const join_arguments& given) {
                      .relation = kind.relation};
   asked.options = {.structure = given.structure,
                    .options = parse_options(given.options),
-                   .missing_equal = given.missing_equal};
+                   .missing_equal = given.missing_equal,
+                   .seed = given.seed};
+  if (given.seed && (given.structure == "hash_open" || given.structure == "hash_bucket"))
+    asked.options.options.emplace("seed", std::to_string(*given.seed));
   asked.side = parse_side(given);
   if (!given.distance.empty())
     asked.distance = parse_distance("--distance", given.distance, asked.duration);

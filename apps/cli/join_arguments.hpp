@@ -29,6 +29,7 @@ struct join_arguments : build_arguments {
   bool no_overlaps = false;
   bool ordered = false;
   bool missing_equal = false;
+  std::optional<std::uint32_t> seed{};
 };
 
 // Their names, as type names show choices.

@@ -40,10 +40,10 @@ found match(const handle<Side>& self, const Ask& ask) {
 
 void build_keys(join_handle* self, const std::string& backend_name, const session& from,
                 address stream, const key_parts& keys, const std::string& structure,
-                const option_map& options, bool missing_equal) {
+                const option_map& options, bool missing_equal, std::optional<std::uint32_t> seed) {
   const backend chosen = parse_backend(backend_name);
   new (self) join_handle(
-      build_join(chosen, context_of(from, stream), keys, {structure, options, missing_equal}),
+      build_join(chosen, context_of(from, stream), keys, {structure, options, missing_equal, seed}),
       "join", chosen);
 }
 
@@ -248,7 +248,8 @@ void bind_joins(nb::module_& to) {
       .def("close", &joined_handle::close, arg("before") = nb::none(), without_gil());
   nb::class_<join_handle>(to, "Join")
       .def("__init__", build_keys, arg("backend"), arg("session"), arg("stream"), arg("keys"),
-           arg("structure"), arg("options"), arg("missing_equal"), without_gil())
+           arg("structure"), arg("options"), arg("missing_equal"), arg("seed") = nb::none(),
+           without_gil())
       // A join refers to its index; a batch that was found, to its join.
       .def_static("over", over_index, arg("session"), arg("stream"), arg("index"),
                   nb::keep_alive<0, 3>(), without_gil())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, overload
 
@@ -20,6 +21,7 @@ from raydex._keys import Key, converts
 from raydex._times import Order, Time, are_compared, common, in_one_unit
 
 _KINDS = ("inner", "left", "right", "full", "outer", "semi", "anti")
+_HASH_TABLES = ("hash_open", "hash_bucket")
 OF_BUILD_ROWS = ("right", "full", "outer")  # which give build rows without a match
 
 
@@ -211,12 +213,12 @@ def check_kind(how: str) -> None:
 
 @overload
 def join(
-    build: Any, probe: Any, how: str = ..., *, structure: str = ..., missing_equal: bool = ...,
+    build: Any, probe: Any, how: str = ..., *, structure: str = ..., missing_equal: bool = ..., seed: int | None = ...,
     lazy: Literal[False] = ..., dtype: Any = ..., device: Any = ..., stream: Any = ..., **options: Any,
 ) -> JoinRows: ...
 @overload
 def join(
-    build: Any, probe: Any, how: str = ..., *, structure: str = ..., missing_equal: bool = ...,
+    build: Any, probe: Any, how: str = ..., *, structure: str = ..., missing_equal: bool = ..., seed: int | None = ...,
     lazy: Literal[True], dtype: Any = ..., device: Any = ..., stream: Any = ..., **options: Any,
 ) -> Joined: ...  # fmt: skip
 def join(
@@ -226,6 +228,7 @@ def join(
     *,
     structure: str = "auto",
     missing_equal: bool = False,
+    seed: int | None = None,
     lazy: bool = False,
     dtype: Any = "int64",
     device: Any = None,
@@ -250,6 +253,9 @@ def join(
         each. `anti`: probe rows without one.
     missing_equal
         Whether a missing value equals another one; else it matches nothing. NaN equals NaN.
+    seed
+        Of the hash of keys that are hashed, as texts and long keys are, and of a hash table: a number of 32 bits
+        that gives the same one each time. By default each join draws its own. Answers do not depend on it.
     lazy
         Whether rows are written when they are asked for, see `Joined`.
     dtype
@@ -268,9 +274,9 @@ def join(
     check_kind(how)
     missing_equal, lazy, dtype = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)
     if isinstance(build, Index):
-        _check_words_for(build, structure, missing_equal, device, options)
+        _check_words_for(build, structure, missing_equal, seed, device, options)
         return _join_index(build, probe, how, stream, dtype, lazy)
-    found = match_columns(build, probe, how, structure, missing_equal, device, stream, options, dtype)
+    found = match_columns(build, probe, how, structure, missing_equal, seed, device, stream, options, dtype)
     return rows_of(found, lazy)
 
 
@@ -280,6 +286,7 @@ def match_columns(
     how: str,
     structure: str,
     missing_equal: bool,
+    seed: int | None,
     device: Any,
     stream: Any,
     options: dict[str, Any],
@@ -287,24 +294,43 @@ def match_columns(
 ) -> Joined:
     """A join whose rows are yet to be written."""
     texts = option_texts(options, structure, join)
+    seed = check_seed(seed)
+    if seed is not None and structure in _HASH_TABLES:
+        texts["seed"] = str(seed)
     built, probed = pair_columns(build, probe)
     call = Call(built[0], device, stream, structure)
     build_key, probe_key = both_keys(built, probed, call.stream)
     side = call.device.run(
         _raydex.Join, call.device.backend, *call.context, natives(build_key), structure, texts, missing_equal,
+        seed,
     )  # fmt: skip
     found = call.device.run(side.match, *call.context, natives(probe_key), how)
     return Joined(found, call, how, dtype, build_key[0].size, build_key)
 
 
-def _check_words_for(index: Index, structure: Any, missing_equal: bool, device: Any, options: dict[str, Any]) -> None:
+def check_seed(seed: object) -> int | None:
+    """A seed of a hash, if it is one."""
+    if seed is None:
+        return None
+    try:
+        number = operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidType(f"seed: {seed!r} is no whole number") from None
+    if not 0 <= number < 2**32:
+        raise InvalidArgument(f"seed: {number}; legal are 0 to {2**32 - 1}")
+    return number
+
+
+def _check_words_for(
+    index: Index, structure: Any, missing_equal: bool, seed: int | None, device: Any, options: dict[str, Any]
+) -> None:
     """Refuses what would be said of an index that is there already."""
     index._check_open()
     check_words(options, structure, join)
     arguments = {
         **options, "structure": structure != "auto" and structure != index.info.structure and structure,
         "device": device is not None and str(device) not in (str(index._device), index._device.backend) and device,
-        "missing_equal": missing_equal,
+        "missing_equal": missing_equal, "seed": seed is not None and seed,
     }  # fmt: skip
     for name, value in arguments.items():
         if value is not False or name in options:

@@ -118,6 +118,20 @@ def test_equal_keys(program, rng, key, kind, missing_equal):
     assert_same_rows(answer, rows_of(kind, pairs, len(probe[0]), len(build[0])))
 
 
+@pytest.mark.parametrize("structure", ["auto", "hash_open"])
+def test_seeds_of_hashes(program, rng, structure):
+    build, probe = ([random_values(rng, "texts", n), random_values(rng, "ints", n)] for n in (40, 60))
+    tables = {
+        "build": write_table(program, "b", ["texts", "ints"], build),
+        "probe": write_table(program, "p", ["texts", "ints"], probe),
+    }
+    for seed in (0, 2**32 - 1):
+        answer = program.join("--ordered", kind="inner", structure=structure, seed=str(seed), **tables)
+        assert_same_rows(answer, rows_of("inner", equal_pairs(build, probe), 0))
+    assert "--seed" in program.refuse_join(kind="inner", seed=str(2**32), **tables)
+    assert "seed" in program.refuse_join("--option", "seed=x", kind="inner", structure="hash_open", **tables)
+
+
 @pytest.mark.parametrize("side", ["auto", "build", "probe"])
 @pytest.mark.parametrize("sizes", [(10, 90), (90, 10)])
 def test_sides(program, rng, sizes, side):
@@ -700,6 +714,7 @@ WRONG = [
     ({"kind": "inner", "distance": "1"}, "--distance goes with --kind band, not inner"),
     ({"kind": "inner", "build_upper": "k.npy"}, "--build-upper goes with --kind contains"),
     ({"kind": "asof", "missing_equal": None}, "--missing-equal goes with --kind inner, left"),
+    ({"kind": "asof", "seed": "1"}, "--seed goes with --kind inner, left"),
     ({"kind": "band"}, "--kind band needs --distance"),
     ({"kind": "contains"}, "--kind contains needs --build-upper"),
     ({"kind": "asof", "build_by": "k.npy"}, "--build-by and --probe-by go together"),

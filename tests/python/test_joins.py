@@ -191,9 +191,25 @@ def test_structures_and_indexes(library, random, how, structure):
         library.join(index, probe)
 
 
+@pytest.mark.parametrize("structure", ["auto", "hash_open", "hash_bucket"])
+def test_seeds_of_hashes(random, structure):
+    words = np.array(["abcdefghijkl", "abcdefghijklm", "n", ""], object)
+    tables = [(words[random.integers(0, 4, n)].tolist(), random.integers(0, 9, n)) for n in (200, 300)]
+    expected = pairs(raydex.join(*tables))
+    for seed in (0, np.uint32(7), 2**32 - 1):
+        assert pairs(raydex.join(*tables, structure=structure, seed=seed)) == expected
+        assert pairs(raydex.join(tables[0][1], tables[1][1], structure=structure, seed=seed)) == (
+            pairs(raydex.join(tables[0][1], tables[1][1])))
+    for seed in (-1, 2**32):
+        with pytest.raises(ValueError, match=f"seed: {seed}; legal are 0 to 4294967295"):
+            raydex.join(*tables, seed=seed)
+    with pytest.raises(TypeError, match="seed: 1.5 is no whole number"):
+        raydex.join(*tables, seed=1.5)
+
+
 @pytest.mark.parametrize("said", [
-    {"missing_equal": True}, {"structure": "hash_open"}, {"device": "cuda"}, {"device": "cpu:1", "search": "lines"},
-    {"search": "lines"}, {"stream": 3},
+    {"seed": 0}, {"missing_equal": True}, {"structure": "hash_open"}, {"device": "cuda"},
+    {"device": "cpu:1", "search": "lines"}, {"search": "lines"}, {"stream": 3},
 ], ids=str)
 def test_what_an_index_cannot_be_told_anew(said):
     index = raydex.build([1, 2])

@@ -14,7 +14,7 @@ import raydex
 from raydex._arguments import check_words, flag
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import PANDAS
-from raydex._joins import OF_BUILD_ROWS, check_kind
+from raydex._joins import OF_BUILD_ROWS, check_kind, check_seed
 from raydex.dask._cells import Cells, key_column, order_of
 from raydex.dask._graphs import Graph, Partitions, take_apart
 from raydex.dask._libraries import List, Task, TaskRef, frames, pd, tokenize
@@ -296,7 +296,7 @@ def join(
         Whether a missing key equals another one. By default it matches nothing, unlike in pandas. NaN
         equals NaN.
     options
-        `structure` and options of `raydex.join`.
+        `structure`, `seed` and options of `raydex.join`.
 
     Returns
     -------
@@ -313,7 +313,8 @@ def join(
     lefts, rights = _checked_names(left, right, on, left_on, right_on)
     check_kind(how)
     missing_equal = flag("missing_equal", missing_equal)
-    words = [one for one in options if one != "structure"]
+    check_seed(options.get("seed"))
+    words = [one for one in options if one not in ("structure", "seed")]
     check_words(words, str(options.get("structure", "auto")), join)
     plan = Plan(lefts, rights, how, suffixes, missing_equal, options)
     token = tokenize(left, right, lefts, rights, how, suffixes, shards, broadcast, missing_equal, options)

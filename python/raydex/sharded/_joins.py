@@ -13,7 +13,7 @@ from raydex._arguments import check_words
 from raydex._columns import Source, key_of, look
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Joined
-from raydex._joins import OF_BUILD_ROWS, check_how, common_key, match_columns, pair_columns
+from raydex._joins import OF_BUILD_ROWS, check_how, check_seed, common_key, match_columns, pair_columns
 from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._build import engine_for
@@ -60,6 +60,7 @@ def join(
     *,
     exchange: str | None = None,
     structure: str = "auto",
+    seed: int | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -85,6 +86,8 @@ def join(
         By default what sends fewer rows.
     structure, options
         Of the index over the right rows, as of `raydex.build`.
+    seed
+        Of hashes, as of `raydex.join`.
     group, devices, engine, timeout
         As of `raydex.sharded.build`. For many joins make one engine, `TorchExchange(group)`.
 
@@ -107,7 +110,7 @@ def join(
     """
     if isinstance(right, ShardedIndex):
         arguments: dict[str, Any] = {
-            "exchange": exchange, "structure": None if structure == "auto" else structure, "group": group,
+            "exchange": exchange, "structure": None if structure == "auto" else structure, "seed": seed, "group": group,
             "devices": devices, "engine": engine, "timeout": None if timeout == 300.0 else timeout, **options,
         }  # fmt: skip
         for name, value in arguments.items():
@@ -119,22 +122,23 @@ def join(
     company = Company(moves)
     try:
         with company.together():
-            return _of_any_kind(company, left, right, how, exchange, structure, options)
+            return _of_any_kind(company, left, right, how, exchange, structure, seed, options)
     finally:
         if engine is None:
             company.close()
 
 
 def _of_any_kind(
-    company: Company, left: Any, right: Any, how: str, exchange: str | None, structure: str, options: dict[str, Any]
-) -> JoinPairs:
+    company: Company, left: Any, right: Any, how: str, exchange: str | None, structure: str, seed: int | None,
+    options: dict[str, Any],
+) -> JoinPairs:  # fmt: skip
     """A right join is a left one the other way round."""
     if how not in OF_BUILD_ROWS:
-        return _join(company, left, right, how, exchange, structure, options)
+        return _join(company, left, right, how, exchange, structure, seed, options)
     if how == "right":
-        return JoinPairs(*_join(company, right, left, "left", exchange, structure, options)[::-1])
-    pairs = _join(company, left, right, "left", exchange, structure, options)
-    lone = beside(_join(company, right, left, "anti", exchange, structure, options).left, pairs.left)
+        return JoinPairs(*_join(company, right, left, "left", exchange, structure, seed, options)[::-1])
+    pairs = _join(company, left, right, "left", exchange, structure, seed, options)
+    lone = beside(_join(company, right, left, "anti", exchange, structure, seed, options).left, pairs.left)
 
     def join(report: dict[str, Any]) -> JoinPairs:
         library = arrays_of(lone)
@@ -151,6 +155,7 @@ def _join(
     how: str,
     exchange: str | None,
     structure: str,
+    seed: int | None,
     options: dict[str, Any],
 ) -> JoinPairs:
     moves = company.engine
@@ -158,6 +163,7 @@ def _join(
     def look_at(report: dict[str, Any]) -> tuple[list[Source], list[Source]]:
         check_how(how)
         check_words(options, structure, join)
+        check_seed(seed)
         if exchange not in (None, *EXCHANGES):
             raise InvalidArgument(f"exchange: {exchange!r} is none of {', '.join(EXCHANGES)}")
         built, probed = pair_columns(right, left)
@@ -166,7 +172,7 @@ def _join(
             report[f"{name} size"] = _size(side[0])
         return (built, probed)
 
-    (built, probed), reports = company.agree(("join", how, exchange, structure, *options.items()), look_at)
+    (built, probed), reports = company.agree(("join", how, exchange, structure, seed, *options.items()), look_at)
     if any(len(one["right"]) != len(reports[0]["right"]) for one in reports):
         raise InvalidArgument("right: processes differ in the number of columns")
     sizes = {name: [one[f"{name} size"] for one in reports] for name in ("left", "right")}
@@ -205,7 +211,7 @@ def _join(
     del own, other  # whose memory pairs may need
 
     def match(report: dict[str, Any]) -> JoinPairs:
-        return _joined(to_join, unmatched, how, structure, options)
+        return _joined(to_join, unmatched, how, structure, seed, options)
 
     pairs, _ = company.agree(("join", "matched"), match)
     return pairs
@@ -326,12 +332,14 @@ def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes:
     return to_join
 
 
-def _joined(to_join: _ToJoin, unmatched: Any, how: str, structure: str, options: dict[str, Any]) -> JoinPairs:
+def _joined(
+    to_join: _ToJoin, unmatched: Any, how: str, structure: str, seed: int | None, options: dict[str, Any]
+) -> JoinPairs:
     """Joins what the shards of this process have; the last column of both sides are their rows.
 
     All are matched before pairs are written, so that what is returned is all that is as large."""
     matched = [
-        match_columns(tuple(right[:-1]), tuple(left[:-1]), how, structure, False, None, None, options)
+        match_columns(tuple(right[:-1]), tuple(left[:-1]), how, structure, False, seed, None, None, options)
         for left, right in to_join
     ]
     lone = unmatched if how in ("left", "anti") else unmatched[:0]
