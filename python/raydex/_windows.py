@@ -17,7 +17,7 @@ from raydex._joined import Call
 from raydex._joins import natives
 from raydex._keys import Key, format_of
 from raydex._order_joins import _by, _check_reach, _keys_of, _ordered, _reach, _within_64_bits
-from raydex._times import Order
+from raydex._times import Order, distance_in
 
 # What each aggregate is built of.
 _PARTS = {
@@ -102,6 +102,7 @@ def join_window(
     reaches = [_reach(name, one, pair.key) for name, one in (("before", before), ("after", after))]
     if None in reaches:
         raise InvalidType(f"before: {before!r}, and after: {after!r}; give a distance of {pair.key} each")
+    closed = _closed_at_counts(closed, pair.key, before, after)
     parts = {_PARTS[name] for name in names}
     side = call.device.run(
         _raydex.WindowJoin, call.device.backend, *call.context, pair.columns[0].native, natives(build_key),
@@ -132,6 +133,16 @@ def _values(values: Any, times: Source, names: list[str], stream: int) -> Column
     if column.key.time is not None and times.library.device is not None:
         raise InvalidType(f"values: they are {column.key}, on a GPU; give them as integers")
     return column
+
+
+def _closed_at_counts(closed: str, key: Key, before: Any, after: Any) -> str:
+    """Which ends belong to windows once these are rounded down to counts of a unit: if a window ends between two
+    counts, the one within it does."""
+    ends = [closed in ("both", "left"), closed in ("both", "right")]
+    if key.time is not None:
+        for at, one in enumerate((before, after)):
+            ends[at] |= distance_in(-one, key.time) != -distance_in(one, key.time)
+    return {(True, True): "both", (True, False): "left", (False, True): "right"}.get((ends[0], ends[1]), "neither")
 
 
 def _ends(column: Column, order: Order, reaches: list[Any], closed: str, stream: int) -> list[Column]:

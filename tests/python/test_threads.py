@@ -7,7 +7,12 @@ import pickle
 import numpy as np
 import pytest
 import raydex
+from hypothesis import given
+from hypothesis import strategies as st
 from in_threads import rows_by_probe, run, while_changing
+
+pytest.importorskip("pyarrow")
+from drawn_times import Cells, cells  # noqa: E402, which needs it
 
 STRUCTURES = [one for one in raydex.structures() if one.backend == "cpu" and one.updates and one.points]
 
@@ -37,6 +42,47 @@ def test_rows_while_another_thread_edits(structure):
     while_changing(change, ask)
     assert seen <= {len(few), len(many)}
     index.close()
+
+
+EDITS = st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=6)
+
+
+@given(st.sampled_from([one.name for one in STRUCTURES if one.name != "direct"]), cells("M", rows=6),
+       cells("M", rows=6), EDITS)
+def test_drawn_edits_of_times_while_threads_ask(structure, column, points, edits):
+    """Answers in another unit, each that of one moment."""
+    column = Cells(column.kind, [count or 0 for count in column.counts], column.unit, column.step, column.arrow)
+    keys, probes = column.make(), points.make()
+
+    def counts(entries):
+        return [sum(column.values[row] == value for row, _ in entries) for value in points.values]
+
+    entries = [(row, row) for row in range(6)]
+    moments, calls = [counts(entries)], []
+    for at, (is_insertion, begin, size) in enumerate(edits):
+        some = keys[begin : begin + size + 1]
+        if is_insertion:
+            added = [(row, 6 * (at + 1) + row) for row in range(begin, min(6, begin + size + 1))]
+            entries = entries + added
+            calls.append((True, some, np.array([row for _, row in added], "uint32")))
+        else:
+            gone = set(column.values[begin : begin + size + 1])
+            entries = [one for one in entries if column.values[one[0]] not in gone]
+            calls.append((False, some, None))
+        moments.append(counts(entries))
+    with raydex.build(keys, structure) as index:
+        seen = []
+
+        def edit():
+            for is_insertion, some, rows in calls:
+                index.insert(some, rows) if is_insertion else index.erase(some)
+
+        def ask():
+            seen.extend(index.count(probes).tolist() for _ in range(4))
+
+        run([edit, ask, ask])
+        assert all(one in moments for one in seen)
+        assert index.count(probes).tolist() == moments[-1]
 
 
 def test_rows_of_an_array_that_cannot_be_made():
