@@ -29,6 +29,7 @@ from raydex._array_libraries import (
     torch_library,
 )
 from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, take_arrow, unpacked
+from raydex._device_times import in_unit
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import VOID, Key, converts, native_format, natural
 
@@ -526,10 +527,14 @@ def _in_unit(
     return (keys, there, before if role in ("below", "at_most") else None)
 
 
-def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream: int) -> Column:
+def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream: int, role: str) -> Column:
     argument, library = source.argument, source.library
     own = Key(cells.dtype, cells.unit)
     key = want or Key(natural(argument, cells.dtype), cells.unit)
+    if own != key and own.time is not None and key.time is not None and _times.are_compared(own.time, key.time):
+        assert library.device is not None
+        cells = in_unit(argument, cells, own.time, key.time, key, library.device, stream, role)
+        own = key
     fits = key.dtype is not None and (cells.dtype == key.dtype or converts(cells.dtype, key.dtype))
     if key.dtype is None or key.unit != cells.unit or not fits:
         raise _refuse(argument, str(own), key)
@@ -606,7 +611,7 @@ def column_of(source: Source, stream: int, want: Key | None = None, copies: bool
     if isinstance(cells, HostCells) and cells.is_void:
         return _void_column(source, cells, want)
     if isinstance(cells, DeviceCells):
-        return _device_column(source, cells, want, stream)
+        return _device_column(source, cells, want, stream, role)
     return _host_column(source, cells, want, copies, role)
 
 

@@ -162,8 +162,7 @@ def together(sources: list[Source], stream: int) -> Together:
         if own_key.time is None or not are_compared(own_key.time, key.time):
             raise InvalidType(f"{one.argument}: it is of {own_key}, but {sources[0].argument} of {own[0]}")
     if any(not isinstance(one.cells, HostCells) for one in sources):
-        units = ", ".join(map(str, dict.fromkeys(own)))
-        raise InvalidType(f"{sources[1].argument}: times of several units, {units}, on a GPU; convert them")
+        return Together([column_of(one, stream, key) for one in sources], key, None)
     columns_of_times, missing, validities = [], [], []
     for one, own_key in zip(sources, own):
         of_one = column_of(one, stream, own_key, copies=True)
@@ -243,8 +242,8 @@ def join(
         A column each (see `raydex.build`), or up to 16 of them as a tuple, a list, a dict or a data frame;
         where both sides have names, columns are matched by these. Strings of any length are taken, as
         Arrow has them. Dtypes of a pair need not be equal if one type has the values of both. Times of
-        two units are compared exactly, in host memory. `build` is indexed; it may be an `Index`, which is
-        used as it is.
+        two units are compared exactly; on a GPU, where Arrow's columns alone have a unit, CuPy has to be imported
+        and the finer unit has to hold all of them. `build` is indexed; it may be an `Index`, which is used as it is.
     how
         `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1 (see
         `JoinRows.take`). `right`: as inner, and after them build rows without a match, in their order, also those

@@ -483,6 +483,32 @@ def test_arrow_on_a_gpu(random):
             np.testing.assert_array_equal(answer(index.count(on_gpu(b))), on_host.count(b))
     with pytest.raises(TypeError, match="int64, but datetime64"):
         index.first(on_gpu(keys))
+    # Times of two units
+    days, zoned = pa.date32(), [pa.timestamp(unit, "UTC") for unit in ("s", "ms", "ns")]
+    for one, other in ((days, pa.timestamp("ns")), (pa.timestamp("us"), days), (zoned[0], zoned[2]), zoned[1::-1]):
+        a, b = (array.cast(pa.int32() if kind == days else pa.int64()).cast(kind) for array, kind in (
+            (keys, one), (points, other)))
+        b = pa.concat_arrays([b, a.cast(other, safe=False)])
+        found, expected = raydex.join(on_gpu(a), on_gpu(b)), raydex.join(a, b)
+        np.testing.assert_array_equal(answer(found.probe), expected.probe)
+        np.testing.assert_array_equal(answer(found.build), expected.build)
+        for direction in ("backward", "forward", "nearest"):
+            np.testing.assert_array_equal(
+                answer(raydex.join_asof(on_gpu(a), on_gpu(b), direction=direction)),
+                raydex.join_asof(a, b, direction=direction))
+        fine, coarse = (b, a) if other in (pa.timestamp("ns"), zoned[2]) else (a, b)
+        on_host, index = raydex.build(fine), raydex.build(on_gpu(fine))
+        for ask in (lambda of, x: of.count(x), lambda of, x: of.rank(x), lambda of, x: of.rank(x, "right"),
+                    lambda of, x: of.predecessor(x, True), lambda of, x: of.successor(x, True),
+                    lambda of, x: of.count(x, x)):
+            np.testing.assert_array_equal(answer(ask(index, on_gpu(coarse))), ask(on_host, coarse))
+        with pytest.raises(TypeError, match="on a GPU; convert the keys to the finer unit"):
+            raydex.build(on_gpu(coarse)).count(on_gpu(fine))
+    far = pa.array([None, 253402214400], pa.timestamp("s"))
+    with pytest.raises(ValueError, match="some of them are beyond what datetime64.ns. holds"):
+        raydex.join(on_gpu(far), on_gpu(far.cast(pa.timestamp("us")).slice(0, 1).cast(pa.timestamp("ns"))))
+    found = raydex.join(on_gpu(far.slice(0, 1)), on_gpu(pa.array([1], pa.timestamp("ns"))))
+    assert len(answer(found.probe)) == 0
     words = pa.array([None if one is None else "word " * (one % 7) + str(one) for one in keys.to_pylist()])
     probe = pa.array([None if one is None else "word " * (one % 7) + str(one) for one in points.to_pylist()])
     for text in (pa.string(), pa.large_string()):

@@ -26,6 +26,7 @@ from drawn_times import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from raydex._device_times import scaled
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -324,6 +325,21 @@ def test_of_equal_times(direction):
     by_polars = pl.DataFrame({"t": probe}).join_asof(pl.DataFrame({"t": build, "row": rows}), on="t",
                                                      strategy=direction)["row"].fill_null(-1)
     assert found.tolist() == by_pandas.tolist() == by_polars.to_list()
+
+
+def test_times_scaled_on_a_gpu():
+    """What CuPy computes there, by NumPy."""
+    most = MOST // 10**9
+    for count, is_beyond in ((most, False), (-most, False), (most + 1, True), (-most - 1, True), (MOST, True)):
+        counts = np.array([5, count, -7])
+        found, beyond = scaled(counts, 10**9, None, "")
+        assert beyond == is_beyond
+        assert is_beyond or found.tolist() == [5 * 10**9, count * 10**9, -7 * 10**9]
+        for there in ([True, True, False], [True, False, True]):  # what is missing is never beyond
+            assert scaled(counts, 10**9, np.array(there), "")[1] == (is_beyond and there[1])
+    assert scaled(np.array([2]), 60, None, "below")[0].tolist() == [119]
+    assert scaled(np.array([2]), 60, None, "above")[0].tolist() == [121]
+    assert scaled(np.array([MOST - 1]), 1, None, "above")[0].tolist() == [MOST]
 
 
 @pytest.mark.parametrize("kind", list(ARROW))
