@@ -115,6 +115,36 @@ def test_groups_of_pandas(library, random):
     np.testing.assert_array_equal(of.sum(points), whole)
 
 
+def are_within_the_bound(sums, each):
+    """Whether sums are off by less than 2^-90 of the sum of the absolute values, and rounded once."""
+    for found, values in zip(sums.tolist(), each, strict=True):
+        exact = list(map(Fraction, values.tolist()))
+        reach = sum(map(abs, exact), Fraction()) / 2**90
+        if not float(sum(exact, -reach)) <= found <= float(sum(exact, reach)):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("widest", [0, 40, 60])
+def test_sums_of_floating_values_are_within_the_bound(library, dtype, widest, random):
+    """Of numbers of any size and sign, many of which cancel each other but for little, by sums without rounding."""
+    size = 1500
+    scale = 10 if dtype == "float64" else 2
+    values = random.normal(size=size) * 2.0 ** (scale * random.integers(-widest, widest + 1, size))
+    values[1::3] = -values[0::3] * (1 + 2.0 ** -random.integers(20, 60, size // 3))
+    values = values.astype(dtype)
+    keys = np.arange(size)
+    lower = random.integers(0, size, 300)
+    upper = np.minimum(lower + 2 ** random.integers(0, 12, 300), size - 1)
+    of = library.aggregate(library.build(keys), values)
+    each = [values[a : b + 1] for a, b in zip(lower, upper)]
+    assert are_within_the_bound(of.sum(lower, upper), each)
+    windows = library.join_window(keys, upper, values, before=50)
+    assert not are_within_the_bound(np.array([one.sum() for one in each], "float64"), each)
+    assert are_within_the_bound(windows, [values[max(0, b - 50) : b + 1] for b in upper])
+
+
 def test_what_sums_do_at_their_ends(library):
     index = library.build(np.array([1, 1, 1]))
 
