@@ -32,9 +32,10 @@ struct progress {
 /// refreshes do not ask: half done they would be of no use.
 ///
 /// They ask in its thread, `pause` after it was made or asked last, or a little later: on `cpu`
-/// 100 ms or so, more where some probes match so many rows that they take that long; on `cuda` and
-/// `optix` when they launch the next kernel, and waiting for what is queued is not ended. A thread
-/// may have one within another; the inner one is asked.
+/// 100 ms or so, more where some probes match so many rows that they take that long, and before
+/// Embree builds a tree, since it touches its memory in one go: 30 to 80 ns a key of `rx` on two
+/// cores. On `cuda` and `optix` they ask when they launch the next kernel, and waiting for what is
+/// queued is not ended. A thread may have one within another; the inner one is asked.
 class RAYDEX_EXPORT interruptible {
  public:
   /// `stop`: whether to stop; must not throw. Once it has said so it is asked no more.

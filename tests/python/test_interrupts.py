@@ -83,6 +83,25 @@ def test_a_signal_ends_a_call(of, index, keys):
     assert index.first(keys[:3]).tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("primitive", ["triangle", "sphere", "box"])
+def test_a_signal_ends_what_embree_builds(primitive, keys):
+    """At any time of a build. Before Embree asks for the first time it touches all of its memory, 70 ns a key."""
+    def build():
+        raydex.build(keys[: N // 8], "rx", primitive=primitive).close()
+
+    begin = time.monotonic()
+    build()
+    whole = time.monotonic() - begin
+    for part in (0.3, 0.6, 0.8):
+        found = []
+        for _ in range(3):
+            found.append(seconds_until_stopped(build, part * whole))
+            if found[-1] is None or found[-1] < 0.2:
+                break
+        else:
+            pytest.fail(f"stopped after {found} s at {part} of {whole} s")
+
+
 def test_an_edit_comes_to_its_end(keys):
     index = raydex.build(keys[:1000])
     rows = np.arange(N, dtype="uint32")
