@@ -124,12 +124,9 @@ class Drawn:
         self.build, self.probe = zip(*both)
         self.by, self.are_equal = draw(keyed(self.sizes))
 
-    def has_no_days(self):
-        return has_no_days(*self.build, *self.probe) if self.kind != "integers" else False
-
-    def is_counted(self):
-        """Whether distances are counted."""
-        return self.kind == "integers" or not self.has_no_days()
+    def are_counted(self, *columns):
+        """Whether distances are counted; months alone are of no length."""
+        return self.kind == "integers" or not has_no_days(*columns)
 
     def __repr__(self):
         return f"build {self.build}, probe {self.probe}, {self.by}"
@@ -182,7 +179,7 @@ def test_ranges(asked, how, data):
     check(raydex.join_range(*columns, how, probe_upper=upper.make(), **asked.by), asked, how,
           lambda b, p: are_there(build.values[b], probe.values[p], upper.values[p])
           and probe.values[p] <= build.values[b] <= upper.values[p])
-    if asked.is_counted():
+    if asked.are_counted(build, probe):
         span, distance = data.draw(spans(asked.kind))
         before, after = (data.draw(spans(asked.kind, True)) for _ in range(2))
         check(raydex.join_range(*columns, how, distance=span, **asked.by), asked, how,
@@ -274,7 +271,7 @@ def test_two_inequalities_by_keys(asked, how, first, second):
 def test_as_of_by_keys(asked, direction, exact, data):
     build, probe = asked.build[0], asked.probe[0]
     span, distance = data.draw(st.one_of(st.just((None, None)), spans(asked.kind)))
-    assume(span is None or asked.is_counted())
+    assume(span is None or asked.are_counted(build, probe))
     found = raydex.join_asof(build.make(), probe.make(), direction=direction, allow_exact_matches=exact,
                              tolerance=span, **asked.by)
     expected = []
@@ -302,8 +299,8 @@ def aggregates(rows, times, values):
 
 @given(tables(), st.sampled_from(CLOSED), st.booleans(), st.data())
 def test_windows(asked, closed, has_no_end, data):
-    assume(asked.is_counted())
     build, probe = asked.build[0], asked.probe[0]
+    assume(asked.are_counted(build, probe))
     before, after = data.draw(spans(asked.kind)), data.draw(spans(asked.kind))
     if has_no_end:
         after = (np.inf, 10 * FAR)
@@ -322,8 +319,8 @@ def test_windows(asked, closed, has_no_end, data):
 
 @given(tables(), st.sampled_from(CLOSED), st.data())
 def test_rolling(asked, closed, data):
-    assume(asked.is_counted())
     times = asked.build[0]
+    assume(asked.are_counted(times))
     span, distance = data.draw(spans(asked.kind))
     key = data.draw(sides("texts", (asked.sizes[0],)))[0]
     found = raydex.rolling(times.make(), window=span, aggregate="count", closed=closed, by=key.make()).tolist()
