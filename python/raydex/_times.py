@@ -297,9 +297,7 @@ def distance_in(distance: Any, unit: Time) -> Any:
     """A span of time, or a number of the unit, in whole counts of the unit, rounded down.
 
     Raises TypeError or ValueError for what is none."""
-    distance = getattr(distance, "to_timedelta64", lambda: distance)()  # of pandas, which has nanoseconds
-    if isinstance(distance, np.ndarray) and distance.ndim == 0:
-        distance = distance[()]
+    distance = _plain_distance(distance)
     if isinstance(distance, datetime.timedelta):
         micros = (distance.days * 86400 + distance.seconds) * 10**6 + distance.microseconds
         return _counts(micros, Time("m", "us"), unit)
@@ -309,6 +307,18 @@ def distance_in(distance: Any, unit: Time) -> Any:
             raise ValueError("NaT")
         return _counts(int(distance.astype(np.int64)), own, unit)
     return whole(distance)
+
+
+def is_between_counts(distance: Any, unit: Time) -> bool:
+    """Whether a span of time is no whole number of counts of the unit."""
+    distance = _plain_distance(distance)
+    is_span = isinstance(distance, (datetime.timedelta, np.timedelta64))
+    return is_span and bool(distance_in(-distance, unit) != -distance_in(distance, unit))
+
+
+def _plain_distance(distance: Any) -> Any:
+    distance = getattr(distance, "to_timedelta64", lambda: distance)()  # of pandas, which has nanoseconds
+    return distance[()] if isinstance(distance, np.ndarray) and distance.ndim == 0 else distance
 
 
 def _counts(count: int, own: Time, unit: Time) -> int:

@@ -17,7 +17,7 @@ from raydex._joined import Call
 from raydex._joins import natives
 from raydex._keys import Key, format_of
 from raydex._order_joins import _by, _check_reach, _keys_of, _ordered, _reach, _within_64_bits
-from raydex._times import Order, distance_in
+from raydex._times import Order, is_between_counts
 
 # What each aggregate is built of.
 _PARTS = {
@@ -141,7 +141,7 @@ def _closed_at_counts(closed: str, key: Key, before: Any, after: Any) -> str:
     ends = [closed in ("both", "left"), closed in ("both", "right")]
     if key.time is not None:
         for at, one in enumerate((before, after)):
-            ends[at] |= distance_in(-one, key.time) != -distance_in(one, key.time)
+            ends[at] |= is_between_counts(one, key.time)
     return {(True, True): "both", (True, False): "left", (False, True): "right"}.get((ends[0], ends[1]), "neither")
 
 

@@ -56,6 +56,20 @@ def check(found, expected, values):
     assert np.asarray(found["min"]).dtype == values.dtype
 
 
+@pytest.mark.parametrize("span", [
+    datetime.timedelta(milliseconds=1500), np.timedelta64(1500, "ms"), pd.Timedelta("1500ms"), np.array(1500, "m8[ms]")])
+def test_windows_that_end_between_two_counts(span):
+    """Over seconds, a window of 1500 ms has what is one second before it, whichever ends are open."""
+    times = np.arange(4).view("M8[s]")
+    for closed in CLOSED:
+        asked = {"aggregate": "count", "closed": closed}
+        own = closed in ("both", "right")
+        assert raydex.rolling(times, window=span, **asked).tolist() == [own, own + 1, own + 1, own + 1]
+        assert raydex.join_window(times, times, before=span, after=span, **asked).tolist() == [2, 3, 3, 2]
+    for whole in (1, np.uint64(1), np.timedelta64(1, "s")):
+        assert raydex.rolling(times, window=whole, aggregate="count").tolist() == [1, 1, 1, 1]
+
+
 @pytest.mark.parametrize("closed", CLOSED)
 @pytest.mark.parametrize("names", [(), ("n",), ("s",), ("s", "n"), ("w",)], ids=",".join)
 @with_arrow
