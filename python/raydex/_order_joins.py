@@ -17,7 +17,7 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import Together, both_keys, check_how, natives, pair_columns, together
 from raydex._keys import Key
-from raydex._times import Order, distance_in, shifted, whole
+from raydex._times import Order, distance_in, is_span, shifted, whole
 
 _DIRECTIONS = ("backward", "forward", "nearest")
 _COMPARISONS = {
@@ -31,6 +31,8 @@ def _reach(argument: str, distance: Any, key: Key) -> int | float | None:
     if distance is None:
         return None
     try:
+        if key.is_void and is_span(distance):
+            return 0.0  # of no cells, which are near nothing
         if key.time is not None:
             reach: int | float = distance_in(distance, key.time)
         else:
@@ -220,6 +222,8 @@ def _reaches(tolerance: Any, pair: Together, call: Call) -> npt.NDArray[Any]:
         raise InvalidArgument(f"tolerance: {column.size} of them for {size} probe rows")
     cells, there = host_cells(column)
     is_floating = key.is_number and not key.is_integer
+    if key.is_void:
+        return np.zeros(size)
     fits = column.key.is_number if is_floating else column.key.is_integer or column.key.is_void
     if key.time is not None and column.key.time is not None:
         own = column.key.time

@@ -312,8 +312,12 @@ def distance_in(distance: Any, unit: Time) -> Any:
 def is_between_counts(distance: Any, unit: Time) -> bool:
     """Whether a span of time is no whole number of counts of the unit."""
     distance = _plain_distance(distance)
-    is_span = isinstance(distance, (datetime.timedelta, np.timedelta64))
-    return is_span and bool(distance_in(-distance, unit) != -distance_in(distance, unit))
+    return is_span(distance) and bool(distance_in(-distance, unit) != -distance_in(distance, unit))
+
+
+def is_span(distance: Any) -> bool:
+    """Whether a distance is of times."""
+    return isinstance(_plain_distance(distance), (datetime.timedelta, np.timedelta64))
 
 
 def _plain_distance(distance: Any) -> Any:

@@ -260,6 +260,15 @@ def test_columns_without_any_type():
     assert pairs(raydex.join([None, None], [None], missing_equal=True)) == [(0, 0), (0, 1)]
     assert len(raydex.join(pd.DataFrame(columns=["a"]), pd.DataFrame({"a": [1]})).probe) == 0
     assert raydex.join_asof([], [None]).tolist() == [-1]
+    day = np.timedelta64(1, "D")
+    for none in ([], [None]):
+        for tolerance in (day, datetime.timedelta(1), [day] * len(none), 1):
+            assert raydex.join_asof(none, none, tolerance=tolerance).tolist() == [-1] * len(none)
+        for distance in (day, (day, -day), 5, (1, 2)):
+            assert len(raydex.join_range(none, none, distance=distance).probe) == 0
+        assert raydex.rolling(none, window=day, aggregate="count").tolist() == [0] * len(none)
+        assert len(raydex.join_intervals((none, none), (none, none)).probe) == 0
+        assert len(raydex.join_where((none, none), (none, none), ("<", ">")).probe) == 0
     assert raydex.isin(np.array([b"a"]), []).tolist() == [False]
 
 

@@ -57,7 +57,8 @@ def check(found, expected, values):
 
 
 @pytest.mark.parametrize("span", [
-    datetime.timedelta(milliseconds=1500), np.timedelta64(1500, "ms"), pd.Timedelta("1500ms"), np.array(1500, "m8[ms]")])
+    datetime.timedelta(milliseconds=1500), np.timedelta64(1500, "ms"), pd.Timedelta("1500ms"), np.array(1500, "m8[ms]"),
+])
 def test_windows_that_end_between_two_counts(span):
     """Over seconds, a window of 1500 ms has what is one second before it, whichever ends are open."""
     times = np.arange(4).view("M8[s]")
