@@ -281,6 +281,28 @@ def test_as_of_by_keys(asked, direction, exact, data):
     assert found.tolist() == expected
 
 
+@given(tables(), st.sampled_from(["backward", "forward", "nearest"]), st.data())
+def test_tolerances_a_row(asked, direction, data):
+    build, probe = asked.build[0], asked.probe[0]
+    assume(asked.are_counted(build, probe))
+    counts = data.draw(st.lists(st.sampled_from([0, 1, 2, 60, 2**53 + 1, MOST, None]), min_size=asked.sizes[1],
+                                max_size=asked.sizes[1]))
+    unit, kind = data.draw(st.sampled_from(["s", "ms", "ns"])), pa.int64()
+    if asked.kind != "integers":
+        kind = pa.duration(unit)
+    found = raydex.join_asof(build.make(), probe.make(), direction=direction, tolerance=pa.array(counts, kind),
+                             **asked.by)
+    expected = []
+    for p, value in enumerate(probe.values):
+        rows = [value if asked.are_equal(b, p) else None for b, value in enumerate(build.values)]
+        if None in (value, counts[p]):
+            expected.append(-1)
+            continue
+        distance = counts[p] * (1 if asked.kind == "integers" else ATTOSECONDS[unit])
+        expected.append(closest(rows, value, direction, True, distance))
+    assert found.tolist() == expected
+
+
 NAMES = ("count", "sum", "min", "max", "first", "last", "argmin", "argmax")
 NOTHING = {"count": 0, "sum": 0, "max": -MOST - 1, "argmin": -1, "argmax": -1}
 
