@@ -264,21 +264,22 @@ def _apart(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[np.uin
 
 
 def _nearest(candidates: list[Any], order: Order, reach: Any) -> Any:
-    """For each probe the closest of its candidates that is near enough."""
+    """For each probe the closest of its candidates that is near enough; by integers of Python if 64 bits do not hold
+    one of both."""
     is_far = order.far[1] != 0
     for rows in candidates:
         at = np.flatnonzero(rows >= 0)
         is_far[at] |= order.far[0][rows[at]] != 0
     taken = np.full(len(is_far), -1, "int64")
-    for probes in (np.flatnonzero(~is_far), np.flatnonzero(is_far)):
-        exactly = probes if len(probes) and is_far[probes[0]] else None
-        nearest = np.zeros(len(probes), np.uint64 if exactly is None else object)
+    for in_python in (False, True):
+        probes = np.flatnonzero(is_far == in_python)
+        nearest = np.zeros(len(probes), object if in_python else np.uint64)
         for rows in (one[probes] for one in candidates):
             at = np.flatnonzero(rows >= 0)
-            if exactly is None:
-                apart = _apart(order.numbers[0][rows[at]], order.numbers[1][probes[at]])
-            else:
+            if in_python:
                 apart = abs(order.counts(0, rows[at]) - order.counts(1, probes[at]))
+            else:
+                apart = _apart(order.numbers[0][rows[at]], order.numbers[1][probes[at]])
             closer = (taken[probes[at]] < 0) | (apart < nearest[at])
             if reach is not None:
                 closer &= apart <= (reach[probes[at]] if isinstance(reach, np.ndarray) else reach)
