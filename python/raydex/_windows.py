@@ -102,7 +102,7 @@ def join_window(
     reaches = [_reach(name, one, pair.key) for name, one in (("before", before), ("after", after))]
     if None in reaches:
         raise InvalidType(f"before: {before!r}, and after: {after!r}; give a distance of {pair.key} each")
-    closed = _closed_at_counts(closed, pair.key, before, after)
+    closed = closed_at_counts(closed, pair.key, before, after)
     parts = {_PARTS[name] for name in names}
     side = call.device.run(
         _raydex.WindowJoin, call.device.backend, *call.context, pair.columns[0].native, natives(build_key),
@@ -135,7 +135,7 @@ def _values(values: Any, times: Source, names: list[str], stream: int) -> Column
     return column
 
 
-def _closed_at_counts(closed: str, key: Key, before: Any, after: Any) -> str:
+def closed_at_counts(closed: str, key: Key, before: Any, after: Any) -> str:
     """Which ends belong to windows once these are rounded down to counts of a unit: if a window ends between two
     counts, the one within it does."""
     ends = [closed in ("both", "left"), closed in ("both", "right")]

@@ -22,7 +22,7 @@ from raydex._joined import Joined
 from raydex._joins import _key_of_all, common_key
 from raydex._keys import Key
 from raydex._order_joins import _reach, _span, join_asof, join_intervals, join_range, join_where
-from raydex._windows import join_window
+from raydex._windows import closed_at_counts, join_window
 from raydex.sharded._arrays import Arrays, arrays_of
 from raydex.sharded._cells import empty_source
 from raydex.sharded._routing import Routes, route, sample
@@ -239,7 +239,8 @@ class Window:
 
     def of(self, key: Key) -> Window:
         before, after = (_reach(name, one, key) for name, one in (("before", self.before), ("after", self.after)))
-        return replace(self, before=before, after=after)
+        closed = closed_at_counts(self.closed, key, self.before, self.after)
+        return replace(self, before=before, after=after, closed=closed)
 
     def bounds(self, side: str, times: _Columns) -> Bounds:
         return (ordered(times[0]), None) if side == "left" else _around(times[0], self.after, self.before)

@@ -207,6 +207,9 @@ def test_errors(random):
     left, right = parted(one, [10]), parted(other, [10])
     with pytest.raises(raydex.InvalidType, match="right: a pandas.*is no Dask DataFrame"):
         rd.join(left, other, on="k")
+    with pytest.raises(raydex.InvalidArgument, match="seed: -1; legal are 0 to"):
+        rd.join(left, right, on="k", seed=-1)
+    assert len(rd.join(left, right, on="k", seed=3)) == len(rd.join(left, right, on="k"))
     with pytest.raises(raydex.InvalidArgument, match="broadcast: True, but a full join has the rows of both sides"):
         rd.join(left, right, on="k", how="full", broadcast=True)
     with pytest.raises(raydex.InvalidArgument, match="how: 'cross'"):

@@ -63,6 +63,19 @@ def test_joins_that_are_refused(how):
         raydex.sharded.join(np.arange(4), index, how)
 
 
+@pytest.mark.parametrize("how", ["inner", "right", "full"])
+def test_seeds_of_hashes(how):
+    left, right = (np.arange(60) % 7, np.arange(60) % 3), (np.arange(40) % 9, np.arange(40) % 4)
+    two = {"devices": ["cpu"] * 2}
+    expected = sorted(zip(*raydex.sharded.join(left, right, how, **two)))
+    assert sorted(zip(*raydex.sharded.join(left, right, how, structure="hash_open", seed=5, **two))) == expected
+    for seed, error in ((-1, "legal are 0 to"), ("5", "is no whole number")):
+        with pytest.raises(raydex.InvalidArgument, match=error):
+            raydex.sharded.join(left, right, how, seed=seed, **two)
+    with pytest.raises(raydex.InvalidArgument, match="seed: 0, but right is an index"):
+        raydex.sharded.join(left[0], raydex.sharded.build(right[0], **two), seed=0)
+
+
 @pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "semi", "anti"])
 @pytest.mark.parametrize("hot", cases.HOT)
 def test_joins_with_hot_keys(how, hot):

@@ -151,6 +151,16 @@ def test_distances_at_the_ends_of_types(dtype, random):
         assert sorted(zip(found.left, found.right)) == sorted(zip(wanted.probe, wanted.build)), distance
 
 
+def test_windows_that_end_between_two_counts():
+    times = np.arange(4).view("M8[s]")
+    for closed in ("both", "left", "right", "neither"):
+        asked = {"before": np.timedelta64(1500, "ms"), "aggregate": "count", "closed": closed}
+        found = raydex.sharded.join_window(times, times, devices=["cpu"] * 3, **asked)
+        assert list(found) == raydex.join_window(times, times, **asked).tolist()
+        own = closed in ("both", "right")
+        assert list(found) == [own, own + 1, own + 1, own + 1]
+
+
 def test_errors():
     two = {"devices": ["cpu"] * 2}
     for call, match in (
