@@ -1,128 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of how structures work, drawn from one column of 16 keys.
+"""Pictures of how structures and joins work; those of structures from one column of 16 keys.
 
 `{picture} NAME` puts the drawing of that name into the page itself, where its colours are those of the
 page, in light and in dark. What they show is computed: a search visits what it would visit.
 """
 
 import bisect
-import html
-from collections.abc import Container, Iterable, Sequence
-from typing import Any
+from pathlib import Path
 
 from docutils import nodes
+from drawing import CELL, COLUMN, ENTRIES, HIGH, KEYS, LEFT, WIDTH, Drawing, middle
+from join_pictures import JOINS
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-COLUMN = [50, 20, 40, 20, 30, 72, 11, 64, 86, 36, 56, 16, 28, 48, 53, 32]
-ENTRIES = sorted((key, row) for row, key in enumerate(COLUMN))
-KEYS = [key for key, _ in ENTRIES]
 VALUES = [7, 5, 9, 6, 8, 3, 7, 2, 9, 4, 6, 8, 5, 7, 1, 6]
-
-WIDTH = 520
-CELL = 28  # of a cell with two digits
-HIGH = 24
-
-
-class Drawing:
-    """A drawing, from left to right and from top to bottom; sizes are in the pixels of a phone."""
-
-    def __init__(self, height: int, says: str) -> None:
-        self.height = height
-        self.says = says
-        self.parts: list[str] = []
-
-    def add(self, tag: str, text: str = "", **attributes: Any) -> None:
-        """An element; of names that end in an underscore, such as `class_`, that is left out."""
-        given = "".join(
-            f' {name.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"'
-            for name, value in attributes.items()
-        )
-        self.parts.append(f"<{tag}{given}>{html.escape(text)}</{tag}>")
-
-    def text(self, x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> None:
-        """A line of text, whose base line is at y."""
-        self.add("text", text, x=x, y=y, class_=kind, text_anchor=anchor)
-
-    def box(self, x: float, y: float, width: float, height: float, kind: str = "") -> None:
-        """A rectangle."""
-        self.add("rect", x=x, y=y, width=width, height=height, rx=3, class_=kind)
-
-    def cells(
-        self,
-        x: float,
-        y: float,
-        values: Sequence[int | None],
-        hits: Container[int] = (),
-        kind: str = "",
-        width: float = CELL,
-    ) -> None:
-        """A row of cells; those at `hits` stand out, and None is a free one."""
-        for i, value in enumerate(values):
-            free = "free" if value is None else ""
-            self.box(x + i * width, y, width, HIGH, f"cell {kind} {'hit' if i in hits else free}")
-            if value is not None:
-                self.text(x + (i + 0.5) * width, y + 17, str(value), "code", "middle")
-
-    def numbers(self, x: float, y: float, values: Iterable[int], width: float = CELL) -> None:
-        """Small numbers above or below cells."""
-        for i, value in enumerate(values):
-            self.text(x + (i + 0.5) * width, y, str(value), "small code", "middle")
-
-    def arrow(self, x1: float, y1: float, x2: float, y2: float, kind: str = "") -> None:
-        """A straight arrow."""
-        length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1)
-        dx, dy = (x2 - x1) / length, (y2 - y1) / length
-        self.add("path", d=f"M{x1:.1f} {y1:.1f}L{x2 - 5 * dx:.1f} {y2 - 5 * dy:.1f}", class_=f"line {kind}")
-        left, right = (
-            (x2 - 8 * dx - 4 * dy, y2 - 8 * dy + 4 * dx),
-            (x2 - 8 * dx + 4 * dy, y2 - 8 * dy - 4 * dx),
-        )
-        self.add(
-            "path",
-            d=f"M{x2:.1f} {y2:.1f}L{left[0]:.1f} {left[1]:.1f}L{right[0]:.1f} {right[1]:.1f}Z",
-            class_=f"head {kind}",
-        )
-
-    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str = "") -> None:
-        """A line without a head."""
-        self.add("path", d=f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}", class_=f"line {kind}")
-
-    def hop(self, x1: float, x2: float, y: float, kind: str = "") -> None:
-        """An arrow in a bow above a row of cells."""
-        top = y - 8 - abs(x2 - x1) * 0.14
-        self.add(
-            "path",
-            d=f"M{x1:.1f} {y}Q{(x1 + x2) / 2:.1f} {2 * top - y:.1f} {x2:.1f} {y - 5}",
-            class_=f"line {kind}",
-        )
-        self.add("path", d=f"M{x2:.1f} {y}l-4 -8h8Z", class_=f"head {kind}")
-
-    def bracket(self, x1: float, x2: float, y: float, text: str, kind: str = "") -> None:
-        """What several cells are together, below them."""
-        self.add("path", d=f"M{x1 + 2} {y}v5H{x2 - 2}v-5", class_=f"line {kind}")
-        self.text((x1 + x2) / 2, y + 19, text, f"small {kind}", "middle")
-
-    def triangle(self, x: float, y: float, kind: str = "") -> None:
-        """One that stands for a key, around its place."""
-        self.add("path", d=f"M{x - 9} {y + 8}H{x + 9}L{x} {y - 8}Z", class_=f"shape {kind}")
-
-    def svg(self) -> str:
-        """The drawing as an element of HTML."""
-        says = html.escape(self.says)
-        return (
-            f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{says}">'
-            + "".join(self.parts)
-            + "</svg>"
-        )
-
-
-LEFT = (WIDTH - len(KEYS) * CELL) / 2
-
-
-def middle(i: int) -> float:
-    """Where the middle of a cell is, in a row of all."""
-    return LEFT + (i + 0.5) * CELL
 
 
 def column() -> Drawing:
@@ -450,45 +342,9 @@ def rmq_levels() -> Drawing:
     return drawn
 
 
-def join() -> Drawing:
-    """Counts, offsets and the rows of a join."""
-    probes = [20, 33, 86, 48]
-    found = [[row for key, row in ENTRIES if key == probe] for probe in probes]
-    drawn = Drawing(
-        226,
-        "Four probe rows are looked up in the index over the column. They have 2, 0, 1 and 1 matches, "
-        "which begin at 0, 2, 2 and 3. The rows of the join are written there.",
-    )
-    names = ["probe row", "key", "matches", "begins at"]
-    begins = [sum(map(len, found[:i])) for i in range(len(found))]
-    columns = [range(len(probes)), probes, [len(rows) for rows in found], begins]
-    x, wide = 0, 68
-    for name, values in zip(names, columns):
-        drawn.text(x + wide / 2, 34, name, "small", "middle")
-        for i, value in enumerate(values):
-            drawn.cells(x, 42 + i * 30, [value], (), "second" if name == "probe row" else "", wide - 10)
-        x += wide
-    drawn.text(x + 130, 16, "rows of the join", "", "middle")
-    drawn.text(x + 96, 34, "probe", "small", "middle")
-    drawn.text(x + 164, 34, "build", "small", "middle")
-    at = 0
-    for i, rows in enumerate(found):
-        for row in rows:
-            drawn.cells(x + 66, 42 + at * 30, [i], (), "second", 60)
-            drawn.cells(x + 134, 42 + at * 30, [row], {0}, "second", 60)
-            drawn.arrow(x - 8, 54 + i * 30, x + 62, 54 + at * 30, "strong")
-            at += 1
-    drawn.text(
-        0, 190, "1. a lookup for each probe row: where its matches begin, and how many they are", "small"
-    )
-    drawn.text(0, 206, "2. prefix sums: where its rows of the join begin", "small")
-    drawn.text(0, 222, "3. every thread writes equally many rows, whatever row they belong to", "small")
-    return drawn
-
-
 PICTURES = {
     drawing.__name__: drawing
-    for drawing in (column, sorted_array, pivot_tree, hash_open, btree, rx, cgrx, rmq_cover, rmq_levels, join)
+    for drawing in (column, sorted_array, pivot_tree, hash_open, btree, rx, cgrx, rmq_cover, rmq_levels, *JOINS)
 }
 
 
@@ -501,7 +357,8 @@ class Picture(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         if self.arguments[0] not in PICTURES:
             raise self.error(f"there is no picture {self.arguments[0]!r}")
-        self.env.note_dependency(__file__)
+        for name in ("pictures", "join_pictures", "drawing"):
+            self.env.note_dependency(str(Path(__file__).with_name(f"{name}.py")))
         drawn = f'<div class="picture">{PICTURES[self.arguments[0]]().svg()}</div>'
         figure = nodes.figure("", nodes.raw("", drawn, format="html"), classes=["drawing"])
         if self.content:
