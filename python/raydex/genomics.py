@@ -11,8 +11,8 @@ end, half-open, as in BED files.
     1  chr2      5    9      0
 
 Functions take frames of one library and return one of it. `cols`, `cols1` and `cols2` name the three columns if
-they are not `chrom`, `start` and `end`; starts and ends are integers, also missing ones. `on` is a list of further
-columns that have to be equal, such as `["strand"]`.
+they are not `chrom`, `start` and `end`; starts and ends are integers, also missing ones. `on`, if a function has it,
+is a list of further columns that have to be equal, such as `["strand"]`.
 
 An interval `[5, 5)` without a length is the base 5 where overlaps are asked for: it overlaps itself and `[5, 9)`, not
 `[2, 5)`. Coverage, distances and unions take the ends as they are. A row whose three cells are missing overlaps
@@ -144,12 +144,19 @@ def _lone(size: int, paired: Rows) -> Rows:
     return np.flatnonzero(lone)
 
 
-def _side(one: _Intervals, rows: Rows, suffix: str, nullable: bool) -> Any:
-    """The rows of a frame, with a suffix on its columns."""
-    of, frame = one.of, one.frame
-    if nullable:
-        frame = of.are_nullable(frame, one.cols[1:])
-    return of.rename(of.take(frame, rows), {name: f"{name}{suffix}" for name in frame.columns})
+def _side(
+    one: _Intervals, rows: Rows, suffix: str, return_index: bool | str, return_input: bool, nullable: bool
+) -> list[Any]:
+    """What a result has of one frame: its index, and its columns, with a suffix."""
+    of, frame, parts = one.of, one.frame, []
+    if return_index:
+        name = return_index if isinstance(return_index, str) else "index"
+        parts.append(of.from_columns({name + suffix: of.labels(frame, rows)}))
+    if return_input:
+        if nullable:
+            frame = of.are_nullable(frame, one.cols[1:])
+        parts.append(of.rename(of.take(frame, rows), {name: f"{name}{suffix}" for name in frame.columns}))
+    return parts
 
 
 def _whole_ends(one: _Intervals) -> tuple[Rows, Rows]:
@@ -198,7 +205,7 @@ def overlap(
         raise InvalidArgument(f"how: {how!r} is none of left, right, outer, inner")
     if keep_order and how != "left":
         raise InvalidArgument("keep_order: True goes with how='left' alone")
-    ends_of = _suffixes(suffixes)
+    both = _suffixes(suffixes)
     (one, other), _, _ = _look(on, ("df1", df1, cols1), ("df2", df2, cols2))
     if how == "right":
         second, first = _with_lone(other, one, True)
@@ -207,17 +214,19 @@ def overlap(
         if how == "outer":
             lone = _lone(other.size, second[second >= 0])
             first, second = np.append(first, np.full(len(lone), -1)), np.append(second, lone)
-    of, parts = one.of, []
-    for side, rows, suffix in ((one, first, ends_of[0]), (other, second, ends_of[1])):
-        if return_index:
-            name = return_index if isinstance(return_index, str) else "index"
-            parts.append(of.from_columns({name + suffix: of.labels(side.frame, rows)}))
-        if return_input:
-            parts.append(_side(side, rows, suffix, ensure_int and bool((rows < 0).any())))
+    parts = []
+    for side, rows, suffix in ((one, first, both[0]), (other, second, both[1])):
+        parts += _side(side, rows, suffix, return_index, return_input, ensure_int and bool((rows < 0).any()))
     if return_overlap:
         name = return_overlap if isinstance(return_overlap, str) else "overlap"
-        parts.append(_shared(one, other, first, second, [f"{name}_{end}" for end in one.cols[1:]]))
-    return of.beside(parts)
+        begins, ends = _shared(one, other, first, second)
+        missing = (first < 0) | (second < 0)
+        shown = missing if missing.any() else None
+        names = [f"{name}_{end}" for end in one.cols[1:]]
+        parts.append(one.of.from_columns({
+            names[0]: one.of.integers(begins, shown), names[1]: one.of.integers(ends, shown),
+        }))  # fmt: skip
+    return one.of.beside(parts)
 
 
 def _with_lone(one: _Intervals, other: _Intervals, lone: bool) -> tuple[Rows, Rows]:
@@ -230,15 +239,10 @@ def _with_lone(one: _Intervals, other: _Intervals, lone: bool) -> tuple[Rows, Ro
     return _in_order(np.append(first, alone), np.append(second, np.full(len(alone), -1)), other.size)
 
 
-def _shared(one: _Intervals, other: _Intervals, first: Rows, second: Rows, names: Sequence[str]) -> Any:
-    """What pairs share; missing without a pair."""
+def _shared(one: _Intervals, other: _Intervals, first: Rows, second: Rows) -> tuple[Rows, Rows]:
+    """The ends of what pairs of rows share; without meaning if one is -1."""
     (starts, ends), (other_starts, other_ends) = _whole_ends(one), _whole_ends(other)
-    missing = (first < 0) | (second < 0)
-    shown = missing if missing.any() else None
-    return one.of.from_columns({
-        names[0]: one.of.integers(np.maximum(starts[first], other_starts[second]), shown),
-        names[1]: one.of.integers(np.minimum(ends[first], other_ends[second]), shown),
-    })  # fmt: skip
+    return (np.maximum(starts[first], other_starts[second]), np.minimum(ends[first], other_ends[second]))
 
 
 def _beside_input(one: _Intervals, return_input: bool, columns: Mapping[str, Any]) -> Any:
@@ -482,7 +486,7 @@ def subtract(
 
     What is before 0 is left out. `return_index` adds `index`, what the index of `df1` calls the row, and `sub_index_`,
     the number of the piece. Cost: as of `complement` and `overlap`."""
-    ends_of = _suffixes(suffixes)
+    both = _suffixes(suffixes)
     (one, other), _, count = _look(None, ("df1", df1, cols1), ("df2", df2, cols2))
     if count == 0:
         raise InvalidArgument("df1: no chromosomes remain")
@@ -504,13 +508,13 @@ def subtract(
         firsts = np.flatnonzero(np.diff(rows, prepend=-1))
         numbers = np.arange(len(rows)) - np.repeat(firsts, np.diff(np.append(firsts, len(rows))))
         parts.append(of.from_columns({
-            "index" + ends_of[0]: of.labels(df1, rows), "sub_index" + ends_of[1]: of.integers(numbers, none),
+            "index" + both[0]: of.labels(df1, rows), "sub_index" + both[1]: of.integers(numbers, none),
         }))  # fmt: skip
     return of.beside(parts)
 
 
 def _do_overlap(one: _Intervals, other: _Intervals, first: Rows, second: Rows) -> npt.NDArray[np.bool_]:
-    """Whether pairs of a group overlap."""
+    """Whether pairs of places of a group overlap."""
     (starts, ends), (other_starts, other_ends) = one.with_bases, other.with_bases
     return (starts[first] < other_ends[second]) & (other_starts[second] < ends[first])
 
@@ -570,7 +574,7 @@ def closest(
         raise InvalidArgument(f"k: {k!r}; it must be a number of 1 or more")
     if df2 is df1:
         raise InvalidArgument("df2: it is df1; leave it out for the closest other intervals of one set")
-    ends_of = _suffixes(suffixes)
+    both = _suffixes(suffixes)
     is_own = df2 is None
     sets = [("df1", df1, cols1), ("df1" if is_own else "df2", df1 if is_own else df2, cols1 if is_own else cols2)]
     (one, *rest), _, _ = _look(None, *(sets[:1] if is_own else sets))
@@ -609,20 +613,15 @@ def closest(
     order = np.argsort(first, kind="stable")
     first, second, apart = first[order], second[order], apart[order]
     parts = []
-    for side, rows, suffix in ((one, first, ends_of[0]), (other, second, ends_of[1])):
-        if return_index:
-            name = return_index if isinstance(return_index, str) else "index"
-            parts.append(of.from_columns({name + suffix: of.labels(side.frame, rows)}))
-        if return_input:
-            parts.append(_side(side, rows, suffix, rows is second))
+    for side, rows, suffix in ((one, first, both[0]), (other, second, both[1])):
+        parts += _side(side, rows, suffix, return_index, return_input, rows is second)
     missing = second < 0
     if return_overlap:
-        (starts, ends), (other_starts, other_ends) = _whole_ends(one), _whole_ends(other)
-        begin, end = np.maximum(starts[first], other_starts[second]), np.minimum(ends[first], other_ends[second])
-        have = begin < end
+        begins, ends = _shared(one, other, first, second)
+        have = begins < ends
         parts.append(of.from_columns({
             "have_overlap": of.booleans(have, missing),
-            "overlap_start": of.integers(begin, missing | ~have), "overlap_end": of.integers(end, missing | ~have),
+            "overlap_start": of.integers(begins, missing | ~have), "overlap_end": of.integers(ends, missing | ~have),
         }))  # fmt: skip
     if return_distance:
         parts.append(of.from_columns({"distance": of.integers(apart, missing)}))
