@@ -56,14 +56,14 @@ std::vector<Key> ascending(std::uint64_t count, std::uint64_t seed) {
   return all;
 }
 
-double time_of(const session& on, const settings& s, const index& asked, const probes& batch,
+double time_of(const session& on, const settings& s, const index& one, const probes& batch,
                const row_id_span& out) {
   constexpr int calls = 8;  // one after the other, so that launches overlap
   return median_of(s.repetitions, [&] {
     on.synchronize();
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < calls; ++i)
-      asked.first(on, batch, out);
+      one.first(on, batch, out);
     on.synchronize();
     const std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - begin;
@@ -80,18 +80,18 @@ bool run(const session& on, const settings& s) {
     for (std::uint32_t eighths = 8; eighths < 16; eighths += octave < (1 << 22) ? 4 : 1)
       sizes.push_back(octave / 8 * eighths);
   sizes.push_back(s.most_probes);
-  std::vector<std::unique_ptr<index>> asked;
+  std::vector<std::unique_ptr<index>> indexes;
   for (const std::string& structure : s.structures)
-    asked.push_back(build(structure, on.where(), on, column(keys)));
-  std::vector<std::vector<double>> all(asked.size());  // by structure and batch
+    indexes.push_back(build(structure, on.where(), on, column(keys)));
+  std::vector<std::vector<double>> all(indexes.size());  // by structure and batch
   for (const std::uint32_t size : sizes) {
     const auto points_there = on.upload(ascending<Key>(size, 2));
     const auto bits = on.upload(std::vector<std::uint8_t>((size + 7) / 8, 0xff));
     buffer<std::uint32_t> out(on, size);
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      const double usual = time_of(on, s, *asked[i], points(column(points_there)), out);
+    for (std::size_t i = 0; i < indexes.size(); ++i) {
+      const double usual = time_of(on, s, *indexes[i], points(column(points_there)), out);
       const double searched =
-          time_of(on, s, *asked[i], points(column(points_there, bits.data())), out);
+          time_of(on, s, *indexes[i], points(column(points_there, bits.data())), out);
       fmt::print("{},{},{},{},{:.2f},{:.4f},{:.4f}\n", s.structures[i], 8 * sizeof(Key), s.keys,
                  size, static_cast<double>(s.keys) / size, usual, searched);
       std::fflush(stdout);
@@ -99,7 +99,7 @@ bool run(const session& on, const settings& s) {
     }
   }
   bool good = true;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
+  for (std::size_t i = 0; i < indexes.size(); ++i) {
     for (std::size_t j = 0; j < sizes.size(); ++j) {
       const double least_of_larger =
           *std::min_element(all[i].begin() + static_cast<std::ptrdiff_t>(j), all[i].end());

@@ -38,7 +38,7 @@ namespace {
 struct settings {
   std::vector<std::string> experiments;
   bool list_experiments = false;
-  axes given;
+  axes swept;
   std::vector<std::string> structures;
   std::vector<std::string> results;
   std::string backend_name = "auto";
@@ -123,7 +123,7 @@ std::vector<experiment> choose(const settings& s) {
   for (experiment& e : chosen) {
     if (s.repetitions) e.repetitions = *s.repetitions;
     for (trial& part : e.trials) {
-      replace(part.workloads, s.given);
+      replace(part.workloads, s.swept);
       if (!s.results.empty()) part.results = s.results;
     }
   }
@@ -133,8 +133,8 @@ std::vector<experiment> choose(const settings& s) {
 template <family Family>
 std::size_t rows_of(const experiment& e) {
   std::size_t rows = 0;
-  for (const auto& [what, tasks] : plan<Family>({e}))
-    rows += tasks.size() * Family::rows_each(what);
+  for (const auto& [spec, tasks] : plan<Family>({e}))
+    rows += tasks.size() * Family::rows_each(spec);
   return rows;
 }
 
@@ -151,12 +151,12 @@ template <family Family>
 std::size_t check(const std::vector<measured_workload<Family>>& workloads, backend where,
                   const std::vector<io::backend_offer>& offers) {
   std::size_t total = 0;
-  for (const auto& [what, tasks] : workloads) {
+  for (const auto& [spec, tasks] : workloads) {
     total += tasks.size();
     for (const auto& next : tasks) {
       io::check_structure(next.who.structure, offers);
       io::check_spelling(next.who.structure, next.who.options);
-      Family::check_able(next.who, where, what);
+      Family::check_able(next.who, where, spec);
     }
   }
   return total;
@@ -164,13 +164,13 @@ std::size_t check(const std::vector<measured_workload<Family>>& workloads, backe
 
 // Replaces every `auto` by the structure that is the fastest there.
 void decide(std::vector<measured_workload<lookup_family>>& workloads, const session& on) {
-  const auto has_auto = [](const auto& here) {
-    return std::ranges::any_of(here.tasks, [](const auto& t) { return t.who.structure == "auto"; });
+  const auto has_auto = [](const auto& one) {
+    return std::ranges::any_of(one.tasks, [](const auto& t) { return t.who.structure == "auto"; });
   };
   const io::auto_choice choose_for(on, std::ranges::any_of(workloads, has_auto));
-  for (auto& [what, tasks] : workloads) {
+  for (auto& [spec, tasks] : workloads) {
     for (auto& next : tasks)
-      next.who = choose_for(next.who, lookup_family::use_of(what, on.where()));
+      next.who = choose_for(next.who, lookup_family::use_of(spec, on.where()));
   }
 }
 
@@ -189,34 +189,34 @@ std::optional<std::string> shortage_of(const Function& something) {
 
 // Returns how many measurements were left out, since memory did not suffice for them.
 template <family Family>
-std::size_t measure_all(const std::vector<measured_workload<Family>>& workloads, machine& here,
+std::size_t measure_all(const std::vector<measured_workload<Family>>& workloads, machine& target,
                         floors& all_floors, int repetitions, recorder& record) {
   if (workloads.empty()) return 0;
   std::size_t left_out = 0;
   record.announce(table_head(Family::build_ratio));
   for (const measured_workload<Family>& workload : workloads) {
-    const auto& what = workload.what;
+    const auto& spec = workload.spec;
     std::optional<Family> measured;
     const auto without_workload = shortage_of([&] {
-      record.say(fmt::format("generating {}", describe(what)));
-      measured.emplace(what, here, all_floors);
-      record.say(fmt::format("measuring the floors of {}", describe(what)));
+      record.say(fmt::format("generating {}", describe(spec)));
+      measured.emplace(spec, target, all_floors);
+      record.say(fmt::format("measuring the floors of {}", describe(spec)));
       measured->measure_floors();
     });
     for (const task<Family>& next : workload.tasks) {
       const auto& who = next.who;
       const std::string options = to_text(who.options);
       const std::string line = fmt::format("{}{}{}: {}", who.structure, options.empty() ? "" : " ",
-                                           options, describe(what));
+                                           options, describe(spec));
       record.measuring(line);
       std::string command =
           fmt::format("raydex bench --structure {} --backend {} --result {} {}", who.structure,
-                      to_string(here.on().where()), to_string(next.asked), to_options(what));
+                      to_string(target.on().where()), to_string(next.kind), to_options(spec));
       for (const auto& [name, value] : who.options)
         command += fmt::format(" --option {}={}", name, value);
       command += fmt::format(" --repetitions {}", repetitions);
       const auto without = without_workload ? without_workload : shortage_of([&] {
-        for (report_row& row : measured->measure(next.asked, who, repetitions)) {
+        for (report_row& row : measured->measure(next.kind, who, repetitions)) {
           row.options = options;
           row.command = command;
           record.add(std::move(row), next.experiments);
@@ -234,7 +234,7 @@ std::size_t measure_all(const std::vector<measured_workload<Family>>& workloads,
 // Refuses before any work a file that cannot be written or is also read.
 void check_output(const settings& s) {
   std::vector<io::file_argument> inputs;
-  for (const std::string& name : s.given.array_file)
+  for (const std::string& name : s.swept.array_file)
     inputs.push_back({"--array-file", name});
   io::check_outputs(std::array{io::file_argument{"--json", s.json}}, inputs);
   const io::output_file attempt(s.json);
@@ -256,17 +256,17 @@ void run(const settings& s) {
       check(lookups, where, io::key_offers()) + check(minima, where, io::rmq_offers());
   if (writes_file(s.json)) check_output(s);
 
-  const session here(where);
-  const std::unique_ptr<machine> bench = make_machine(here);
+  const session on(where);
+  const std::unique_ptr<machine> bench = make_machine(on);
   floors all_floors(*bench, repetitions);
-  const device_info device = here.device();
+  const device_info device = on.device();
   recorder record(device, total, s.json);
   record.announce(fmt::format("{}: {}", to_string(where), device.name));
   if (!left_out.empty()) {
     record.announce(
         fmt::format("left out, as {} has none: {}", to_string(where), fmt::join(left_out, ", ")));
   }
-  decide(lookups, here);
+  decide(lookups, on);
   const std::size_t without_room = measure_all(lookups, *bench, all_floors, repetitions, record) +
                                    measure_all(minima, *bench, all_floors, repetitions, record);
   record.finish();
@@ -298,7 +298,7 @@ void add_bench_command(CLI::App& app) {
       "NAME[,NAME...]");
   bench.add_flag("--list-experiments", s->list_experiments, "show the names and end");
   for (const axis_option& option : axis_options())
-    list(option.name, s->given.*option.values, option.help, option.type);
+    list(option.name, s->swept.*option.values, option.help, option.type);
   list("--result", s->results,
        "first, count, sum, rows, rank, or pairs: the rows of an inner join of the keys with the "
        "probes [first]; minima: min or argmin [min]",

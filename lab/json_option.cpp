@@ -5,8 +5,8 @@
 
 namespace raydex::bench {
 
-CLI::Option* add_json_option(CLI::App& command, std::string& file, const std::string& what) {
-  return command.add_option("--json", file, what + "; to standard output without a FILE or as -")
+CLI::Option* add_json_option(CLI::App& command, std::string& file, const std::string& help) {
+  return command.add_option("--json", file, help + "; to standard output without a FILE or as -")
       ->type_name("[FILE]")
       ->expected(0, 1)
       ->default_str(std::string(standard_output));

@@ -19,7 +19,7 @@ inline constexpr std::string_view standard_output = "-";
 
 /// Adds the option: a name for `io::write_text`. `file` stays empty where it is not given, and is
 /// `-` where no name follows; `what` is written there.
-CLI::Option* add_json_option(CLI::App& command, std::string& file, const std::string& what);
+CLI::Option* add_json_option(CLI::App& command, std::string& file, const std::string& help);
 
 /// Whether JSON is asked for, in a file.
 bool writes_file(std::string_view json);

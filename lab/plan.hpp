@@ -18,7 +18,7 @@ namespace raydex::bench {
 /// A measurement, and who wants it.
 template <family Family>
 struct task {
-  typename Family::result asked;
+  typename Family::result kind;
   io::structure_choice who;
   std::vector<std::string> experiments{};  ///< names
 };
@@ -26,7 +26,7 @@ struct task {
 /// A workload with all measurements on it.
 template <family Family>
 struct measured_workload {
-  typename Family::workload what;
+  typename Family::workload spec;
   std::vector<task<Family>> tasks{};
 };
 
@@ -51,13 +51,13 @@ std::vector<measured_workload<Family>> plan(const std::vector<experiment>& chose
       }
       if (candidates.empty()) continue;
       const auto results = Family::parse_results(part.results);
-      for (const auto& what : Family::sweep(part.workloads)) {
-        measured_workload<Family>& here =
-            find_or_add(workloads, {what}, [&](const auto& s) { return s.what == what; });
-        for (const auto asked : results) {
+      for (const auto& spec : Family::sweep(part.workloads)) {
+        measured_workload<Family>& entry =
+            find_or_add(workloads, {spec}, [&](const auto& s) { return s.spec == spec; });
+        for (const auto kind : results) {
           for (const io::structure_choice& who : candidates) {
-            task<Family>& wanted = find_or_add(here.tasks, {asked, who}, [&](const auto& t) {
-              return t.asked == asked && t.who == who;
+            task<Family>& wanted = find_or_add(entry.tasks, {kind, who}, [&](const auto& t) {
+              return t.kind == kind && t.who == who;
             });
             if (std::ranges::find(wanted.experiments, e.name) == wanted.experiments.end())
               wanted.experiments.push_back(e.name);

@@ -65,7 +65,7 @@ struct report_row {
 
 /// A row of what measurements of all families have.
 template <class Measurement, class Workload, class Result>
-report_row begin_row(const Measurement& found, const Workload& what, Result asked) {
+report_row begin_row(const Measurement& found, const Workload& spec, Result kind) {
   report_row row;
   row.structure = found.info.structure;
   row.options_in_force = found.info.options;
@@ -73,10 +73,10 @@ report_row begin_row(const Measurement& found, const Workload& what, Result aske
   row.n = found.info.n;
   row.resident_bytes = found.info.resident_bytes;
   row.build_peak_bytes = found.info.build_peak_bytes;
-  row.result = to_string(asked);
-  row.workload = describe(what);
-  row.probes = what.probes;
-  row.seed = what.seed;
+  row.result = to_string(kind);
+  row.workload = describe(spec);
+  row.probes = spec.probes;
+  row.seed = spec.seed;
   row.build_ms = found.build_ms;
   row.lookup_ms = found.lookup_ms;
   row.repairs = found.repairs;

@@ -14,41 +14,41 @@ namespace raydex::bench {
 
 namespace {
 
-key_format key_of(const workload& what) {
-  return what.key_bits == 32 ? format_of<std::uint32_t> : format_of<std::uint64_t>;
+key_format key_of(const workload& spec) {
+  return spec.key_bits == 32 ? format_of<std::uint32_t> : format_of<std::uint64_t>;
 }
 
-std::vector<field> axes_of(const workload& what) {
-  return {{"keys", what.keys},
-          {"probes", what.probes},
-          {"batches", what.batches},
-          {"key_bits", what.key_bits},
-          {"uniformity", what.uniformity},
-          {"distribution", to_string(what.shape)},
-          {"stride", what.stride},
-          {"value_bits", what.value_bits == 0 ? what.key_bits : what.value_bits},
-          {"multiplicity", what.multiplicity},
-          {"heavy_key", what.heavy_key},
-          {"insert_order", to_string(what.insert_order)},
-          {"probe_order", to_string(what.probe_order)},
-          {"hit_rate", what.hit_rate},
-          {"miss", to_string(what.misses)},
-          {"zipf", what.zipf},
-          {"range_hits", what.range_hits},
-          {"range_lengths", to_string(what.range_lengths)},
-          {"giant_range", what.giant_range},
-          {"aggregate", what.aggregate},
-          {"threads", what.threads},
-          {"waves", what.waves},
-          {"growth", what.waves == 0 ? 1 : what.growth}};
+std::vector<field> axes_of(const workload& spec) {
+  return {{"keys", spec.keys},
+          {"probes", spec.probes},
+          {"batches", spec.batches},
+          {"key_bits", spec.key_bits},
+          {"uniformity", spec.uniformity},
+          {"distribution", to_string(spec.shape)},
+          {"stride", spec.stride},
+          {"value_bits", spec.value_bits == 0 ? spec.key_bits : spec.value_bits},
+          {"multiplicity", spec.multiplicity},
+          {"heavy_key", spec.heavy_key},
+          {"insert_order", to_string(spec.insert_order)},
+          {"probe_order", to_string(spec.probe_order)},
+          {"hit_rate", spec.hit_rate},
+          {"miss", to_string(spec.misses)},
+          {"zipf", spec.zipf},
+          {"range_hits", spec.range_hits},
+          {"range_lengths", to_string(spec.range_lengths)},
+          {"giant_range", spec.giant_range},
+          {"aggregate", spec.aggregate},
+          {"threads", spec.threads},
+          {"waves", spec.waves},
+          {"growth", spec.waves == 0 ? 1 : spec.growth}};
 }
 
 // What calls take where threads make them, and the same in words.
-void add_calls(const workload& what, report_row& row) {
-  if (what.threads == 0) return;
-  const auto calls = static_cast<double>(what.batches);
+void add_calls(const workload& spec, report_row& row) {
+  if (spec.threads == 0) return;
+  const auto calls = static_cast<double>(spec.batches);
   const double per_s = ratio(calls * 1e3, row.lookup_ms);
-  const double us = ratio(static_cast<double>(what.threads) * 1e6, per_s);  // a thread, for each
+  const double us = ratio(static_cast<double>(spec.threads) * 1e6, per_s);  // a thread, for each
   row.more.insert(row.more.end(), {{"calls_per_s", per_s}, {"call_us", us}});
   row.changes_text += fmt::format("; {:.0f} calls/s, {:.2f} us each", per_s, us);
 }
@@ -99,14 +99,14 @@ void add_join(const measurement& found, const reference_times& references, repor
 }
 
 // Refuses what a workload has no expected answers for, or no meaning.
-void check_asked(result asked, const workload& what, bool is_dense) {
-  if (asked == result::rank && (what.range_hits != 0 || !is_dense)) {
+void check_asked(result kind, const workload& spec, bool is_dense) {
+  if (kind == result::rank && (spec.range_hits != 0 || !is_dense)) {
     throw invalid_argument("--result rank: expected ranks need points and --uniformity 0");
   }
-  if ((asked == result::rank || asked == result::pairs) && what.aggregate != 0) {
-    throw invalid_argument(fmt::format("--result {}: aggregates have none", to_string(asked)));
+  if ((kind == result::rank || kind == result::pairs) && spec.aggregate != 0) {
+    throw invalid_argument(fmt::format("--result {}: aggregates have none", to_string(kind)));
   }
-  if (asked == result::pairs && what.waves != 0) {
+  if (kind == result::pairs && spec.waves != 0) {
     throw invalid_argument(
         "--result pairs: joins are of an index as it was built, without --waves");
   }
@@ -114,38 +114,38 @@ void check_asked(result asked, const workload& what, bool is_dense) {
 
 }  // namespace
 
-std::vector<workload> lookup_family::sweep(const axes& given) {
-  refuse(given, axis_of::minima,
+std::vector<workload> lookup_family::sweep(const axes& swept) {
+  refuse(swept, axis_of::minima,
          "it is of minima; structures for these have names that begin with rmq_");
   std::vector<workload> all(1);
-  multiply(all, &workload::range_hits, given, &axes::range_hits);
-  for (workload& what : all) {
-    if (what.range_hits != 0) what.uniformity = 0;
+  multiply(all, &workload::range_hits, swept, &axes::range_hits);
+  for (workload& spec : all) {
+    if (spec.range_hits != 0) spec.uniformity = 0;
   }
-  multiply(all, &workload::uniformity, given, &axes::uniformity);
-  multiply(all, &workload::shape, given, &axes::distribution);
-  multiply(all, &workload::stride, given, &axes::stride);
-  multiply(all, &workload::value_bits, given, &axes::value_bits);
-  multiply(all, &workload::range_lengths, given, &axes::range_lengths);
-  multiply(all, &workload::giant_range, given, &axes::giant_range);
-  multiply(all, &workload::multiplicity, given, &axes::multiplicity);
-  multiply(all, &workload::heavy_key, given, &axes::heavy_key);
-  multiply(all, &workload::insert_order, given, &axes::insert_order);
-  multiply(all, &workload::probe_order, given, &axes::probe_order);
-  multiply(all, &workload::hit_rate, given, &axes::hit_rate);
-  multiply(all, &workload::misses, given, &axes::miss);
-  multiply(all, &workload::zipf, given, &axes::zipf);
-  multiply(all, &workload::waves, given, &axes::waves);
-  multiply(all, &workload::growth, given, &axes::growth);
-  multiply(all, &workload::key_bits, given, &axes::key_bits);
-  multiply(all, &workload::aggregate, given, &axes::aggregate);
-  multiply(all, &workload::threads, given, &axes::threads);
-  multiply(all, &workload::batches, given, &axes::batches);
-  multiply(all, &workload::probes, given, &axes::probes);
-  multiply(all, &workload::keys, given, &axes::keys);
-  multiply(all, &workload::seed, given, &axes::seed);
-  for (const workload& what : all)
-    check(what);
+  multiply(all, &workload::uniformity, swept, &axes::uniformity);
+  multiply(all, &workload::shape, swept, &axes::distribution);
+  multiply(all, &workload::stride, swept, &axes::stride);
+  multiply(all, &workload::value_bits, swept, &axes::value_bits);
+  multiply(all, &workload::range_lengths, swept, &axes::range_lengths);
+  multiply(all, &workload::giant_range, swept, &axes::giant_range);
+  multiply(all, &workload::multiplicity, swept, &axes::multiplicity);
+  multiply(all, &workload::heavy_key, swept, &axes::heavy_key);
+  multiply(all, &workload::insert_order, swept, &axes::insert_order);
+  multiply(all, &workload::probe_order, swept, &axes::probe_order);
+  multiply(all, &workload::hit_rate, swept, &axes::hit_rate);
+  multiply(all, &workload::misses, swept, &axes::miss);
+  multiply(all, &workload::zipf, swept, &axes::zipf);
+  multiply(all, &workload::waves, swept, &axes::waves);
+  multiply(all, &workload::growth, swept, &axes::growth);
+  multiply(all, &workload::key_bits, swept, &axes::key_bits);
+  multiply(all, &workload::aggregate, swept, &axes::aggregate);
+  multiply(all, &workload::threads, swept, &axes::threads);
+  multiply(all, &workload::batches, swept, &axes::batches);
+  multiply(all, &workload::probes, swept, &axes::probes);
+  multiply(all, &workload::keys, swept, &axes::keys);
+  multiply(all, &workload::seed, swept, &axes::seed);
+  for (const workload& spec : all)
+    check(spec);
   return all;
 }
 
@@ -155,7 +155,7 @@ std::vector<result> lookup_family::parse_results(const std::vector<std::string>&
 }
 
 void lookup_family::check_able(const io::structure_choice& who, backend where,
-                               const workload& what) {
+                               const workload& spec) {
   const std::string& structure = who.structure;
   const std::vector<capability> all = capabilities();
   const auto is_it = [&](const capability& able) { return able.structure == structure; };
@@ -168,34 +168,34 @@ void lookup_family::check_able(const io::structure_choice& who, backend where,
     const auto require = [&](bool holds, const char* missing) {
       if (!holds) throw unsupported(fmt::format("{} does not take {}", structure, missing));
     };
-    require(what.range_hits != 0 || able.points, "points");
-    require(what.range_hits == 0 || able.ranges, "ranges; sorted_array does");
-    require((what.multiplicity == 1 && what.heavy_key == 0) || able.duplicates,
+    require(spec.range_hits != 0 || able.points, "points");
+    require(spec.range_hits == 0 || able.ranges, "ranges; sorted_array does");
+    require((spec.multiplicity == 1 && spec.heavy_key == 0) || able.duplicates,
             "equal keys; sorted_array does");
     require(
-        std::ranges::find(able.keys, key_of(what).type) != able.keys.end(),
-        what.key_bits == 32 ? "32-bit keys; sorted_array does" : "64-bit keys; sorted_array does");
+        std::ranges::find(able.keys, key_of(spec).type) != able.keys.end(),
+        spec.key_bits == 32 ? "32-bit keys; sorted_array does" : "64-bit keys; sorted_array does");
   }
 }
 
-std::size_t lookup_family::rows_each(const workload& what) {
-  return what.waves == 0 ? 1 : 2 * what.waves;
+std::size_t lookup_family::rows_each(const workload& spec) {
+  return spec.waves == 0 ? 1 : 2 * spec.waves;
 }
 
-use_case lookup_family::use_of(const workload& what, backend where) {
-  const key_set keys = make_key_set(what);
+use_case lookup_family::use_of(const workload& spec, backend where) {
+  const key_set keys = make_key_set(spec);
   const std::uint64_t distinct = keys.is_dense() ? keys.distinct : 0;
-  return {.n = what.keys,
-          .key = key_of(what),
+  return {.n = spec.keys,
+          .key = key_of(spec),
           .where = where,
-          .range_hits = what.range_hits,
-          .sorted_probes = what.probe_order == order::sorted,
-          .updates = what.waves != 0,
+          .range_hits = spec.range_hits,
+          .sorted_probes = spec.probe_order == order::sorted,
+          .updates = spec.waves != 0,
           .span = distinct == 0 ? 0 : (distinct - 1) * keys.stride + 1};
 }
 
-lookup_family::lookup_family(const workload& what, machine& here, floors& all)
-    : machine_(&here), floors_(&all), data_(what, here) {}
+lookup_family::lookup_family(const workload& spec, machine& target, floors& all)
+    : machine_(&target), floors_(&all), data_(spec, target) {}
 
 void lookup_family::measure_floors() {
   references_ = floors_->references(data_);
@@ -203,32 +203,32 @@ void lookup_family::measure_floors() {
   if (data_.description().waves != 0) references_.lower_bound_ms.reset();
 }
 
-std::vector<report_row> lookup_family::measure(result asked, const io::structure_choice& who,
+std::vector<report_row> lookup_family::measure(result kind, const io::structure_choice& who,
                                                int repetitions) {
   const workload& asked_of = data_.description();
-  check_asked(asked, asked_of, data_.set().is_dense());
+  check_asked(kind, asked_of, data_.set().is_dense());
   std::vector<measurement> all;
   if (asked_of.waves != 0) {
-    all = measure_waves(*machine_, data_, asked, who.structure, who.options, repetitions);
+    all = measure_waves(*machine_, data_, kind, who.structure, who.options, repetitions);
   } else {
-    all.push_back(bench::measure(*machine_, data_, asked, who.structure, who.options, repetitions));
+    all.push_back(bench::measure(*machine_, data_, kind, who.structure, who.options, repetitions));
   }
   std::vector<report_row> rows;
   for (const measurement& found : all)
-    rows.push_back(row_of(found, asked));
+    rows.push_back(row_of(found, kind));
   return rows;
 }
 
-report_row lookup_family::row_of(const measurement& found, result asked) {
-  const workload& what = data_.description();
-  workload held = what;
+report_row lookup_family::row_of(const measurement& found, result kind) {
+  const workload& spec = data_.description();
+  workload held = spec;
   held.keys = found.info.n;
-  report_row row = begin_row(found, what, asked);
+  report_row row = begin_row(found, spec, kind);
   row.key = found.info.key;
-  row.workload_axes = axes_of(what);
+  row.workload_axes = axes_of(spec);
   row.build_floor_ms = references_.sort_ms;
-  row.floor = floors_->lookups(held, found.matches, asked);
-  row.more = {{"batches", what.batches},
+  row.floor = floors_->lookups(held, found.matches, kind);
+  row.more = {{"batches", spec.batches},
               {"matches", found.matches},
               {"sort_floor_ms", references_.sort_ms},
               {"lookup_peak_bytes", found.lookup_peak_bytes}};
@@ -236,34 +236,34 @@ report_row lookup_family::row_of(const measurement& found, result asked) {
     row.more.insert(row.more.end(), {{"aggregate_ms", *found.aggregate_ms},
                                      {"aggregate_bytes", found.aggregate_bytes}});
   }
-  add_calls(what, row);
+  add_calls(spec, row);
   add_changes(found, row);
   add_join(found, references_, row);
   add_comparisons(references_, row);
   return row;
 }
 
-std::string to_options(const workload& what) {
+std::string to_options(const workload& spec) {
   using io::size_text;
   std::string text = fmt::format(
       "--keys {} --probes {} --batches {} --key-bits {} --uniformity {} --distribution {} "
       "--stride {} --multiplicity {} --insert-order {} --probe-order {} --hit-rate {} --miss {} "
       "--zipf {}",
-      size_text(what.keys), size_text(what.probes), size_text(what.batches), what.key_bits,
-      what.uniformity, to_string(what.shape), what.stride, what.multiplicity,
-      to_string(what.insert_order), to_string(what.probe_order), what.hit_rate,
-      to_string(what.misses), what.zipf);
-  if (what.value_bits != 0) text += fmt::format(" --value-bits {}", what.value_bits);
-  if (what.heavy_key != 0) text += fmt::format(" --heavy-key {}", what.heavy_key);
-  if (what.range_hits != 0) text += fmt::format(" --range-hits {}", what.range_hits);
-  if (what.range_lengths != lengths::even) {
-    text += fmt::format(" --range-lengths {}", to_string(what.range_lengths));
+      size_text(spec.keys), size_text(spec.probes), size_text(spec.batches), spec.key_bits,
+      spec.uniformity, to_string(spec.shape), spec.stride, spec.multiplicity,
+      to_string(spec.insert_order), to_string(spec.probe_order), spec.hit_rate,
+      to_string(spec.misses), spec.zipf);
+  if (spec.value_bits != 0) text += fmt::format(" --value-bits {}", spec.value_bits);
+  if (spec.heavy_key != 0) text += fmt::format(" --heavy-key {}", spec.heavy_key);
+  if (spec.range_hits != 0) text += fmt::format(" --range-hits {}", spec.range_hits);
+  if (spec.range_lengths != lengths::even) {
+    text += fmt::format(" --range-lengths {}", to_string(spec.range_lengths));
   }
-  if (what.giant_range != 0) text += fmt::format(" --giant-range {}", what.giant_range);
-  if (what.aggregate != 0) text += " --aggregate 1";
-  if (what.threads != 0) text += fmt::format(" --threads {}", what.threads);
-  if (what.waves != 0) text += fmt::format(" --waves {} --growth {}", what.waves, what.growth);
-  return text + fmt::format(" --seed {}", what.seed);
+  if (spec.giant_range != 0) text += fmt::format(" --giant-range {}", spec.giant_range);
+  if (spec.aggregate != 0) text += " --aggregate 1";
+  if (spec.threads != 0) text += fmt::format(" --threads {}", spec.threads);
+  if (spec.waves != 0) text += fmt::format(" --waves {} --growth {}", spec.waves, spec.growth);
+  return text + fmt::format(" --seed {}", spec.seed);
 }
 
 }  // namespace raydex::bench

@@ -30,19 +30,19 @@ class lookup_family {
   static constexpr const char* build_floor = "a sort of the keys with their row ids";
 
   static bool has(std::string_view structure) { return !is_of_minima(structure); }
-  static std::vector<workload> sweep(const axes& given);
+  static std::vector<workload> sweep(const axes& swept);
   static std::vector<result> parse_results(const std::vector<std::string>& names);
-  static void check_able(const io::structure_choice& who, backend where, const workload& what);
-  static std::size_t rows_each(const workload& what);
+  static void check_able(const io::structure_choice& who, backend where, const workload& spec);
+  static std::size_t rows_each(const workload& spec);
   /// What `auto` chooses a structure for.
-  static use_case use_of(const workload& what, backend where);
+  static use_case use_of(const workload& spec, backend where);
 
-  lookup_family(const workload& what, machine& here, floors& all);
+  lookup_family(const workload& spec, machine& target, floors& all);
   void measure_floors();
-  std::vector<report_row> measure(result asked, const io::structure_choice& who, int repetitions);
+  std::vector<report_row> measure(result kind, const io::structure_choice& who, int repetitions);
 
  private:
-  report_row row_of(const measurement& found, result asked);
+  report_row row_of(const measurement& found, result kind);
 
   machine* machine_;
   floors* floors_;
@@ -51,6 +51,6 @@ class lookup_family {
 };
 
 /// The options of `raydex bench` that make this workload.
-std::string to_options(const workload& what);
+std::string to_options(const workload& spec);
 
 }  // namespace raydex::bench

@@ -81,28 +81,28 @@ class crew {
 // All batches of a workload with the memory for their answers.
 class interview {
  public:
-  interview(machine& here, const generated& data, result asked, const index& who)
-      : machine_(&here),
+  interview(machine& target, const generated& data, result kind, const index& who)
+      : machine_(&target),
         data_(&data),
-        asked_(asked),
+        kind_(kind),
         index_(&who),
-        memory_(context(here.on()).memory),
-        crew_(here.on().where(), data.description().threads) {
-    const workload& what = data.description();
-    if (what.aggregate != 0) build_aggregate_of(asked);
+        memory_(context(target.on()).memory),
+        crew_(target.on().where(), data.description().threads) {
+    const workload& spec = data.description();
+    if (spec.aggregate != 0) build_aggregate_of(kind);
     std::uint64_t begin = 0;
-    for (std::uint64_t i = 0; i < what.batches; ++i) {
-      const std::uint64_t size = what.probes / what.batches + (i < what.probes % what.batches);
+    for (std::uint64_t i = 0; i < spec.batches; ++i) {
+      const std::uint64_t size = spec.probes / spec.batches + (i < spec.probes % spec.batches);
       batches_.push_back({.begin = begin, .size = size});
       begin += size;
     }
-    const context memory = here.on();
+    const context memory = target.on();
     // How many rows the answers are is learnt beforehand, so that memory for them is there when
     // runs are timed.
-    if (asked == result::pairs) {
+    if (kind == result::pairs) {
       join_build_ms_ = median_of(1, [&] {
         join_.reset();
-        return io::wall_milliseconds(here.on(), [&] { join_ = build_join(memory, who); });
+        return io::wall_milliseconds(target.on(), [&] { join_ = build_join(memory, who); });
       });
       std::uint64_t total = 0;
       for (batch& b : batches_) {
@@ -112,24 +112,24 @@ class interview {
       }
       values_ = buffer<std::byte>(memory, saturated_product(total, row_bytes()));
       probe_rows_ = buffer<std::byte>(memory, values_.size());
-    } else if (asked == result::rows) {
+    } else if (kind == result::rows) {
       // Each batch has its own offsets, one more than probes.
-      offsets_ = buffer<std::uint64_t>(memory, what.probes + what.batches);
+      offsets_ = buffer<std::uint64_t>(memory, spec.probes + spec.batches);
       std::uint64_t total = 0;
       for (std::uint64_t i = 0; i < batches_.size(); ++i) {
         batch& b = batches_[i];
         who.offsets(memory, probes_of(b), offsets_of(i));
-        here.on().copy_out(&b.rows, offsets_of(i).data() + b.size, sizeof b.rows);
+        target.on().copy_out(&b.rows, offsets_of(i).data() + b.size, sizeof b.rows);
         b.first_row = total;
         total += b.rows;
       }
       values_ = buffer<std::byte>(memory, saturated_product(total, row_bytes()));
     } else {
-      values_ = buffer<std::byte>(memory, what.probes * value_bytes());
+      values_ = buffer<std::byte>(memory, spec.probes * value_bytes());
     }
-    here.poison(values_.data(), values_.bytes());
-    here.poison(offsets_.data(), offsets_.bytes());
-    here.poison(probe_rows_.data(), probe_rows_.bytes());
+    target.poison(values_.data(), values_.bytes());
+    target.poison(offsets_.data(), offsets_.bytes());
+    target.poison(probe_rows_.data(), probe_rows_.bytes());
   }
 
   // Asks all batches; how long it takes from the first call until all are answered. On a device
@@ -165,19 +165,19 @@ class interview {
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < batches_.size(); ++i) {
       const batch& b = batches_[i];
-      const probes asked = probes_of(b);
+      const probes probed = probes_of(b);
       answered_batch answered;
-      answered.asked = asked_;
+      answered.kind = kind_;
       answered.key_bits = data_->description().key_bits;
       answered.row_id_bits = static_cast<int>(8 * row_bytes());
       answered.size = b.size;
-      answered.lower = asked.lower.data;
-      answered.upper = asked.upper.data;
+      answered.lower = probed.lower.data;
+      answered.upper = probed.upper.data;
       answered.values = values_of(b);
-      if (asked_ == result::rows) answered.offsets = offsets_of(i).data();
+      if (kind_ == result::rows) answered.offsets = offsets_of(i).data();
       answered.total = b.rows;
       buffer<std::uint64_t> begins;
-      if (asked_ == result::pairs) {
+      if (kind_ == result::pairs) {
         const std::vector<std::uint64_t> offsets = offsets_by_counts(b);
         if (offsets.back() != b.rows) ++wrong;
         begins = machine_->on().upload(offsets);
@@ -199,7 +199,7 @@ class interview {
   };
 
   // Over row ids as values: their sums are what sums without values are.
-  void build_aggregate_of(result asked) {
+  void build_aggregate_of(result kind) {
     const session& on = machine_->on();
     with_width(8 * static_cast<int>(row_bytes()), [&](auto zero) {
       std::vector<decltype(zero)> rows(index_->info().n);
@@ -207,10 +207,10 @@ class interview {
       const auto values = on.upload(rows);
       aggregate_ms_ = io::wall_milliseconds(on, [&] {
         aggregate_ = build_aggregate(on, *index_, column(values),
-                                     {.sums = asked == result::sum,
+                                     {.sums = kind == result::sum,
                                       .minima = false,
                                       .maxima = false,
-                                      .first_rows = asked == result::first});
+                                      .first_rows = kind == result::first});
       });
     });
   }
@@ -219,34 +219,34 @@ class interview {
   void queue(std::uint64_t first, std::uint64_t step, const context& work) {
     for (std::uint64_t i = first; i < batches_.size(); i += step) {
       batch& b = batches_[i];
-      const probes asked = probes_of(b);
-      if (aggregate_ != nullptr && asked_ != result::rows) {
-        ask_aggregate(work, asked, b);
-      } else if (asked_ == result::first) {
-        index_->first(work, asked, {index_->info().row_ids, values_of(b), b.size});
-      } else if (asked_ == result::count) {
-        index_->count(work, asked, numbers_of(b));
-      } else if (asked_ == result::rank) {
-        index_->rank(work, asked, numbers_of(b));
-      } else if (asked_ == result::sum) {
-        index_->sum(work, asked, numbers_of(b));
-      } else if (asked_ == result::pairs) {
-        b.found = join_->match(work, asked, join_kind::inner);
+      const probes probed = probes_of(b);
+      if (aggregate_ != nullptr && kind_ != result::rows) {
+        ask_aggregate(work, probed, b);
+      } else if (kind_ == result::first) {
+        index_->first(work, probed, {index_->info().row_ids, values_of(b), b.size});
+      } else if (kind_ == result::count) {
+        index_->count(work, probed, numbers_of(b));
+      } else if (kind_ == result::rank) {
+        index_->rank(work, probed, numbers_of(b));
+      } else if (kind_ == result::sum) {
+        index_->sum(work, probed, numbers_of(b));
+      } else if (kind_ == result::pairs) {
+        b.found = join_->match(work, probed, join_kind::inner);
         b.found->rows(work, {row_type(), probe_rows_of(b), values_of(b), b.rows});
       } else {
-        index_->offsets(work, asked, offsets_of(i));
-        index_->rows(work, asked, offsets_of(i), {index_->info().row_ids, values_of(b), b.rows});
+        index_->offsets(work, probed, offsets_of(i));
+        index_->rows(work, probed, offsets_of(i), {index_->info().row_ids, values_of(b), b.rows});
       }
     }
   }
 
-  void ask_aggregate(const context& work, const probes& asked, const batch& b) {
-    if (asked_ == result::first) {
-      aggregate_->first(work, asked, {index_->info().row_ids, values_of(b), b.size});
-    } else if (asked_ == result::count) {
-      aggregate_->count(work, asked, numbers_of(b));
+  void ask_aggregate(const context& work, const probes& probed, const batch& b) {
+    if (kind_ == result::first) {
+      aggregate_->first(work, probed, {index_->info().row_ids, values_of(b), b.size});
+    } else if (kind_ == result::count) {
+      aggregate_->count(work, probed, numbers_of(b));
     } else {
-      aggregate_->sum(work, asked, numbers_of(b));
+      aggregate_->sum(work, probed, numbers_of(b));
     }
   }
 
@@ -263,19 +263,19 @@ class interview {
 
   // Of row ids that are written, and of probe rows; the first batch is the largest.
   row_id_type row_type() const {
-    const bool wide = asked_ == result::pairs && batches_.front().size >= not_found<std::uint32_t>;
+    const bool wide = kind_ == result::pairs && batches_.front().size >= not_found<std::uint32_t>;
     return wide ? row_id_type::uint64 : index_->info().row_ids;
   }
   std::uint64_t row_bytes() const { return row_type() == row_id_type::uint32 ? 4 : 8; }
   std::uint64_t value_bytes() const {
-    return asked_ == result::first || has_lists(asked_) ? row_bytes() : 8;
+    return kind_ == result::first || has_lists(kind_) ? row_bytes() : 8;
   }
   probes probes_of(const batch& b) const { return data_->batch(b.begin, b.size); }
   std::span<std::uint64_t> offsets_of(std::uint64_t i) {
     return {offsets_.data() + batches_[i].begin + i, batches_[i].size + 1};
   }
   void* values_of(const batch& b) {
-    const std::uint64_t at = has_lists(asked_) ? b.first_row : b.begin;
+    const std::uint64_t at = has_lists(kind_) ? b.first_row : b.begin;
     return at == 0 ? values_.data() : values_.data() + at * value_bytes();
   }
   void* probe_rows_of(const batch& b) {
@@ -287,7 +287,7 @@ class interview {
 
   machine* machine_;
   const generated* data_;
-  result asked_;
+  result kind_;
   const index* index_;
   std::unique_ptr<aggregate> aggregate_;  // that answers instead; null: none
   std::optional<double> aggregate_ms_;
@@ -312,11 +312,11 @@ struct answered {
   std::uint64_t wrong;
 };
 
-answered ask(machine& here, const generated& data, result asked, const index& who,
+answered ask(machine& target, const generated& data, result kind, const index& who,
              int repetitions) {
-  stream_t stream = context(here.on()).stream;
+  stream_t stream = context(target.on()).stream;
   const std::uint64_t repaired = repairs(who, stream);
-  interview talk(here, data, asked, who);
+  interview talk(target, data, kind, who);
   const double ms = median_call_of(repetitions, [&] { return talk.milliseconds(); });
   return {.aggregate_ms = talk.aggregate_ms(),
           .aggregate_bytes = talk.aggregate_bytes(),
@@ -359,16 +359,16 @@ double build_anew(const session& on, const generated& data, const std::string& s
 
 }  // namespace
 
-measurement measure(machine& here, const generated& data, result asked,
+measurement measure(machine& target, const generated& data, result kind,
                     const std::string& structure, const option_map& options, int repetitions) {
-  const session& on = here.on();
+  const session& on = target.on();
   std::unique_ptr<index> built;
   measurement found;
   found.build_ms =
       median_of(repetitions, [&] { return build_anew(on, data, structure, options, built); });
   found.info = built->info();
 
-  const answered lookups = ask(here, data, asked, *built, repetitions);
+  const answered lookups = ask(target, data, kind, *built, repetitions);
   found.aggregate_ms = lookups.aggregate_ms;
   found.aggregate_bytes = lookups.aggregate_bytes;
   found.join_build_ms = lookups.join_build_ms;
@@ -381,10 +381,10 @@ measurement measure(machine& here, const generated& data, result asked,
   return found;
 }
 
-std::vector<measurement> measure_waves(machine& here, generated& data, result asked,
+std::vector<measurement> measure_waves(machine& target, generated& data, result kind,
                                        const std::string& structure, const option_map& options,
                                        int repetitions) {
-  const session& on = here.on();
+  const session& on = target.on();
   const auto put_anew = [&](std::unique_ptr<index>& built) {
     return build_anew(on, data, structure, options, built);
   };
@@ -399,18 +399,18 @@ std::vector<measurement> measure_waves(machine& here, generated& data, result as
       const double ms = send(on, data, wave, *edited);
       if (run != 0) edits_ms[wave - 1].push_back(ms);
       if (run != repetitions) continue;
-      data.advance(here, wave);
+      data.advance(target, wave);
       measurement& found = all.emplace_back();
       found.info = edited->info();
       found.build_ms = build_ms;
-      const answered lookups = ask(here, data, asked, *edited, repetitions);
+      const answered lookups = ask(target, data, kind, *edited, repetitions);
       found.lookup_ms = lookups.ms;
       found.lookup_peak_bytes = lookups.peak_bytes;
       found.matches = data.matches();
       found.repairs = lookups.repairs;
       std::unique_ptr<index> rebuilt;
       const double rebuild_ms = median_of(repetitions, [&] { return put_anew(rebuilt); });
-      const answered others = ask(here, data, asked, *rebuilt, repetitions);
+      const answered others = ask(target, data, kind, *rebuilt, repetitions);
       found.wave = {wave, median(edits_ms[wave - 1]), rebuild_ms, others.ms};
       // Lookups that hit do not tell whether what was erased is gone.
       found.wrong = lookups.wrong + others.wrong + (found.info.entries != data.keys().size ? 1 : 0);

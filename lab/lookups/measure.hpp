@@ -42,14 +42,14 @@ struct measurement {
 /// Builds `structure` over the data and asks it all batches, of `pairs` inner joins with what both
 /// tables are gathered by, each `repetitions` times after one more to warm up (short ones more
 /// often, see `median_call_of`), and checks every answer.
-measurement measure(machine& here, const generated& data, result asked,
+measurement measure(machine& target, const generated& data, result kind,
                     const std::string& structure, const option_map& options, int repetitions);
 
 /// Builds `structure` over the data and sends all waves through it, `repetitions` times after one
 /// more to warm up. After each of the last ones it asks all batches of the index and of one that is
 /// built anew over what is held then, and checks every answer of both. `build_ms` is of the first
 /// build. Leaves the data as they were.
-std::vector<measurement> measure_waves(machine& here, generated& data, result asked,
+std::vector<measurement> measure_waves(machine& target, generated& data, result kind,
                                        const std::string& structure, const option_map& options,
                                        int repetitions);
 

@@ -59,9 +59,9 @@ std::vector<contender> find_contenders(backend where) {
   return all;
 }
 
-bool can_answer(const contender& one, const workload& what) {
-  const key_type key = what.key_bits == 32 ? key_type::uint32 : key_type::uint64;
-  return (what.range_hits == 0 ? one.able.points : one.able.ranges) &&
+bool can_answer(const contender& one, const workload& spec) {
+  const key_type key = spec.key_bits == 32 ? key_type::uint32 : key_type::uint64;
+  return (spec.range_hits == 0 ? one.able.points : one.able.ranges) &&
          std::ranges::find(one.able.keys, key) != one.able.keys.end();
 }
 
@@ -97,20 +97,20 @@ extent extent_of(backend where, bool quick) {
 }
 
 workload workload_of(const kind& one, int log2_size, std::uint64_t probes) {
-  workload what;
-  what.keys = std::uint64_t{1} << log2_size;
-  what.probes = probes / one.share;
-  what.key_bits = one.key_bits;
-  what.uniformity = one.range_hits == 0 ? 100 : 0;
-  what.probe_order = one.probe_order;
-  what.range_hits = one.range_hits;
-  return what;
+  workload spec;
+  spec.keys = std::uint64_t{1} << log2_size;
+  spec.probes = probes / one.share;
+  spec.key_bits = one.key_bits;
+  spec.uniformity = one.range_hits == 0 ? 100 : 0;
+  spec.probe_order = one.probe_order;
+  spec.range_hits = one.range_hits;
+  return spec;
 }
 
 // The column, probes with answers, and the widest of builds: entries, their copy, and scratch.
-std::uint64_t bytes_of(const workload& what) {
-  const auto key_bytes = static_cast<std::uint64_t>(what.key_bits / 8);
-  return what.keys * (key_bytes + 4 * (key_bytes + 4)) + what.probes * (2 * key_bytes + 8);
+std::uint64_t bytes_of(const workload& spec) {
+  const auto key_bytes = static_cast<std::uint64_t>(spec.key_bits / 8);
+  return spec.keys * (key_bytes + 4 * (key_bytes + 4)) + spec.probes * (2 * key_bytes + 8);
 }
 
 std::string name(const contender& one) {
@@ -118,14 +118,15 @@ std::string name(const contender& one) {
                      to_text(one.options));
 }
 
-measured_speed measure_one(machine& here, const generated& data, const contender& one,
+measured_speed measure_one(machine& target, const generated& data, const contender& one,
                            const std::string& device, int repetitions) {
-  const workload& what = data.description();
-  const measurement found = measure(here, data, what.range_hits == 0 ? result::first : result::sum,
-                                    one.able.structure, one.options, repetitions);
+  const workload& spec = data.description();
+  const measurement found =
+      measure(target, data, spec.range_hits == 0 ? result::first : result::sum, one.able.structure,
+              one.options, repetitions);
   if (found.wrong != 0) {
     throw error(fmt::format("tune: {} answers of {} were wrong: {}", found.wrong,
-                            one.able.structure, describe(what)));
+                            one.able.structure, describe(spec)));
   }
   // A clock may be too coarse for the fastest of them.
   const double seconds = std::max(found.lookup_ms, 1e-6) / 1e3;
@@ -133,35 +134,35 @@ measured_speed measure_one(machine& here, const generated& data, const contender
           .options = one.options,
           .where = one.able.where,
           .device = device,
-          .key_bits = what.key_bits,
-          .n = what.keys,
-          .range_hits = what.range_hits,
-          .sorted_probes = what.probe_order == order::sorted,
-          .lookups_per_s = static_cast<double>(what.probes) / seconds,
+          .key_bits = spec.key_bits,
+          .n = spec.keys,
+          .range_hits = spec.range_hits,
+          .sorted_probes = spec.probe_order == order::sorted,
+          .lookups_per_s = static_cast<double>(spec.probes) / seconds,
           .bytes_per_key =
-              static_cast<double>(found.info.resident_bytes) / static_cast<double>(what.keys)};
+              static_cast<double>(found.info.resident_bytes) / static_cast<double>(spec.keys)};
 }
 
 // All who can answer a workload, those that take dense keys alone on such; `step` is what is under
 // way.
-std::vector<measured_speed> measure_all(machine& here, const workload& what,
+std::vector<measured_speed> measure_all(machine& target, const workload& spec,
                                         const std::vector<contender>& contenders,
                                         const std::string& device, int repetitions,
                                         std::string& step) try {
   std::vector<measured_speed> measured;
   for (const bool sparse : {true, false}) {
-    workload asked = what;
-    if (!sparse) asked.uniformity = 0;
+    workload varied = spec;
+    if (!sparse) varied.uniformity = 0;
     std::vector<contender> able;
     std::ranges::copy_if(contenders, std::back_inserter(able), [&](const contender& one) {
-      return one.able.sparse == sparse && can_answer(one, asked);
+      return one.able.sparse == sparse && can_answer(one, varied);
     });
     if (able.empty()) continue;
     step = "its data";
-    const generated data(asked, here);
+    const generated data(varied, target);
     for (const contender& one : able) {
       step = name(one);
-      measured.push_back(measure_one(here, data, one, device, repetitions));
+      measured.push_back(measure_one(target, data, one, device, repetitions));
     }
   }
   return measured;
@@ -175,7 +176,7 @@ tuning tune(const session& on, bool quick, const std::function<void(std::uint64_
   const std::vector<contender> contenders = find_contenders(on.where());
   const extent all = extent_of(on.where(), quick);
   const device_info device = on.device();
-  const std::unique_ptr<machine> here = make_machine(on);
+  const std::unique_ptr<machine> target = make_machine(on);
   const steady_clock::time_point begin = steady_clock::now();
   const auto seconds_since = [](steady_clock::time_point then) {
     return std::chrono::duration<double>(steady_clock::now() - then).count();
@@ -187,10 +188,10 @@ tuning tune(const session& on, bool quick, const std::function<void(std::uint64_
   std::array<double, kinds.size()> seconds_per_row{};
   for (const int log2_size : all.log2_sizes) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-      const workload what = workload_of(kinds.at(i), log2_size, all.probes);
-      const auto rows = static_cast<double>(what.keys);
+      const workload spec = workload_of(kinds.at(i), log2_size, all.probes);
+      const auto rows = static_cast<double>(spec.keys);
       advance(steps);
-      if (bytes_of(what) > device.total_bytes / 4 ||
+      if (bytes_of(spec) > device.total_bytes / 4 ||
           seconds_since(begin) + seconds_per_row.at(i) * rows > all.seconds) {
         ++found.left_out;
         continue;
@@ -199,10 +200,10 @@ tuning tune(const session& on, bool quick, const std::function<void(std::uint64_
       std::string step;
       try {
         for (measured_speed& row :
-             measure_all(*here, what, contenders, device.name, all.repetitions, step))
+             measure_all(*target, spec, contenders, device.name, all.repetitions, step))
           found.table.add(std::move(row));
       } catch (const out_of_memory& e) {
-        found.shortages.push_back(fmt::format("{}: {}: {}", describe(what), step, e.what()));
+        found.shortages.push_back(fmt::format("{}: {}: {}", describe(spec), step, e.what()));
         continue;
       }
       seconds_per_row.at(i) = seconds_since(then) / rows;

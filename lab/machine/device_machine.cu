@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(block_threads)
   __syncthreads();
   const std::uint64_t i = cuda::global_thread();
   if (i < batch.size) {
-    const bool walks = batch.asked != result::count && batch.asked != result::rank;
+    const bool walks = batch.kind != result::count && batch.kind != result::rank;
     if (walks && count_for(keys, batch, i) > long_walk) {
       long_ones[atomicAdd(&long_count, 1u)] = threadIdx.x;
     } else if (!is_right(keys, batch, i)) {
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(block_threads)
   for (unsigned at = 0; at < long_count; ++at) {
     const std::uint64_t one = i - threadIdx.x + long_ones[at];
     const bool has_list =
-        has_lists(batch.asked) && has_rows(batch, one, count_for(keys, batch, one));
+        has_lists(batch.kind) && has_rows(batch, one, count_for(keys, batch, one));
     if (threadIdx.x == 0) {
       wanted.clear();
       found.clear();
@@ -130,8 +130,8 @@ __global__ void __launch_bounds__(block_threads)
     if (has_list) found.add(written_for(batch, one, threadIdx.x, block_threads));
     __syncthreads();
     if (threadIdx.x == 0) {
-      const bool right = has_lists(batch.asked) ? has_list && found.get() == wanted.get()
-                                                : has_value(batch, one, wanted.get());
+      const bool right = has_lists(batch.kind) ? has_list && found.get() == wanted.get()
+                                               : has_value(batch, one, wanted.get());
       if (!right) atomicAdd(wrong, 1ull);
     }
   }
@@ -220,9 +220,9 @@ void device_machine::sort(const key_span& keys) {
 }
 
 void device_machine::poison(void* memory, std::size_t bytes) {
-  const context here = on();
+  const context work = on();
   if (bytes != 0) {
-    cuda::check(cudaMemsetAsync(memory, 0xa5, bytes, here.stream), "cudaMemsetAsync");
+    cuda::check(cudaMemsetAsync(memory, 0xa5, bytes, work.stream), "cudaMemsetAsync");
   }
 }
 
@@ -248,12 +248,12 @@ std::uint64_t device_machine::count_wrong(const key_set& keys, const answered_ba
 }
 
 double device_machine::milliseconds(const std::function<void()>& work) {
-  const context here = on();
+  const context timed = on();
   event start;
   event end;
-  start.record(here.stream);
+  start.record(timed.stream);
   work();
-  end.record(here.stream);
+  end.record(timed.stream);
   return static_cast<double>(end.since(start));
 }
 

@@ -10,12 +10,12 @@
 namespace raydex::bench {
 namespace {
 
-std::uint64_t key_bytes(const workload& what) {
-  return static_cast<std::uint64_t>(what.key_bits / 8);
+std::uint64_t key_bytes(const workload& spec) {
+  return static_cast<std::uint64_t>(spec.key_bits / 8);
 }
 
-row_id_type row_ids_of(const workload& what) {
-  return what.keys < not_found<std::uint32_t> ? row_id_type::uint32 : row_id_type::uint64;
+row_id_type row_ids_of(const workload& spec) {
+  return spec.keys < not_found<std::uint32_t> ? row_id_type::uint32 : row_id_type::uint64;
 }
 
 double per_second(std::uint64_t things, double ms) {
@@ -24,13 +24,13 @@ double per_second(std::uint64_t things, double ms) {
 
 // Bytes of row ids that are read and written for all probes together, apart from the gather. Equal
 // keys may stand in the order of their rows, so that the first of them is the answer.
-std::uint64_t moved_bytes(const workload& what, std::uint64_t matches, result asked) {
-  const std::uint64_t row_bytes = row_ids_of(what) == row_id_type::uint32 ? 4 : 8;
+std::uint64_t moved_bytes(const workload& spec, std::uint64_t matches, result kind) {
+  const std::uint64_t row_bytes = row_ids_of(spec) == row_id_type::uint32 ? 4 : 8;
   const bool reads_all =
-      asked == result::sum || has_lists(asked) || (asked == result::first && what.range_hits != 0);
-  const std::uint64_t read = reads_all && matches > what.probes ? row_bytes : 0;
-  if (asked == result::pairs) return matches * (2 * row_bytes + read);
-  return matches * (asked == result::rows ? 2 * read : read);
+      kind == result::sum || has_lists(kind) || (kind == result::first && spec.range_hits != 0);
+  const std::uint64_t read = reads_all && matches > spec.probes ? row_bytes : 0;
+  if (kind == result::pairs) return matches * (2 * row_bytes + read);
+  return matches * (kind == result::rows ? 2 * read : read);
 }
 
 }  // namespace
@@ -80,18 +80,18 @@ double floors::gather_per_s(std::uint64_t table_bytes, std::uint64_t probes, boo
   return known;
 }
 
-lookup_floor floors::lookups(const workload& what, std::uint64_t matches, result asked) {
-  const bool ordered = what.probe_order == order::sorted;
-  const std::uint64_t row_bytes = row_ids_of(what) == row_id_type::uint32 ? 4 : 8;
+lookup_floor floors::lookups(const workload& spec, std::uint64_t matches, result kind) {
+  const bool ordered = spec.probe_order == order::sorted;
+  const std::uint64_t row_bytes = row_ids_of(spec) == row_id_type::uint32 ? 4 : 8;
 
   lookup_floor found;
   found.name = ordered ? "streamed gather, sorted" : "streamed gather";
   found.copy_bytes_per_s = copy_bytes_per_s();
-  found.per_s = gather_per_s(what.keys * (key_bytes(what) + row_bytes), what.probes, ordered);
+  found.per_s = gather_per_s(spec.keys * (key_bytes(spec) + row_bytes), spec.probes, ordered);
 
-  const std::uint64_t moved = moved_bytes(what, matches, asked);
+  const std::uint64_t moved = moved_bytes(spec, matches, kind);
   if (moved != 0 && found.per_s != 0) {
-    const double moved_each = static_cast<double>(moved) / static_cast<double>(what.probes);
+    const double moved_each = static_cast<double>(moved) / static_cast<double>(spec.probes);
     found.name += " and copy";
     found.per_s = 1 / (1 / found.per_s + moved_each / found.copy_bytes_per_s);
   }
@@ -104,16 +104,16 @@ minima_references floors::minima(std::uint64_t array_bytes, std::uint64_t ranges
 }
 
 reference_times floors::references(const generated& data) {
-  const workload& what = data.description();
+  const workload& spec = data.description();
   reference_times found;
-  found.sort_ms = machine_->sort_pairs_ms(data.keys(), row_ids_of(what), repetitions_);
-  if (what.probe_order == order::sorted) {
-    buffer<std::byte> memory(machine_->on(), what.probes * key_bytes(what));
-    const key_span unsorted{memory.data(), what.probes, what.key_bits};
+  found.sort_ms = machine_->sort_pairs_ms(data.keys(), row_ids_of(spec), repetitions_);
+  if (spec.probe_order == order::sorted) {
+    buffer<std::byte> memory(machine_->on(), spec.probes * key_bytes(spec));
+    const key_span unsorted{memory.data(), spec.probes, spec.key_bits};
     data.draw_lower(*machine_, unsorted);
     found.sort_probes_ms = machine_->sort_pairs_ms(unsorted, row_id_type::uint32, repetitions_);
   }
-  if (what.range_hits == 0) {
+  if (spec.range_hits == 0) {
     found.lower_bound_ms = machine_->lower_bound_ms(data.keys(), data.lower(), repetitions_);
   }
   return found;

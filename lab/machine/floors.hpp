@@ -44,7 +44,7 @@ double join_floor_ms(const reference_times& references, const lookup_floor& of_p
 /// Measures floors.
 class floors {
  public:
-  floors(machine& here, int repetitions) : machine_(&here), repetitions_(repetitions) {}
+  floors(machine& target, int repetitions) : machine_(&target), repetitions_(repetitions) {}
 
   /// The floor of lookups. For points: the streamed gather from a table as large as keys and row
   /// ids, in order where the probes are. Where probes match more than one row on average, the
@@ -53,7 +53,7 @@ class floors {
   /// and the writing of two row numbers for each row of the join, and reading its row id where
   /// probes match more than one on average. Each gather and the copy are measured once and
   /// remembered.
-  lookup_floor lookups(const workload& what, std::uint64_t matches, result asked);
+  lookup_floor lookups(const workload& spec, std::uint64_t matches, result kind);
 
   /// What minima over an array of so many bytes are compared with. A gather is no floor of theirs:
   /// answers of long ranges may come from a few lines that stay in the caches.

@@ -45,17 +45,17 @@ __global__ void __launch_bounds__(block_threads)
 }  // namespace
 
 void device_machine::copy(void* to, const void* from, std::size_t bytes) {
-  const context here = on();
+  const context work = on();
   if (bytes == 0) return;
-  cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, here.stream),
+  cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, work.stream),
               "cudaMemcpyAsync");
 }
 
 void device_machine::gather(const std::uint64_t* table, std::uint64_t slots,
                             const std::uint32_t* probes, std::uint32_t* out, std::uint64_t size) {
-  const context here = on();
+  const context work = on();
   const std::uint64_t quads = size / 4;
-  cuda::launch(here.stream, cuda::blocks_for(quads, block_threads), block_threads, 0, gather_kernel,
+  cuda::launch(work.stream, cuda::blocks_for(quads, block_threads), block_threads, 0, gather_kernel,
                table, slots, reinterpret_cast<const uint4*>(probes), reinterpret_cast<uint4*>(out),
                quads);
 }

@@ -7,23 +7,23 @@ namespace raydex::bench {
 namespace {
 
 struct sum_loads {
-  group_loads what;
+  group_loads loads;
   const std::uint32_t* values;
   std::uint32_t* sums;
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const auto thread = static_cast<std::uint32_t>(i);
     std::uint32_t sum = 0;
-    for (std::uint32_t step = 0; step < what.steps; ++step)
-      sum += values[what.place(thread, step)];
+    for (std::uint32_t step = 0; step < loads.steps; ++step)
+      sum += values[loads.place(thread, step)];
     sums[thread] = sum;
   }
 };
 
 }  // namespace
 
-void load_in_groups(const context& on, const group_loads& what, const std::uint32_t* values,
+void load_in_groups(const context& on, const group_loads& loads, const std::uint32_t* values,
                     std::uint32_t* sums) {
-  for_each(on, what.threads, sum_loads{what, values, sums});
+  for_each(on, loads.threads, sum_loads{loads, values, sums});
 }
 
 }  // namespace raydex::bench

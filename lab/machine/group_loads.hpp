@@ -37,7 +37,7 @@ struct group_loads {
 };
 
 /// Writes for each thread the sum of what it loads, on the context's stream.
-void load_in_groups(const context& on, const group_loads& what, const std::uint32_t* values,
+void load_in_groups(const context& on, const group_loads& loads, const std::uint32_t* values,
                     std::uint32_t* sums);
 
 }  // namespace raydex::bench

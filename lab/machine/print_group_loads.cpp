@@ -27,44 +27,44 @@ struct settings {
 };
 
 // Whether sums are those of the loads: of some threads, since the host takes long.
-void check(const group_loads& what, const std::vector<std::uint32_t>& values,
+void check(const group_loads& loads, const std::vector<std::uint32_t>& values,
            const std::vector<std::uint32_t>& sums) {
-  for (std::uint32_t thread = 0; thread < what.threads; thread += 997) {
+  for (std::uint32_t thread = 0; thread < loads.threads; thread += 997) {
     std::uint32_t sum = 0;
-    for (std::uint32_t step = 0; step < what.steps; ++step)
-      sum += values[what.place(thread, step)];
+    for (std::uint32_t step = 0; step < loads.steps; ++step)
+      sum += values[loads.place(thread, step)];
     if (sums[thread] != sum) {
       throw error(
-          fmt::format("thread {} of groups of 2^{} has a wrong sum", thread, what.group_bits));
+          fmt::format("thread {} of groups of 2^{} has a wrong sum", thread, loads.group_bits));
     }
   }
 }
 
-void measure(const settings& s, const session& on, machine& here) {
-  group_loads what{.threads = 1 << 16,
-                   .steps = 1024,
-                   .array_bits = s.array_bits,
-                   .group_bits = 0,
-                   .reads = group_reads::neighbours};
+void measure(const settings& s, const session& on, machine& target) {
+  group_loads loads{.threads = 1 << 16,
+                    .steps = 1024,
+                    .array_bits = s.array_bits,
+                    .group_bits = 0,
+                    .reads = group_reads::neighbours};
   const context at = on;
   buffer<std::uint32_t> array(at, std::uint64_t{1} << s.array_bits);
-  buffer<std::uint32_t> sums(at, what.threads);
-  here.fill_random(1, array.data(), array.size());
+  buffer<std::uint32_t> sums(at, loads.threads);
+  target.fill_random(1, array.data(), array.size());
   std::vector<std::uint32_t> values(array.size());
   on.copy_out(values.data(), array.data(), array.bytes());
-  std::vector<std::uint32_t> found(what.threads);
+  std::vector<std::uint32_t> found(loads.threads);
   for (const group_reads reads : {group_reads::neighbours, group_reads::one}) {
-    what.reads = reads;
+    loads.reads = reads;
     double alone_ms = 0;
-    for (what.group_bits = 0; what.group_bits <= s.largest_bits; ++what.group_bits) {
+    for (loads.group_bits = 0; loads.group_bits <= s.largest_bits; ++loads.group_bits) {
       const double ms = median_call_of(s.repetitions, [&] {
-        here.poison(sums.data(), sums.bytes());
-        return here.milliseconds([&] { load_in_groups(at, what, array.data(), sums.data()); });
+        target.poison(sums.data(), sums.bytes());
+        return target.milliseconds([&] { load_in_groups(at, loads, array.data(), sums.data()); });
       });
       on.copy_out(found.data(), sums.data(), sums.bytes());
-      check(what, values, found);
-      if (what.group_bits == 0) alone_ms = ms;
-      fmt::print("{},{},{:.4f},{:.3f}\n", 1U << what.group_bits,
+      check(loads, values, found);
+      if (loads.group_bits == 0) alone_ms = ms;
+      fmt::print("{},{},{:.4f},{:.3f}\n", 1U << loads.group_bits,
                  reads == group_reads::one ? "one value" : "neighbours", ms, ms / alone_ms);
       std::fflush(stdout);
     }
@@ -85,12 +85,12 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   const session on(backend::cuda);
-  const std::unique_ptr<machine> here = make_machine(on);
+  const std::unique_ptr<machine> target = make_machine(on);
   fmt::print("# command: raydex_group_loads --array-bits {} --largest-bits {} --repetitions {}\n",
              s.array_bits, s.largest_bits, s.repetitions);
   fmt::print("{}", machine_lines(on));
   fmt::print("group,reads,ms,of_single_threads\n");
-  measure(s, on, *here);
+  measure(s, on, *target);
   return 0;
 }
 

@@ -29,58 +29,58 @@ static void read(std::string_view option, std::string_view text, std::optional<a
 namespace {
 
 // The time to read the array once, as fast as a copy reads and writes.
-double read_ms(const rmq_workload& what, double copy_bytes_per_s) {
-  return ratio(static_cast<double>(what.keys * what.value.width) * 1e3, copy_bytes_per_s);
+double read_ms(const rmq_workload& spec, double copy_bytes_per_s) {
+  return ratio(static_cast<double>(spec.keys * spec.value.width) * 1e3, copy_bytes_per_s);
 }
 
 // Bytes that are read and written for each range in any case: its ends and its answer.
-std::uint64_t bytes_per_range(const rmq_workload& what, rmq_result asked) {
-  const auto ends = static_cast<std::uint64_t>(2 * what.position_bits / 8);
-  return ends + (asked == rmq_result::argmin ? 8 : what.value.width);
+std::uint64_t bytes_per_range(const rmq_workload& spec, rmq_result kind) {
+  const auto ends = static_cast<std::uint64_t>(2 * spec.position_bits / 8);
+  return ends + (kind == rmq_result::argmin ? 8 : spec.value.width);
 }
 
-std::vector<field> axes_of(const rmq_workload& what) {
-  return {{"keys", what.keys},
-          {"probes", what.probes},
-          {"array", what.file ? what.file->name : to_string(what.shape)},
-          {"period", what.shape == array_shape::sawtooth ? what.period : 0},
-          {"values", to_string(what.value)},
-          {"ranges", to_string(what.ranges)},
-          {"position_bits", what.position_bits},
-          {"changes", what.changes}};
+std::vector<field> axes_of(const rmq_workload& spec) {
+  return {{"keys", spec.keys},
+          {"probes", spec.probes},
+          {"array", spec.file ? spec.file->name : to_string(spec.shape)},
+          {"period", spec.shape == array_shape::sawtooth ? spec.period : 0},
+          {"values", to_string(spec.value)},
+          {"ranges", to_string(spec.ranges)},
+          {"position_bits", spec.position_bits},
+          {"changes", spec.changes}};
 }
 
 }  // namespace
 
-std::vector<rmq_workload> minima_family::sweep(const axes& given) {
-  refuse(given, axis_of::keys, "it is of keys, not of minima");
-  if (!given.array_file.empty()) {
+std::vector<rmq_workload> minima_family::sweep(const axes& swept) {
+  refuse(swept, axis_of::keys, "it is of keys, not of minima");
+  if (!swept.array_file.empty()) {
     for (const axis generated : {&axes::array, &axes::period, &axes::values}) {
-      refuse(given, generated,
+      refuse(swept, generated,
              "an array out of a file is as it is; leave it out, or leave --array-file out");
     }
   }
   std::vector<rmq_workload> all(1);
-  multiply(all, &rmq_workload::shape, given, &axes::array);
-  multiply(all, &rmq_workload::file, given, &axes::array_file);
-  for (rmq_workload& what : all) {
-    if (!what.file) continue;
-    what.shape = array_shape::file;
-    what.value = what.file->value;
-    what.keys = what.file->size;
+  multiply(all, &rmq_workload::shape, swept, &axes::array);
+  multiply(all, &rmq_workload::file, swept, &axes::array_file);
+  for (rmq_workload& spec : all) {
+    if (!spec.file) continue;
+    spec.shape = array_shape::file;
+    spec.value = spec.file->value;
+    spec.keys = spec.file->size;
   }
-  multiply(all, &rmq_workload::period, given, &axes::period);
-  multiply(all, &rmq_workload::value, given, &axes::values);
-  multiply(all, &rmq_workload::ranges, given, &axes::ranges);
-  multiply(all, &rmq_workload::probes, given, &axes::probes);
-  multiply(all, &rmq_workload::keys, given, &axes::keys);
-  for (rmq_workload& what : all)
-    what.position_bits = usual_position_bits(what.keys);
-  multiply(all, &rmq_workload::position_bits, given, &axes::position_bits);
-  multiply(all, &rmq_workload::changes, given, &axes::changes);
-  multiply(all, &rmq_workload::seed, given, &axes::seed);
-  for (const rmq_workload& what : all)
-    check(what);
+  multiply(all, &rmq_workload::period, swept, &axes::period);
+  multiply(all, &rmq_workload::value, swept, &axes::values);
+  multiply(all, &rmq_workload::ranges, swept, &axes::ranges);
+  multiply(all, &rmq_workload::probes, swept, &axes::probes);
+  multiply(all, &rmq_workload::keys, swept, &axes::keys);
+  for (rmq_workload& spec : all)
+    spec.position_bits = usual_position_bits(spec.keys);
+  multiply(all, &rmq_workload::position_bits, swept, &axes::position_bits);
+  multiply(all, &rmq_workload::changes, swept, &axes::changes);
+  multiply(all, &rmq_workload::seed, swept, &axes::seed);
+  for (const rmq_workload& spec : all)
+    check(spec);
   return all;
 }
 
@@ -90,7 +90,7 @@ std::vector<rmq_result> minima_family::parse_results(const std::vector<std::stri
 }
 
 void minima_family::check_able(const io::structure_choice& who, backend where,
-                               const rmq_workload& what) {
+                               const rmq_workload& spec) {
   const auto extreme = who.options.find("extreme");
   if (extreme != who.options.end() && extreme->second != "minimum") {
     throw unsupported(
@@ -103,40 +103,40 @@ void minima_family::check_able(const io::structure_choice& who, backend where,
   }
   for (const rmq_capability& able : rmq_capabilities()) {
     if (able.structure != who.structure || able.where != where) continue;
-    if (std::ranges::find(able.values, what.value.type) == able.values.end()) {
+    if (std::ranges::find(able.values, spec.value.type) == able.values.end()) {
       throw unsupported(fmt::format("{} does not take values of {}; rmq_scan does", who.structure,
-                                    to_string(what.value)));
+                                    to_string(spec.value)));
     }
-    if (what.changes != 0 && !able.updates) {
+    if (spec.changes != 0 && !able.updates) {
       throw unsupported(fmt::format(
           "--changes: {} takes no changed values; rmq_cover and rmq_hierarchy do", who.structure));
     }
   }
 }
 
-minima_family::minima_family(const rmq_workload& what, machine& here, floors& all)
-    : machine_(&here), floors_(&all), data_(what, here) {}
+minima_family::minima_family(const rmq_workload& spec, machine& target, floors& all)
+    : machine_(&target), floors_(&all), data_(spec, target) {}
 
 void minima_family::measure_floors() {
-  const rmq_workload& what = data_.description();
-  references_ = floors_->minima(what.keys * what.value.width, what.probes);
+  const rmq_workload& spec = data_.description();
+  references_ = floors_->minima(spec.keys * spec.value.width, spec.probes);
 }
 
-std::vector<report_row> minima_family::measure(rmq_result asked, const io::structure_choice& who,
+std::vector<report_row> minima_family::measure(rmq_result kind, const io::structure_choice& who,
                                                int repetitions) {
-  return {row_of(bench::measure(*machine_, data_, asked, who.structure, who.options, repetitions),
-                 data_.description(), asked, references_)};
+  return {row_of(bench::measure(*machine_, data_, kind, who.structure, who.options, repetitions),
+                 data_.description(), kind, references_)};
 }
 
-report_row row_of(const rmq_measurement& found, const rmq_workload& what, rmq_result asked,
+report_row row_of(const rmq_measurement& found, const rmq_workload& spec, rmq_result kind,
                   const minima_references& references) {
-  report_row row = begin_row(found, what, asked);
+  report_row row = begin_row(found, spec, kind);
   row.key = found.info.value;
-  row.workload_axes = axes_of(what);
-  row.build_floor_ms = read_ms(what, references.copy_bytes_per_s);
+  row.workload_axes = axes_of(spec);
+  row.build_floor_ms = read_ms(spec, references.copy_bytes_per_s);
   row.floor = {
       .name = "ends read and answers written at copy bandwidth",
-      .per_s = references.copy_bytes_per_s / static_cast<double>(bytes_per_range(what, asked)),
+      .per_s = references.copy_bytes_per_s / static_cast<double>(bytes_per_range(spec, kind)),
       .copy_bytes_per_s = references.copy_bytes_per_s};
   row.more = {{"gather_per_s", references.gather_per_s},
               {"read_floor_ms", row.build_floor_ms},
@@ -149,20 +149,20 @@ report_row row_of(const rmq_measurement& found, const rmq_workload& what, rmq_re
   return row;
 }
 
-std::string to_options(const rmq_workload& what) {
+std::string to_options(const rmq_workload& spec) {
   using io::size_text;
   std::string text =
-      fmt::format("--keys {} --probes {}", size_text(what.keys), size_text(what.probes));
-  if (what.file) {
-    text += fmt::format(" --array-file {}", what.file->name);
+      fmt::format("--keys {} --probes {}", size_text(spec.keys), size_text(spec.probes));
+  if (spec.file) {
+    text += fmt::format(" --array-file {}", spec.file->name);
   } else {
-    text += fmt::format(" --array {} --values {}", to_string(what.shape), to_string(what.value));
+    text += fmt::format(" --array {} --values {}", to_string(spec.shape), to_string(spec.value));
   }
-  if (what.shape == array_shape::sawtooth) text += fmt::format(" --period {}", what.period);
+  if (spec.shape == array_shape::sawtooth) text += fmt::format(" --period {}", spec.period);
   text +=
-      fmt::format(" --ranges {} --position-bits {}", to_string(what.ranges), what.position_bits);
-  if (what.changes != 0) text += fmt::format(" --changes {}", size_text(what.changes));
-  return text + fmt::format(" --seed {}", what.seed);
+      fmt::format(" --ranges {} --position-bits {}", to_string(spec.ranges), spec.position_bits);
+  if (spec.changes != 0) text += fmt::format(" --changes {}", size_text(spec.changes));
+  return text + fmt::format(" --seed {}", spec.seed);
 }
 
 }  // namespace raydex::bench

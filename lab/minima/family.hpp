@@ -29,14 +29,14 @@ class minima_family {
   static constexpr const char* build_floor = "reading the array once";
 
   static bool has(std::string_view structure) { return is_of_minima(structure); }
-  static std::vector<workload> sweep(const axes& given);
+  static std::vector<workload> sweep(const axes& swept);
   static std::vector<result> parse_results(const std::vector<std::string>& names);
-  static void check_able(const io::structure_choice& who, backend where, const workload& what);
+  static void check_able(const io::structure_choice& who, backend where, const workload& spec);
   static std::size_t rows_each(const workload&) { return 1; }
 
-  minima_family(const workload& what, machine& here, floors& all);
+  minima_family(const workload& spec, machine& target, floors& all);
   void measure_floors();
-  std::vector<report_row> measure(result asked, const io::structure_choice& who, int repetitions);
+  std::vector<report_row> measure(result kind, const io::structure_choice& who, int repetitions);
 
  private:
   machine* machine_;
@@ -46,10 +46,10 @@ class minima_family {
 };
 
 /// A measurement as a row, whoever made it.
-report_row row_of(const rmq_measurement& found, const rmq_workload& what, rmq_result asked,
+report_row row_of(const rmq_measurement& found, const rmq_workload& spec, rmq_result kind,
                   const minima_references& references);
 
 /// The options of `raydex bench` that make this workload.
-std::string to_options(const rmq_workload& what);
+std::string to_options(const rmq_workload& spec);
 
 }  // namespace raydex::bench

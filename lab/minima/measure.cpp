@@ -10,10 +10,10 @@
 
 namespace raydex::bench {
 
-rmq_measurement measure(machine& here, const rmq_generated& data, rmq_result asked,
+rmq_measurement measure(machine& target, const rmq_generated& data, rmq_result kind,
                         const std::string& structure, const option_map& options, int repetitions) {
-  const session& on = here.on();
-  const rmq_workload& what = data.description();
+  const session& on = target.on();
+  const rmq_workload& spec = data.description();
   std::unique_ptr<rmq> built;
   rmq_measurement found;
   found.build_ms = median_of(repetitions, [&] {
@@ -23,33 +23,33 @@ rmq_measurement measure(machine& here, const rmq_generated& data, rmq_result ask
   });
   found.info = built->info();
   const probes ranges = data.ranges();
-  if (what.changes != 0) {
+  if (spec.changes != 0) {
     column changed = ranges.lower;
-    changed.size = what.changes;
+    changed.size = spec.changes;
     found.refresh_ms = median_of(repetitions, [&] {
       return io::wall_milliseconds(on, [&] { built->refresh(context(on).stream, changed); });
     });
   }
 
-  const std::uint64_t width = asked == rmq_result::argmin ? 8 : what.value.width;
-  buffer<std::byte> answers(on, what.probes * width);
-  here.poison(answers.data(), answers.bytes());
+  const std::uint64_t width = kind == rmq_result::argmin ? 8 : spec.value.width;
+  buffer<std::byte> answers(on, spec.probes * width);
+  target.poison(answers.data(), answers.bytes());
   found.lookup_ms = median_of(repetitions, [&] {
-    return here.milliseconds([&] {
-      if (asked == rmq_result::argmin) {
+    return target.milliseconds([&] {
+      if (kind == rmq_result::argmin) {
         built->position(on, ranges,
-                        {reinterpret_cast<std::uint64_t*>(answers.data()), what.probes});
+                        {reinterpret_cast<std::uint64_t*>(answers.data()), spec.probes});
       } else {
-        built->minimum(on, ranges, {what.value, answers.data(), what.probes});
+        built->minimum(on, ranges, {spec.value, answers.data(), spec.probes});
       }
     });
   });
   found.repairs = repairs(*built, context(on).stream);
-  found.wrong = here.count_wrong(data.reference(), {.asked = asked,
-                                                    .position_bits = what.position_bits,
-                                                    .size = what.probes,
-                                                    .ends = ranges.lower.data,
-                                                    .answers = answers.data()});
+  found.wrong = target.count_wrong(data.reference(), {.kind = kind,
+                                                      .position_bits = spec.position_bits,
+                                                      .size = spec.probes,
+                                                      .ends = ranges.lower.data,
+                                                      .answers = answers.data()});
   return found;
 }
 

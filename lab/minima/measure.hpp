@@ -26,7 +26,7 @@ struct rmq_measurement {
 
 /// Builds `structure` over the array, tells it of changes if there are any, and asks it all ranges,
 /// each `repetitions` times after one more to warm up, and checks every answer.
-rmq_measurement measure(machine& here, const rmq_generated& data, rmq_result asked,
+rmq_measurement measure(machine& target, const rmq_generated& data, rmq_result kind,
                         const std::string& structure, const option_map& options, int repetitions);
 
 }  // namespace raydex::bench

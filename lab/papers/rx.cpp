@@ -35,9 +35,9 @@ const char* const join_note = "gather maps are written, and the build is measure
 const char* const sorted_note = "lookups come sorted, but the default rx sorts them again";
 
 // The thesis's keys and lookups, but for what is given.
-axes in_thesis(const axes& given) {
+axes in_thesis(const axes& swept) {
   axes all{.keys = {"2^23"}, .probes = {"2^25"}, .probe_order = {"sorted"}};
-  replace(all, given);
+  replace(all, swept);
   return all;
 }
 

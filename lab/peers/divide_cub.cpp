@@ -27,7 +27,7 @@ struct settings {
 };
 
 template <class Key>
-void measure(const settings& s, const session& on, machine& here) {
+void measure(const settings& s, const session& on, machine& target) {
   constexpr int bits = 8 * static_cast<int>(sizeof(Key));
   for (const std::uint64_t size : s.probes) {
     const context at = on;
@@ -35,8 +35,8 @@ void measure(const settings& s, const session& on, machine& here) {
     buffer<Key> cells(at, size);
     buffer<std::uint32_t> numbers(at, size);
     buffer<std::uint32_t> sources(at, size);
-    here.fill_random(1, reinterpret_cast<std::uint32_t*>(keys.data()), size * sizeof(Key) / 4);
-    here.fill_random(2, numbers.data(), size);
+    target.fill_random(1, reinterpret_cast<std::uint32_t*>(keys.data()), size * sizeof(Key) / 4);
+    target.fill_random(2, numbers.data(), size);
     const probes batch = points(column(keys));
 
     std::size_t scratch_bytes = 0;
@@ -47,7 +47,7 @@ void measure(const settings& s, const session& on, machine& here) {
     pass(nullptr);
     buffer<std::byte> scratch(at, scratch_bytes);
     const double pass_ms = median_call_of(
-        s.repetitions, [&] { return here.milliseconds([&] { pass(scratch.data()); }); });
+        s.repetitions, [&] { return target.milliseconds([&] { pass(scratch.data()); }); });
 
     for (const std::uint64_t shards : s.shards) {
       buffer<Key> splitters(at, shards - 1);
@@ -55,12 +55,12 @@ void measure(const settings& s, const session& on, machine& here) {
       std::unique_ptr<partition> parts;
       const double divide_ms = median_call_of(s.repetitions, [&] {
         parts.reset();
-        return here.milliseconds(
+        return target.milliseconds(
             [&] { parts = divide(backend::cuda, at, batch, column(splitters)); });
       });
       const double write_ms = median_call_of(s.repetitions, [&] {
-        here.poison(sources.data(), sources.bytes());
-        return here.milliseconds([&] {
+        target.poison(sources.data(), sources.bytes());
+        return target.milliseconds([&] {
           parts->write(at, batch, {sources, cells.data(), nullptr});
         });
       });
@@ -84,11 +84,11 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   const session on(backend::cuda);
-  const std::unique_ptr<machine> here = make_machine(on);
+  const std::unique_ptr<machine> target = make_machine(on);
   fmt::print("{}", machine_lines(on));
   fmt::print("key_bits,probes,shards,divide_ms,write_ms,radix_pass_ms,ratio\n");
-  measure<std::uint32_t>(s, on, *here);
-  measure<std::uint64_t>(s, on, *here);
+  measure<std::uint32_t>(s, on, *target);
+  measure<std::uint64_t>(s, on, *target);
   return 0;
 }
 

@@ -69,9 +69,9 @@ int main(int argc, char** argv) {
   return run_keys_peers(
       argc, argv,
       {.program = "raydex_find_cub",
-       .what = "Ranks of points by cub::DeviceFind; the options of `raydex bench`.",
+       .description = "Ranks of points by cub::DeviceFind; the options of `raydex bench`.",
        .where = raydex::backend::cuda,
-       .asked = result::rank,
+       .kind = result::rank,
        .structures = "pivot_tree",
        .peers = {{"cub::DeviceFind::LowerBound", build<false>},
                  {"cub::DeviceFind::LowerBoundSortedValues", build<true>}}});

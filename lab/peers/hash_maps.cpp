@@ -52,9 +52,9 @@ int main(int argc, char** argv) {
   return run_keys_peers(
       argc, argv,
       {.program = "raydex_hash_maps",
-       .what = "Points asked of hash maps on the CPU; the options of `raydex bench`.",
+       .description = "Points asked of hash maps on the CPU; the options of `raydex bench`.",
        .where = raydex::backend::cpu,
-       .asked = result::first,
+       .kind = result::first,
        .structures = "hash_open",
        .peers = {{"std::unordered_map", build<std::unordered_map>},
                  {"absl::flat_hash_map", build<absl::flat_hash_map>}}});

@@ -23,7 +23,7 @@ namespace raydex::bench {
 namespace {
 
 struct settings {
-  axes given{.keys = {"2^20", "2^24", "2^26"}, .probes = {"2^26"}};
+  axes swept{.keys = {"2^20", "2^24", "2^26"}, .probes = {"2^26"}};
   std::vector<std::string> structures;
   int repetitions = 5;
 };
@@ -34,11 +34,11 @@ struct times {
   std::uint64_t wrong;
 };
 
-std::optional<times> measure_peer(machine& here, const generated& data, const keys_peers& all,
+std::optional<times> measure_peer(machine& target, const generated& data, const keys_peers& all,
                                   const keys_peer_entry& peer, int repetitions) {
-  const session& on = here.on();
-  const workload& what = data.description();
-  const bool ascending = what.probe_order == order::sorted;
+  const session& on = target.on();
+  const workload& spec = data.description();
+  const bool ascending = spec.probe_order == order::sorted;
   std::unique_ptr<keys_peer> built;
   times found{};
   found.build_ms = median_of(repetitions, [&] {
@@ -46,50 +46,50 @@ std::optional<times> measure_peer(machine& here, const generated& data, const ke
     return io::wall_milliseconds(on, [&] { built = peer.build(on, data.keys(), ascending); });
   });
   if (built == nullptr) return std::nullopt;
-  const bool wide = all.asked == result::rank;
-  buffer<std::byte> out(on, what.probes * (wide ? 8 : 4));
-  here.poison(out.data(), out.bytes());
+  const bool wide = all.kind == result::rank;
+  buffer<std::byte> out(on, spec.probes * (wide ? 8 : 4));
+  target.poison(out.data(), out.bytes());
   found.lookup_ms = median_call_of(repetitions, [&] {
-    return here.milliseconds([&] { built->ask(on, data.lower(), out.data()); });
+    return target.milliseconds([&] { built->ask(on, data.lower(), out.data()); });
   });
-  found.wrong = here.count_wrong(data.set(), {.asked = all.asked,
-                                              .key_bits = what.key_bits,
-                                              .row_id_bits = 32,
-                                              .size = what.probes,
-                                              .lower = data.lower().data,
-                                              .upper = data.lower().data,
-                                              .values = out.data()});
+  found.wrong = target.count_wrong(data.set(), {.kind = all.kind,
+                                                .key_bits = spec.key_bits,
+                                                .row_id_bits = 32,
+                                                .size = spec.probes,
+                                                .lower = data.lower().data,
+                                                .upper = data.lower().data,
+                                                .values = out.data()});
   return found;
 }
 
-void print(const std::string& name, const workload& what, const times& found) {
-  fmt::print("{},{},{},{},{},{},{:.4g},{:.4g},{:.4g}\n", name, what.keys, what.key_bits,
-             what.probes, to_string(what.probe_order), what.hit_rate, found.build_ms,
-             found.lookup_ms, static_cast<double>(what.probes) / found.lookup_ms * 1e3);
+void print(const std::string& name, const workload& spec, const times& found) {
+  fmt::print("{},{},{},{},{},{},{:.4g},{:.4g},{:.4g}\n", name, spec.keys, spec.key_bits,
+             spec.probes, to_string(spec.probe_order), spec.hit_rate, found.build_ms,
+             found.lookup_ms, static_cast<double>(spec.probes) / found.lookup_ms * 1e3);
   std::fflush(stdout);
 }
 
 // Returns whether all answers are right.
 bool run(const keys_peers& all, const settings& s) {
   const session on(all.where);
-  const std::unique_ptr<machine> here = make_machine(on);
+  const std::unique_ptr<machine> target = make_machine(on);
   std::uint64_t wrong = 0;
   fmt::print("peer,keys,key_bits,probes,probe_order,hit_rate,build_ms,ms,lookups_per_s\n");
-  for (const workload& what : lookup_family::sweep(s.given)) {
-    if (what.range_hits != 0) throw invalid_argument("--range-hits: these programs ask points");
-    const generated data(what, *here);
-    if (all.asked == result::rank && !data.set().is_dense()) {
+  for (const workload& spec : lookup_family::sweep(s.swept)) {
+    if (spec.range_hits != 0) throw invalid_argument("--range-hits: these programs ask points");
+    const generated data(spec, *target);
+    if (all.kind == result::rank && !data.set().is_dense()) {
       throw invalid_argument("--uniformity: expected ranks need 0");
     }
     for (const keys_peer_entry& peer : all.peers) {
-      const auto found = measure_peer(*here, data, all, peer, s.repetitions);
+      const auto found = measure_peer(*target, data, all, peer, s.repetitions);
       if (!found) continue;
-      print(peer.name, what, *found);
+      print(peer.name, spec, *found);
       wrong += found->wrong;
     }
     for (const std::string& structure : s.structures) {
-      const measurement found = measure(*here, data, all.asked, structure, {}, s.repetitions);
-      print("raydex " + structure, what, {found.build_ms, found.lookup_ms, found.wrong});
+      const measurement found = measure(*target, data, all.kind, structure, {}, s.repetitions);
+      print("raydex " + structure, spec, {found.build_ms, found.lookup_ms, found.wrong});
       wrong += found.wrong;
     }
   }
@@ -103,11 +103,11 @@ int run_keys_peers(int argc, char** argv, const keys_peers& all) try {
   io::begin_program();
   settings s;
   s.structures = {all.structures};
-  if (all.asked == result::rank) s.given.uniformity = {"0"};
-  CLI::App app(all.what);
+  if (all.kind == result::rank) s.swept.uniformity = {"0"};
+  CLI::App app(all.description);
   for (const axis_option& option : axis_options()) {
     if (option.whose == axis_of::minima) continue;
-    app.add_option(option.name, s.given.*option.values, option.help)
+    app.add_option(option.name, s.swept.*option.values, option.help)
         ->delimiter(',')
         ->capture_default_str();
   }

@@ -39,9 +39,9 @@ struct keys_peer_entry {
 // structures of raydex are asked beside them.
 struct keys_peers {
   const char* program;
-  const char* what;
+  const char* description;
   backend where;
-  result asked;
+  result kind;
   std::string structures;
   std::vector<keys_peer_entry> peers;
 };

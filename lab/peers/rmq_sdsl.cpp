@@ -48,7 +48,7 @@ namespace raydex::bench {
 namespace {
 
 struct settings {
-  axes given{.probes = {"2^22"}};
+  axes swept{.probes = {"2^22"}};
   std::vector<std::string> experiments;
   std::vector<std::string> results{"argmin"};
   std::string structure = "auto";
@@ -79,18 +79,18 @@ void build(std::optional<succinct>& built, const column& array) {
 }
 
 // As raydex is measured: all cores ask; the build of SDSL has a single thread.
-rmq_measurement measure_sdsl(machine& here, const rmq_generated& data, rmq_result asked,
+rmq_measurement measure_sdsl(machine& target, const rmq_generated& data, rmq_result kind,
                              int repetitions) {
-  const session& on = here.on();
-  const rmq_workload& what = data.description();
+  const session& on = target.on();
+  const rmq_workload& spec = data.description();
   std::optional<succinct> built;
   rmq_measurement found;
   found.build_ms = median_of(
       repetitions, [&] { return io::wall_milliseconds(on, [&] { build(built, data.array()); }); });
   found.info.structure = "sdsl::rmq_succinct_sct";
   found.info.where = backend::cpu;
-  found.info.value = what.value;
-  found.info.n = what.keys;
+  found.info.value = spec.value;
+  found.info.n = spec.keys;
   found.info.resident_bytes = sdsl::size_in_bytes(*built);
   // Once more, and every allocation is looked at.
   built.reset();
@@ -101,30 +101,30 @@ rmq_measurement measure_sdsl(machine& here, const rmq_generated& data, rmq_resul
   found.info.build_peak_bytes = static_cast<std::uint64_t>(sdsl::memory_monitor::peak());
 
   const void* const ends = data.ranges().lower.data;
-  const int bits = what.position_bits;
+  const int bits = spec.position_bits;
   const auto position = [&](std::uint64_t i) {
     return (*built)(number_at(ends, bits, 2 * i), number_at(ends, bits, 2 * i + 1));
   };
   const auto answer = [&](auto& answers, const auto& answer_to) {
     found.lookup_ms = median_of(repetitions, [&] {
-      return here.milliseconds(
-          [&] { parallel_for(what.probes, [&](std::uint64_t i) { answers[i] = answer_to(i); }); });
+      return target.milliseconds(
+          [&] { parallel_for(spec.probes, [&](std::uint64_t i) { answers[i] = answer_to(i); }); });
     });
-    found.wrong = here.count_wrong(data.reference(), {.asked = asked,
-                                                      .position_bits = bits,
-                                                      .size = what.probes,
-                                                      .ends = ends,
-                                                      .answers = answers.data()});
+    found.wrong = target.count_wrong(data.reference(), {.kind = kind,
+                                                        .position_bits = bits,
+                                                        .size = spec.probes,
+                                                        .ends = ends,
+                                                        .answers = answers.data()});
   };
-  if (asked == rmq_result::argmin) {
-    std::vector<std::uint64_t> answers(what.probes);
+  if (kind == rmq_result::argmin) {
+    std::vector<std::uint64_t> answers(spec.probes);
     answer(answers, position);
     return found;
   }
-  with_value(what.value.type, [&](auto zero) {
+  with_value(spec.value.type, [&](auto zero) {
     using value = decltype(zero);
     const auto* const values = static_cast<const value*>(data.array().data);
-    std::vector<value> answers(what.probes);
+    std::vector<value> answers(spec.probes);
     answer(answers, [&](std::uint64_t i) { return values[position(i)]; });
   });
   return found;
@@ -136,17 +136,17 @@ std::vector<measured_workload<minima_family>> choose(const settings& s) {
     std::vector<experiment> chosen = find_experiments(s.experiments);
     for (experiment& e : chosen) {
       for (trial& part : e.trials) {
-        replace(part.workloads, s.given);
+        replace(part.workloads, s.swept);
         part.results = s.results;
       }
     }
     return plan<minima_family>(chosen);
   }
   std::vector<measured_workload<minima_family>> all;
-  for (const rmq_workload& what : minima_family::sweep(s.given)) {
-    measured_workload<minima_family>& here = all.emplace_back(what);
-    for (const rmq_result asked : minima_family::parse_results(s.results))
-      here.tasks.push_back({asked, {s.structure}, {""}});
+  for (const rmq_workload& spec : minima_family::sweep(s.swept)) {
+    measured_workload<minima_family>& entry = all.emplace_back(spec);
+    for (const rmq_result kind : minima_family::parse_results(s.results))
+      entry.tasks.push_back({kind, {s.structure}, {""}});
   }
   return all;
 }
@@ -157,37 +157,37 @@ bool run(const settings& s) {
     throw invalid_argument(fmt::format("--repetitions: {}: must be at least 1", s.repetitions));
   }
   const session on(backend::cpu);
-  const std::unique_ptr<machine> here = make_machine(on);
-  floors all_floors(*here, s.repetitions);
+  const std::unique_ptr<machine> target = make_machine(on);
+  floors all_floors(*target, s.repetitions);
   std::vector<report_row> rows;
   std::uint64_t wrong = 0;
-  for (const auto& [what, tasks] : choose(s)) {
-    const rmq_generated data(what, *here);
+  for (const auto& [spec, tasks] : choose(s)) {
+    const rmq_generated data(spec, *target);
     const minima_references references =
-        all_floors.minima(what.keys * what.value.width, what.probes);
-    const auto add = [&](const rmq_measurement& found, rmq_result asked,
+        all_floors.minima(spec.keys * spec.value.width, spec.probes);
+    const auto add = [&](const rmq_measurement& found, rmq_result kind,
                          const std::vector<std::string>& names) {
       wrong += found.wrong;
-      report_row row = row_of(found, what, asked, references);
+      report_row row = row_of(found, spec, kind, references);
       row.device = on.device();
       row.command = fmt::format("raydex_rmq_sdsl --structure {} --result {} {} --repetitions {}",
-                                s.structure, to_string(asked), to_options(what), s.repetitions);
+                                s.structure, to_string(kind), to_options(spec), s.repetitions);
       row.date = date_text();
       for (const std::string& name : names) {
         row.experiment = name;
         rows.push_back(row);
       }
     };
-    for (const rmq_result asked : minima_family::parse_results(s.results)) {
+    for (const rmq_result kind : minima_family::parse_results(s.results)) {
       std::vector<std::string> names;
       for (const auto& wanted : tasks) {
         std::ranges::copy_if(wanted.experiments, std::back_inserter(names), [&](const auto& name) {
-          return wanted.asked == asked && std::ranges::find(names, name) == names.end();
+          return wanted.kind == kind && std::ranges::find(names, name) == names.end();
         });
       }
-      add(measure_sdsl(*here, data, asked, s.repetitions), asked, names);
+      add(measure_sdsl(*target, data, kind, s.repetitions), kind, names);
       if (!s.experiments.empty()) continue;  // raydex bench measures those of raydex
-      add(measure(*here, data, asked, s.structure, {}, s.repetitions), asked, names);
+      add(measure(*target, data, kind, s.structure, {}, s.repetitions), kind, names);
     }
   }
   fmt::print("{}", to_json(rows));
@@ -199,7 +199,7 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("Minima by SDSL and by raydex on the CPU; the options of `raydex bench`.");
   for (const axis_option& option : axis_options()) {
     if (option.whose == axis_of::keys || option.values == &axes::changes) continue;
-    app.add_option(option.name, s.given.*option.values, option.help)
+    app.add_option(option.name, s.swept.*option.values, option.help)
         ->delimiter(',')
         ->capture_default_str();
   }

@@ -84,20 +84,20 @@ const char* option_of(axis which) {
   return std::ranges::find(options, which, &axis_option::values)->name;
 }
 
-void replace(axes& all, const axes& given) {
+void replace(axes& all, const axes& swept) {
   for (const axis_option& option : options) {
-    if (!(given.*option.values).empty()) all.*option.values = given.*option.values;
+    if (!(swept.*option.values).empty()) all.*option.values = swept.*option.values;
   }
 }
 
-void refuse(const axes& given, axis_of others, const char* instead) {
+void refuse(const axes& swept, axis_of others, const char* instead) {
   for (const axis_option& option : options) {
-    if (option.whose == others) refuse(given, option.values, instead);
+    if (option.whose == others) refuse(swept, option.values, instead);
   }
 }
 
-void refuse(const axes& given, axis which, const char* instead) {
-  if (!(given.*which).empty()) {
+void refuse(const axes& swept, axis which, const char* instead) {
+  if (!(swept.*which).empty()) {
     throw invalid_argument(fmt::format("{}: {}", option_of(which), instead));
   }
 }

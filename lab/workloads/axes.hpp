@@ -50,12 +50,12 @@ struct axis_option {
 std::span<const axis_option> axis_options();
 
 /// Replaces the values of each axis that is given.
-void replace(axes& all, const axes& given);
+void replace(axes& all, const axes& swept);
 
 /// Throws `invalid_argument` where an axis is given that others have alone; says what it is of.
-void refuse(const axes& given, axis_of others, const char* instead);
+void refuse(const axes& swept, axis_of others, const char* instead);
 /// Throws `invalid_argument` where an axis is given.
-void refuse(const axes& given, axis which, const char* instead);
+void refuse(const axes& swept, axis which, const char* instead);
 
 /// @name Reading a value. Throws `invalid_argument` naming the option.
 /// @{
@@ -122,8 +122,8 @@ const char* option_of(axis which);
 
 /// Replaces every workload by one for each value of an axis.
 template <class Workload, class Value>
-void multiply(std::vector<Workload>& all, Value Workload::*member, const axes& given, axis which) {
-  const std::vector<std::string>& texts = given.*which;
+void multiply(std::vector<Workload>& all, Value Workload::*member, const axes& swept, axis which) {
+  const std::vector<std::string>& texts = swept.*which;
   if (texts.empty()) return;
   std::vector<Workload> more;
   for (const Workload& base : all) {

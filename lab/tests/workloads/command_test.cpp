@@ -52,8 +52,8 @@ std::string run(const std::string& arguments) {
 }
 
 TEST(bench_command, writes_a_row_for_every_combination) {
-  const folder here;
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto path = dir / "out.json";
   const std::string table = run(
       "--structure sorted_array --keys 2^10,999 --probes 500 --batches 3 --probe-order sorted "
       "--result first,count,sum,rows --option layout=row --hit-rate 70 --repetitions 1 --json " +
@@ -86,7 +86,7 @@ TEST(bench_command, writes_a_row_for_every_combination) {
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 11);
 
   // The command of a row measures that row again.
-  const auto again = here / "again.json";
+  const auto again = dir / "again.json";
   const std::string prefix = "raydex bench --structure sorted_array --backend cpu ";
   const std::string command = rows[5]["command"];
   ASSERT_EQ(command.substr(0, prefix.size()), prefix);
@@ -99,8 +99,8 @@ TEST(bench_command, writes_a_row_for_every_combination) {
 }
 
 TEST(bench_command, sweeps_options) {
-  const folder here;
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto path = dir / "out.json";
   run("--structure sorted_array --keys 1000 --probes 100 --option layout=column,row "
       "--distribution uniform,steps --repetitions 1 --json " +
       path.string());
@@ -113,8 +113,8 @@ TEST(bench_command, sweeps_options) {
 }
 
 TEST(bench_command, waves) {
-  const folder here;
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto path = dir / "out.json";
   const std::string table =
       run("--structure cgrx --keys 1000 --probes 100 --waves 3 --growth 1.6 --key-bits 32,64 "
           "--option rebuild=2,never --hit-rate 60 --result rows --repetitions 2 --json " +
@@ -140,8 +140,8 @@ TEST(bench_command, waves) {
 }
 
 TEST(bench_command, runs_experiments) {
-  const folder here;
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto path = dir / "out.json";
   // 1a has one size after --keys, 1b two orders of probes; what both need is measured once.
   const std::string table =
       run("--experiment lightweight/1a,lightweight/1b --structure sorted_array --keys 2^10 "
@@ -171,8 +171,8 @@ TEST(bench_command, lists_experiments) {
 }
 
 TEST(bench_command, minima) {
-  const folder here;
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto path = dir / "out.json";
   const std::string table = run(
       "--structure rmq_scan --keys 2^10,999 --probes 500 --array random,few --period 7 "
       "--values double,uint32 --ranges small,mixed --result min,argmin --repetitions 1 --json " +
@@ -211,8 +211,8 @@ TEST(bench_command, minima) {
 }
 
 TEST(bench_command, changed_values_of_minima) {
-  const folder here;
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto path = dir / "out.json";
   run("--structure rmq_cover,rmq_hierarchy --keys 2^12 --probes 500 --changes 1,500 "
       "--repetitions 1 --json " +
       path.string());
@@ -228,9 +228,9 @@ TEST(bench_command, changed_values_of_minima) {
 }
 
 TEST(bench_command, minima_of_a_file) {
-  const folder here;
-  const auto array = here / "array.npy";
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto array = dir / "array.npy";
+  const auto path = dir / "out.json";
   {
     const std::vector<std::int64_t> values{3, 1, 2, -1, 5, 0, 7};
     io::output_file file(array.string());
@@ -244,11 +244,11 @@ TEST(bench_command, minima_of_a_file) {
   EXPECT_EQ(rows[0]["n"], 7);
   EXPECT_EQ(rows[0]["key"], "int64");
   EXPECT_EQ(rows[0]["workload_axes"]["array"], array.string());
-  const std::string given = "--structure rmq_scan --probes 5 --array-file " + array.string();
-  run(given + " --keys 6");
-  EXPECT_THROW(run(given + " --keys 8"), invalid_argument);
-  EXPECT_THROW(run(given + " --array few"), invalid_argument);
-  EXPECT_THROW(run(given + " --values float"), invalid_argument);
+  const std::string arguments = "--structure rmq_scan --probes 5 --array-file " + array.string();
+  run(arguments + " --keys 6");
+  EXPECT_THROW(run(arguments + " --keys 8"), invalid_argument);
+  EXPECT_THROW(run(arguments + " --array few"), invalid_argument);
+  EXPECT_THROW(run(arguments + " --values float"), invalid_argument);
 }
 
 TEST(bench_command, ranges) {
@@ -258,8 +258,8 @@ TEST(bench_command, ranges) {
 }
 
 TEST(bench_command, ranges_of_different_lengths) {
-  const folder here;
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto path = dir / "out.json";
   run("--structure pivot_tree --keys 1000 --probes 100 --range-hits 16 --range-lengths even,zipf "
       "--giant-range 0,50 --result rows,sum,first --repetitions 1 --json " +
       path.string());
@@ -287,8 +287,8 @@ TEST(bench_command, one_key_or_one_probe) {
 }
 
 TEST(bench_command, calls_from_threads) {
-  const folder here;
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto path = dir / "out.json";
   run("--structure pivot_tree --keys 1000 --probes 990 --batches 9 --threads 0,1,8 --result "
       "first,rows "
       "--repetitions 1 --json " +
@@ -306,10 +306,10 @@ TEST(bench_command, calls_from_threads) {
 }
 
 TEST(bench_command, joins) {
-  const folder here;
-  const auto path = here / "out.json";
+  const folder dir;
+  const auto path = dir / "out.json";
   const std::string out = " --repetitions 1 --result pairs --json " + path.string();
-  for (const char* asked :
+  for (const char* arguments :
        {"--structure sorted_array,pivot_tree,eytzinger,btree,hash_open,hash_bucket,rx,cgrx --keys "
         "1,1000 --probes 0,1,700 --key-bits 32,64",
         "--structure pivot_tree,hash_open,rx,cgrx --keys 1000 --probes 700 --multiplicity 7,1000",
@@ -320,8 +320,8 @@ TEST(bench_command, joins) {
         "--structure sorted_array,direct,rx,cgrx --keys 1000 --probes 70 --range-hits 1,16",
         "--structure pivot_tree --keys 1000 --probes 70 --range-hits 16 --giant-range 50",
         "--structure rx --keys 1000 --probes 700 --multiplicity 1,3 --option inverse=on,off"}) {
-    SCOPED_TRACE(asked);
-    run(asked + out);
+    SCOPED_TRACE(arguments);
+    run(arguments + out);
     const auto rows = nlohmann::json::parse(std::ifstream(path));
     ASSERT_FALSE(rows.empty());
     for (const auto& row : rows) {
@@ -346,8 +346,8 @@ TEST(bench_command, joins_that_are_none) {
 }
 
 TEST(bench_command, bad_arguments_leave_no_file) {
-  const folder here;
-  const std::string out = " --json " + (here / "out.json").string();
+  const folder dir;
+  const std::string out = " --json " + (dir / "out.json").string();
   EXPECT_THROW(run("--structure nothing --keys 10 --probes 10" + out), invalid_argument);
   EXPECT_THROW(run("--option layout" + out), invalid_argument);
   EXPECT_THROW(run("--keys 10 --probes 10 --option layout=round" + out), invalid_argument);
@@ -365,8 +365,8 @@ TEST(bench_command, bad_arguments_leave_no_file) {
   EXPECT_THROW(run("--structure rmq_scan --option ties=rightmost" + out), unsupported);
   EXPECT_THROW(run("--structure rmq_scan --option extreme=maximum" + out), unsupported);
   EXPECT_THROW(run("--structure sorted_array --array few" + out), invalid_argument);
-  EXPECT_TRUE(here.empty());
-  EXPECT_THROW(run("--json " + (here / "missing" / "out.json").string()), invalid_argument);
+  EXPECT_TRUE(dir.empty());
+  EXPECT_THROW(run("--json " + (dir / "missing" / "out.json").string()), invalid_argument);
 }
 
 }  // namespace

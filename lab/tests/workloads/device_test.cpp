@@ -54,7 +54,7 @@ void expect_pairs_judged(const session& gpu, machine& machine, const generated& 
   const auto wrong = [&] {
     const auto beside = gpu.upload(probe_rows);
     answered_batch batch;
-    batch.asked = result::pairs;
+    batch.kind = result::pairs;
     batch.row_id_bits = 64;
     batch.size = ours.lower().size;
     batch.lower = data.lower().data;
@@ -78,11 +78,11 @@ TEST_F(device, generates_what_the_host_generates) {
   const session gpu(backend::cuda);
   const auto host = make_machine(cpu);
   const auto other = make_machine(gpu);
-  for (const workload& what : test::sample_workloads()) {
-    SCOPED_TRACE(describe(what));
-    generated ours(what, *host);
-    generated theirs(what, *other);
-    for (std::uint64_t wave = 0; wave <= 2 * what.waves; ++wave) {
+  for (const workload& spec : test::sample_workloads()) {
+    SCOPED_TRACE(describe(spec));
+    generated ours(spec, *host);
+    generated theirs(spec, *other);
+    for (std::uint64_t wave = 0; wave <= 2 * spec.waves; ++wave) {
       if (wave != 0) {
         ours.advance(*host, wave);
         theirs.advance(*other, wave);
@@ -99,32 +99,32 @@ TEST_F(device, judges_as_the_host_does) {
   const session gpu(backend::cuda);
   const auto host = make_machine(cpu);
   const auto machine = make_machine(gpu);
-  for (const workload& what : test::sample_workloads()) {
-    SCOPED_TRACE(describe(what));
-    const generated data(what, *machine);
-    const generated ours(what, *host);  // the host cannot read the device's key set
-    std::vector<std::uint64_t> counts(what.probes);
+  for (const workload& spec : test::sample_workloads()) {
+    SCOPED_TRACE(describe(spec));
+    const generated data(spec, *machine);
+    const generated ours(spec, *host);  // the host cannot read the device's key set
+    std::vector<std::uint64_t> counts(spec.probes);
     const std::vector<std::byte> lower = bytes(gpu, data.lower());
     const std::vector<std::byte> upper = bytes(gpu, data.upper());
-    for (std::uint64_t i = 0; i < what.probes; ++i) {
-      counts[i] = ours.set().expected_count(number_at(lower.data(), what.key_bits, i),
-                                            number_at(upper.data(), what.key_bits, i));
+    for (std::uint64_t i = 0; i < spec.probes; ++i) {
+      counts[i] = ours.set().expected_count(number_at(lower.data(), spec.key_bits, i),
+                                            number_at(upper.data(), spec.key_bits, i));
     }
     const auto wrong = [&] {
       const auto uploaded = gpu.upload(std::span<const std::uint64_t>(counts));
       answered_batch batch;
-      batch.asked = result::count;
-      batch.key_bits = what.key_bits;
-      batch.size = what.probes;
+      batch.kind = result::count;
+      batch.key_bits = spec.key_bits;
+      batch.size = spec.probes;
       batch.lower = data.lower().data;
       batch.upper = data.upper().data;
       batch.values = uploaded.data();
       return machine->count_wrong(data.set(), batch);
     };
     EXPECT_EQ(wrong(), 0u);
-    for (std::uint64_t i = 0; i < what.probes; i += 5)
+    for (std::uint64_t i = 0; i < spec.probes; i += 5)
       ++counts[i];
-    EXPECT_EQ(wrong(), (what.probes + 4) / 5);
+    EXPECT_EQ(wrong(), (spec.probes + 4) / 5);
   }
 }
 
@@ -133,34 +133,34 @@ TEST_F(device, judges_long_answers_as_the_host_does) {
   const session gpu(backend::cuda);
   const auto host = make_machine(cpu);
   const auto machine = make_machine(gpu);
-  workload what = test::sized(20011, 300);
-  what.uniformity = 0;
-  what.range_hits = 5;
-  what.giant_range = 50;
+  workload spec = test::sized(20011, 300);
+  spec.uniformity = 0;
+  spec.range_hits = 5;
+  spec.giant_range = 50;
   const auto check = [&] {
-    SCOPED_TRACE(describe(what));
-    const generated data(what, *machine);
-    const generated ours(what, *host);
+    SCOPED_TRACE(describe(spec));
+    const generated data(spec, *machine);
+    const generated ours(spec, *host);
     EXPECT_EQ(data.matches(), ours.matches());
-    std::vector<std::uint64_t> sums(what.probes);
-    std::vector<std::uint64_t> firsts(what.probes);
+    std::vector<std::uint64_t> sums(spec.probes);
+    std::vector<std::uint64_t> firsts(spec.probes);
     std::size_t longest = 0;
     std::uint64_t most = 0;
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      const answer wanted = ours.set().expected(number_at(ours.lower().data, what.key_bits, i),
-                                                number_at(ours.upper().data, what.key_bits, i));
+      const answer wanted = ours.set().expected(number_at(ours.lower().data, spec.key_bits, i),
+                                                number_at(ours.upper().data, spec.key_bits, i));
       sums[i] = wanted.sum;
       firsts[i] = wanted.first;
       if (wanted.count > most) longest = i;
       most = std::max(most, wanted.count);
     }
     EXPECT_GT(most, 4096u);
-    const auto wrong = [&](result asked, const std::vector<std::uint64_t>& values) {
+    const auto wrong = [&](result kind, const std::vector<std::uint64_t>& values) {
       const auto uploaded = gpu.upload(values);
       answered_batch batch;
-      batch.asked = asked;
+      batch.kind = kind;
       batch.row_id_bits = 64;
-      batch.size = what.probes;
+      batch.size = spec.probes;
       batch.lower = data.lower().data;
       batch.upper = data.upper().data;
       batch.values = uploaded.data();
@@ -173,29 +173,29 @@ TEST_F(device, judges_long_answers_as_the_host_does) {
     EXPECT_EQ(wrong(result::sum, sums), 1u);
     EXPECT_EQ(wrong(result::first, firsts), 1u);
     expect_pairs_judged(gpu, *machine, data, ours);
-    for (const result asked :
+    for (const result kind :
          {result::first, result::count, result::sum, result::rows, result::pairs})
-      EXPECT_EQ(measure(*machine, data, asked, "sorted_array", {}, 1).wrong, 0u);
+      EXPECT_EQ(measure(*machine, data, kind, "sorted_array", {}, 1).wrong, 0u);
   };
   check();
-  what.multiplicity = 5000;  // a range has fewer keys than the threads that judge it
-  what.range_hits = 10000;
+  spec.multiplicity = 5000;  // a range has fewer keys than the threads that judge it
+  spec.range_hits = 10000;
   check();
-  what = test::sized(20011, 300);
-  what.heavy_key = 50;
+  spec = test::sized(20011, 300);
+  spec.heavy_key = 50;
   check();
 }
 
 TEST_F(device, threads_share_an_index) {
   const session gpu(backend::cuda);
   const auto machine = make_machine(gpu);
-  workload what = test::sized(5001, 1003);
-  what.batches = 7;
+  workload spec = test::sized(5001, 1003);
+  spec.batches = 7;
   for (const std::uint64_t threads : {1u, 3u, 8u}) {
-    what.threads = threads;
-    const generated data(what, *machine);
-    for (const result asked : {result::first, result::rows, result::pairs})
-      EXPECT_EQ(measure(*machine, data, asked, "pivot_tree", {}, 1).wrong, 0u);
+    spec.threads = threads;
+    const generated data(spec, *machine);
+    for (const result kind : {result::first, result::rows, result::pairs})
+      EXPECT_EQ(measure(*machine, data, kind, "pivot_tree", {}, 1).wrong, 0u);
   }
 }
 
@@ -204,13 +204,13 @@ TEST_F(device, floors_are_measured) {
   const auto machine = make_machine(gpu);
   floors all(*machine, 1);
   for (const order probes : {order::unsorted, order::sorted}) {
-    workload what = test::sized(5001, 1003);
-    what.probe_order = probes;
-    const reference_times times = all.references(generated(what, *machine));
+    workload spec = test::sized(5001, 1003);
+    spec.probe_order = probes;
+    const reference_times times = all.references(generated(spec, *machine));
     EXPECT_GE(times.sort_ms, 0);
     EXPECT_EQ(times.sort_probes_ms.has_value(), probes == order::sorted);
     EXPECT_FALSE(times.lower_bound_ms.has_value());
-    EXPECT_GE(all.lookups(what, what.probes * what.multiplicity, result::first).per_s, 0);
+    EXPECT_GE(all.lookups(spec, spec.probes * spec.multiplicity, result::first).per_s, 0);
   }
 }
 
@@ -225,9 +225,9 @@ TEST_F(device, gathers_the_slots_of_its_probes) {
     probes[i] = static_cast<std::uint32_t>(random(1, stream::floor, i));
   }
   const auto slots = gpu.upload(std::span<const std::uint64_t>(table));
-  const auto asked = gpu.upload(std::span<const std::uint32_t>(probes));
+  const auto places = gpu.upload(std::span<const std::uint32_t>(probes));
   buffer<std::uint32_t> out(gpu, probes.size());
-  machine->gather(slots.data(), table.size(), asked.data(), out.data(), probes.size());
+  machine->gather(slots.data(), table.size(), places.data(), out.data(), probes.size());
   const auto found = gpu.download(out);
   for (std::size_t i = 0; i < probes.size(); ++i) {
     ASSERT_EQ(found[i], 7 * ((std::uint64_t{probes[i]} * table.size()) >> 32));
@@ -237,13 +237,13 @@ TEST_F(device, gathers_the_slots_of_its_probes) {
 TEST_F(device, measures_a_structure) {
   const session gpu(backend::cuda);
   const auto machine = make_machine(gpu);
-  for (const result asked :
+  for (const result kind :
        {result::first, result::count, result::sum, result::rows, result::pairs}) {
-    workload what = test::sized(5001, 1003);
-    what.batches = 3;
-    what.multiplicity = 2;
-    const generated data(what, *machine);
-    EXPECT_EQ(measure(*machine, data, asked, "sorted_array", {}, 1).wrong, 0u);
+    workload spec = test::sized(5001, 1003);
+    spec.batches = 3;
+    spec.multiplicity = 2;
+    const generated data(spec, *machine);
+    EXPECT_EQ(measure(*machine, data, kind, "sorted_array", {}, 1).wrong, 0u);
   }
 }
 

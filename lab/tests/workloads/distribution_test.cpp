@@ -20,15 +20,15 @@ constexpr distribution shapes[] = {distribution::clumped, distribution::skewed,
                                    distribution::lognormal, distribution::steps};
 
 workload shaped(distribution shape, std::uint64_t keys, int bits = 32) {
-  workload what = test::sized(keys, 10);
-  what.shape = shape;
-  what.key_bits = bits;
-  return what;
+  workload spec = test::sized(keys, 10);
+  spec.shape = shape;
+  spec.key_bits = bits;
+  return spec;
 }
 
 // A key set with its parts.
 struct drawn_keys {
-  explicit drawn_keys(const workload& what) : parts(make_key_parts(what)), set(make_key_set(what)) {
+  explicit drawn_keys(const workload& spec) : parts(make_key_parts(spec)), set(make_key_set(spec)) {
     set.parts = parts.data();
     set.part_count = parts.size();
   }
@@ -53,10 +53,10 @@ TEST(distribution, keys_do_not_repeat_and_are_found_again) {
     for (const int bits : {32, 64}) {
       for (const std::uint64_t stride : {1u, 2u, 513u}) {
         for (const std::uint64_t n : {1u, 2u, 63u, 64u, 65u, 20001u}) {
-          workload what = shaped(shape, n, bits);
-          what.stride = stride;
-          SCOPED_TRACE(describe(what));
-          const drawn_keys keys(what);
+          workload spec = shaped(shape, n, bits);
+          spec.stride = stride;
+          SCOPED_TRACE(describe(spec));
+          const drawn_keys keys(spec);
           std::set<std::uint64_t> seen;
           for (std::uint64_t i = 0; i < n; ++i) {
             const std::uint64_t key = keys.set.key(i);
@@ -75,11 +75,11 @@ TEST(distribution, keys_do_not_repeat_and_are_found_again) {
 TEST(distribution, finds_its_keys_and_no_others) {
   for (const distribution shape : shapes) {
     for (const std::uint64_t stride : {1u, 3u}) {
-      workload what = shaped(shape, 300);
-      what.stride = stride;
-      what.value_bits = 12;
-      SCOPED_TRACE(describe(what));
-      const drawn_keys keys(what);
+      workload spec = shaped(shape, 300);
+      spec.stride = stride;
+      spec.value_bits = 12;
+      SCOPED_TRACE(describe(spec));
+      const drawn_keys keys(spec);
       std::map<std::uint64_t, std::uint64_t> index;
       for (std::uint64_t i = 0; i < keys.set.distinct; ++i)
         index[keys.set.key(i)] = i;
@@ -96,9 +96,9 @@ TEST(distribution, finds_its_keys_and_no_others) {
 }
 
 TEST(distribution, parts_cover_the_range_and_are_at_most_half_full) {
-  const auto expect_parts = [](const workload& what) {
-    SCOPED_TRACE(describe(what));
-    const drawn_keys keys(what);
+  const auto expect_parts = [](const workload& spec) {
+    SCOPED_TRACE(describe(spec));
+    const drawn_keys keys(spec);
     std::uint64_t index = 0;
     std::uint64_t value = 0;
     for (const key_part& part : keys.parts) {
@@ -109,15 +109,15 @@ TEST(distribution, parts_cover_the_range_and_are_at_most_half_full) {
       value += part.last + 1;
     }
     if (keys.parts.empty()) return;
-    EXPECT_EQ(index, what.keys);
+    EXPECT_EQ(index, spec.keys);
     EXPECT_EQ(value - 1, keys.set.last_value);
   };
   for (const distribution shape : shapes) {
     for (int bits = 8; bits <= 11; ++bits) {
       for (std::uint64_t n = 0; n < std::uint64_t{1} << (bits - 2); ++n) {
-        workload what = shaped(shape, n);
-        what.value_bits = bits;
-        expect_parts(what);
+        workload spec = shaped(shape, n);
+        spec.value_bits = bits;
+        expect_parts(spec);
       }
     }
     for (const int bits : {32, 64}) {
@@ -198,11 +198,11 @@ TEST(distribution, steps_double) {
 TEST(distribution, misses_lie_as_the_keys_do) {
   for (const distribution shape : shapes) {
     for (const int bits : {32, 64}) {
-      workload what = shaped(shape, 5000, bits);
-      what.hit_rate = 0;
-      SCOPED_TRACE(describe(what));
-      const drawn_keys keys(what);
-      const probe_set probes = make_probe_set(what, keys.set, {});
+      workload spec = shaped(shape, 5000, bits);
+      spec.hit_rate = 0;
+      SCOPED_TRACE(describe(spec));
+      const drawn_keys keys(spec);
+      const probe_set probes = make_probe_set(spec, keys.set, {});
       constexpr std::uint64_t draws = 20000;
       const std::uint64_t middle = keys.sorted()[2500];
       std::set<std::uint64_t> seen;
@@ -224,12 +224,12 @@ TEST(distribution, misses_lie_as_the_keys_do) {
 
 TEST(distribution, hit_rates_and_skew_hold) {
   for (const distribution shape : shapes) {
-    workload what = shaped(shape, 5000);
-    what.hit_rate = 70;
-    what.zipf = 1;
-    const zipf_table table = make_zipf_table(what);
-    const drawn_keys keys(what);
-    const probe_set probes = make_probe_set(what, keys.set, table.view());
+    workload spec = shaped(shape, 5000);
+    spec.hit_rate = 70;
+    spec.zipf = 1;
+    const zipf_table table = make_zipf_table(spec);
+    const drawn_keys keys(spec);
+    const probe_set probes = make_probe_set(spec, keys.set, table.view());
     std::uint64_t hits = 0;
     for (std::uint64_t j = 0; j < 40000; ++j)
       hits += keys.set.index_of(probes.lower(j)) != none;
@@ -240,11 +240,11 @@ TEST(distribution, hit_rates_and_skew_hold) {
 TEST(distribution, refuses_what_cannot_be_made) {
   const auto refused = [](auto change, const std::string& reason) {
     for (const distribution shape : shapes) {
-      workload what = shaped(shape, 1000);
-      change(what);
+      workload spec = shaped(shape, 1000);
+      change(spec);
       try {
-        check(what);
-        ADD_FAILURE() << "not refused: " << describe(what);
+        check(spec);
+        ADD_FAILURE() << "not refused: " << describe(spec);
       } catch (const invalid_argument& refusal) {
         EXPECT_NE(std::string(refusal.what()).find(reason), std::string::npos) << refusal.what();
       }

@@ -54,20 +54,20 @@ answer together(const key_set& keys, std::uint64_t lower, std::uint64_t upper) {
 }
 
 TEST(expected, equals_a_scan_on_every_workload) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
-  for (const workload& what : test::sample_workloads()) {
-    SCOPED_TRACE(describe(what));
-    const generated data(what, *host);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
+  for (const workload& spec : test::sample_workloads()) {
+    SCOPED_TRACE(describe(spec));
+    const generated data(spec, *host);
     const auto keys = numbers(data.keys());
     const auto lower = numbers(data.lower());
     const auto upper = numbers(data.upper());
-    EXPECT_EQ(keys.size(), what.keys);
-    EXPECT_EQ(lower.size(), what.probes);
-    if (what.insert_order == order::sorted) {
+    EXPECT_EQ(keys.size(), spec.keys);
+    EXPECT_EQ(lower.size(), spec.probes);
+    if (spec.insert_order == order::sorted) {
       EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
     }
-    if (what.probe_order == order::sorted) {
+    if (spec.probe_order == order::sorted) {
       EXPECT_TRUE(std::is_sorted(lower.begin(), lower.end()));
       EXPECT_TRUE(std::is_sorted(upper.begin(), upper.end()));
     }
@@ -84,12 +84,12 @@ TEST(expected, equals_a_scan_on_every_workload) {
 }
 
 TEST(expected, equals_a_scan_after_every_wave) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
-  const auto check = [&](workload what) {
-    what.waves = 4;
-    SCOPED_TRACE(describe(what));
-    generated data(what, *host);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
+  const auto check = [&](workload spec) {
+    spec.waves = 4;
+    SCOPED_TRACE(describe(spec));
+    generated data(spec, *host);
     const auto first = numbers(data.keys());
     const auto drawn = numbers(data.lower());
     std::vector<std::uint64_t> held = first;
@@ -97,12 +97,12 @@ TEST(expected, equals_a_scan_after_every_wave) {
       SCOPED_TRACE(wave);
       data.advance(*host, wave);
       const std::vector<std::uint64_t> before = std::exchange(held, numbers(data.keys()));
-      ASSERT_EQ(held.size(), keys_after(what, wave));
+      ASSERT_EQ(held.size(), keys_after(spec, wave));
       // Keys are added at the end, and removed from there.
       const auto differ = std::mismatch(held.begin(), held.end(), before.begin(), before.end());
       ASSERT_TRUE(differ.first == held.end() || differ.second == before.end());
       EXPECT_EQ(data.rows(7, 2).data,
-                static_cast<std::byte*>(data.keys().data) + 7 * what.key_bits / 8);
+                static_cast<std::byte*>(data.keys().data) + 7 * spec.key_bits / 8);
       const auto lower = numbers(data.lower());
       const auto upper = numbers(data.upper());
       std::size_t hits = 0;
@@ -112,7 +112,7 @@ TEST(expected, equals_a_scan_after_every_wave) {
         ASSERT_EQ(data.set().expected_count(lower[i], upper[i]), wanted.count) << lower[i];
         hits += wanted.count != 0 ? 1 : 0;
       }
-      if (what.hit_rate == 100) {
+      if (spec.hit_rate == 100) {
         EXPECT_EQ(hits, lower.size());
       }
     }
@@ -120,32 +120,32 @@ TEST(expected, equals_a_scan_after_every_wave) {
     EXPECT_EQ(numbers(data.lower()), drawn);
   };
   for (const int bits : {32, 64}) {
-    workload what = test::sized(503, 217);
-    what.key_bits = bits;
-    check(what);
-    what.insert_order = what.probe_order = order::sorted;
-    what.hit_rate = 60;
-    check(what);
-    what.shape = distribution::clumped;
-    what.zipf = 1;
-    check(what);
-    what = test::sized(503, 217);
-    what.key_bits = bits;
-    what.uniformity = 0;
-    what.range_hits = 24;
-    check(what);
+    workload spec = test::sized(503, 217);
+    spec.key_bits = bits;
+    check(spec);
+    spec.insert_order = spec.probe_order = order::sorted;
+    spec.hit_rate = 60;
+    check(spec);
+    spec.shape = distribution::clumped;
+    spec.zipf = 1;
+    check(spec);
+    spec = test::sized(503, 217);
+    spec.key_bits = bits;
+    spec.uniformity = 0;
+    spec.range_hits = 24;
+    check(spec);
   }
 }
 
 TEST(expected, arbitrary_ranges_on_dense_keys) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
   for (const std::uint64_t stride : {1u, 4u}) {
-    workload what = test::sized(50, 0);
-    what.uniformity = 0;
-    what.stride = stride;
-    what.multiplicity = 3;
-    const generated data(what, *host);
+    workload spec = test::sized(50, 0);
+    spec.uniformity = 0;
+    spec.stride = stride;
+    spec.multiplicity = 3;
+    const generated data(spec, *host);
     const auto keys = numbers(data.keys());
     for (std::uint64_t lower = 0; lower < 80; ++lower) {
       for (std::uint64_t upper = 0; upper < 80; ++upper) {
@@ -183,18 +183,18 @@ struct written {
 };
 
 template <class RowId>
-void test_judge(const workload& what) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
-  const generated data(what, *host);
+void test_judge(const workload& spec) {
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
+  const generated data(spec, *host);
   written<RowId> right(numbers(data.keys()), numbers(data.lower()), numbers(data.upper()));
 
-  const auto judge = [&](result asked, const void* values) {
+  const auto judge = [&](result kind, const void* values) {
     answered_batch batch;
-    batch.asked = asked;
-    batch.key_bits = what.key_bits;
+    batch.kind = kind;
+    batch.key_bits = spec.key_bits;
     batch.row_id_bits = std::numeric_limits<RowId>::digits;
-    batch.size = what.probes;
+    batch.size = spec.probes;
     batch.lower = data.lower().data;
     batch.upper = data.upper().data;
     batch.values = values;
@@ -203,13 +203,13 @@ void test_judge(const workload& what) {
     batch.total = right.rows.size();
     return host->count_wrong(data.set(), batch);
   };
-  const auto expect_caught = [&](result asked, auto& values) {
-    SCOPED_TRACE(describe(what));
-    EXPECT_EQ(judge(asked, values.data()), 0u);
+  const auto expect_caught = [&](result kind, auto& values) {
+    SCOPED_TRACE(describe(spec));
+    EXPECT_EQ(judge(kind, values.data()), 0u);
     for (const std::size_t at : {std::size_t{0}, values.size() / 2, values.size() - 1}) {
       ++values[at];
-      EXPECT_GE(judge(asked, values.data()), 1u);
-      EXPECT_LE(judge(asked, values.data()), 2u);
+      EXPECT_GE(judge(kind, values.data()), 1u);
+      EXPECT_LE(judge(kind, values.data()), 2u);
       --values[at];
     }
   };
@@ -233,17 +233,17 @@ void test_judge(const workload& what) {
 
 TEST(expected, the_judge_accepts_right_answers_and_catches_wrong_ones) {
   for (const int bits : {32, 64}) {
-    workload what = test::sized(301, 99);
-    what.key_bits = bits;
-    what.hit_rate = 80;
-    what.multiplicity = 5;
-    test_judge<std::uint32_t>(what);
-    test_judge<std::uint64_t>(what);
-    what.hit_rate = 100;
-    what.uniformity = 0;
-    what.range_hits = 20;
-    test_judge<std::uint32_t>(what);
-    test_judge<std::uint64_t>(what);
+    workload spec = test::sized(301, 99);
+    spec.key_bits = bits;
+    spec.hit_rate = 80;
+    spec.multiplicity = 5;
+    test_judge<std::uint32_t>(spec);
+    test_judge<std::uint64_t>(spec);
+    spec.hit_rate = 100;
+    spec.uniformity = 0;
+    spec.range_hits = 20;
+    test_judge<std::uint32_t>(spec);
+    test_judge<std::uint64_t>(spec);
   }
 }
 

@@ -30,8 +30,8 @@ namespace {
 // All candidates of the table, each once.
 std::vector<io::structure_choice> all_candidates() {
   std::vector<io::structure_choice> all;
-  for (const auto& here : plan<lookup_family>(experiments())) {
-    for (const auto& next : here.tasks) {
+  for (const auto& entry : plan<lookup_family>(experiments())) {
+    for (const auto& next : entry.tasks) {
       if (std::ranges::find(all, next.who) == all.end()) all.push_back(next.who);
     }
   }
@@ -79,9 +79,9 @@ TEST(experiments, every_figure_of_the_thesis_is_found) {
 TEST(experiments, joins_of_the_thesis_give_pairs) {
   const std::vector<experiment> joins = find_experiments({"thesis/join-*"});
   EXPECT_EQ(joins.size(), 6u);
-  for (const auto& here : plan<lookup_family>(joins)) {
-    for (const auto& next : here.tasks)
-      EXPECT_EQ(next.asked, result::pairs);
+  for (const auto& entry : plan<lookup_family>(joins)) {
+    for (const auto& next : entry.tasks)
+      EXPECT_EQ(next.kind, result::pairs);
   }
 }
 
@@ -89,10 +89,10 @@ TEST(experiments, have_something_to_measure) {
   for (const experiment& e : experiments()) {
     SCOPED_TRACE(e.name);
     std::size_t tasks = 0;
-    for (const auto& here : plan<lookup_family>({e}))
-      tasks += here.tasks.size();
-    for (const auto& here : plan<minima_family>({e}))
-      tasks += here.tasks.size();
+    for (const auto& entry : plan<lookup_family>({e}))
+      tasks += entry.tasks.size();
+    for (const auto& entry : plan<minima_family>({e}))
+      tasks += entry.tasks.size();
     EXPECT_GT(tasks, 0u);
     EXPECT_GE(e.repetitions, 1);
   }
@@ -100,8 +100,8 @@ TEST(experiments, have_something_to_measure) {
 
 TEST(experiments, buckets_are_searched_in_both_ways_and_all_layouts) {
   std::set<std::pair<std::string, std::string>> found;
-  for (const auto& here : plan<lookup_family>(find_experiments({"cgrx/t1"}))) {
-    for (const auto& one : here.tasks)
+  for (const auto& entry : plan<lookup_family>(find_experiments({"cgrx/t1"}))) {
+    for (const auto& one : entry.tasks)
       found.emplace(one.who.options.at("search"), one.who.options.at("layout"));
   }
   EXPECT_EQ(found.size(), 2U * 3U);
@@ -116,13 +116,13 @@ TEST(experiments, structures_are_known) {
 }
 
 TEST(experiments, options_are_legal_and_answers_right) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
-  workload what = test::sized(1000, 100);
-  what.uniformity = 0;
-  const generated points(what, *host);
-  what.range_hits = 20;
-  const generated ranges(what, *host);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
+  workload spec = test::sized(1000, 100);
+  spec.uniformity = 0;
+  const generated points(spec, *host);
+  spec.range_hits = 20;
+  const generated ranges(spec, *host);
   std::set<std::string> of_points_alone;
   for (const capability& able : capabilities())
     if (!able.ranges) of_points_alone.insert(able.structure);
@@ -138,24 +138,24 @@ TEST(experiments, options_are_legal_and_answers_right) {
 }
 
 TEST(experiments, minima_are_right) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
-  rmq_workload what;
-  what.keys = 3000;
-  what.probes = 100;
-  const rmq_generated data(what, *host);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
+  rmq_workload spec;
+  spec.keys = 3000;
+  spec.probes = 100;
+  const rmq_generated data(spec, *host);
   std::set<std::string> known;
   for (const rmq_capability& able : rmq_capabilities())
     if (able.where == backend::cpu) known.insert(able.structure);
   std::vector<io::structure_choice> measured;
   for (const auto& planned : plan<minima_family>(experiments())) {
-    for (const auto& [asked, who, wanted_by] : planned.tasks) {
+    for (const auto& [kind, who, wanted_by] : planned.tasks) {
       if (std::ranges::find(measured, who) != measured.end()) continue;
       SCOPED_TRACE(who.structure + " " + to_text(who.options));
       ASSERT_TRUE(known.contains(who.structure));
       measured.push_back(who);
       try {
-        EXPECT_EQ(measure(*host, data, asked, who.structure, who.options, 1).wrong, 0u);
+        EXPECT_EQ(measure(*host, data, kind, who.structure, who.options, 1).wrong, 0u);
       } catch (const error& refusal) {
         ADD_FAILURE() << refusal.what();
       }
@@ -203,12 +203,12 @@ TEST(experiments, of_keys_and_of_minima_are_told_apart) {
   ASSERT_EQ(keys.size(), 1u);
   ASSERT_EQ(keys[0].tasks.size(), 1u);
   EXPECT_EQ(keys[0].tasks[0].who.structure, "a");
-  EXPECT_EQ(keys[0].tasks[0].asked, result::first);
+  EXPECT_EQ(keys[0].tasks[0].kind, result::first);
   const auto minima = plan<minima_family>(both);
   ASSERT_EQ(minima.size(), 1u);
   ASSERT_EQ(minima[0].tasks.size(), 1u);
   EXPECT_EQ(minima[0].tasks[0].who.structure, "rmq_b");
-  EXPECT_EQ(minima[0].tasks[0].asked, rmq_result::min);
+  EXPECT_EQ(minima[0].tasks[0].kind, rmq_result::min);
 }
 
 TEST(experiments, measure_everything_once_by_workload) {
@@ -234,11 +234,11 @@ TEST(experiments, measure_everything_once_by_workload) {
     return all;
   };
   using texts = std::vector<std::string>;
-  EXPECT_EQ(workloads[0].what.keys, 10u);
+  EXPECT_EQ(workloads[0].spec.keys, 10u);
   EXPECT_EQ(who(0), (texts{"ak=1:x", "ak=2:x", "b:x"}));
-  EXPECT_EQ(workloads[1].what.keys, 20u);
+  EXPECT_EQ(workloads[1].spec.keys, 20u);
   EXPECT_EQ(who(1), (texts{"ak=1:x", "ak=2:x", "b:xy", "c:y", "b:y", "c:y"}));
-  EXPECT_EQ(workloads[2].what.keys, 30u);
+  EXPECT_EQ(workloads[2].spec.keys, 30u);
   EXPECT_EQ(who(2), (texts{"b:y", "c:y", "b:y", "c:y"}));
 }
 

@@ -15,63 +15,63 @@ namespace raydex::bench {
 namespace {
 
 TEST(floors, of_points) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
   floors all(*host, 1);
-  workload what = test::sized(5000, 1001);
-  const lookup_floor plain = all.lookups(what, what.probes * what.multiplicity, result::first);
+  workload spec = test::sized(5000, 1001);
+  const lookup_floor plain = all.lookups(spec, spec.probes * spec.multiplicity, result::first);
   EXPECT_EQ(plain.name, "streamed gather");
   EXPECT_GT(plain.per_s, 0);
   EXPECT_GT(plain.copy_bytes_per_s, 0);
-  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::sum).per_s,
+  EXPECT_EQ(all.lookups(spec, spec.probes * spec.multiplicity, result::sum).per_s,
             plain.per_s);  // measured once
 
-  what.multiplicity = 8;
-  const lookup_floor copies = all.lookups(what, what.probes * what.multiplicity, result::sum);
+  spec.multiplicity = 8;
+  const lookup_floor copies = all.lookups(spec, spec.probes * spec.multiplicity, result::sum);
   EXPECT_EQ(copies.name, "streamed gather and copy");
   EXPECT_LT(copies.per_s, plain.per_s);
-  EXPECT_LT(all.lookups(what, what.probes * what.multiplicity, result::rows).per_s, copies.per_s);
-  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::count).per_s, plain.per_s);
+  EXPECT_LT(all.lookups(spec, spec.probes * spec.multiplicity, result::rows).per_s, copies.per_s);
+  EXPECT_EQ(all.lookups(spec, spec.probes * spec.multiplicity, result::count).per_s, plain.per_s);
 
-  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::first).per_s, plain.per_s);
-  what.range_hits = 8;
-  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::first).per_s, copies.per_s);
+  EXPECT_EQ(all.lookups(spec, spec.probes * spec.multiplicity, result::first).per_s, plain.per_s);
+  spec.range_hits = 8;
+  EXPECT_EQ(all.lookups(spec, spec.probes * spec.multiplicity, result::first).per_s, copies.per_s);
 
-  what.range_hits = 0;
+  spec.range_hits = 0;
   // Of a join every row is written; where most probes have one, no row id is read besides.
-  const lookup_floor few = all.lookups(what, what.probes / 2, result::pairs);
-  const lookup_floor single = all.lookups(what, what.probes, result::pairs);
+  const lookup_floor few = all.lookups(spec, spec.probes / 2, result::pairs);
+  const lookup_floor single = all.lookups(spec, spec.probes, result::pairs);
   EXPECT_EQ(few.name, "streamed gather and copy");
   EXPECT_GT(plain.per_s, few.per_s);
   EXPECT_GT(few.per_s, single.per_s);
   EXPECT_NEAR(1 / single.per_s - 1 / plain.per_s, 8 / plain.copy_bytes_per_s, 1e-6 / plain.per_s);
-  EXPECT_NEAR(1 / all.lookups(what, 2 * what.probes, result::pairs).per_s - 1 / plain.per_s,
+  EXPECT_NEAR(1 / all.lookups(spec, 2 * spec.probes, result::pairs).per_s - 1 / plain.per_s,
               2 * 12 / plain.copy_bytes_per_s, 1e-6 / plain.per_s);
-  EXPECT_EQ(all.lookups(what, 0, result::pairs).name, "streamed gather");
+  EXPECT_EQ(all.lookups(spec, 0, result::pairs).name, "streamed gather");
   reference_times references;
   references.sort_ms = 3;
   EXPECT_NEAR(join_floor_ms(references, {.name = "x", .per_s = 1000}, 2000), 2003, 1e-9);
   EXPECT_EQ(join_floor_ms(references, {}, 0), 3);
 
-  what.probe_order = order::sorted;
-  EXPECT_EQ(all.lookups(what, what.probes * what.multiplicity, result::count).name,
+  spec.probe_order = order::sorted;
+  EXPECT_EQ(all.lookups(spec, spec.probes * spec.multiplicity, result::count).name,
             "streamed gather, sorted");
 }
 
 TEST(floors, references) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
   floors all(*host, 1);
-  workload what = test::sized(5000, 1001);
-  reference_times times = all.references(generated(what, *host));
+  workload spec = test::sized(5000, 1001);
+  reference_times times = all.references(generated(spec, *host));
   EXPECT_GT(times.sort_ms, 0);
   EXPECT_FALSE(times.sort_probes_ms.has_value());
   EXPECT_TRUE(times.lower_bound_ms.has_value());
 
-  what.uniformity = 0;
-  what.range_hits = 4;
-  what.probe_order = order::sorted;
-  times = all.references(generated(what, *host));
+  spec.uniformity = 0;
+  spec.range_hits = 4;
+  spec.probe_order = order::sorted;
+  times = all.references(generated(spec, *host));
   EXPECT_TRUE(times.sort_probes_ms.has_value());
   EXPECT_FALSE(times.lower_bound_ms.has_value());
 
@@ -80,8 +80,8 @@ TEST(floors, references) {
 }
 
 TEST(floors, the_gather_reads_the_slots_of_its_probes) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
   const std::vector<std::uint64_t> table{10, 11, 12, 13};
   const std::vector<std::uint32_t> probes{0, 0x4000'0000, 0xffff'ffff, 0x8000'0000};
   std::vector<std::uint32_t> out(4);

@@ -19,31 +19,31 @@ std::vector<std::uint32_t> cells(const key_span& keys) {
 }
 
 TEST(generated, is_determined_by_the_seed) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
-  workload what = test::sized(10007, 5003);
-  what.zipf = 0.75;
-  what.hit_rate = 60;
-  const generated once(what, *host);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
+  workload spec = test::sized(10007, 5003);
+  spec.zipf = 0.75;
+  spec.hit_rate = 60;
+  const generated once(spec, *host);
   {
     const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
-    const generated again(what, *host);
+    const generated again(spec, *host);
     EXPECT_EQ(cells(once.keys()), cells(again.keys()));
     EXPECT_EQ(cells(once.lower()), cells(again.lower()));
   }
-  ++what.seed;
-  const generated other(what, *host);
+  ++spec.seed;
+  const generated other(spec, *host);
   EXPECT_NE(cells(once.keys()), cells(other.keys()));
   EXPECT_NE(cells(once.lower()), cells(other.lower()));
 }
 
 TEST(generated, sorted_probes_are_the_unsorted_ones_in_order) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
-  workload what = test::sized(1000, 501);
-  const generated unsorted(what, *host);
-  what.probe_order = order::sorted;
-  const generated sorted(what, *host);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
+  workload spec = test::sized(1000, 501);
+  const generated unsorted(spec, *host);
+  spec.probe_order = order::sorted;
+  const generated sorted(spec, *host);
   std::vector<std::uint32_t> expected = cells(unsorted.lower());
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(cells(sorted.lower()), expected);
@@ -54,12 +54,12 @@ TEST(generated, sorted_probes_are_the_unsorted_ones_in_order) {
 }
 
 TEST(generated, batches_are_parts) {
-  const session here(backend::cpu);
-  const auto host = make_machine(here);
-  workload what = test::sized(1000, 501);
-  what.uniformity = 0;
-  what.range_hits = 10;
-  const generated data(what, *host);
+  const session on(backend::cpu);
+  const auto host = make_machine(on);
+  workload spec = test::sized(1000, 501);
+  spec.uniformity = 0;
+  spec.range_hits = 10;
+  const generated data(spec, *host);
   const probes part = data.batch(100, 401);
   EXPECT_FALSE(part.is_points);
   EXPECT_EQ(part.size(), 401u);

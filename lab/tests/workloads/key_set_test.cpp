@@ -20,12 +20,12 @@ TEST(key_set, keys_do_not_repeat_and_stay_in_range) {
   for (const int bits : {32, 64}) {
     for (const double uniformity : {0.0, 1.0, 50.0, 99.0, 100.0}) {
       for (const std::uint64_t stride : {1u, 2u, 513u}) {
-        workload what = test::sized(20001, 0);
-        what.key_bits = bits;
-        what.uniformity = uniformity;
-        what.stride = stride;
-        what.value_bits = 31;
-        const key_set keys = make_key_set(what);
+        workload spec = test::sized(20001, 0);
+        spec.key_bits = bits;
+        spec.uniformity = uniformity;
+        spec.stride = stride;
+        spec.value_bits = 31;
+        const key_set keys = make_key_set(spec);
         std::set<std::uint64_t> seen;
         for (std::uint64_t i = 0; i < keys.distinct; ++i) {
           const std::uint64_t key = keys.key(i);
@@ -42,9 +42,9 @@ TEST(key_set, keys_do_not_repeat_and_stay_in_range) {
 
 TEST(key_set, uniformity_is_the_share_of_drawn_keys) {
   for (const double uniformity : {0.0, 25.0, 50.0, 90.0, 100.0}) {
-    workload what = test::sized(40000, 0);
-    what.uniformity = uniformity;
-    const key_set keys = make_key_set(what);
+    workload spec = test::sized(40000, 0);
+    spec.uniformity = uniformity;
+    const key_set keys = make_key_set(spec);
     std::vector<std::uint64_t> all;
     for (std::uint64_t i = 0; i < keys.distinct; ++i)
       all.push_back(keys.key(i));
@@ -62,9 +62,9 @@ TEST(key_set, uniformity_is_the_share_of_drawn_keys) {
 }
 
 TEST(key_set, may_fill_its_range) {
-  workload what = test::sized(1 << 14, 0);
-  what.value_bits = 14;
-  const key_set keys = make_key_set(what);
+  workload spec = test::sized(1 << 14, 0);
+  spec.value_bits = 14;
+  const key_set keys = make_key_set(spec);
   std::set<std::uint64_t> seen;
   for (std::uint64_t i = 0; i < keys.distinct; ++i)
     seen.insert(keys.key(i));
@@ -75,11 +75,11 @@ TEST(key_set, may_fill_its_range) {
 TEST(key_set, finds_its_keys_and_no_others) {
   for (const double uniformity : {0.0, 40.0, 100.0}) {
     for (const std::uint64_t stride : {1u, 3u}) {
-      workload what = test::sized(300, 0);
-      what.uniformity = uniformity;
-      what.stride = stride;
-      what.value_bits = 12;
-      const key_set keys = make_key_set(what);
+      workload spec = test::sized(300, 0);
+      spec.uniformity = uniformity;
+      spec.stride = stride;
+      spec.value_bits = 12;
+      const key_set keys = make_key_set(spec);
       std::map<std::uint64_t, std::uint64_t> index;
       for (std::uint64_t i = 0; i < keys.distinct; ++i)
         index[keys.key(i)] = i;
@@ -95,9 +95,9 @@ TEST(key_set, finds_its_keys_and_no_others) {
 TEST(key_set, every_key_comes_equally_often) {
   for (const std::uint64_t multiplicity : {1u, 2u, 7u, 1024u}) {
     for (const std::uint64_t n : {1u, 6u, 7u, 1000u, 4096u}) {
-      workload what = test::sized(n, 0);
-      what.multiplicity = multiplicity;
-      const key_set keys = make_key_set(what);
+      workload spec = test::sized(n, 0);
+      spec.multiplicity = multiplicity;
+      const key_set keys = make_key_set(spec);
       EXPECT_EQ(keys.distinct, (n + multiplicity - 1) / multiplicity);
       std::map<std::uint64_t, std::uint64_t> counts;
       std::set<std::uint64_t> rows;
@@ -131,9 +131,9 @@ TEST(key_set, is_shuffled) {
 
 TEST(key_set, refuses_what_cannot_be_made) {
   const auto refused = [](auto change) {
-    workload what = test::sized(1000, 10);
-    change(what);
-    EXPECT_THROW(make_key_set(what), invalid_argument) << describe(what);
+    workload spec = test::sized(1000, 10);
+    change(spec);
+    EXPECT_THROW(make_key_set(spec), invalid_argument) << describe(spec);
   };
   refused([](workload& w) { w.key_bits = 16; });
   refused([](workload& w) { w.value_bits = 33; });

@@ -26,14 +26,14 @@ struct tally {
   std::uint64_t largest_miss = 0;
 };
 
-tally draw(const workload& what) {
-  const zipf_table table = make_zipf_table(what);
-  const key_set keys = make_key_set(what);
-  const probe_set probes = make_probe_set(what, keys, table.view());
+tally draw(const workload& spec) {
+  const zipf_table table = make_zipf_table(spec);
+  const key_set keys = make_key_set(spec);
+  const probe_set probes = make_probe_set(spec, keys, table.view());
   tally found;
   for (std::uint64_t j = 0; j < draws; ++j) {
     const std::uint64_t key = probes.lower(j);
-    EXPECT_TRUE(what.key_bits == 64 || key >> 32 == 0);
+    EXPECT_TRUE(spec.key_bits == 64 || key >> 32 == 0);
     if (keys.index_of(key) != none) {
       ++found.hits;
     } else {
@@ -46,53 +46,53 @@ tally draw(const workload& what) {
 
 TEST(probe_set, hit_rate) {
   for (const double rate : {100.0, 99.0, 90.0, 70.0, 50.0, 30.0, 10.0, 1.0, 0.0}) {
-    workload what = test::sized(5000, draws);
-    what.hit_rate = rate;
+    workload spec = test::sized(5000, draws);
+    spec.hit_rate = rate;
     const double share = rate / 100;
     const double deviation = std::sqrt(static_cast<double>(draws) * share * (1 - share));
-    EXPECT_NEAR(static_cast<double>(draw(what).hits), static_cast<double>(draws) * share,
+    EXPECT_NEAR(static_cast<double>(draw(spec).hits), static_cast<double>(draws) * share,
                 6 * deviation);
   }
 }
 
 TEST(probe_set, misses_inside_lie_between_the_keys) {
-  workload what = test::sized(5000, draws);
-  what.hit_rate = 0;
-  what.value_bits = 20;
-  what.uniformity = 50;
-  tally found = draw(what);
+  workload spec = test::sized(5000, draws);
+  spec.hit_rate = 0;
+  spec.value_bits = 20;
+  spec.uniformity = 50;
+  tally found = draw(spec);
   EXPECT_EQ(found.hits, 0u);
   EXPECT_GE(found.smallest_miss, 2500u);
   EXPECT_LT(found.largest_miss, 1u << 20);
 
-  what.uniformity = 0;
-  what.stride = 2;
-  found = draw(what);
+  spec.uniformity = 0;
+  spec.stride = 2;
+  found = draw(spec);
   EXPECT_EQ(found.hits, 0u);
   EXPECT_LT(found.largest_miss, 10000u);
 }
 
 TEST(probe_set, misses_outside_lie_beyond_the_keys) {
-  workload what = test::sized(5000, draws);
-  what.hit_rate = 0;
-  what.misses = miss::outside;
-  what.value_bits = 31;
-  tally found = draw(what);
+  workload spec = test::sized(5000, draws);
+  spec.hit_rate = 0;
+  spec.misses = miss::outside;
+  spec.value_bits = 31;
+  tally found = draw(spec);
   EXPECT_EQ(found.hits, 0u);
   EXPECT_GE(found.smallest_miss, std::uint64_t{1} << 31);
   EXPECT_GT(found.largest_miss, (std::uint64_t{1} << 32) - 1000000);
 
-  what.uniformity = 0;
-  what.value_bits = 0;
-  found = draw(what);
+  spec.uniformity = 0;
+  spec.value_bits = 0;
+  found = draw(spec);
   EXPECT_EQ(found.hits, 0u);
   EXPECT_GE(found.smallest_miss, 5000u);
 }
 
 TEST(probe_set, hits_reach_all_keys) {
-  const workload what = test::sized(1000, draws);
-  const key_set keys = make_key_set(what);
-  const probe_set probes = make_probe_set(what, keys, {});
+  const workload spec = test::sized(1000, draws);
+  const key_set keys = make_key_set(spec);
+  const probe_set probes = make_probe_set(spec, keys, {});
   std::set<std::uint64_t> seen;
   for (std::uint64_t j = 0; j < draws; ++j)
     seen.insert(probes.lower(j));
@@ -100,11 +100,11 @@ TEST(probe_set, hits_reach_all_keys) {
 }
 
 TEST(probe_set, popular_keys_are_scattered) {
-  workload what = test::sized(1000, draws);
-  what.uniformity = 0;
-  what.zipf = 1;
-  const zipf_table table = make_zipf_table(what);
-  const probe_set probes = make_probe_set(what, make_key_set(what), table.view());
+  workload spec = test::sized(1000, draws);
+  spec.uniformity = 0;
+  spec.zipf = 1;
+  const zipf_table table = make_zipf_table(spec);
+  const probe_set probes = make_probe_set(spec, make_key_set(spec), table.view());
   std::vector<std::uint64_t> counts(1000);
   for (std::uint64_t j = 0; j < draws; ++j)
     ++counts.at(probes.lower(j));
@@ -126,14 +126,14 @@ TEST(probe_set, ranges_hold_the_promised_rows) {
   for (const std::uint64_t hits : {1u, 4u, 1024u}) {
     for (const std::uint64_t multiplicity : {1u, 4u}) {
       if (hits < multiplicity) continue;
-      workload what = test::sized(8192, 2000);
-      what.uniformity = 0;
-      what.stride = 5;
-      what.range_hits = hits;
-      what.multiplicity = multiplicity;
-      const key_set keys = make_key_set(what);
-      const probe_set probes = make_probe_set(what, keys, {});
-      for (std::uint64_t j = 0; j < what.probes; ++j) {
+      workload spec = test::sized(8192, 2000);
+      spec.uniformity = 0;
+      spec.stride = 5;
+      spec.range_hits = hits;
+      spec.multiplicity = multiplicity;
+      const key_set keys = make_key_set(spec);
+      const probe_set probes = make_probe_set(spec, keys, {});
+      for (std::uint64_t j = 0; j < spec.probes; ++j) {
         const std::uint64_t lower = probes.lower(j);
         ASSERT_EQ(keys.expected_count(lower, lower + probes.span(j)), hits);
       }
@@ -142,12 +142,12 @@ TEST(probe_set, ranges_hold_the_promised_rows) {
 }
 
 // The rows of every range, the most first.
-std::vector<std::uint64_t> range_sizes(const workload& what) {
-  const key_set keys = make_key_set(what);
-  const zipf_table table = make_zipf_table(what);
-  const probe_set probes = make_probe_set(what, keys, table.view());
+std::vector<std::uint64_t> range_sizes(const workload& spec) {
+  const key_set keys = make_key_set(spec);
+  const zipf_table table = make_zipf_table(spec);
+  const probe_set probes = make_probe_set(spec, keys, table.view());
   std::vector<std::uint64_t> sizes;
-  for (std::uint64_t j = 0; j < what.probes; ++j) {
+  for (std::uint64_t j = 0; j < spec.probes; ++j) {
     const std::uint64_t lower = probes.lower(j);
     sizes.push_back(keys.expected_count(lower, lower + probes.span(j)));
   }
@@ -157,56 +157,56 @@ std::vector<std::uint64_t> range_sizes(const workload& what) {
 
 TEST(probe_set, zipf_lengths_keep_their_average) {
   for (const std::uint64_t hits : {4u, 16u, 256u}) {
-    workload what = test::sized(std::uint64_t{1} << 20, 5000);
-    what.uniformity = 0;
-    what.range_hits = hits;
-    what.range_lengths = lengths::zipf;
-    const std::vector<std::uint64_t> sizes = range_sizes(what);
+    workload spec = test::sized(std::uint64_t{1} << 20, 5000);
+    spec.uniformity = 0;
+    spec.range_hits = hits;
+    spec.range_lengths = lengths::zipf;
+    const std::vector<std::uint64_t> sizes = range_sizes(spec);
     for (std::size_t r = 1; r <= sizes.size(); ++r) {
       const std::uint64_t longest = sizes.front();
       ASSERT_EQ(sizes[r - 1], std::max<std::uint64_t>(longest / r, 1)) << r;
     }
     const auto total = static_cast<double>(std::reduce(sizes.begin(), sizes.end()));
-    const auto wanted = static_cast<double>(hits * what.probes);
+    const auto wanted = static_cast<double>(hits * spec.probes);
     EXPECT_LE(total, wanted);
     EXPECT_GT(total, wanted * 0.99);
-    what.multiplicity = 4;
-    std::vector<std::uint64_t> whole = range_sizes(what);
+    spec.multiplicity = 4;
+    std::vector<std::uint64_t> whole = range_sizes(spec);
     EXPECT_TRUE(std::ranges::all_of(whole, [](std::uint64_t size) { return size % 4 == 0; }));
   }
 }
 
 TEST(probe_set, zipf_lengths_end_at_the_column) {
-  workload what = test::sized(1000, 3);
-  what.uniformity = 0;
-  what.range_hits = 700;
-  what.range_lengths = lengths::zipf;
-  const std::vector<std::uint64_t> sizes = range_sizes(what);
+  workload spec = test::sized(1000, 3);
+  spec.uniformity = 0;
+  spec.range_hits = 700;
+  spec.range_lengths = lengths::zipf;
+  const std::vector<std::uint64_t> sizes = range_sizes(spec);
   EXPECT_EQ(sizes[0], 1000u);
   EXPECT_EQ(sizes[1] + sizes[2], 1100u);  // 660 and 440 of 1321
 }
 
 TEST(probe_set, one_range_is_a_giant) {
-  workload what = test::sized(8192, 300);
-  what.uniformity = 0;
-  what.range_hits = 4;
-  what.giant_range = 50;
-  std::vector<std::uint64_t> sizes = range_sizes(what);
+  workload spec = test::sized(8192, 300);
+  spec.uniformity = 0;
+  spec.range_hits = 4;
+  spec.giant_range = 50;
+  std::vector<std::uint64_t> sizes = range_sizes(spec);
   EXPECT_EQ(sizes[0], 4096u);
   EXPECT_EQ(sizes[1], 4u);
   EXPECT_EQ(sizes.back(), 4u);
-  what.giant_range = 100;
-  EXPECT_EQ(range_sizes(what).front(), 8192u);
-  what.giant_range = 1e-9;
-  EXPECT_EQ(range_sizes(what).back(), 1u);
+  spec.giant_range = 100;
+  EXPECT_EQ(range_sizes(spec).front(), 8192u);
+  spec.giant_range = 1e-9;
+  EXPECT_EQ(range_sizes(spec).back(), 1u);
 }
 
 TEST(probe_set, one_point_asks_for_the_heavy_key) {
   for (const double hit_rate : {100.0, 1.0}) {
-    workload what = test::sized(100000, 50);
-    what.heavy_key = 50;
-    what.hit_rate = hit_rate;
-    const std::vector<std::uint64_t> sizes = range_sizes(what);
+    workload spec = test::sized(100000, 50);
+    spec.heavy_key = 50;
+    spec.hit_rate = hit_rate;
+    const std::vector<std::uint64_t> sizes = range_sizes(spec);
     EXPECT_EQ(sizes[0], 50001u);  // and once as all keys
     EXPECT_LE(sizes[1], 1u);
   }
@@ -214,10 +214,10 @@ TEST(probe_set, one_point_asks_for_the_heavy_key) {
 
 TEST(probe_set, refuses_what_cannot_be_made) {
   const auto refused = [](auto change, const std::string& reason) {
-    workload what = test::sized(1000, 10);
-    change(what);
+    workload spec = test::sized(1000, 10);
+    change(spec);
     try {
-      check(what);
+      check(spec);
       ADD_FAILURE() << "not refused: " << reason;
     } catch (const invalid_argument& refusal) {
       EXPECT_NE(std::string(refusal.what()).find(reason), std::string::npos) << refusal.what();

@@ -33,14 +33,14 @@ TEST_F(rmq_device, generates_what_the_host_generates) {
   const session gpu(backend::cuda);
   const auto host = make_machine(cpu);
   const auto other = make_machine(gpu);
-  for (const rmq_workload& what : test::sample_rmq_workloads()) {
-    SCOPED_TRACE(describe(what));
-    const rmq_generated ours(what, *host);
-    const rmq_generated theirs(what, *other);
-    const std::uint64_t array_bytes = what.keys * what.value.width;
+  for (const rmq_workload& spec : test::sample_rmq_workloads()) {
+    SCOPED_TRACE(describe(spec));
+    const rmq_generated ours(spec, *host);
+    const rmq_generated theirs(spec, *other);
+    const std::uint64_t array_bytes = spec.keys * spec.value.width;
     EXPECT_EQ(bytes(cpu, ours.array().data, array_bytes),
               bytes(gpu, theirs.array().data, array_bytes));
-    const std::uint64_t range_bytes = what.probes * ours.ranges().lower.step();
+    const std::uint64_t range_bytes = spec.probes * ours.ranges().lower.step();
     EXPECT_EQ(bytes(cpu, ours.ranges().lower.data, range_bytes),
               bytes(gpu, theirs.ranges().lower.data, range_bytes));
     const std::uint64_t blocks = ours.reference().blocks();
@@ -52,29 +52,29 @@ TEST_F(rmq_device, generates_what_the_host_generates) {
 TEST_F(rmq_device, measures_a_structure) {
   const session gpu(backend::cuda);
   const auto machine = make_machine(gpu);
-  for (const rmq_workload& what : test::sample_rmq_workloads()) {
-    SCOPED_TRACE(describe(what));
-    const rmq_generated data(what, *machine);
-    for (const rmq_result asked : {rmq_result::min, rmq_result::argmin})
-      EXPECT_EQ(measure(*machine, data, asked, "rmq_scan", {}, 1).wrong, 0u);
+  for (const rmq_workload& spec : test::sample_rmq_workloads()) {
+    SCOPED_TRACE(describe(spec));
+    const rmq_generated data(spec, *machine);
+    for (const rmq_result kind : {rmq_result::min, rmq_result::argmin})
+      EXPECT_EQ(measure(*machine, data, kind, "rmq_scan", {}, 1).wrong, 0u);
   }
 }
 
 TEST_F(rmq_device, counts_wrong_answers) {
   const session gpu(backend::cuda);
   const auto machine = make_machine(gpu);
-  rmq_workload what;
-  what.keys = 1000;
-  what.probes = 100;
-  const rmq_generated data(what, *machine);
-  buffer<std::uint64_t> answers(gpu, what.probes);
+  rmq_workload spec;
+  spec.keys = 1000;
+  spec.probes = 100;
+  const rmq_generated data(spec, *machine);
+  buffer<std::uint64_t> answers(gpu, spec.probes);
   machine->poison(answers.data(), answers.bytes());
-  EXPECT_EQ(machine->count_wrong(data.reference(), {.asked = rmq_result::argmin,
+  EXPECT_EQ(machine->count_wrong(data.reference(), {.kind = rmq_result::argmin,
                                                     .position_bits = 32,
-                                                    .size = what.probes,
+                                                    .size = spec.probes,
                                                     .ends = data.ranges().lower.data,
                                                     .answers = answers.data()}),
-            what.probes);
+            spec.probes);
 }
 
 }  // namespace

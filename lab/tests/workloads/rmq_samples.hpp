@@ -30,16 +30,16 @@ inline std::vector<bench::rmq_workload> sample_rmq_workloads() {
       for (const bench::range_kind ranges : range_kinds) {
         // Less than a block, whole blocks, and partial ones.
         constexpr std::uint64_t sizes[] = {1, 2, 63, 64, 65, 128, 1000, 4096, 5003};
-        bench::rmq_workload what;
-        what.keys = sizes[size++ % 9];
-        what.probes = 101;
-        what.shape = shape;
-        what.period = 17;
-        what.value = value;
-        what.ranges = ranges;
-        what.position_bits = size % 3 == 0 ? 64 : 32;
-        what.seed = size;
-        all.push_back(what);
+        bench::rmq_workload spec;
+        spec.keys = sizes[size++ % 9];
+        spec.probes = 101;
+        spec.shape = shape;
+        spec.period = 17;
+        spec.value = value;
+        spec.ranges = ranges;
+        spec.position_bits = size % 3 == 0 ? 64 : 32;
+        spec.seed = size;
+        all.push_back(spec);
       }
     }
   }

@@ -21,17 +21,17 @@ TEST(rmq_sweep, nothing_given_is_the_default_workload) {
 }
 
 TEST(rmq_sweep, all_axes) {
-  axes given;
-  given.keys = {"2^10", "1000"};
-  given.probes = {"7"};
-  given.array = {"sawtooth", "lcp"};
-  given.period = {"10"};
-  given.values = {"float", "double", "int32", "uint32", "int64", "uint64"};
-  given.ranges = {"large", "medium", "small", "mixed"};
-  given.position_bits = {"64"};
-  given.changes = {"5"};
-  given.seed = {"9"};
-  const auto all = minima_family::sweep(given);
+  axes swept;
+  swept.keys = {"2^10", "1000"};
+  swept.probes = {"7"};
+  swept.array = {"sawtooth", "lcp"};
+  swept.period = {"10"};
+  swept.values = {"float", "double", "int32", "uint32", "int64", "uint64"};
+  swept.ranges = {"large", "medium", "small", "mixed"};
+  swept.position_bits = {"64"};
+  swept.changes = {"5"};
+  swept.seed = {"9"};
+  const auto all = minima_family::sweep(swept);
   ASSERT_EQ(all.size(), 2u * 2 * 6 * 4);
   EXPECT_EQ(describe(all[0]),
             "7 large ranges on 2^10 sawtooth float, period 10, 64-bit positions, 5 changes");
@@ -40,9 +40,9 @@ TEST(rmq_sweep, all_axes) {
 }
 
 TEST(rmq_sweep, positions_are_as_wide_as_the_paper_has_them) {
-  axes given;
-  given.keys = {"2^30", "2147483647", "2^31"};
-  const auto all = minima_family::sweep(given);
+  axes swept;
+  swept.keys = {"2^30", "2147483647", "2^31"};
+  const auto all = minima_family::sweep(swept);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].position_bits, 32);
   EXPECT_EQ(all[1].position_bits, 32);
@@ -52,10 +52,10 @@ TEST(rmq_sweep, positions_are_as_wide_as_the_paper_has_them) {
 TEST(rmq_sweep, names_the_bad_value) {
   const auto refused = [](std::vector<std::string> axes::*axis, const char* value,
                           const std::string& reason) {
-    axes given;
-    given.*axis = {value};
+    axes swept;
+    swept.*axis = {value};
     try {
-      minima_family::sweep(given);
+      minima_family::sweep(swept);
       ADD_FAILURE() << "not refused: " << value;
     } catch (const invalid_argument& refusal) {
       EXPECT_NE(std::string(refusal.what()).find(reason), std::string::npos) << refusal.what();
@@ -81,9 +81,9 @@ TEST(rmq_sweep, names_the_bad_value) {
 TEST(rmq_sweep, keys_have_other_axes) {
   for (const auto axis : {&axes::array, &axes::array_file, &axes::period, &axes::values,
                           &axes::ranges, &axes::position_bits, &axes::changes}) {
-    axes given;
-    given.*axis = {"1"};
-    EXPECT_THROW(lookup_family::sweep(given), invalid_argument);
+    axes swept;
+    swept.*axis = {"1"};
+    EXPECT_THROW(lookup_family::sweep(swept), invalid_argument);
   }
 }
 

@@ -22,17 +22,17 @@ template <class Value>
 class rmq_values : public testing::Test {
  protected:
   static rmq_workload workload_of(array_shape shape, std::uint64_t n) {
-    rmq_workload what;
-    what.shape = shape;
-    what.keys = n;
-    what.period = 100;
-    what.value = format_of<Value>;
-    return what;
+    rmq_workload spec;
+    spec.shape = shape;
+    spec.keys = n;
+    spec.period = 100;
+    spec.value = format_of<Value>;
+    return spec;
   }
 
-  static std::vector<Value> values(const rmq_workload& what) {
-    const value_set set = make_value_set(what);
-    std::vector<Value> all(what.keys);
+  static std::vector<Value> values(const rmq_workload& spec) {
+    const value_set set = make_value_set(spec);
+    std::vector<Value> all(spec.keys);
     for (std::uint64_t i = 0; i < all.size(); ++i)
       all[i] = set.template value<Value>(i);
     return all;
@@ -47,8 +47,8 @@ using value_types =
 TYPED_TEST_SUITE(rmq_values, value_types, );
 
 TYPED_TEST(rmq_values, random_ones_are_even_and_seeded) {
-  rmq_workload what = this->workload_of(array_shape::random, 100'000);
-  const std::vector<TypeParam> all = this->values(what);
+  rmq_workload spec = this->workload_of(array_shape::random, 100'000);
+  const std::vector<TypeParam> all = this->values(spec);
   std::vector<TypeParam> sorted = all;
   std::ranges::sort(sorted);
   if constexpr (std::is_floating_point_v<TypeParam>) {
@@ -66,9 +66,9 @@ TYPED_TEST(rmq_values, random_ones_are_even_and_seeded) {
                     all_values,
                 0.5, 0.01);
   }
-  EXPECT_EQ(this->values(what), all);
-  ++what.seed;
-  EXPECT_NE(this->values(what), all);
+  EXPECT_EQ(this->values(spec), all);
+  ++spec.seed;
+  EXPECT_NE(this->values(spec), all);
 }
 
 TYPED_TEST(rmq_values, shapes) {
@@ -104,11 +104,11 @@ TYPED_TEST(rmq_values, shapes) {
 }
 
 TYPED_TEST(rmq_values, files_are_not_checked_for_room) {
-  rmq_workload what = this->workload_of(array_shape::file, 10);
-  what.file = array_file{.name = "f", .value = what.value, .size = 10, .cells = nullptr};
-  check(what);
-  what.keys = 11;
-  EXPECT_THROW(check(what), invalid_argument);
+  rmq_workload spec = this->workload_of(array_shape::file, 10);
+  spec.file = array_file{.name = "f", .value = spec.value, .size = 10, .cells = nullptr};
+  check(spec);
+  spec.keys = 11;
+  EXPECT_THROW(check(spec), invalid_argument);
 }
 
 // The longest common prefixes of neighbouring sorted suffixes, for a cyclic text in which every
@@ -133,11 +133,11 @@ TEST(rmq_shapes, lcp_is_that_of_a_text) {
   for (std::size_t i = 0; i + letters <= text.size(); ++i)
     suffixes.push_back(text.substr(i));
   std::ranges::sort(suffixes);
-  rmq_workload what;
-  what.shape = array_shape::lcp;
-  what.keys = 64;
-  what.value = format_of<std::int32_t>;
-  const value_set set = make_value_set(what);
+  rmq_workload spec;
+  spec.shape = array_shape::lcp;
+  spec.keys = 64;
+  spec.value = format_of<std::int32_t>;
+  const value_set set = make_value_set(spec);
   EXPECT_EQ(set.value<std::int32_t>(0), 0);
   for (std::size_t i = 1; i < 64; ++i) {
     const auto differs = std::ranges::mismatch(suffixes[i - 1], suffixes[i]);
@@ -146,11 +146,11 @@ TEST(rmq_shapes, lcp_is_that_of_a_text) {
 }
 
 TEST(rmq_shapes, many_floats_differ) {
-  rmq_workload what;
-  what.shape = array_shape::ascending;
+  rmq_workload spec;
+  spec.shape = array_shape::ascending;
   const auto ends = [&](std::uint64_t n) {
-    what.keys = n;
-    const value_set set = make_value_set(what);
+    spec.keys = n;
+    const value_set set = make_value_set(spec);
     return std::pair(set.value<float>(0), set.value<float>(n - 1));
   };
   constexpr float largest = std::numeric_limits<float>::max();
@@ -158,8 +158,8 @@ TEST(rmq_shapes, many_floats_differ) {
   EXPECT_EQ(ends(1 << 30), std::pair(1.0F, largest));
   EXPECT_EQ(ends(0x7f80'0000), std::pair(0.0F, largest));
   EXPECT_THROW(ends(0x7f80'0001), invalid_argument);
-  what.position_bits = 64;
-  what.value = format_of<std::uint32_t>;
+  spec.position_bits = 64;
+  spec.value = format_of<std::uint32_t>;
   ends(std::uint64_t{1} << 32);
   EXPECT_THROW(ends((std::uint64_t{1} << 32) + 1), invalid_argument);
 }

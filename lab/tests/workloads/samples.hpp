@@ -11,10 +11,10 @@ namespace raydex::test {
 
 // A workload of `keys` rows and `probes` probes, otherwise the default one.
 inline bench::workload sized(std::uint64_t keys, std::uint64_t probes) {
-  bench::workload what;
-  what.keys = keys;
-  what.probes = probes;
-  return what;
+  bench::workload spec;
+  spec.keys = keys;
+  spec.probes = probes;
+  return spec;
 }
 
 inline std::vector<bench::workload> sample_workloads() {
@@ -25,13 +25,13 @@ inline std::vector<bench::workload> sample_workloads() {
   const auto add = [&all](auto change, std::uint64_t keys = 1003, std::uint64_t probes = 517) {
     for (const int bits : {32, 64}) {
       for (const order inserts : {order::unsorted, order::sorted}) {
-        for (const order asked : {order::unsorted, order::sorted}) {
-          workload what = sized(keys, probes);
-          what.key_bits = bits;
-          what.insert_order = inserts;
-          what.probe_order = asked;
-          change(what);
-          all.push_back(what);
+        for (const order probe_order : {order::unsorted, order::sorted}) {
+          workload spec = sized(keys, probes);
+          spec.key_bits = bits;
+          spec.insert_order = inserts;
+          spec.probe_order = probe_order;
+          change(spec);
+          all.push_back(spec);
         }
       }
     }

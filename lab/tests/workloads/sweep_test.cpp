@@ -19,12 +19,12 @@ TEST(sweep, nothing_given_is_the_default_workload) {
 }
 
 TEST(sweep, multiplies_lists) {
-  axes given;
-  given.keys = {"2^10", "1000"};
-  given.probes = {"7"};
-  given.key_bits = {"32", "64"};
-  given.zipf = {"0", "0.25", "1"};
-  const auto all = lookup_family::sweep(given);
+  axes swept;
+  swept.keys = {"2^10", "1000"};
+  swept.probes = {"7"};
+  swept.key_bits = {"32", "64"};
+  swept.zipf = {"0", "0.25", "1"};
+  const auto all = lookup_family::sweep(swept);
   ASSERT_EQ(all.size(), 12u);
   EXPECT_EQ(all[0].keys, 1024u);
   EXPECT_EQ(all[1].keys, 1000u);
@@ -33,29 +33,29 @@ TEST(sweep, multiplies_lists) {
 }
 
 TEST(sweep, ranges_are_on_dense_keys_unless_told_otherwise) {
-  axes given;
-  given.range_hits = {"0", "16"};
-  const auto all = lookup_family::sweep(given);
+  axes swept;
+  swept.range_hits = {"0", "16"};
+  const auto all = lookup_family::sweep(swept);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].uniformity, 100);
   EXPECT_EQ(all[1].uniformity, 0);
-  given.uniformity = {"100"};
-  EXPECT_THROW(lookup_family::sweep(given), invalid_argument);
+  swept.uniformity = {"100"};
+  EXPECT_THROW(lookup_family::sweep(swept), invalid_argument);
 }
 
 TEST(sweep, all_axes) {
-  axes given;
-  given.batches = {"4"};
-  given.uniformity = {"12.5"};
-  given.stride = {"2^3"};
-  given.value_bits = {"31"};
-  given.multiplicity = {"2"};
-  given.insert_order = {"sorted"};
-  given.probe_order = {"sorted"};
-  given.hit_rate = {"90"};
-  given.miss = {"outside"};
-  given.seed = {"99"};
-  const auto all = lookup_family::sweep(given);
+  axes swept;
+  swept.batches = {"4"};
+  swept.uniformity = {"12.5"};
+  swept.stride = {"2^3"};
+  swept.value_bits = {"31"};
+  swept.multiplicity = {"2"};
+  swept.insert_order = {"sorted"};
+  swept.probe_order = {"sorted"};
+  swept.hit_rate = {"90"};
+  swept.miss = {"outside"};
+  swept.seed = {"99"};
+  const auto all = lookup_family::sweep(swept);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(describe(all[0]),
             "2^27 points on 2^26 32-bit keys, uniformity 12.5 %, stride 8, value bits 31, each 2 "
@@ -64,13 +64,13 @@ TEST(sweep, all_axes) {
 }
 
 TEST(sweep, lengths_of_ranges) {
-  axes given;
-  given.range_hits = {"16"};
-  given.range_lengths = {"even", "zipf"};
-  given.giant_range = {"0", "12.5"};
-  given.heavy_key = {"50"};
-  given.threads = {"8"};
-  const auto all = lookup_family::sweep(given);
+  axes swept;
+  swept.range_hits = {"16"};
+  swept.range_lengths = {"even", "zipf"};
+  swept.giant_range = {"0", "12.5"};
+  swept.heavy_key = {"50"};
+  swept.threads = {"8"};
+  const auto all = lookup_family::sweep(swept);
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(
       describe(all[0]),
@@ -84,9 +84,9 @@ TEST(sweep, lengths_of_ranges) {
 }
 
 TEST(sweep, distributions) {
-  axes given;
-  given.distribution = {"uniform", "clumped", "skewed", "lognormal", "steps"};
-  const auto all = lookup_family::sweep(given);
+  axes swept;
+  swept.distribution = {"uniform", "clumped", "skewed", "lognormal", "steps"};
+  const auto all = lookup_family::sweep(swept);
   ASSERT_EQ(all.size(), 5u);
   EXPECT_EQ(describe(all[0]), describe(workload{}));
   EXPECT_EQ(describe(all[4]), "2^27 points on 2^26 32-bit keys, steps");
@@ -94,11 +94,11 @@ TEST(sweep, distributions) {
 }
 
 TEST(sweep, waves) {
-  axes given;
-  given.keys = {"1000"};
-  given.waves = {"0", "7"};
-  given.growth = {"2.2", "1.5"};
-  const auto all = lookup_family::sweep(given);
+  axes swept;
+  swept.keys = {"1000"};
+  swept.waves = {"0", "7"};
+  swept.growth = {"2.2", "1.5"};
+  const auto all = lookup_family::sweep(swept);
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(describe(all[3]),
             "2^27 points on 1000 32-bit keys, 7 waves to 1.5 times as many and back");
@@ -109,9 +109,9 @@ TEST(sweep, waves) {
   EXPECT_EQ(sizes, (std::vector<std::uint64_t>{1000, 1071, 1142, 1214, 1285, 1357, 1428, 1500, 1428,
                                                1357, 1285, 1214, 1142, 1071, 1000}));
 
-  given.waves = {"2"};
+  swept.waves = {"2"};
   const auto refused = [&](std::vector<std::string> axes::*axis, const char* value) {
-    axes bad = given;
+    axes bad = swept;
     bad.*axis = {value};
     EXPECT_THROW(lookup_family::sweep(bad), invalid_argument) << value;
   };
@@ -132,10 +132,10 @@ TEST(sweep, given_axes_replace_others) {
   axes all;
   all.keys = {"10", "20"};
   all.zipf = {"1"};
-  axes given;
-  given.keys = {"30"};
-  given.probes = {"7"};
-  replace(all, given);
+  axes swept;
+  swept.keys = {"30"};
+  swept.probes = {"7"};
+  replace(all, swept);
   EXPECT_EQ(all.keys, std::vector<std::string>{"30"});
   EXPECT_EQ(all.probes, std::vector<std::string>{"7"});
   EXPECT_EQ(all.zipf, std::vector<std::string>{"1"});
@@ -144,10 +144,10 @@ TEST(sweep, given_axes_replace_others) {
 TEST(sweep, names_the_bad_value) {
   const auto refused = [](std::vector<std::string> axes::*axis, const char* value,
                           const std::string& reason) {
-    axes given;
-    given.*axis = {value};
+    axes swept;
+    swept.*axis = {value};
     try {
-      lookup_family::sweep(given);
+      lookup_family::sweep(swept);
       ADD_FAILURE() << "not refused: " << value;
     } catch (const invalid_argument& refusal) {
       EXPECT_NE(std::string(refusal.what()).find(reason), std::string::npos) << refusal.what();

@@ -18,13 +18,13 @@ constexpr auto names_of(result) {
 }
 
 /// Whether the answer to a probe is a list of rows.
-RAYDEX_HD constexpr bool has_lists(result asked) {
-  return asked == result::rows || asked == result::pairs;
+RAYDEX_HD constexpr bool has_lists(result kind) {
+  return kind == result::rows || kind == result::pairs;
 }
 
 /// A batch with its answers, in the backend's memory.
 struct answered_batch {
-  result asked = result::first;
+  result kind = result::first;
   int key_bits = 32;
   int row_id_bits = 32;
   std::uint64_t size = 0;                  ///< number of probes
@@ -70,7 +70,7 @@ RAYDEX_HD inline answer written_for(const answered_batch& batch, std::uint64_t i
                                     std::uint64_t share = 0, std::uint64_t shares = 1) {
   answer found;
   for (std::uint64_t at = batch.offsets[i] + share; at < batch.offsets[i + 1]; at += shares) {
-    if (batch.asked == result::pairs && number_at(batch.probe_rows, batch.row_id_bits, at) != i) {
+    if (batch.kind == result::pairs && number_at(batch.probe_rows, batch.row_id_bits, at) != i) {
       continue;
     }
     found.add(number_at(batch.values, batch.row_id_bits, at));
@@ -81,8 +81,8 @@ RAYDEX_HD inline answer written_for(const answered_batch& batch, std::uint64_t i
 /// Whether probe i has the value that is wanted. Not for lists.
 RAYDEX_HD inline bool has_value(const answered_batch& batch, std::uint64_t i,
                                 const answer& wanted) {
-  if (batch.asked == result::count) return number_at(batch.values, 64, i) == wanted.count;
-  if (batch.asked == result::sum) return number_at(batch.values, 64, i) == wanted.sum;
+  if (batch.kind == result::count) return number_at(batch.values, 64, i) == wanted.count;
+  if (batch.kind == result::sum) return number_at(batch.values, 64, i) == wanted.sum;
   const std::uint64_t not_found = none >> (64 - batch.row_id_bits);
   const std::uint64_t found = number_at(batch.values, batch.row_id_bits, i);
   return found == (wanted.count == 0 ? not_found : wanted.first);
@@ -90,17 +90,17 @@ RAYDEX_HD inline bool has_value(const answered_batch& batch, std::uint64_t i,
 
 /// Whether probe i was answered as expected.
 RAYDEX_HD inline bool is_right(const key_set& keys, const answered_batch& batch, std::uint64_t i) {
-  if (batch.asked == result::count) {
+  if (batch.kind == result::count) {
     answer wanted;
     wanted.count = count_for(keys, batch, i);
     return has_value(batch, i, wanted);
   }
-  if (batch.asked == result::rank) {
+  if (batch.kind == result::rank) {
     const std::uint64_t point = number_at(batch.lower, batch.key_bits, i);
     return number_at(batch.values, 64, i) == keys.rank(point);
   }
   const answer wanted = answer_for(keys, batch, i);
-  if (!has_lists(batch.asked)) return has_value(batch, i, wanted);
+  if (!has_lists(batch.kind)) return has_value(batch, i, wanted);
   return has_rows(batch, i, wanted.count) && written_for(batch, i) == wanted;
 }
 

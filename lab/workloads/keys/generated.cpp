@@ -21,29 +21,29 @@ column part(const key_span& keys, std::uint64_t begin, std::uint64_t count) {
 }
 
 // Refuses what cannot be made before any work.
-const workload& checked(const workload& what) {
-  check(what);
-  return what;
+const workload& checked(const workload& spec) {
+  check(spec);
+  return spec;
 }
 
 }  // namespace
 
-generated_keys::generated_keys(const workload& what, machine& here) : set_(make_key_set(what)) {
-  const std::vector<key_part> parts = make_key_parts(what);
-  const context memory = here.on();
-  parts_ = here.on().upload(std::span(parts));
+generated_keys::generated_keys(const workload& spec, machine& target) : set_(make_key_set(spec)) {
+  const std::vector<key_part> parts = make_key_parts(spec);
+  const context memory = target.on();
+  parts_ = target.on().upload(std::span(parts));
   set_.parts = parts_.data();
   set_.part_count = parts.size();
-  const std::uint64_t most = keys_after(what, what.waves);
-  column_ = allocate(memory_, memory, most, what.key_bits);
-  if (what.insert_order == order::sorted && what.keys != 0) {
-    positions_ = buffer<std::uint64_t>(memory, what.keys);
-    here.fill_positions(set_, what.key_bits, positions_.data());
+  const std::uint64_t most = keys_after(spec, spec.waves);
+  column_ = allocate(memory_, memory, most, spec.key_bits);
+  if (spec.insert_order == order::sorted && spec.keys != 0) {
+    positions_ = buffer<std::uint64_t>(memory, spec.keys);
+    target.fill_positions(set_, spec.key_bits, positions_.data());
     set_.position = positions_.data();
   }
-  here.fill_keys(what.waves == 0 ? set_ : set_.resized(most), column_);
-  column_.size = what.keys;
-  here.on().synchronize();
+  target.fill_keys(spec.waves == 0 ? set_ : set_.resized(most), column_);
+  column_.size = spec.keys;
+  target.on().synchronize();
 }
 
 void generated_keys::hold(std::uint64_t keys) {
@@ -51,33 +51,33 @@ void generated_keys::hold(std::uint64_t keys) {
   column_.size = keys;
 }
 
-generated::generated(const workload& what, machine& here)
-    : workload_(checked(what)), keys_(what, here) {
-  const context memory = here.on();
-  lower_ = allocate(lower_memory_, memory, what.probes, what.key_bits);
+generated::generated(const workload& spec, machine& target)
+    : workload_(checked(spec)), keys_(spec, target) {
+  const context memory = target.on();
+  lower_ = allocate(lower_memory_, memory, spec.probes, spec.key_bits);
   upper_ = lower_;
-  if (what.range_hits != 0) {
-    upper_ = allocate(upper_memory_, memory, what.probes, what.key_bits);
+  if (spec.range_hits != 0) {
+    upper_ = allocate(upper_memory_, memory, spec.probes, spec.key_bits);
   }
-  draw_probes(here);
+  draw_probes(target);
 }
 
-void generated::draw_probes(machine& here) {
+void generated::draw_probes(machine& target) {
   workload held = workload_;
   held.keys = set().n;
   const zipf_table table = make_zipf_table(held);
-  cumulative_ = here.on().upload(std::span(table.cumulative));
-  first_rank_ = here.on().upload(std::span(table.first));
+  cumulative_ = target.on().upload(std::span(table.cumulative));
+  first_rank_ = target.on().upload(std::span(table.first));
   draw_ = make_probe_set(held, set(), {cumulative_.data(), first_rank_.data(), cumulative_.size()});
-  draw_lower(here, lower_);
-  if (held.probe_order == order::sorted) here.sort(lower_);
-  if (held.range_hits != 0) here.fill_upper(draw_, lower_, upper_.data);
-  matches_ = here.count_matches(set(), lower_, upper_);
+  draw_lower(target, lower_);
+  if (held.probe_order == order::sorted) target.sort(lower_);
+  if (held.range_hits != 0) target.fill_upper(draw_, lower_, upper_.data);
+  matches_ = target.count_matches(set(), lower_, upper_);
 }
 
-void generated::advance(machine& here, std::uint64_t wave) {
+void generated::advance(machine& target, std::uint64_t wave) {
   keys_.hold(keys_after(workload_, wave));
-  draw_probes(here);
+  draw_probes(target);
 }
 
 column generated::rows(std::uint64_t begin, std::uint64_t count) const {

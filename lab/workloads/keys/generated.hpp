@@ -18,7 +18,7 @@ namespace raydex::bench {
 class generated_keys {
  public:
   /// Generates; waits.
-  generated_keys(const workload& what, machine& here);
+  generated_keys(const workload& spec, machine& target);
 
   const key_set& set() const noexcept { return set_; }
   /// The column to build over.
@@ -38,12 +38,12 @@ class generated_keys {
 class generated {
  public:
   /// Generates; waits.
-  generated(const workload& what, machine& here);
+  generated(const workload& spec, machine& target);
 
   const workload& description() const noexcept { return workload_; }
   const key_set& set() const noexcept { return keys_.set(); }
   /// Goes on to the keys that are held after a wave, and to probes among these; waits.
-  void advance(machine& here, std::uint64_t wave);
+  void advance(machine& target, std::uint64_t wave);
   /// The column to build over.
   const key_span& keys() const noexcept { return keys_.column(); }
   /// The keys of rows [begin, begin + count), whether held or not.
@@ -55,12 +55,12 @@ class generated {
   /// How many rows all probes match.
   std::uint64_t matches() const noexcept { return matches_; }
   /// Writes the points, or lower keys, in the order in which they are drawn.
-  void draw_lower(machine& here, const key_span& out) const { here.fill_lower(draw_, out); }
+  void draw_lower(machine& target, const key_span& out) const { target.fill_lower(draw_, out); }
   /// Probes [begin, begin + count).
   probes batch(std::uint64_t begin, std::uint64_t count) const;
 
  private:
-  void draw_probes(machine& here);
+  void draw_probes(machine& target);
 
   workload workload_;
   generated_keys keys_;

@@ -59,7 +59,7 @@ std::vector<key_part> fill_parts(const std::vector<key_stretch>& stretches, cons
   std::vector<key_part> parts;
   double weight = 0;
   std::uint64_t wanted = 0;  // by the stretches so far
-  std::uint64_t given = 0;   // to them
+  std::uint64_t taken = 0;   // to them
   const auto room = [](const key_part& part) { return part.last / 2 + part.last % 2; };
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     const bool is_last = i + 1 == stretches.size();
@@ -71,16 +71,16 @@ std::vector<key_part> fill_parts(const std::vector<key_stretch>& stretches, cons
     key_part part;
     part.first_value = stretches[i].first;
     part.last = (is_last ? set.last_value : stretches[i + 1].first - 1) - part.first_value;
-    part.keys = std::min(wanted - given, room(part));
+    part.keys = std::min(wanted - taken, room(part));
     part.draw = bijection(part.last, random(seed, stream::values, i));
-    given += part.keys;
+    taken += part.keys;
     parts.push_back(part);
   }
   // What found no room above goes below.
-  for (auto part = parts.rbegin(); part != parts.rend() && given != set.distinct; ++part) {
-    const std::uint64_t more = std::min(set.distinct - given, room(*part) - part->keys);
+  for (auto part = parts.rbegin(); part != parts.rend() && taken != set.distinct; ++part) {
+    const std::uint64_t more = std::min(set.distinct - taken, room(*part) - part->keys);
     part->keys += more;
-    given += more;
+    taken += more;
   }
   std::uint64_t index = 0;
   for (key_part& part : parts) {

@@ -83,27 +83,27 @@ struct workload {
 inline constexpr std::uint64_t most_cells = std::uint64_t{1} << 48;
 
 /// Throws `invalid_argument` where no such workload can be made; says why and what would be legal.
-void check(const workload& what);
+void check(const workload& spec);
 
 /// How many keys are held after so many waves of `2 * waves`: insertions come first, equally many
 /// keys each; deletions take them back.
-std::uint64_t keys_after(const workload& what, std::uint64_t wave);
+std::uint64_t keys_after(const workload& spec, std::uint64_t wave);
 
 /// The keys; `position` and `parts` are left null. Checks the part of the workload that it needs.
-key_set make_key_set(const workload& what);
+key_set make_key_set(const workload& spec);
 
 /// The parts that the keys of `make_key_set(what)` are drawn from; none where they are drawn from
 /// the whole range alike. Shapes are kept as far as the range allows: no part gives keys to more
 /// than half of its values.
-std::vector<key_part> make_key_parts(const workload& what);
+std::vector<key_part> make_key_parts(const workload& spec);
 
 /// The skew table that the probes need; empty without skew.
-zipf_table make_zipf_table(const workload& what);
+zipf_table make_zipf_table(const workload& spec);
 
 /// The probes over `keys`, with `zipf` a view of that table. Checks as `check` does.
-probe_set make_probe_set(const workload& what, const key_set& keys, const zipf_view& zipf);
+probe_set make_probe_set(const workload& spec, const key_set& keys, const zipf_view& zipf);
 
 /// A line for people: what differs from the defaults, after the sizes.
-std::string describe(const workload& what);
+std::string describe(const workload& spec);
 
 }  // namespace raydex::bench

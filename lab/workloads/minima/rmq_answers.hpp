@@ -114,7 +114,7 @@ struct write_joined {
 
 /// Ranges with their answers, in the backend's memory.
 struct answered_ranges {
-  rmq_result asked = rmq_result::min;
+  rmq_result kind = rmq_result::min;
   int position_bits = 32;         ///< of the ends
   std::uint64_t size = 0;         ///< number of ranges
   const void* ends = nullptr;     ///< two a range
@@ -127,7 +127,7 @@ RAYDEX_HD inline bool is_right(const rmq_reference& reference, const answered_ra
   const std::uint64_t wanted =
       reference.position(number_at(batch.ends, batch.position_bits, 2 * i),
                          number_at(batch.ends, batch.position_bits, 2 * i + 1));
-  if (batch.asked == rmq_result::argmin) return number_at(batch.answers, 64, i) == wanted;
+  if (batch.kind == rmq_result::argmin) return number_at(batch.answers, 64, i) == wanted;
   return code_at(batch.answers, reference.type, i) ==
          code_at(reference.values, reference.type, wanted);
 }

@@ -9,39 +9,39 @@ namespace raydex::bench {
 namespace {
 
 // Refuses what cannot be made before any work.
-const rmq_workload& checked(const rmq_workload& what) {
-  check(what);
-  return what;
+const rmq_workload& checked(const rmq_workload& spec) {
+  check(spec);
+  return spec;
 }
 
 }  // namespace
 
-rmq_generated::rmq_generated(const rmq_workload& what, machine& here) : workload_(checked(what)) {
-  const session& on = here.on();
-  values_ = buffer<std::byte>(on, what.keys * what.value.width);
-  if (what.file) {
-    on.copy_in(values_.data(), what.file->cells.get(), values_.bytes());
+rmq_generated::rmq_generated(const rmq_workload& spec, machine& target) : workload_(checked(spec)) {
+  const session& on = target.on();
+  values_ = buffer<std::byte>(on, spec.keys * spec.value.width);
+  if (spec.file) {
+    on.copy_in(values_.data(), spec.file->cells.get(), values_.bytes());
   } else {
-    here.fill_values(make_value_set(what), what.value.type, values_.data());
+    target.fill_values(make_value_set(spec), spec.value.type, values_.data());
   }
 
-  reference_ = {.values = values_.data(), .type = what.value.type, .n = what.keys};
+  reference_ = {.values = values_.data(), .type = spec.value.type, .n = spec.keys};
   minima_ = buffer<std::uint64_t>(on, reference_.blocks());
   rows_ = buffer<std::uint32_t>(on, reference_.rows() * reference_.blocks());
   reference_.minima = minima_.data();
   reference_.row_above = rows_.data();
-  here.fill_reference(reference_, minima_.data(), rows_.data());
+  target.fill_reference(reference_, minima_.data(), rows_.data());
 
-  const int bits = what.position_bits;
-  ends_ = buffer<std::byte>(on, 2 * what.probes * static_cast<std::uint64_t>(bits / 8));
-  if (what.probes != 0) {
+  const int bits = spec.position_bits;
+  ends_ = buffer<std::byte>(on, 2 * spec.probes * static_cast<std::uint64_t>(bits / 8));
+  if (spec.probes != 0) {
     const auto quantiles = [&](range_kind kind) {
-      return on.upload(length_quantiles(kind, what.keys));
+      return on.upload(length_quantiles(kind, spec.keys));
     };
     const buffer<std::uint64_t> medium = quantiles(range_kind::medium);
     const buffer<std::uint64_t> small = quantiles(range_kind::small);
-    const range_set set{what.ranges, what.keys, what.seed, medium.data(), small.data()};
-    here.fill_ranges(set, {ends_.data(), 2 * what.probes, bits});
+    const range_set set{spec.ranges, spec.keys, spec.seed, medium.data(), small.data()};
+    target.fill_ranges(set, {ends_.data(), 2 * spec.probes, bits});
   }
   on.synchronize();
 }

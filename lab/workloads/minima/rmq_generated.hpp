@@ -18,7 +18,7 @@ namespace raydex::bench {
 class rmq_generated {
  public:
   /// Generates; waits.
-  rmq_generated(const rmq_workload& what, machine& here);
+  rmq_generated(const rmq_workload& spec, machine& target);
 
   const rmq_workload& description() const noexcept { return workload_; }
   /// The array.

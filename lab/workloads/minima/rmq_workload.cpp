@@ -39,13 +39,13 @@ code_range codes_of(key_type type) {
 }
 
 // How many values the array has at most that differ; 0 where they are drawn from all.
-std::uint64_t different_values(const rmq_workload& what) {
-  switch (what.shape) {
+std::uint64_t different_values(const rmq_workload& spec) {
+  switch (spec.shape) {
     case array_shape::random:
     case array_shape::file:
       return 0;
     case array_shape::sawtooth:
-      return std::min(what.period, what.keys);
+      return std::min(spec.period, spec.keys);
     case array_shape::constant:
       return 1;
     case array_shape::few:
@@ -53,7 +53,7 @@ std::uint64_t different_values(const rmq_workload& what) {
     case array_shape::lcp:
       return 20;  // half of 38 bits, and none
     default:
-      return what.keys;
+      return spec.keys;
   }
 }
 
@@ -84,65 +84,65 @@ std::vector<std::uint64_t> length_quantiles(range_kind kind, std::uint64_t n) {
   return lengths;
 }
 
-void check(const rmq_workload& what) {
-  require(what.value.type != key_type::bytes, "values {}: must be numbers",
-          raydex::to_string(what.value));
-  require(what.probes == 0 || what.keys != 0, "{} ranges of an array without values: must be 0",
-          what.probes);
-  require(what.probes <= most_cells, "{} ranges: must be at most 2^48", what.probes);
-  require(what.keys < std::uint64_t{1} << 38, "{} values: must be fewer than 2^38", what.keys);
-  require(what.period != 0, "period 0: must be at least 1");
-  require(what.position_bits == 32 || what.position_bits == 64,
-          "position bits {}: must be 32 or 64", what.position_bits);
-  require(what.position_bits != 32 || what.keys <= std::uint64_t{1} << 32,
+void check(const rmq_workload& spec) {
+  require(spec.value.type != key_type::bytes, "values {}: must be numbers",
+          raydex::to_string(spec.value));
+  require(spec.probes == 0 || spec.keys != 0, "{} ranges of an array without values: must be 0",
+          spec.probes);
+  require(spec.probes <= most_cells, "{} ranges: must be at most 2^48", spec.probes);
+  require(spec.keys < std::uint64_t{1} << 38, "{} values: must be fewer than 2^38", spec.keys);
+  require(spec.period != 0, "period 0: must be at least 1");
+  require(spec.position_bits == 32 || spec.position_bits == 64,
+          "position bits {}: must be 32 or 64", spec.position_bits);
+  require(spec.position_bits != 32 || spec.keys <= std::uint64_t{1} << 32,
           "positions of 32 bits in {} values: must be at most 2^32, or positions of 64 bits",
-          what.keys);
-  require(!what.file || what.keys <= what.file->size, "{} values: {} has {}", what.keys,
-          what.file ? what.file->name : "", what.file ? what.file->size : 0);
-  require(what.changes <= what.probes, "{} changes: must be at most as many as ranges, {}",
-          what.changes, what.probes);
-  const std::uint64_t different = different_values(what);
-  const auto [first, usual, last] = codes_of(what.value.type);
+          spec.keys);
+  require(!spec.file || spec.keys <= spec.file->size, "{} values: {} has {}", spec.keys,
+          spec.file ? spec.file->name : "", spec.file ? spec.file->size : 0);
+  require(spec.changes <= spec.probes, "{} changes: must be at most as many as ranges, {}",
+          spec.changes, spec.probes);
+  const std::uint64_t different = different_values(spec);
+  const auto [first, usual, last] = codes_of(spec.value.type);
   require(different == 0 || different - 1 <= last - first,
           "{} different values of {}: there are {}; use fewer, or a wider type", different,
-          raydex::to_string(what.value), last - first + 1);
+          raydex::to_string(spec.value), last - first + 1);
 }
 
 int usual_position_bits(std::uint64_t keys) {
   return keys < std::uint64_t{1} << 31 ? 32 : 64;
 }
 
-value_set make_value_set(const rmq_workload& what) {
-  check(what);
+value_set make_value_set(const rmq_workload& spec) {
+  check(spec);
   value_set set;
-  set.shape = what.shape;
-  set.n = what.keys;
-  set.period = what.period;
-  set.seed = what.seed;
-  const std::uint64_t different = different_values(what);
-  const auto [first, usual, last] = codes_of(what.value.type);
+  set.shape = spec.shape;
+  set.n = spec.keys;
+  set.period = spec.period;
+  set.seed = spec.seed;
+  const std::uint64_t different = different_values(spec);
+  const auto [first, usual, last] = codes_of(spec.value.type);
   set.first_code = different == 0 ? first : std::min(usual, last - (different - 1));
-  while (std::uint64_t{4} << (2 * set.lcp_levels) < what.keys)
+  while (std::uint64_t{4} << (2 * set.lcp_levels) < spec.keys)
     ++set.lcp_levels;
-  if (what.keys != 0) {
-    set.shuffle = bijection(what.keys - 1, stream_key(what.seed, stream::shuffle));
+  if (spec.keys != 0) {
+    set.shuffle = bijection(spec.keys - 1, stream_key(spec.seed, stream::shuffle));
   }
   return set;
 }
 
-std::string describe(const rmq_workload& what) {
+std::string describe(const rmq_workload& spec) {
   using io::size_text;
   std::string text =
-      fmt::format("{} {} ranges on {} {} {}", size_text(what.probes), to_string(what.ranges),
-                  size_text(what.keys), what.file ? what.file->name : to_string(what.shape),
-                  raydex::to_string(what.value));
+      fmt::format("{} {} ranges on {} {} {}", size_text(spec.probes), to_string(spec.ranges),
+                  size_text(spec.keys), spec.file ? spec.file->name : to_string(spec.shape),
+                  raydex::to_string(spec.value));
   const rmq_workload usual;
-  if (what.shape == array_shape::sawtooth && what.period != usual.period) {
-    text += fmt::format(", period {}", what.period);
+  if (spec.shape == array_shape::sawtooth && spec.period != usual.period) {
+    text += fmt::format(", period {}", spec.period);
   }
-  if (what.position_bits != usual_position_bits(what.keys))
-    text += fmt::format(", {}-bit positions", what.position_bits);
-  if (what.changes != 0) text += fmt::format(", {} changes", size_text(what.changes));
+  if (spec.position_bits != usual_position_bits(spec.keys))
+    text += fmt::format(", {}-bit positions", spec.position_bits);
+  if (spec.changes != 0) text += fmt::format(", {} changes", size_text(spec.changes));
   return text;
 }
 

@@ -45,15 +45,15 @@ struct rmq_workload {
 };
 
 /// Throws `invalid_argument` where no such workload can be made; says why and what would be legal.
-void check(const rmq_workload& what);
+void check(const rmq_workload& spec);
 
 /// The bits that positions in so many values have, if nothing else is said (GPU-RMQ paper, 5.1).
 int usual_position_bits(std::uint64_t keys);
 
 /// The values. Precondition: they are not of a file. Checks as `check` does.
-value_set make_value_set(const rmq_workload& what);
+value_set make_value_set(const rmq_workload& spec);
 
 /// A line for people.
-std::string describe(const rmq_workload& what);
+std::string describe(const rmq_workload& spec);
 
 }  // namespace raydex::bench
