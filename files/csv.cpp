@@ -35,9 +35,9 @@ struct table {
 class row_reader {
  public:
   // Where no names are known, the first row has them.
-  explicit row_reader(table& of) : of_(of), in_names_(of.columns.empty()) {
-    for (const csv_column& column : of.wanted)
-      cells_.emplace_back(of.name, column);
+  explicit row_reader(table& source) : source_(source), in_names_(source.columns.empty()) {
+    for (const csv_column& column : source.wanted)
+      cells_.emplace_back(source.name, column);
     if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
       throw std::bad_alloc();
   }
@@ -100,45 +100,45 @@ class row_reader {
 
   void end_field(std::string_view text) {
     if (in_names_) {
-      of_.columns.emplace_back(text);
+      source_.columns.emplace_back(text);
     } else {
       for (std::size_t i = 0; i < cells_.size(); ++i)
-        if (of_.positions[i] == fields_) cells_[i].add(text, line_);
+        if (source_.positions[i] == fields_) cells_[i].add(text, line_);
     }
     ++fields_;
   }
 
   void end_row() {
     if (fields_ == 0) {  // a blank line
-      if (in_names_ || of_.columns.size() != 1) return;
+      if (in_names_ || source_.columns.size() != 1) return;
       end_field({});
     }
     if (in_names_) {
       find_columns();
       in_names_ = false;
-    } else if (fields_ != of_.columns.size()) {
+    } else if (fields_ != source_.columns.size()) {
       throw invalid_argument(fmt::format("{}: line {}: {} fields, but there are {} columns",
-                                         of_.name, line_, fields_, of_.columns.size()));
+                                         source_.name, line_, fields_, source_.columns.size()));
     }
     fields_ = 0;
     row_begin_ = line_ + 1;
   }
 
   void find_columns() {
-    for (const csv_column& wanted : of_.wanted) {
-      const auto matches = std::ranges::count(of_.columns, wanted.name);
+    for (const csv_column& wanted : source_.wanted) {
+      const auto matches = std::ranges::count(source_.columns, wanted.name);
       if (matches == 0) {
         throw invalid_argument(
-            fmt::format("{}: no column {}; there are {}{}", of_.name, in_quotes(wanted.name),
-                        printable(fmt::format("{}", fmt::join(of_.columns, ", ")), 300),
-                        suggestion(wanted.name, of_.columns)));
+            fmt::format("{}: no column {}; there are {}{}", source_.name, in_quotes(wanted.name),
+                        printable(fmt::format("{}", fmt::join(source_.columns, ", ")), 300),
+                        suggestion(wanted.name, source_.columns)));
       }
       if (matches > 1) {
-        throw invalid_argument(
-            fmt::format("{}: {} columns are called {}", of_.name, matches, in_quotes(wanted.name)));
+        throw invalid_argument(fmt::format("{}: {} columns are called {}", source_.name, matches,
+                                           in_quotes(wanted.name)));
       }
-      of_.positions.push_back(static_cast<std::size_t>(std::ranges::find(of_.columns, wanted.name) -
-                                                       of_.columns.begin()));
+      source_.positions.push_back(static_cast<std::size_t>(
+          std::ranges::find(source_.columns, wanted.name) - source_.columns.begin()));
     }
   }
 
@@ -148,10 +148,10 @@ class row_reader {
     throw invalid_argument(
         fmt::format("{}: line {}: a quote that does not end, or stands inside a field; the row "
                     "begins at line {}",
-                    of_.name, line_, row_begin_));
+                    source_.name, line_, row_begin_));
   }
 
-  table& of_;
+  table& source_;
   csv_parser parser_{};
   std::vector<csv_cells> cells_;
   bool in_names_;
@@ -220,12 +220,12 @@ std::vector<host_key_part> join(parts_of_columns& columns) {
 }
 
 // Reads the rows of a text that is divided at `ends`, all at once.
-void read_parts(table& of, std::string_view text, const std::vector<std::size_t>& ends,
+void read_parts(table& source, std::string_view text, const std::vector<std::size_t>& ends,
                 parts_of_columns& columns) {
   std::vector<std::vector<csv_cells>> read(ends.size());
   tbb::parallel_for(std::size_t{0}, ends.size(), [&](std::size_t i) {
     const std::size_t begin = i == 0 ? 0 : ends[i - 1];
-    row_reader reader(of);
+    row_reader reader(source);
     reader.parse(text.substr(begin, ends[i] - begin));
     reader.finish();
     read[i] = std::move(reader.cells());
@@ -237,30 +237,30 @@ void read_parts(table& of, std::string_view text, const std::vector<std::size_t>
 }
 
 // Reads the rows behind the names, block by block.
-std::vector<host_key_part> read_rows(std::istream& stream, table& of, std::size_t part_size) {
-  parts_of_columns columns(of.wanted.size());
+std::vector<host_key_part> read_rows(std::istream& stream, table& source, std::size_t part_size) {
+  parts_of_columns columns(source.wanted.size());
   std::string text;
   std::size_t block = part_size;
   for (bool more = true; more; block = std::min(2 * block, 64 * part_size)) {
     // What was left is no whole row; where it is long, so is the next block.
     const std::size_t left = text.size();
     text.resize(left + std::max(block, left));
-    more = read_bytes(stream, of.name, text.data() + left, text.size() - left);
+    more = read_bytes(stream, source.name, text.data() + left, text.size() - left);
     text.resize(left + static_cast<std::size_t>(stream.gcount()));
     std::vector<std::size_t> ends = divide(text, part_size);
     if (!more) ends.push_back(text.size());
-    read_parts(of, text, ends, columns);
+    read_parts(source, text, ends, columns);
     if (!ends.empty()) text.erase(0, ends.back());
   }
   return join(columns);
 }
 
 // Reads a file line by line.
-std::vector<host_key_part> read_line_by_line(std::istream& stream, table of) {
-  row_reader reader(of);
+std::vector<host_key_part> read_line_by_line(std::istream& stream, table source) {
+  row_reader reader(source);
   const bool names_only = false;
-  read_lines(stream, reader, of.name, names_only);
-  if (!reader.has_names()) throw invalid_argument(fmt::format("{}: it is empty", of.name));
+  read_lines(stream, reader, source.name, names_only);
+  if (!reader.has_names()) throw invalid_argument(fmt::format("{}: it is empty", source.name));
   parts_of_columns columns;
   for (csv_cells& column : reader.cells())
     columns.emplace_back().push_back(std::move(column));
@@ -271,12 +271,12 @@ std::vector<host_key_part> read_line_by_line(std::istream& stream, table of) {
 
 std::vector<host_key_part> read_csv(std::istream& stream, const std::string& name,
                                     std::span<const csv_column> columns, std::size_t part_size) {
-  table of{name, columns};
+  table source{name, columns};
   const std::istream::pos_type begin = stream.tellg();
   try {
-    row_reader names(of);
+    row_reader names(source);
     const bool names_only = true;
-    if (read_lines(stream, names, name, names_only)) return read_rows(stream, of, part_size);
+    if (read_lines(stream, names, name, names_only)) return read_rows(stream, source, part_size);
   } catch (const invalid_argument&) {
     // What is wrong, and in which line, is found below.
   }

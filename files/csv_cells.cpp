@@ -90,9 +90,9 @@ std::uint64_t to_cell(const T& value) {
 
 }  // namespace
 
-void csv_cells::fail(const sighting& at, std::string_view what) const {
+void csv_cells::fail(const sighting& at, std::string_view problem) const {
   throw invalid_argument(fmt::format("{}: line {}: '{}' in column {} {}", *file_, at.line,
-                                     printable(at.text, 40), printable(column_->name), what));
+                                     printable(at.text, 40), printable(column_->name), problem));
 }
 
 void csv_cells::add(std::string_view text, std::uint64_t line) {

@@ -35,7 +35,7 @@ class csv_cells {
     std::string text;
   };
 
-  [[noreturn]] void fail(const sighting& at, std::string_view what) const;
+  [[noreturn]] void fail(const sighting& at, std::string_view problem) const;
   std::uint64_t typed_cell(std::string_view text, std::uint64_t line) const;
   template <class T>
   std::uint64_t number_cell(std::string_view text, std::uint64_t line) const;

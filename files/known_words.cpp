@@ -30,13 +30,15 @@ std::vector<std::string> words_of(const option_info& option) {
 
 }  // namespace
 
-void refuse_word(std::string_view what, std::string_view word, std::span<const std::string> known) {
-  throw invalid_argument(fmt::format("{}: {} is not one of {}{}", what, in_quotes(word),
+void refuse_word(std::string_view argument, std::string_view word,
+                 std::span<const std::string> known) {
+  throw invalid_argument(fmt::format("{}: {} is not one of {}{}", argument, in_quotes(word),
                                      fmt::join(known, ", "), suggestion(word, known)));
 }
 
-void check_word(std::string_view what, std::string_view word, std::span<const std::string> known) {
-  if (std::ranges::find(known, word) == known.end()) refuse_word(what, word, known);
+void check_word(std::string_view argument, std::string_view word,
+                std::span<const std::string> known) {
+  if (std::ranges::find(known, word) == known.end()) refuse_word(argument, word, known);
 }
 
 void check_structure_name(std::string_view name, std::span<const std::string> known) {

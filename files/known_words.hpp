@@ -11,11 +11,12 @@
 namespace raydex::io {
 
 // Throws `invalid_argument`: `result: 'cound' is not one of first, count; did you mean 'count'?`.
-[[noreturn]] void refuse_word(std::string_view what, std::string_view word,
+[[noreturn]] void refuse_word(std::string_view argument, std::string_view word,
                               std::span<const std::string> known);
 
 // The same if the word is not among those known.
-void check_word(std::string_view what, std::string_view word, std::span<const std::string> known);
+void check_word(std::string_view argument, std::string_view word,
+                std::span<const std::string> known);
 
 // The same for the name of a structure. Throws `unavailable` for one that is not installed.
 void check_structure_name(std::string_view name, std::span<const std::string> known);

@@ -53,8 +53,8 @@ std::shared_ptr<const std::byte> npy_reader::read(std::uint64_t bytes) {
   return {cells, cells.get()};
 }
 
-void npy_reader::fail(const std::string& what) const {
-  throw invalid_argument(fmt::format("{}: {}", name_, what));
+void npy_reader::fail(const std::string& problem) const {
+  throw invalid_argument(fmt::format("{}: {}", name_, problem));
 }
 
 void npy_reader::take(void* to, std::uint64_t count) {

@@ -38,7 +38,7 @@ class npy_reader {
   std::shared_ptr<const std::byte> read(std::uint64_t bytes);
 
  private:
-  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(const std::string& problem) const;
   void take(void* to, std::uint64_t count);
   std::uint64_t number(std::size_t width);
   std::string dictionary();

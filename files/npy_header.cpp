@@ -50,9 +50,9 @@ class header_parser {
  private:
   static constexpr char nothing = '\0';
 
-  [[noreturn]] void fail(std::string_view what) const {
+  [[noreturn]] void fail(std::string_view problem) const {
     throw invalid_argument(
-        fmt::format("{}: its .npy header is damaged at byte {}: {}", name_, at_, what));
+        fmt::format("{}: its .npy header is damaged at byte {}: {}", name_, at_, problem));
   }
 
   // The next character that is not a space.

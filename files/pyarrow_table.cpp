@@ -208,9 +208,9 @@ class column_reader {
   }
 
   std::size_t most() const { return wanted_.type ? wanted_.type->width : widest_key; }
-  [[noreturn]] void fail(std::uint64_t row, std::string_view text, std::string_view what) const {
+  [[noreturn]] void fail(std::uint64_t row, std::string_view text, std::string_view problem) const {
     throw invalid_argument(fmt::format("{}: row {}: '{}' in column {} {}", path_, row,
-                                       printable(text, 40), printable(wanted_.name), what));
+                                       printable(text, 40), printable(wanted_.name), problem));
   }
 
   std::istream& from_;

@@ -205,11 +205,11 @@ auto_choice::auto_choice(const session& on, bool needed) {
   table_ = std::move(known.table);
 }
 
-structure_choice auto_choice::operator()(const structure_choice& given,
-                                         const use_case& what) const {
-  structure_choice chosen = given;
-  if (given.structure == "auto") {
-    advice advised = advise(what, table_);
+structure_choice auto_choice::operator()(const structure_choice& choice,
+                                         const use_case& use) const {
+  structure_choice chosen = choice;
+  if (choice.structure == "auto") {
+    advice advised = advise(use, table_);
     chosen.structure = std::move(advised.structure);
     chosen.options.merge(advised.options);
   }

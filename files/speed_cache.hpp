@@ -51,7 +51,7 @@ class auto_choice {
 
   /// The choice for a use case, on which options that were given stay. Leaves other structures
   /// than `auto` as they are. Throws `invalid_argument` for misspelt options.
-  structure_choice operator()(const structure_choice& given, const use_case& what) const;
+  structure_choice operator()(const structure_choice& choice, const use_case& use) const;
 
  private:
   speed_table table_;

@@ -63,16 +63,17 @@ std::uint64_t parse_positive(const char* option, const std::string& text) {
   return number;
 }
 
-use_case parse(const advise_arguments& given) {
-  return {.n = io::parse_size("--keys-count", given.keys_count),
-          .key = parse_key(given.key),
-          .where = io::choose_backend(given.backend, io::key_offers(), "auto", given.updates),
-          .ordered = given.ordered,
-          .range_hits = parse_positive("--ranges", given.ranges),
-          .sorted_probes = given.sorted_probes,
-          .updates = given.updates,
-          .memory_limit = parse_positive("--memory-limit", given.memory_limit),
-          .span = parse_positive("--span", given.span)};
+use_case parse(const advise_arguments& arguments) {
+  return {
+      .n = io::parse_size("--keys-count", arguments.keys_count),
+      .key = parse_key(arguments.key),
+      .where = io::choose_backend(arguments.backend, io::key_offers(), "auto", arguments.updates),
+      .ordered = arguments.ordered,
+      .range_hits = parse_positive("--ranges", arguments.ranges),
+      .sorted_probes = arguments.sorted_probes,
+      .updates = arguments.updates,
+      .memory_limit = parse_positive("--memory-limit", arguments.memory_limit),
+      .span = parse_positive("--span", arguments.span)};
 }
 
 // Of a backend that is not on this machine no measurements can be kept here.
@@ -81,11 +82,11 @@ io::known_speeds speeds_on(backend where) {
   return io::load_speeds(where, session(where).device().name);
 }
 
-std::string to_json(const use_case& what, const advice& advised, const io::known_speeds& known) {
+std::string to_json(const use_case& use, const advice& advised, const io::known_speeds& known) {
   const nlohmann::ordered_json object{
       {"structure", advised.structure},
       {"options", nlohmann::ordered_json(advised.options)},
-      {"backend", to_string(what.where)},
+      {"backend", to_string(use.where)},
       {"reason", advised.reason},
       {"lookups_per_s", advised.lookups_per_s},
       {"resident_bytes", advised.resident_bytes},
@@ -93,29 +94,29 @@ std::string to_json(const use_case& what, const advice& advised, const io::known
   return object.dump(2) + "\n";
 }
 
-void print_text(const use_case& what, const advice& advised, const io::known_speeds& known) {
+void print_text(const use_case& use, const advice& advised, const io::known_speeds& known) {
   std::string options;
   for (const auto& [name, value] : advised.options)
     options += fmt::format(" --option {}={}", name, value);
-  fmt::print("--structure {}{} --backend {}\n", advised.structure, options, to_string(what.where));
+  fmt::print("--structure {}{} --backend {}\n", advised.structure, options, to_string(use.where));
   fmt::print("why: {}\n", advised.reason);
   if (known.path.empty()) {
     fmt::print("measurements: built-in; `raydex tune --backend {}` measures this machine\n",
-               to_string(what.where));
+               to_string(use.where));
   } else {
     fmt::print("measurements: {}\n", known.path);
   }
 }
 
-void run(const advise_arguments& given) {
-  const use_case what = parse(given);
-  const io::known_speeds known = speeds_on(what.where);
-  const advice advised = advise(what, known.table);
+void run(const advise_arguments& arguments) {
+  const use_case use = parse(arguments);
+  const io::known_speeds known = speeds_on(use.where);
+  const advice advised = advise(use, known.table);
   io::warn(known);
-  if (!given.json.empty()) {
-    io::write_text(given.json, to_json(what, advised, known));
+  if (!arguments.json.empty()) {
+    io::write_text(arguments.json, to_json(use, advised, known));
   } else {
-    print_text(what, advised, known);
+    print_text(use, advised, known);
   }
 }
 
@@ -123,30 +124,34 @@ void run(const advise_arguments& given) {
 
 void add_advise_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("advise", "Name the structure for a use case, and why");
-  const auto given = std::make_shared<advise_arguments>();
-  command->add_option("--keys-count", given->keys_count, "Rows of the column, as 1000, 64M or 2^26")
+  const auto arguments = std::make_shared<advise_arguments>();
+  command
+      ->add_option("--keys-count", arguments->keys_count,
+                   "Rows of the column, as 1000, 64M or 2^26")
       ->required()
       ->type_name("N");
-  command->add_option("--key", given->key, "What its keys are")
+  command->add_option("--key", arguments->key, "What its keys are")
       ->required()
       ->type_name(key_type_names);
   command
-      ->add_option("--span", given->span,
+      ->add_option("--span", arguments->span,
                    "Of integers: how many there are from the smallest to the largest key; without "
                    "it, keys may lie anywhere")
       ->type_name("N");
-  command->add_option("--ranges", given->ranges, "Probes are ranges that match so many rows each")
+  command
+      ->add_option("--ranges", arguments->ranges, "Probes are ranges that match so many rows each")
       ->type_name("HITS");
-  command->add_flag("--ordered", given->ordered,
+  command->add_flag("--ordered", arguments->ordered,
                     "Ranges, or rows in the order of their keys, are needed at times");
-  command->add_flag("--sorted-probes", given->sorted_probes, "Probes come in ascending order");
-  command->add_flag("--updates", given->updates, "Keys are inserted or deleted after the build");
-  command->add_option("--memory-limit", given->memory_limit, "What the index may hold")
+  command->add_flag("--sorted-probes", arguments->sorted_probes, "Probes come in ascending order");
+  command->add_flag("--updates", arguments->updates,
+                    "Keys are inserted or deleted after the build");
+  command->add_option("--memory-limit", arguments->memory_limit, "What the index may hold")
       ->type_name("BYTES");
-  command->add_option("--backend", given->backend, "Who does the work; need not be here")
+  command->add_option("--backend", arguments->backend, "Who does the work; need not be here")
       ->type_name("cpu|cuda|optix|auto")
       ->capture_default_str();
-  bench::add_json_option(*command, given->json, "Write a JSON object instead");
+  bench::add_json_option(*command, arguments->json, "Write a JSON object instead");
   command->footer(
       "Decided by what `raydex tune` measured on this machine, else by built-in measurements.\n"
       "`--structure auto` of query and bench decides the same way.\n"
@@ -157,7 +162,7 @@ void add_advise_command(CLI::App& app) {
       "  raydex advise --keys-count 50000000 --key double --ranges 100 --memory-limit 1GiB --json\n"
       "\n" +
       std::string(io::sizes_help));
-  command->callback([given] { run(*given); });
+  command->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace raydex::cli

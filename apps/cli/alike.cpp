@@ -127,8 +127,8 @@ void check_times(const named_part& one, const named_part& other) {
   if (cells == nullptr || others == nullptr || cells->times == others->times ||
       has_no_value(*cells) || has_no_value(*others))
     return;
-  throw invalid_argument(fmt::format("{} {} are {}, but {} {} are {}", one.what, one.name,
-                                     io::type_name(cells->format, cells->times), other.what,
+  throw invalid_argument(fmt::format("{} {} are {}, but {} {} are {}", one.role, one.name,
+                                     io::type_name(cells->format, cells->times), other.role,
                                      other.name, io::type_name(others->format, others->times)));
 }
 
@@ -141,8 +141,8 @@ void make_alike(const named_part& one, const named_part& other) {
   const auto* const cells = std::get_if<io::host_column>(&one.part);
   const auto* const others = std::get_if<io::host_column>(&other.part);
   if (cells != nullptr && others != nullptr) {
-    return check_same_type({one.what, one.name, cells->format},
-                           {other.what, other.name, others->format});
+    return check_same_type({one.role, one.name, cells->format},
+                           {other.role, other.name, others->format});
   }
   if (cells == nullptr && others == nullptr) return;
   const bool first_is_text = cells == nullptr;
@@ -150,8 +150,8 @@ void make_alike(const named_part& one, const named_part& other) {
   const named_part& number = first_is_text ? other : one;
   const io::host_column& plain = first_is_text ? *others : *cells;
   throw invalid_argument(
-      fmt::format("{} {} are {}, but {} {} are strings{}", number.what, number.name,
-                  io::type_name(plain.format, plain.times), text.what, text.name,
+      fmt::format("{} {} are {}, but {} {} are strings{}", number.role, number.name,
+                  io::type_name(plain.format, plain.times), text.role, text.name,
                   io::names_column(number.name)
                       ? fmt::format("; name the type: {}:{}:string", io::path_of(number.name),
                                     io::column_of(number.name))

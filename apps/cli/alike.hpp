@@ -10,7 +10,7 @@ namespace raydex::cli {
 
 // A column and where it comes from, for messages.
 struct named_part {
-  const char* what;  // as `build keys`
+  const char* role;  // as `build keys`
   const std::string& name;
   io::host_key_part& part;
 };

@@ -18,17 +18,17 @@ namespace raydex::cli {
 namespace {
 
 // --out, if it has an ending that is written and both outputs are files of their own.
-const std::string& checked(const build_arguments& given, std::span<const io::file_argument> inputs,
-                           std::string_view binary) {
-  io::check_ending(given.out, binary);
-  io::check_outputs(std::array{io::file_argument{"--out", given.out},
-                               io::file_argument{"--report", given.report}},
+const std::string& checked(const build_arguments& arguments,
+                           std::span<const io::file_argument> inputs, std::string_view binary) {
+  io::check_ending(arguments.out, binary);
+  io::check_outputs(std::array{io::file_argument{"--out", arguments.out},
+                               io::file_argument{"--report", arguments.report}},
                     inputs);
-  return given.out;
+  return arguments.out;
 }
 
 // Whether a type has each value of another one.
-bool has_all_of(key_format type, key_format of) {
+bool has_all_of(key_format type, key_format other) {
   const auto digits = [](key_format one) {
     switch (one.type) {
       case key_type::float32:
@@ -50,30 +50,30 @@ bool has_all_of(key_format type, key_format of) {
     return one.type == key_type::uint32 || one.type == key_type::uint64;
   };
   const bool are_bytes = type.type == key_type::bytes;
-  if (are_bytes != (of.type == key_type::bytes) || (is_unsigned(type) && !is_unsigned(of)) ||
-      (is_floating(of) && !is_floating(type)))
+  if (are_bytes != (other.type == key_type::bytes) || (is_unsigned(type) && !is_unsigned(other)) ||
+      (is_floating(other) && !is_floating(type)))
     return false;
-  return digits(type) >= digits(of);
+  return digits(type) >= digits(other);
 }
 
 }  // namespace
 
-CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* what) {
-  return command.add_option(name, path, what)->type_name("FILE");
+CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* help) {
+  return command.add_option(name, path, help)->type_name("FILE");
 }
 
-void add_build_options(CLI::App& command, build_arguments& given, const char* out) {
-  add_file(command, "--out", given.out, out)->required();
-  add_file(command, "--report", given.report, "Times and bytes, as JSON");
-  command.add_option("--structure", given.structure, "What is built; see `raydex structures`")
+void add_build_options(CLI::App& command, build_arguments& arguments, const char* out) {
+  add_file(command, "--out", arguments.out, out)->required();
+  add_file(command, "--report", arguments.report, "Times and bytes, as JSON");
+  command.add_option("--structure", arguments.structure, "What is built; see `raydex structures`")
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--backend", given.backend, "Who does the work")
+  command.add_option("--backend", arguments.backend, "Who does the work")
       ->type_name("cpu|cuda|optix|auto")
       ->capture_default_str();
   command
       .add_option(
-          "--option", given.options,
+          "--option", arguments.options,
           "An option of the structure, as `raydex structures NAME` lists them; can be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -94,9 +94,9 @@ void explain(CLI::App& command, const char* text) {
   command.footer(fmt::format("{}\n\n{}\n\n{}", columns, text, io::output_rules));
 }
 
-option_map parse_options(const std::vector<std::string>& given) {
+option_map parse_options(const std::vector<std::string>& texts) {
   option_map options;
-  for (const std::string& text : given) {
+  for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
       throw invalid_argument(fmt::format("option: '{}' is not of the form name=value", text));
@@ -123,7 +123,7 @@ std::string how_to_read_as(const typed_file& file, key_format type) {
 void check_row_ids(const typed_file& row_ids) {
   const key_type type = row_ids.format.type;
   if (type == key_type::uint32 || type == key_type::uint64) return;
-  throw invalid_argument(fmt::format("{} {} are {}; they must be uint32 or uint64{}", row_ids.what,
+  throw invalid_argument(fmt::format("{} {} are {}; they must be uint32 or uint64{}", row_ids.role,
                                      row_ids.path, row_ids.type(),
                                      how_to_read_as(row_ids, format_of<std::uint64_t>)));
 }
@@ -135,14 +135,14 @@ void check_same_type(const typed_file& one, const typed_file& other) {
   if (how.empty() && !are_times && !io::names_column(other.path) &&
       has_all_of(one.format, other.format))
     how = fmt::format("{} of {}", how_to_read_as(other, one.format), other.path);
-  throw invalid_argument(fmt::format("{} {} are {}, but {} {} are {}{}", one.what, one.path,
-                                     one.type(), other.what, other.path, other.type(), how));
+  throw invalid_argument(fmt::format("{} {} are {}, but {} {} are {}{}", one.role, one.path,
+                                     one.type(), other.role, other.path, other.type(), how));
 }
 
-outputs::outputs(const build_arguments& given, std::span<const io::file_argument> inputs,
+outputs::outputs(const build_arguments& arguments, std::span<const io::file_argument> inputs,
                  std::string_view binary)
-    : answers_(checked(given, inputs, binary)) {
-  if (!given.report.empty()) report_.emplace(given.report);
+    : answers_(checked(arguments, inputs, binary)) {
+  if (!arguments.report.empty()) report_.emplace(arguments.report);
 }
 
 }  // namespace raydex::cli

@@ -31,21 +31,21 @@ struct build_arguments {
 };
 
 // An option that names a file.
-CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* what);
+CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* help);
 
 // Adds --out, --report, --structure, --backend and --option; `out` says what is written there.
-void add_build_options(CLI::App& command, build_arguments& given, const char* out);
+void add_build_options(CLI::App& command, build_arguments& arguments, const char* out);
 
 // Says at the end of the help what columns are, then what `text` has, and what happens to outputs.
 void explain(CLI::App& command, const char* text);
 
 // The options by name. Throws `invalid_argument` where one is not of the form name=value, or given
 // twice.
-option_map parse_options(const std::vector<std::string>& given);
+option_map parse_options(const std::vector<std::string>& texts);
 
 // What a file holds, for messages.
 struct typed_file {
-  const char* what;  // as `keys`
+  const char* role;  // as `keys`
   const std::string& path;
   key_format format;
   io::time_kind times = io::time_kind::none;
@@ -67,7 +67,7 @@ void check_same_type(const typed_file& one, const typed_file& other);
 class outputs {
  public:
   // Refuses a file that is also read, or named twice, and what cannot be written.
-  outputs(const build_arguments& given, std::span<const io::file_argument> inputs,
+  outputs(const build_arguments& arguments, std::span<const io::file_argument> inputs,
           std::string_view binary = ".npy");
 
   // The answers.

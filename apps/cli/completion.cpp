@@ -26,12 +26,12 @@ namespace {
 std::set<std::string> structures_of(const CLI::App& command) {
   std::set<std::string> names;
   if (command.get_name() != "rmq") {
-    for (const capability& what : capabilities())
-      names.insert(what.structure);
+    for (const capability& one : capabilities())
+      names.insert(one.structure);
   }
   if (command.get_name() != "query" && command.get_name() != "join") {
-    for (const rmq_capability& what : rmq_capabilities())
-      names.insert(what.structure);
+    for (const rmq_capability& one : rmq_capabilities())
+      names.insert(one.structure);
   }
   if (command.get_name() != "structures") names.insert("auto");
   return names;

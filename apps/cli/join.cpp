@@ -71,8 +71,8 @@ double write(io::output_file& file, joining& rows, const join_request& asked, co
 }
 
 // What a report says of a join, whose rows and table that is indexed the caller tells.
-join_asked facts_of(const join_arguments& given, const join_request& asked, const join_inputs& in) {
-  join_asked facts{.kind = given.kind,
+join_facts facts_of(const join_arguments& given, const join_request& asked, const join_inputs& in) {
+  join_facts facts{.kind = given.kind,
                    .side = "build",
                    .key = formats_of(in.build),
                    .build_rows = in.build_rows(),
@@ -96,7 +96,7 @@ void run_answers(const join_arguments& given, const join_request& asked, const j
       .write(answers.cells());
   const auto end = std::chrono::steady_clock::now();
   files.commit([&] {
-    join_asked facts = facts_of(given, asked, in);
+    join_facts facts = facts_of(given, asked, in);
     facts.rows = in.probe_rows();
     facts.no_match = answers.none();
     join_costs costs = answers.costs();
@@ -127,7 +127,7 @@ void run(const join_arguments& given) {
   bar.phase("write", rows.size());
   const double write_ms = write(files.answers(), rows, asked, in, bar);
   files.commit([&] {
-    join_asked facts = facts_of(given, asked, in);
+    join_facts facts = facts_of(given, asked, in);
     if (probe_is_indexed) facts.side = "probe";
     facts.rows = rows.size();
     join_costs costs = rows.costs();

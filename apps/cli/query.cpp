@@ -84,90 +84,93 @@ struct inputs {
   }
 };
 
-void check(const query_arguments& given) {
-  if (given.points.empty() == given.ranges.empty()) {
+void check(const query_arguments& arguments) {
+  if (arguments.points.empty() == arguments.ranges.empty()) {
     throw invalid_argument("give either --points or --ranges");
   }
-  const result_kind kind = parse_result(given.result);
-  if (given.aggregate && is_place(kind)) {
-    throw invalid_argument(fmt::format("--aggregate has no {} of a point", given.result));
+  const result_kind kind = parse_result(arguments.result);
+  if (arguments.aggregate && is_place(kind)) {
+    throw invalid_argument(fmt::format("--aggregate has no {} of a point", arguments.result));
   }
-  const bool of_values = given.has_aggregate() && kind != result_kind::first &&
+  const bool of_values = arguments.has_aggregate() && kind != result_kind::first &&
                          kind != result_kind::count && kind != result_kind::rows;
-  if (!given.values.empty() && !of_values && kind != result_kind::sum) {
+  if (!arguments.values.empty() && !of_values && kind != result_kind::sum) {
     throw invalid_argument(
-        fmt::format("--values goes with --result sum, mean, min or max, not {}", given.result));
+        fmt::format("--values goes with --result sum, mean, min or max, not {}", arguments.result));
   }
-  if (given.values.empty() && of_values) {
-    throw invalid_argument(fmt::format("--result {}{} needs --values", given.result,
+  if (arguments.values.empty() && of_values) {
+    throw invalid_argument(fmt::format("--result {}{} needs --values", arguments.result,
                                        kind == result_kind::sum ? " with --aggregate" : ""));
   }
-  if (given.aggregate && kind == result_kind::rows) {
+  if (arguments.aggregate && kind == result_kind::rows) {
     throw invalid_argument("--aggregate goes with all results but rows");
   }
-  if (is_place(kind) && given.points.empty()) {
-    throw invalid_argument(fmt::format("--result {} is of --points, not --ranges", given.result));
-  }
-  if (given.strict && kind != result_kind::predecessor && kind != result_kind::successor) {
+  if (is_place(kind) && arguments.points.empty()) {
     throw invalid_argument(
-        fmt::format("--strict goes with --result predecessor or successor, not {}", given.result));
+        fmt::format("--result {} is of --points, not --ranges", arguments.result));
   }
-  if (given.has_edits()) {
-    check_updatable(capabilities(), given.structure, "--insert and no --erase");
+  if (arguments.strict && kind != result_kind::predecessor && kind != result_kind::successor) {
+    throw invalid_argument(fmt::format(
+        "--strict goes with --result predecessor or successor, not {}", arguments.result));
   }
-  if (given.insert.empty() != given.insert_rows.empty()) {
+  if (arguments.has_edits()) {
+    check_updatable(capabilities(), arguments.structure, "--insert and no --erase");
+  }
+  if (arguments.insert.empty() != arguments.insert_rows.empty()) {
     throw invalid_argument("--insert and --insert-rows go together: keys and their row ids");
   }
-  if (!given.erase_rows.empty() && given.erase.empty()) {
+  if (!arguments.erase_rows.empty() && arguments.erase.empty()) {
     throw invalid_argument("--erase-rows goes with --erase, the keys of these row ids");
   }
 }
 
-inputs read(const query_arguments& given) {
+inputs read(const query_arguments& arguments) {
   inputs in;
   io::column_reading reading;
   const auto add_if_given = [&](const std::string& file, std::optional<io::host_column>& to) {
     if (!file.empty()) reading.add(file, to.emplace());
   };
-  reading.add(given.keys, in.keys);
-  add_if_given(given.row_ids, in.row_ids);
-  if (given.ranges.empty()) {
-    reading.add(given.points, in.ends.lower);
+  reading.add(arguments.keys, in.keys);
+  add_if_given(arguments.row_ids, in.row_ids);
+  if (arguments.ranges.empty()) {
+    reading.add(arguments.points, in.ends.lower);
   } else {
-    reading.add(given.ranges, in.ends);
+    reading.add(arguments.ranges, in.ends);
   }
-  add_if_given(given.values, in.values);
-  add_if_given(given.insert, in.insert);
-  add_if_given(given.insert_rows, in.insert_rows);
-  add_if_given(given.erase, in.erase);
-  add_if_given(given.erase_rows, in.erase_rows);
+  add_if_given(arguments.values, in.values);
+  add_if_given(arguments.insert, in.insert);
+  add_if_given(arguments.insert_rows, in.insert_rows);
+  add_if_given(arguments.erase, in.erase);
+  add_if_given(arguments.erase_rows, in.erase_rows);
   reading.read();
-  const typed_file keys{"keys", given.keys, in.keys.format, in.keys.times};
-  const auto check_type = [&](const char* what, const std::string& file,
+  const typed_file keys{"keys", arguments.keys, in.keys.format, in.keys.times};
+  const auto check_type = [&](const char* role, const std::string& file,
                               const io::host_column& read) {
-    check_same_type({what, file, read.format, read.times}, keys);
+    check_same_type({role, file, read.format, read.times}, keys);
   };
-  if (given.ranges.empty()) {
-    check_type("points", given.points, in.ends.lower);
+  if (arguments.ranges.empty()) {
+    check_type("points", arguments.points, in.ends.lower);
   } else {
-    check_type("ranges", given.ranges, in.ends.lower);
+    check_type("ranges", arguments.ranges, in.ends.lower);
   }
-  if (in.row_ids) check_row_ids({"row ids", given.row_ids, in.row_ids->format, in.row_ids->times});
+  if (in.row_ids)
+    check_row_ids({"row ids", arguments.row_ids, in.row_ids->format, in.row_ids->times});
   if (in.insert_rows)
-    check_row_ids({"row ids", given.insert_rows, in.insert_rows->format, in.insert_rows->times});
+    check_row_ids(
+        {"row ids", arguments.insert_rows, in.insert_rows->format, in.insert_rows->times});
   if (in.erase_rows)
-    check_row_ids({"row ids", given.erase_rows, in.erase_rows->format, in.erase_rows->times});
-  if (in.insert) check_type("inserted keys", given.insert, *in.insert);
-  if (in.erase) check_type("erased keys", given.erase, *in.erase);
+    check_row_ids({"row ids", arguments.erase_rows, in.erase_rows->format, in.erase_rows->times});
+  if (in.insert) check_type("inserted keys", arguments.insert, *in.insert);
+  if (in.erase) check_type("erased keys", arguments.erase, *in.erase);
   if (in.values && in.values->format.type == key_type::bytes) {
     throw invalid_argument(fmt::format("values {} are {}; sums and the like are of numbers",
-                                       given.values, to_string(in.values->format)));
+                                       arguments.values, to_string(in.values->format)));
   }
-  const result_kind kind = parse_result(given.result);
+  const result_kind kind = parse_result(arguments.result);
   if (in.values && in.values->times != io::time_kind::none && kind != result_kind::min &&
       kind != result_kind::max) {
     throw invalid_argument(fmt::format("values {} are times; min and max are of times, {} is not",
-                                       given.values, given.result));
+                                       arguments.values, arguments.result));
   }
   return in;
 }
@@ -199,9 +202,9 @@ key_places places_of(const column& keys) {
 
 // What `auto` goes by; of other structures, and of an index that will be edited, nothing is
 // measured.
-key_places places_of(const query_arguments& given, const column& keys) {
+key_places places_of(const query_arguments& arguments, const column& keys) {
   const key_type type = keys.format.type;
-  if (given.structure == "auto" && !given.has_edits()) {
+  if (arguments.structure == "auto" && !arguments.has_edits()) {
     if (type == key_type::uint32 || type == key_type::int32) return places_of<std::uint32_t>(keys);
     if (type == key_type::uint64 || type == key_type::int64) return places_of<std::uint64_t>(keys);
   }
@@ -258,29 +261,29 @@ aggregate_options parts_for(result_kind kind) {
           .first_rows = kind == result_kind::first};
 }
 
-void run(const query_arguments& given) {
-  const result_kind kind = parse_result(given.result);
-  const option_map options = parse_options(given.options);
-  check(given);
+void run(const query_arguments& arguments) {
+  const result_kind kind = parse_result(arguments.result);
+  const option_map options = parse_options(arguments.options);
+  check(arguments);
   // What would fail late is tried early: outputs and the backend.
-  outputs files(given, given.inputs(), kind == result_kind::rows ? ".npz" : ".npy");
-  const session on(
-      io::choose_backend(given.backend, io::key_offers(), given.structure, given.has_edits()));
-  const io::auto_choice choose(on, given.structure == "auto");
+  outputs files(arguments, arguments.inputs(), kind == result_kind::rows ? ".npz" : ".npy");
+  const session on(io::choose_backend(arguments.backend, io::key_offers(), arguments.structure,
+                                      arguments.has_edits()));
+  const io::auto_choice choose(on, arguments.structure == "auto");
   progress bar;
 
   bar.phase("read");
-  const inputs in = read(given);
+  const inputs in = read(arguments);
   const probes batch = in.batch();
-  const key_places places = places_of(given, in.keys.view());
-  const io::structure_choice chosen =
-      choose({given.structure, options}, {.n = places.keys,
-                                          .key = in.keys.format,
-                                          .where = on.where(),
-                                          .ordered = is_place(kind),
-                                          .range_hits = batch.is_points ? 0 : typical_range_hits,
-                                          .updates = given.has_edits(),
-                                          .span = places.span});
+  const key_places places = places_of(arguments, in.keys.view());
+  const io::structure_choice chosen = choose(
+      {arguments.structure, options}, {.n = places.keys,
+                                       .key = in.keys.format,
+                                       .where = on.where(),
+                                       .ordered = is_place(kind),
+                                       .range_hits = batch.is_points ? 0 : typical_range_hits,
+                                       .updates = arguments.has_edits(),
+                                       .span = places.span});
 
   bar.phase("build");
   std::unique_ptr<index> built;
@@ -294,14 +297,14 @@ void run(const query_arguments& given) {
     });
   }
 
-  if (given.has_edits()) {
+  if (arguments.has_edits()) {
     bar.phase("edit");
     costs.edit_ms = edit(on, in, *built);
   }
 
   const auto values = place(on, in.values);
   std::unique_ptr<aggregate> constant;
-  if (given.has_aggregate()) {
+  if (arguments.has_aggregate()) {
     bar.phase("aggregate");
     costs.aggregate_ms = io::wall_milliseconds(
         on, [&] { constant = build_aggregate(on, *built, view_of(values), parts_for(kind)); });
@@ -310,7 +313,7 @@ void run(const query_arguments& given) {
 
   bar.phase("lookup", batch.size());
   answers found(on, *built, kind, view_of(values), constant.get(),
-                given.strict ? closeness::strict : closeness::or_equal);
+                arguments.strict ? closeness::strict : closeness::or_equal);
   for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
     found.add(placed_probes(on, slice(batch, first, count)).view());
   });
@@ -319,9 +322,9 @@ void run(const query_arguments& given) {
   costs.repairs = repairs(*built, context(on).stream);
 
   bar.phase("write");
-  write(files.answers(), found, given.result);
-  const query_asked asked{given.result, batch.size(), found.none()};
-  files.commit([&] { return report(on, built->info(), asked, costs); });
+  write(files.answers(), found, arguments.result);
+  const query_facts facts{arguments.result, batch.size(), found.none()};
+  files.commit([&] { return report(on, built->info(), facts, costs); });
 }
 
 }  // namespace
@@ -329,33 +332,33 @@ void run(const query_arguments& given) {
 void add_query_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("query", "Build an index over a column and answer points or ranges");
-  const auto given = std::make_shared<query_arguments>();
-  const auto file = [&](const char* name, std::string& path, const char* what) {
-    return add_file(*command, name, path, what);
+  const auto arguments = std::make_shared<query_arguments>();
+  const auto file = [&](const char* name, std::string& path, const char* help) {
+    return add_file(*command, name, path, help);
   };
-  file("--keys", given->keys, "The column to index")->required();
-  file("--row-ids", given->row_ids, "Its row ids, uint32 or uint64; without them, positions");
-  file("--points", given->points, "Keys to look up");
-  file("--ranges", given->ranges, "Inclusive ranges: an n x 2 array of lower and upper ends");
-  command->add_option("--result", given->result, "What to find out about the matching rows")
+  file("--keys", arguments->keys, "The column to index")->required();
+  file("--row-ids", arguments->row_ids, "Its row ids, uint32 or uint64; without them, positions");
+  file("--points", arguments->points, "Keys to look up");
+  file("--ranges", arguments->ranges, "Inclusive ranges: an n x 2 array of lower and upper ends");
+  command->add_option("--result", arguments->result, "What to find out about the matching rows")
       ->required()
       ->type_name(result_names);
-  file("--values", given->values,
+  file("--values", arguments->values,
        "For sum, mean, min and max: their column; without it, sums are of row ids");
-  command->add_flag("--aggregate", given->aggregate,
+  command->add_flag("--aggregate", arguments->aggregate,
                     "Answer in a time that does not depend on how many rows match, by an aggregate "
                     "built once; always for mean, min and max");
-  command->add_flag("--strict", given->strict,
+  command->add_flag("--strict", arguments->strict,
                     "For predecessor and successor: leave keys out that equal the point");
   add_build_options(
-      *command, *given,
+      *command, *arguments,
       "The answers: .npy, or CSV where the name ends in .csv or is -; rows as .npz or CSV");
-  file("--insert", given->insert,
+  file("--insert", arguments->insert,
        "Keys to insert after the build; `auto` takes a structure that is updatable");
-  file("--insert-rows", given->insert_rows,
+  file("--insert-rows", arguments->insert_rows,
        "The row ids of the inserted keys, of the type of the index's");
-  file("--erase", given->erase, "Keys to erase after the build, likewise");
-  file("--erase-rows", given->erase_rows,
+  file("--erase", arguments->erase, "Keys to erase after the build, likewise");
+  file("--erase-rows", arguments->erase_rows,
        "Of the erased keys only these rows; without it, all of them");
   explain(
       *command,
@@ -393,7 +396,7 @@ void add_query_command(CLI::App& app) {
       "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz\n"
       "  raydex query --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"
       "      --erase gone.npy --points probes.npy --result count --out counts.npy");
-  command->callback([given] { run(*given); });
+  command->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace raydex::cli

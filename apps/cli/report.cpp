@@ -33,7 +33,7 @@ const char* name_of(key_comparison keys) {
 
 template <class Info>
 std::string report_on(const session& on, const Info& source, key_format key,
-                      const query_asked& asked, const query_costs& costs) {
+                      const query_facts& facts, const query_costs& costs) {
   const device_info device = on.device();
   nlohmann::ordered_json object{{"structure", source.structure},
                                 {"options", options_object(source.options)},
@@ -42,13 +42,13 @@ std::string report_on(const session& on, const Info& source, key_format key,
                                 {"rt_core_version", device.rt_core_version},
                                 {"key", to_string(key)},
                                 {"n", source.n},
-                                {"probes", asked.probes},
-                                {"result", asked.result},
+                                {"probes", facts.probes},
+                                {"result", facts.result},
                                 {"build_ms", costs.build_ms},
                                 {"lookup_ms", costs.lookup_ms},
                                 {"resident_bytes", source.resident_bytes},
                                 {"build_peak_bytes", source.build_peak_bytes}};
-  if (asked.no_match) object["no_match"] = *asked.no_match;
+  if (facts.no_match) object["no_match"] = *facts.no_match;
   if (costs.lookup_peak_bytes) object["lookup_peak_bytes"] = *costs.lookup_peak_bytes;
   if (costs.repairs) object["repairs"] = *costs.repairs;
   if (costs.edit_ms) object["edit_ms"] = *costs.edit_ms;
@@ -59,34 +59,34 @@ std::string report_on(const session& on, const Info& source, key_format key,
 
 }  // namespace
 
-std::string report(const session& on, const index_info& source, const query_asked& asked,
+std::string report(const session& on, const index_info& source, const query_facts& facts,
                    const query_costs& costs) {
-  return report_on(on, source, source.key, asked, costs);
+  return report_on(on, source, source.key, facts, costs);
 }
 
-std::string report(const session& on, const rmq_info& source, const query_asked& asked,
+std::string report(const session& on, const rmq_info& source, const query_facts& facts,
                    const query_costs& costs) {
-  return report_on(on, source, source.value, asked, costs);
+  return report_on(on, source, source.value, facts, costs);
 }
 
-std::string report(const session& on, const join_info& source, const join_asked& asked,
+std::string report(const session& on, const join_info& source, const join_facts& facts,
                    const join_costs& costs) {
   const device_info device = on.device();
-  const bool probe_is_indexed = asked.side == "probe";
+  const bool probe_is_indexed = facts.side == "probe";
   nlohmann::ordered_json object{{"structure", source.structure},
                                 {"options", options_object(source.options)},
                                 {"backend", to_string(source.where)},
                                 {"device", device.name},
                                 {"rt_core_version", device.rt_core_version},
-                                {"key", asked.key},
+                                {"key", facts.key},
                                 {"keys", name_of(source.keys)},
-                                {"n", probe_is_indexed ? asked.probe_rows : asked.build_rows},
-                                {"probes", probe_is_indexed ? asked.build_rows : asked.probe_rows},
-                                {"kind", asked.kind},
-                                {"side", asked.side},
-                                {"build_rows", asked.build_rows},
-                                {"probe_rows", asked.probe_rows},
-                                {"rows", asked.rows},
+                                {"n", probe_is_indexed ? facts.probe_rows : facts.build_rows},
+                                {"probes", probe_is_indexed ? facts.build_rows : facts.probe_rows},
+                                {"kind", facts.kind},
+                                {"side", facts.side},
+                                {"build_rows", facts.build_rows},
+                                {"probe_rows", facts.probe_rows},
+                                {"rows", facts.rows},
                                 {"build_ms", costs.build_ms},
                                 {"lookup_ms", costs.match_ms + costs.rows_ms},
                                 {"match_ms", costs.match_ms},
@@ -95,7 +95,7 @@ std::string report(const session& on, const join_info& source, const join_asked&
                                 {"resident_bytes", source.resident_bytes},
                                 {"build_peak_bytes", costs.build_peak_bytes},
                                 {"lookup_peak_bytes", costs.lookup_peak_bytes}};
-  if (asked.no_match) object["no_match"] = *asked.no_match;
+  if (facts.no_match) object["no_match"] = *facts.no_match;
   return object.dump(2) + "\n";
 }
 

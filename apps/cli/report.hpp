@@ -14,7 +14,7 @@
 namespace raydex::cli {
 
 // What a query asked for.
-struct query_asked {
+struct query_facts {
   std::string result;
   std::uint64_t probes = 0;
   std::optional<std::uint64_t> no_match{};  // what stands for a row or position that is not there
@@ -32,7 +32,7 @@ struct query_costs {
 };
 
 // What a join asked for, and what came of it.
-struct join_asked {
+struct join_facts {
   std::string kind;
   std::string side;  // the table that is indexed
   std::string key;   // the formats of its columns
@@ -53,11 +53,11 @@ struct join_costs {
 };
 
 // A report's JSON text.
-std::string report(const session& on, const index_info& source, const query_asked& asked,
+std::string report(const session& on, const index_info& source, const query_facts& facts,
                    const query_costs& costs);
-std::string report(const session& on, const rmq_info& source, const query_asked& asked,
+std::string report(const session& on, const rmq_info& source, const query_facts& facts,
                    const query_costs& costs);
-std::string report(const session& on, const join_info& source, const join_asked& asked,
+std::string report(const session& on, const join_info& source, const join_facts& facts,
                    const join_costs& costs);
 
 }  // namespace raydex::cli

@@ -56,40 +56,40 @@ struct rmq_inputs {
 };
 
 // What `--result` asks for.
-struct asked_extreme {
+struct result_word {
   const char* word;
   rmq_extreme extreme;
   bool position;  // or its value
 };
-constexpr asked_extreme results[] = {{"min", rmq_extreme::minimum, false},
-                                     {"argmin", rmq_extreme::minimum, true},
-                                     {"max", rmq_extreme::maximum, false},
-                                     {"argmax", rmq_extreme::maximum, true}};
+constexpr result_word results[] = {{"min", rmq_extreme::minimum, false},
+                                   {"argmin", rmq_extreme::minimum, true},
+                                   {"max", rmq_extreme::maximum, false},
+                                   {"argmax", rmq_extreme::maximum, true}};
 
-asked_extreme asked_of(const rmq_arguments& given) {
+result_word parse_result(const rmq_arguments& arguments) {
   std::vector<std::string> known;
-  for (const asked_extreme& one : results) {
-    if (given.result == one.word) return one;
+  for (const result_word& one : results) {
+    if (arguments.result == one.word) return one;
     known.emplace_back(one.word);
   }
-  io::refuse_word("result", given.result, known);
+  io::refuse_word("result", arguments.result, known);
 }
 
-option_map options_for(const rmq_arguments& given, const asked_extreme& asked) {
-  option_map options = parse_options(given.options);
+option_map options_for(const rmq_arguments& arguments, const result_word& wanted) {
+  option_map options = parse_options(arguments.options);
   if (options.contains("extreme")) {
     throw invalid_argument(
         "option extreme: --result tells which it is: min, argmin, max or argmax; leave it out");
   }
-  if (asked.extreme == rmq_extreme::maximum) options["extreme"] = "maximum";
+  if (wanted.extreme == rmq_extreme::maximum) options["extreme"] = "maximum";
   return options;
 }
 
-void check(const rmq_arguments& given) {
-  if (given.set.empty() != given.set_values.empty()) {
+void check(const rmq_arguments& arguments) {
+  if (arguments.set.empty() != arguments.set_values.empty()) {
     throw invalid_argument("--set and --set-values go together: positions and their new values");
   }
-  if (!given.set.empty()) check_updatable(rmq_capabilities(), given.structure, "--set");
+  if (!arguments.set.empty()) check_updatable(rmq_capabilities(), arguments.structure, "--set");
 }
 
 void check_positions(const typed_file& positions) {
@@ -98,42 +98,42 @@ void check_positions(const typed_file& positions) {
   const bool are_integers = type == key_type::uint32 || type == key_type::uint64 ||
                             type == key_type::int32 || type == key_type::int64;
   if (are_integers && !are_times) return;
-  throw invalid_argument(fmt::format("{} {} are {}; positions are integers{}", positions.what,
+  throw invalid_argument(fmt::format("{} {} are {}; positions are integers{}", positions.role,
                                      positions.path, positions.type(),
                                      how_to_read_as(positions, format_of<std::int64_t>)));
 }
 
-void check_none_missing(const char* what, const std::string& path, const io::host_column& read) {
+void check_none_missing(const char* role, const std::string& path, const io::host_column& read) {
   if (read.validity.empty()) return;
-  throw invalid_argument(fmt::format("{} {}: some are missing; give all of them", what, path));
+  throw invalid_argument(fmt::format("{} {}: some are missing; give all of them", role, path));
 }
 
-rmq_inputs read(const rmq_arguments& given) {
+rmq_inputs read(const rmq_arguments& arguments) {
   rmq_inputs in;
   io::column_reading reading;
-  reading.add(given.values, in.values);
-  if (io::names_column(given.ranges)) reading.add(given.ranges, in.ranges);
-  if (!given.set.empty()) {
-    reading.add(given.set, in.set.emplace());
-    reading.add(given.set_values, in.set_values.emplace());
+  reading.add(arguments.values, in.values);
+  if (io::names_column(arguments.ranges)) reading.add(arguments.ranges, in.ranges);
+  if (!arguments.set.empty()) {
+    reading.add(arguments.set, in.set.emplace());
+    reading.add(arguments.set_values, in.set_values.emplace());
   }
   reading.read();
-  const typed_file values{"values", given.values, in.values.format, in.values.times};
+  const typed_file values{"values", arguments.values, in.values.format, in.values.times};
   if (values.format.type == key_type::bytes) {
-    throw invalid_argument(fmt::format("values {} are {}; minima are of numbers", given.values,
+    throw invalid_argument(fmt::format("values {} are {}; minima are of numbers", arguments.values,
                                        to_string(values.format)));
   }
-  check_none_missing("values", given.values, in.values);
-  if (given.set.empty()) return in;
+  check_none_missing("values", arguments.values, in.values);
+  if (arguments.set.empty()) return in;
 
-  check_positions({"set positions", given.set, in.set->format, in.set->times});
-  check_same_type({"set values", given.set_values, in.set_values->format, in.set_values->times},
+  check_positions({"set positions", arguments.set, in.set->format, in.set->times});
+  check_same_type({"set values", arguments.set_values, in.set_values->format, in.set_values->times},
                   values);
-  check_none_missing("set positions", given.set, *in.set);
-  check_none_missing("set values", given.set_values, *in.set_values);
+  check_none_missing("set positions", arguments.set, *in.set);
+  check_none_missing("set values", arguments.set_values, *in.set_values);
   if (in.set->size != in.set_values->size) {
     throw invalid_argument(fmt::format("set values {}: there are {}, but {} positions",
-                                       given.set_values, in.set_values->size, in.set->size));
+                                       arguments.set_values, in.set_values->size, in.set->size));
   }
   return in;
 }
@@ -154,16 +154,16 @@ std::uint64_t position_at(const io::host_column& positions, std::uint64_t i) {
   }
 }
 
-void check_inside(const rmq_arguments& given, const rmq_inputs& in) {
+void check_inside(const rmq_arguments& arguments, const rmq_inputs& in) {
   for (std::uint64_t i = 0; i < in.set->size; ++i) {
     const std::uint64_t position = position_at(*in.set, i);
     if (position < in.values.size) continue;
-    throw invalid_argument(
-        fmt::format("set positions {}: position {} is {}; the array has {} values", given.set, i,
-                    in.set->format.type == key_type::uint64
-                        ? fmt::format("{}", position)
-                        : fmt::format("{}", static_cast<std::int64_t>(position)),
-                    in.values.size));
+    throw invalid_argument(fmt::format(
+        "set positions {}: position {} is {}; the array has {} values", arguments.set, i,
+        in.set->format.type == key_type::uint64
+            ? fmt::format("{}", position)
+            : fmt::format("{}", static_cast<std::int64_t>(position)),
+        in.values.size));
   }
 }
 
@@ -190,26 +190,26 @@ double set_values(const session& on, const rmq_inputs& in, std::byte* cells, pla
   return io::wall_milliseconds(on, [&] { built.refresh(context(on).stream, positions.view()); });
 }
 
-void run(const rmq_arguments& given) {
-  const asked_extreme asked = asked_of(given);
-  const option_map options = options_for(given, asked);
-  check(given);
+void run(const rmq_arguments& arguments) {
+  const result_word wanted = parse_result(arguments);
+  const option_map options = options_for(arguments, wanted);
+  check(arguments);
   // What would fail late is tried early: outputs and the backend.
-  outputs files(given, given.inputs());
-  const session on(
-      io::choose_backend(given.backend, io::rmq_offers(), given.structure, !given.set.empty()));
-  io::check_spelling(given.structure, options);
+  outputs files(arguments, arguments.inputs());
+  const session on(io::choose_backend(arguments.backend, io::rmq_offers(), arguments.structure,
+                                      !arguments.set.empty()));
+  io::check_spelling(arguments.structure, options);
   progress bar;
 
   bar.phase("read");
-  rmq_inputs in = read(given);
-  io::range_reader all_ranges = io::names_column(given.ranges)
+  rmq_inputs in = read(arguments);
+  io::range_reader all_ranges = io::names_column(arguments.ranges)
                                     ? io::range_reader(std::move(in.ranges))
-                                    : io::range_reader(given.ranges);
-  check_positions({"ranges", given.ranges, all_ranges.format(), all_ranges.times()});
+                                    : io::range_reader(arguments.ranges);
+  check_positions({"ranges", arguments.ranges, all_ranges.format(), all_ranges.times()});
   std::byte* writable = nullptr;
   if (in.set) {
-    check_inside(given, in);
+    check_inside(arguments, in);
     writable = make_writable(in.values);
   }
 
@@ -218,7 +218,7 @@ void run(const rmq_arguments& given) {
   std::unique_ptr<rmq> built;
   query_costs costs;
   costs.build_ms = io::wall_milliseconds(
-      on, [&] { built = build_rmq(given.structure, on.where(), on, values.view(), options); });
+      on, [&] { built = build_rmq(arguments.structure, on.where(), on, values.view(), options); });
 
   if (in.set) {
     bar.phase("set");
@@ -226,20 +226,20 @@ void run(const rmq_arguments& given) {
   }
 
   bar.phase("lookup", all_ranges.size());
-  const key_format cell = asked.position ? format_of<std::uint64_t> : in.values.format;
+  const key_format cell = wanted.position ? format_of<std::uint64_t> : in.values.format;
   std::optional<std::uint64_t> none;
-  if (asked.position) none = no_position;
-  io::column_writer writer(files.answers(), given.result, cell, all_ranges.size(), none);
+  if (wanted.position) none = no_position;
+  io::column_writer writer(files.answers(), arguments.result, cell, all_ranges.size(), none);
   for_each_batch(all_ranges.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
     const io::host_ranges host = all_ranges.next(count);
     const placed_probes placed(on, ranges(host.lower.view(), host.upper.view()));
     const probes part = placed.view();
-    if (given.check) built->check(on, part, first);
+    if (arguments.check) built->check(on, part, first);
     buffer<std::byte> answers(on, count * cell.width);
     costs.lookup_ms += io::wall_milliseconds(on, [&] {
-      if (asked.position) {
+      if (wanted.position) {
         built->position(on, part, {reinterpret_cast<std::uint64_t*>(answers.data()), count});
-      } else if (asked.extreme == rmq_extreme::maximum) {
+      } else if (wanted.extreme == rmq_extreme::maximum) {
         built->maximum(on, part, {cell, answers.data(), count});
       } else {
         built->minimum(on, part, {cell, answers.data(), count});
@@ -251,8 +251,8 @@ void run(const rmq_arguments& given) {
   costs.repairs = repairs(*built, context(on).stream);
 
   bar.phase("write");
-  query_asked query{given.result, all_ranges.size()};
-  if (asked.position) query.no_match = no_position;
+  query_facts query{arguments.result, all_ranges.size()};
+  if (wanted.position) query.no_match = no_position;
   files.commit([&] { return report(on, built->info(), query, costs); });
 }
 
@@ -261,25 +261,26 @@ void run(const rmq_arguments& given) {
 void add_rmq_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "rmq", "Find the minima or maxima of ranges of an array, or where they are");
-  const auto given = std::make_shared<rmq_arguments>();
-  const auto file = [&](const char* name, std::string& path, const char* what) {
-    return add_file(*command, name, path, what);
+  const auto arguments = std::make_shared<rmq_arguments>();
+  const auto file = [&](const char* name, std::string& path, const char* help) {
+    return add_file(*command, name, path, help);
   };
-  file("--values", given->values, "The array")->required();
-  file("--ranges", given->ranges,
+  file("--values", arguments->values, "The array")->required();
+  file("--ranges", arguments->ranges,
        "Inclusive ranges of positions: an n x 2 array of lower and upper ends")
       ->required();
   command
-      ->add_option("--result", given->result,
+      ->add_option("--result", arguments->result,
                    "The smallest or largest value of each range, or its leftmost position")
       ->required()
       ->type_name("min|argmin|max|argmax");
-  add_build_options(*command, *given,
+  add_build_options(*command, *arguments,
                     "The answers: .npy, or CSV where the name ends in .csv or is -");
-  command->add_flag("--check", given->check,
+  command->add_flag("--check", arguments->check,
                     "Refuse ranges that are empty or not wholly in the array");
-  file("--set", given->set, "Positions whose values change after the build");
-  file("--set-values", given->set_values, "Their new values; of equal positions the last counts");
+  file("--set", arguments->set, "Positions whose values change after the build");
+  file("--set-values", arguments->set_values,
+       "Their new values; of equal positions the last counts");
   explain(
       *command,
       "The array is of numbers or times, none of which is missing. Positions are integers and "
@@ -301,7 +302,7 @@ void add_rmq_command(CLI::App& app) {
       "      --out lows.npy --report report.json\n"
       "  raydex rmq --structure rmq_scan --backend cpu --option ties=rightmost --values v.npy \\\n"
       "      --set changed.npy --set-values new.npy --ranges r.npy --result argmin --out last.npy");
-  command->callback([given] { run(*given); });
+  command->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace raydex::cli

@@ -35,37 +35,37 @@ struct offer {
 
 std::vector<offer> offers() {
   std::vector<offer> all;
-  for (const capability& what : capabilities()) {
-    all.push_back({.structure = what.structure,
-                   .where = what.where,
-                   .available = what.available,
-                   .reason = what.reason,
-                   .points = what.points,
-                   .ranges = what.ranges,
+  for (const capability& one : capabilities()) {
+    all.push_back({.structure = one.structure,
+                   .where = one.where,
+                   .available = one.available,
+                   .reason = one.reason,
+                   .points = one.points,
+                   .ranges = one.ranges,
                    .minima = false,
-                   .duplicates = what.duplicates,
-                   .updates = what.updates,
-                   .keys = what.keys});
+                   .duplicates = one.duplicates,
+                   .updates = one.updates,
+                   .keys = one.keys});
   }
-  for (const rmq_capability& what : rmq_capabilities()) {
-    all.push_back({.structure = what.structure,
-                   .where = what.where,
-                   .available = what.available,
-                   .reason = what.reason,
+  for (const rmq_capability& one : rmq_capabilities()) {
+    all.push_back({.structure = one.structure,
+                   .where = one.where,
+                   .available = one.available,
+                   .reason = one.reason,
                    .points = false,
                    .ranges = false,
                    .minima = true,
                    .duplicates = true,
-                   .updates = what.updates,
-                   .keys = what.values});
+                   .updates = one.updates,
+                   .keys = one.values});
   }
   return all;
 }
 
 std::vector<std::string> structure_names() {
   std::vector<std::string> names;
-  for (const offer& what : offers()) {
-    if (names.empty() || names.back() != what.structure) names.push_back(what.structure);
+  for (const offer& one : offers()) {
+    if (names.empty() || names.back() != one.structure) names.push_back(one.structure);
   }
   return names;
 }
@@ -75,26 +75,26 @@ bool is_structure(const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-std::vector<std::string> key_names(const offer& what) {
+std::vector<std::string> key_names(const offer& one) {
   std::vector<std::string> names;
-  for (const key_type type : what.keys)
+  for (const key_type type : one.keys)
     names.push_back(type == key_type::bytes ? "bytes" : to_string(key_format(type)));
   return names;
 }
 
 std::string to_json(const std::vector<offer>& all) {
   auto list = nlohmann::ordered_json::array();
-  for (const offer& what : all) {
-    list.push_back({{"structure", what.structure},
-                    {"backend", to_string(what.where)},
-                    {"available", what.available},
-                    {"reason", what.reason},
-                    {"points", what.points},
-                    {"ranges", what.ranges},
-                    {"minima", what.minima},
-                    {"duplicates", what.duplicates},
-                    {"updates", what.updates},
-                    {"keys", key_names(what)}});
+  for (const offer& one : all) {
+    list.push_back({{"structure", one.structure},
+                    {"backend", to_string(one.where)},
+                    {"available", one.available},
+                    {"reason", one.reason},
+                    {"points", one.points},
+                    {"ranges", one.ranges},
+                    {"minima", one.minima},
+                    {"duplicates", one.duplicates},
+                    {"updates", one.updates},
+                    {"keys", key_names(one)}});
   }
   return list.dump(2) + "\n";
 }
@@ -105,12 +105,12 @@ void print_table(const std::vector<offer>& all) {
   std::vector<row> table{{"structure", "backend", "available", "points", "ranges", "minima",
                           "duplicates", "updates", "keys"}};
   std::map<std::string_view, std::string> reasons;
-  for (const offer& what : all) {
-    table.push_back({what.structure, std::string(to_string(what.where)), yes_no(what.available),
-                     yes_no(what.points), yes_no(what.ranges), yes_no(what.minima),
-                     yes_no(what.duplicates), yes_no(what.updates),
-                     fmt::format("{}", fmt::join(key_names(what), " "))});
-    if (!what.available) reasons[to_string(what.where)] = what.reason;
+  for (const offer& one : all) {
+    table.push_back({one.structure, std::string(to_string(one.where)), yes_no(one.available),
+                     yes_no(one.points), yes_no(one.ranges), yes_no(one.minima),
+                     yes_no(one.duplicates), yes_no(one.updates),
+                     fmt::format("{}", fmt::join(key_names(one), " "))});
+    if (!one.available) reasons[to_string(one.where)] = one.reason;
   }
   std::array<std::size_t, std::tuple_size_v<row>> widths{};
   for (const row& cells : table) {

@@ -85,9 +85,9 @@ class indexed_column {
   }
 
   // How many rows match each probe.
-  std::vector<std::uint64_t> count(const question<Key>& asked) {
+  std::vector<std::uint64_t> count(const question<Key>& query) {
     return ask<std::uint64_t>(
-        asked, "count",
+        query, "count",
         [&](const probes& batch, buffer<std::uint64_t>& out) {
           index_->count(on_, batch, {out.data(), out.size()});
         },
@@ -95,9 +95,9 @@ class indexed_column {
   }
 
   // The first row that matches each probe, or `not_found`.
-  std::vector<std::uint32_t> first(const question<Key>& asked) {
+  std::vector<std::uint32_t> first(const question<Key>& query) {
     return ask<std::uint32_t>(
-        asked, "first",
+        query, "first",
         [&](const probes& batch, buffer<std::uint32_t>& out) {
           index_->first(on_, batch, std::span(out.data(), out.size()));
         },
@@ -109,10 +109,10 @@ class indexed_column {
   // The sum of another column over the rows that match each probe. Value: what the column holds,
   // Sum: what its sums are.
   template <class Value, class Sum>
-  std::vector<Sum> sum(const question<Key>& asked, const io::host_column& values) {
+  std::vector<Sum> sum(const question<Key>& query, const io::host_column& values) {
     const resident_column there(on_, values);
     return ask<Sum>(
-        asked, "sum",
+        query, "sum",
         [&](const probes& batch, buffer<Sum>& out) {
           index_->sum(on_, batch, there.view(), std::span(out.data(), out.size()));
         },
@@ -126,13 +126,13 @@ class indexed_column {
 
   // All rows that match each probe. The probes are points: the scan finds rows in ascending order,
   // as the index gives the rows of one key.
-  void rows(const question<Key>& asked) {
-    const resident_column points_there(on_, asked.lower);
+  void rows(const question<Key>& query) {
+    const resident_column points_there(on_, query.lower);
     const probes batch = points(points_there.view());
     matches found;
     const double ms = milliseconds(on_, [&] { found = index_->rows(on_, batch); });
 
-    const auto scanned = plain_scan(host_, asked);
+    const auto scanned = plain_scan(host_, query);
     std::vector<std::uint64_t> offsets = {0};
     std::vector<std::uint32_t> all;
     for (const auto& rows : scanned) {
@@ -142,35 +142,35 @@ class indexed_column {
     std::vector<std::uint32_t> answers(found.total);
     on_.copy_out(answers.data(), found.rows.data(), answers.size() * sizeof(answers[0]));
     const bool right = answers == all && on_.download(found.offsets) == offsets;
-    print_row(asked, "rows", all.size(), ms, right);
+    print_row(query, "rows", all.size(), ms, right);
   }
 
  private:
   template <class Answer, class Lookup, class Expect>
-  std::vector<Answer> ask(const question<Key>& asked, const char* result, Lookup&& lookup,
+  std::vector<Answer> ask(const question<Key>& query, const char* result, Lookup&& lookup,
                           Expect&& expect) {
-    const resident_column lower(on_, asked.lower);
-    const resident_column upper(on_, asked.upper);
+    const resident_column lower(on_, query.lower);
+    const resident_column upper(on_, query.upper);
     const probes batch =
-        asked.is_points() ? points(lower.view()) : ranges(lower.view(), upper.view());
-    buffer<Answer> out(on_, asked.size());
+        query.is_points() ? points(lower.view()) : ranges(lower.view(), upper.view());
+    buffer<Answer> out(on_, query.size());
     const double ms = milliseconds(on_, [&] { lookup(batch, out); });
     std::vector<Answer> answers = on_.download(out);
 
     bool right = true;
     std::size_t matches = 0;
-    const auto scanned = plain_scan(host_, asked);
+    const auto scanned = plain_scan(host_, query);
     for (std::size_t i = 0; i < scanned.size(); ++i) {
       right = right && answers[i] == expect(scanned[i]);
       matches += scanned[i].size();
     }
-    print_row(asked, result, matches, ms, right);
+    print_row(query, result, matches, ms, right);
     return answers;
   }
 
-  void print_row(const question<Key>& asked, const char* result, std::size_t matches, double ms,
+  void print_row(const question<Key>& query, const char* result, std::size_t matches, double ms,
                  bool right) {
-    out_.print_row(head_, asked.text, result, asked.size(), matches, ms, right);
+    out_.print_row(head_, query.text, result, query.size(), matches, ms, right);
     head_ = std::string(30, ' ');  // the column is named once
   }
 
@@ -185,12 +185,12 @@ class indexed_column {
 // The ranges [first, first + width - gap], [first + width, ..], and so on, `count` of them.
 template <class Key>
 question<Key> bands(const char* text, Key first, Key width, Key gap, int count) {
-  question<Key> asked{text, {}};
+  question<Key> query{text, {}};
   for (int i = 0; i < count; ++i) {
-    asked.lower.push_back(first + static_cast<Key>(i) * width);
-    asked.upper.push_back(asked.lower.back() + width - gap);
+    query.lower.push_back(first + static_cast<Key>(i) * width);
+    query.upper.push_back(query.lower.back() + width - gap);
   }
-  return asked;
+  return query;
 }
 
 bool run(const std::string& data) {

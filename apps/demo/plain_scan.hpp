@@ -36,11 +36,11 @@ struct question {
 // The matching rows of each probe, in ascending order.
 template <class Key>
 std::vector<std::vector<std::uint32_t>> plain_scan(const io::host_column& column,
-                                                   const question<Key>& asked) {
+                                                   const question<Key>& query) {
   const Key* keys = cells<Key>(column);
-  std::vector<std::vector<std::uint32_t>> found(asked.size());
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const Key lower = asked.lower[i];
+  std::vector<std::vector<std::uint32_t>> found(query.size());
+  for (std::size_t i = 0; i < query.size(); ++i) {
+    const Key lower = query.lower[i];
     const auto collect = [&](const auto& matches) {
       for (std::size_t row = 0; row < column.size; ++row) {
         if (matches(keys[row]) && is_present(column, row)) {
@@ -48,10 +48,10 @@ std::vector<std::vector<std::uint32_t>> plain_scan(const io::host_column& column
         }
       }
     };
-    if (asked.is_points()) {
+    if (query.is_points()) {
       collect([&](const Key& key) { return key == lower; });
     } else {
-      collect([&](const Key& key) { return lower <= key && key <= asked.upper[i]; });
+      collect([&](const Key& key) { return lower <= key && key <= query.upper[i]; });
     }
   }
   return found;

@@ -13,8 +13,8 @@ namespace raydex::examples {
 
 std::string read_fasta(const std::string& path) {
   io::input_file file = io::open_input(path);
-  const auto fail = [&](const char* what) {
-    throw invalid_argument(fmt::format("{}: {}", path, what));
+  const auto fail = [&](const char* problem) {
+    throw invalid_argument(fmt::format("{}: {}", path, problem));
   };
   std::string line;
   if (!io::read_line(file.stream, path, line) || !line.starts_with('>')) {

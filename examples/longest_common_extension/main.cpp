@@ -86,7 +86,7 @@ pairs_of_positions repeated_pairs(const sorted_suffixes& suffixes, std::uint32_t
 
 // Asks for the extensions of pairs, prints a row of the table if there are any, and returns whether
 // all are right.
-bool ask(const char* what, common_extensions& extensions, std::string_view text,
+bool ask(const char* title, common_extensions& extensions, std::string_view text,
          std::span<const position_pair> pairs, unsigned mismatches) {
   if (pairs.empty()) return true;
   const double before = extensions.query_ms();
@@ -102,25 +102,25 @@ bool ask(const char* what, common_extensions& extensions, std::string_view text,
 
   const bool right = lengths == compared;
   const double sum = std::accumulate(lengths.begin(), lengths.end(), 0.);
-  fmt::print("{:<18} {:>10} {:>8} {:>8} {:>10.1f} {:>10.2f} {:>11.2f}  {}\n", what, mismatches,
+  fmt::print("{:<18} {:>10} {:>8} {:>8} {:>10.1f} {:>10.2f} {:>11.2f}  {}\n", title, mismatches,
              pairs.size(), *std::ranges::max_element(lengths),
              sum / static_cast<double>(lengths.size()), query_ms, compare_ms,
              right ? "✓" : "✗ WRONG");
   return right;
 }
 
-bool run(const arguments& given) {
+bool run(const arguments& args) {
   // Fails before the work if the file cannot be written.
-  io::check_outputs(std::array{io::file_argument{"--lcp", given.lcp}},
-                    std::array{io::file_argument{"genome", given.genome}});
+  io::check_outputs(std::array{io::file_argument{"--lcp", args.lcp}},
+                    std::array{io::file_argument{"genome", args.genome}});
   std::optional<io::output_file> lcp;
-  if (!given.lcp.empty()) lcp.emplace(given.lcp);
-  const std::string text = read_fasta(given.genome);
-  if (text.empty()) throw invalid_argument(fmt::format("{}: it has no letters", given.genome));
-  if (given.pairs == 0) throw invalid_argument("--pairs: 0; at least 1 is needed");
+  if (!args.lcp.empty()) lcp.emplace(args.lcp);
+  const std::string text = read_fasta(args.genome);
+  if (text.empty()) throw invalid_argument(fmt::format("{}: it has no letters", args.genome));
+  if (args.pairs == 0) throw invalid_argument("--pairs: 0; at least 1 is needed");
   const auto begin = std::chrono::steady_clock::now();
   const sorted_suffixes suffixes(text);
-  fmt::print("{}: {} letters; suffix array, ranks and LCP array in {:.0f} ms\n", given.genome,
+  fmt::print("{}: {} letters; suffix array, ranks and LCP array in {:.0f} ms\n", args.genome,
              text.size(), milliseconds_since(begin));
   if (lcp) {
     io::write_npy(*lcp, format_of<std::uint32_t>, std::as_bytes(std::span(suffixes.common)));
@@ -133,8 +133,8 @@ bool run(const arguments& given) {
                suffixes.positions[rank - 1], suffixes.positions[rank]);
   }
 
-  const session on(parse_backend(given.backend));
-  common_extensions extensions(on, suffixes, given.structure);
+  const session on(parse_backend(args.backend));
+  common_extensions extensions(on, suffixes, args.structure);
   const rmq_info& info = extensions.info();
   fmt::print("{} on {}, {}: built in {:.2f} ms, {} bytes beside the {} of the LCP array\n\n",
              info.structure, to_string(info.where), on.device().name, extensions.build_ms(),
@@ -143,12 +143,12 @@ bool run(const arguments& given) {
   fmt::print("{:<18} {:>10} {:>8} {:>8} {:>10} {:>10} {:>11}  {}\n", "pairs of positions",
              "mismatches", "pairs", "longest", "on average", "minima, ms", "letters, ms",
              "checked");
-  std::mt19937_64 random(given.pairs);
-  const pairs_of_positions anywhere = random_pairs(suffixes, given.pairs, random);
-  const pairs_of_positions repeats = repeated_pairs(suffixes, 1, given.pairs, random);
-  const pairs_of_positions long_repeats = repeated_pairs(suffixes, 100, given.pairs, random);
+  std::mt19937_64 random(args.pairs);
+  const pairs_of_positions anywhere = random_pairs(suffixes, args.pairs, random);
+  const pairs_of_positions repeats = repeated_pairs(suffixes, 1, args.pairs, random);
+  const pairs_of_positions long_repeats = repeated_pairs(suffixes, 100, args.pairs, random);
   bool all_right = true;
-  for (const unsigned mismatches : {0U, given.mismatches}) {
+  for (const unsigned mismatches : {0U, args.mismatches}) {
     all_right &= ask("anywhere", extensions, text, anywhere, mismatches);
     all_right &= ask("repeats", extensions, text, repeats, mismatches);
     all_right &= ask("100 letters repeat", extensions, text, long_repeats, mismatches);
@@ -157,18 +157,17 @@ bool run(const arguments& given) {
 }
 
 int parse_and_run(int argc, char** argv) {
-  arguments given;
+  arguments args;
   CLI::App app("Longest common extensions in a genome, by range minima over its LCP array.");
-  app.add_option("genome", given.genome, "A FASTA file of one sequence")->required();
-  app.add_option("--pairs", given.pairs, "How many pairs of positions of each kind")
+  app.add_option("genome", args.genome, "A FASTA file of one sequence")->required();
+  app.add_option("--pairs", args.pairs, "How many pairs of positions of each kind")
       ->capture_default_str();
-  app.add_option("--mismatches", given.mismatches, "Letters that may differ")
-      ->capture_default_str();
-  app.add_option("--structure", given.structure, "See `raydex structures`")->capture_default_str();
-  app.add_option("--backend", given.backend, "cpu, cuda, optix or auto")->capture_default_str();
-  app.add_option("--lcp", given.lcp, "Where to write the LCP array, an .npy file of <u4");
+  app.add_option("--mismatches", args.mismatches, "Letters that may differ")->capture_default_str();
+  app.add_option("--structure", args.structure, "See `raydex structures`")->capture_default_str();
+  app.add_option("--backend", args.backend, "cpu, cuda, optix or auto")->capture_default_str();
+  app.add_option("--lcp", args.lcp, "Where to write the LCP array, an .npy file of <u4");
   CLI11_PARSE(app, argc, argv);
-  return run(given) ? 0 : 1;
+  return run(args) ? 0 : 1;
 }
 
 }  // namespace
