@@ -61,7 +61,7 @@ struct advice {
 /// `auto`. Throws `unsupported` where nothing offered does what is needed, naming what is missing,
 /// or where nothing that does it was measured; `invalid_argument` where the memory limit is too
 /// small, naming the fewest bytes needed.
-RAYDEX_EXPORT advice advise(const use_case& what,
+RAYDEX_EXPORT advice advise(const use_case& use,
                             const speed_table& measured = speed_table::built_in(),
                             const std::vector<capability>& offered = capabilities());
 
@@ -86,6 +86,6 @@ RAYDEX_EXPORT advice advise(const use_case& what,
 /// @param l2_bytes the L2 of the GPU, in bytes
 ///
 /// Cost: none to speak of. Throws `invalid_argument` where the format of the keys is none.
-RAYDEX_EXPORT advice lightweight_advice(const use_case& what, std::uint64_t l2_bytes);
+RAYDEX_EXPORT advice lightweight_advice(const use_case& use, std::uint64_t l2_bytes);
 
 }  // namespace raydex

@@ -8,14 +8,14 @@
 
 namespace raydex {
 
-advice lightweight_advice(const use_case& what, std::uint64_t l2_bytes) try {
-  check_format("key", what.key);
-  const int row_id_bytes = what.n < not_found<std::uint32_t> ? 4 : 8;
-  const auto entry_bytes = static_cast<unsigned>(what.key.encoded_bits() / 8 + row_id_bytes);
-  const bool fits_l2 = what.n <= l2_bytes / entry_bytes;
-  const bool has_ranges = what.range_hits != 0;
-  const bool smallest = what.memory_limit != 0;
-  const bool ascending = what.ordered || (!smallest && (has_ranges || what.updates));
+advice lightweight_advice(const use_case& use, std::uint64_t l2_bytes) try {
+  check_format("key", use.key);
+  const int row_id_bytes = use.n < not_found<std::uint32_t> ? 4 : 8;
+  const auto entry_bytes = static_cast<unsigned>(use.key.encoded_bits() / 8 + row_id_bytes);
+  const bool fits_l2 = use.n <= l2_bytes / entry_bytes;
+  const bool has_ranges = use.range_hits != 0;
+  const bool smallest = use.memory_limit != 0;
+  const bool ascending = use.ordered || (!smallest && (has_ranges || use.updates));
   // Of an ascending array that needs pivots, which take memory.
   const bool by_groups = !fits_l2 && !(ascending && smallest);
 

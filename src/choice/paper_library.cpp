@@ -25,8 +25,8 @@ const std::string& loading_problem() {
 
 }  // namespace
 
-void add_papers(const paper_library& what) noexcept {
-  if (what.version == RAYDEX_VERSION) added = &what;
+void add_papers(const paper_library& library) noexcept {
+  if (library.version == RAYDEX_VERSION) added = &library;
 }
 
 const paper_library* find_papers() {
@@ -34,16 +34,16 @@ const paper_library* find_papers() {
   return added;
 }
 
-const paper_library& papers_for(std::string_view what) {
+const paper_library& papers_for(std::string_view name) {
   if (const paper_library* const found = find_papers()) return *found;
   const std::string& problem = loading_problem();
   throw unavailable(
-      fmt::format("{} is in libraydex_papers, which {}", what,
+      fmt::format("{} is in libraydex_papers, which {}", name,
                   problem.empty() ? "is there, but of another version than libraydex" : problem));
 }
 
-const paper_builders* find_paper_builders(backend where, std::string_view what) {
-  return papers_for(what).find_builders(where);
+const paper_builders* find_paper_builders(backend where, std::string_view name) {
+  return papers_for(name).find_builders(where);
 }
 
 }  // namespace raydex

@@ -20,12 +20,12 @@ struct paper_library {
 };
 
 // Called by the library when it is loaded. One of another version is left out.
-RAYDEX_INTERNAL void add_papers(const paper_library& what) noexcept;
+RAYDEX_INTERNAL void add_papers(const paper_library& library) noexcept;
 
 // What the library has; null where it is not installed.
 const paper_library* find_papers();
 // The same, for `what` of it. Throws `unavailable`.
-const paper_library& papers_for(std::string_view what);
+const paper_library& papers_for(std::string_view name);
 
 // The library's own description of itself.
 const paper_library& described_papers() noexcept;

@@ -42,11 +42,12 @@ structure_list of_papers() {
 }
 
 // The structure of that name, of those asked for. `others`: what else is legal, for the message.
-const structure_entry& find_structure(std::string_view name, bool (*asked)(const structure_entry&),
+const structure_entry& find_structure(std::string_view name,
+                                      bool (*applies)(const structure_entry&),
                                       std::vector<std::string_view> others) {
   const auto find_in = [&](structure_list all) -> const structure_entry* {
     for (const structure_entry* const entry : all) {
-      if (!asked(*entry)) continue;
+      if (!applies(*entry)) continue;
       if (entry->facts.name == name) return entry;
       others.push_back(entry->facts.name);
     }
@@ -61,9 +62,9 @@ const structure_entry& find_structure(std::string_view name, bool (*asked)(const
 
 // Calls `add(facts, backend, reason)` for each structure asked for and each backend that offers it.
 template <class Add>
-void for_each_offer(structure_list all, bool (*asked)(const structure_entry&), Add&& add) {
+void for_each_offer(structure_list all, bool (*applies)(const structure_entry&), Add&& add) {
   for (const structure_entry* const entry : all) {
-    if (!asked(*entry)) continue;
+    if (!applies(*entry)) continue;
     for (const backend where : entry->facts.backends)
       add(entry->facts, where, why_unavailable(where));
   }
@@ -73,17 +74,17 @@ std::vector<capability> capabilities_of(std::initializer_list<structure_list> li
   std::vector<capability> all;
   for (const structure_list& list : lists) {
     for_each_offer(list, is_for_keys,
-                   [&](const structure_facts& of, backend where, const std::string& reason) {
-                     all.push_back({.structure = std::string(of.name),
+                   [&](const structure_facts& facts, backend where, const std::string& reason) {
+                     all.push_back({.structure = std::string(facts.name),
                                     .where = where,
                                     .available = reason.empty(),
                                     .reason = reason,
                                     .points = true,
-                                    .ranges = of.ranges,
+                                    .ranges = facts.ranges,
                                     .duplicates = true,
-                                    .updates = of.updates,
-                                    .keys = {of.keys.begin(), of.keys.end()},
-                                    .sparse = of.sparse});
+                                    .updates = facts.updates,
+                                    .keys = {facts.keys.begin(), facts.keys.end()},
+                                    .sparse = facts.sparse});
                    });
   }
   return all;
@@ -107,12 +108,12 @@ std::vector<rmq_capability> rmq_capabilities() try {
   std::vector<rmq_capability> all;
   for (const structure_list& list : {structure_list(main_entries), of_papers()}) {
     for_each_offer(list, is_for_minima,
-                   [&](const structure_facts& of, backend where, const std::string& reason) {
-                     all.push_back({.structure = std::string(of.name),
+                   [&](const structure_facts& facts, backend where, const std::string& reason) {
+                     all.push_back({.structure = std::string(facts.name),
                                     .where = where,
                                     .available = reason.empty(),
                                     .reason = reason,
-                                    .updates = of.updates,
+                                    .updates = facts.updates,
                                     .values = {number_keys.begin(), number_keys.end()}});
                    });
   }
@@ -121,14 +122,14 @@ std::vector<rmq_capability> rmq_capabilities() try {
   rethrow_as_error();
 }
 
-std::unique_ptr<index> build_wide(const structure_facts& of, backend where, const context& on,
+std::unique_ptr<index> build_wide(const structure_facts& facts, backend where, const context& on,
                                   const column& keys, const std::optional<column>& row_ids,
                                   const index_maker& make) {
   // Places of all structures in a slice of so many entries fit 32 bits.
   constexpr std::uint64_t most_of_slice = std::uint64_t{1} << 31;
-  check_build(of, where, on, keys, row_ids);
+  check_build(facts, where, on, keys, row_ids);
   return operation_on(where, &operation_table::build_wide)(
-      info_of(of, where, keys, row_ids), of.updates, on, keys, row_ids, make, most_of_slice);
+      info_of(facts, where, keys, row_ids), facts.updates, on, keys, row_ids, make, most_of_slice);
 }
 
 std::unique_ptr<index> build(std::string_view structure, backend where, const context& on,
