@@ -127,10 +127,10 @@ void aggregate::maximum(const context& on, const probes& batch, const value_span
 void aggregate::first(const context& on, const probes& batch, const row_id_span& out) const try {
   check_part(options_.first_rows, "first_rows");
   check(on, batch, out.size);
-  const index_info& of = over_->info();
-  check_row_ids(out, of.row_ids, "the index");
+  const index_info& info = over_->info();
+  check_row_ids(out, info.row_ids, "the index");
   if (batch.size() == 0) return;
-  write_row_ids(on, of.where, of.row_ids, out, [&](void* rows) { do_first(on, batch, rows); });
+  write_row_ids(on, info.where, info.row_ids, out, [&](void* rows) { do_first(on, batch, rows); });
 } catch (...) {
   rethrow_as_error();
 }
@@ -138,8 +138,8 @@ void aggregate::first(const context& on, const probes& batch, const row_id_span&
 std::unique_ptr<aggregate> build_aggregate(const context& on, const index& over,
                                            const std::optional<column>& values,
                                            const aggregate_options& options) try {
-  const index_info& of = over.info();
-  check_space(on, of.where);
+  const index_info& info = over.info();
+  check_space(on, info.where);
   over.check_ranks("aggregate");
   if (values) {
     over.check_values(*values);
@@ -148,7 +148,7 @@ std::unique_ptr<aggregate> build_aggregate(const context& on, const index& over,
           fmt::format("values: they are {}; aggregates are of numbers", to_string(values->format)));
     }
   }
-  return operation_on(of.where, &operation_table::build_aggregate)(on, over, values, options);
+  return operation_on(info.where, &operation_table::build_aggregate)(on, over, values, options);
 } catch (...) {
   rethrow_as_error();
 }

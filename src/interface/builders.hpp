@@ -148,7 +148,7 @@ extern const paper_builders papers_builders;
 const backend_table* find_backend(backend where) noexcept;
 // The builders of libraydex_papers there, of which `what` is wanted; null if it has none. Throws
 // `unavailable` if it is not installed.
-RAYDEX_INTERNAL const paper_builders* find_paper_builders(backend where, std::string_view what);
+RAYDEX_INTERNAL const paper_builders* find_paper_builders(backend where, std::string_view name);
 
 // What does this on a backend, which is built.
 template <class Operation>

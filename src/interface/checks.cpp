@@ -20,13 +20,13 @@ namespace {
 // Bytes from the first cell of a column to the last one.
 constexpr std::uint64_t largest_extent = std::numeric_limits<std::int64_t>::max() - 8;
 
-void check_arguments(const structure_facts& of, backend where, const context& on,
+void check_arguments(const structure_facts& facts, backend where, const context& on,
                      const char* argument, const column& cells) {
-  if (std::ranges::find(of.backends, where) == of.backends.end()) {
+  if (std::ranges::find(facts.backends, where) == facts.backends.end()) {
     std::vector<std::string_view> offered;
-    for (const backend each : of.backends)
+    for (const backend each : facts.backends)
       offered.push_back(to_string(each));
-    throw unsupported(fmt::format("{} is not offered on backend {}; it is on {}", of.name,
+    throw unsupported(fmt::format("{} is not offered on backend {}; it is on {}", facts.name,
                                   to_string(where), fmt::join(offered, ", ")));
   }
   check_available(where);
@@ -134,16 +134,17 @@ void check_explicit_rows(const char* argument, const column& row_ids, std::uint6
   }
 }
 
-void check_sizes(const char* what, const probes& batch, std::uint64_t out_size) {
+void check_sizes(const char* items, const probes& batch, std::uint64_t out_size) {
   if (!batch.is_points &&
       (batch.upper.format != batch.lower.format || batch.upper.size != batch.lower.size)) {
-    throw invalid_argument(fmt::format(
-        "{}: {} lower ends of {}, but {} upper ends of {}; they must agree", what, batch.lower.size,
-        to_string(batch.lower.format), batch.upper.size, to_string(batch.upper.format)));
+    throw invalid_argument(
+        fmt::format("{}: {} lower ends of {}, but {} upper ends of {}; they must agree", items,
+                    batch.lower.size, to_string(batch.lower.format), batch.upper.size,
+                    to_string(batch.upper.format)));
   }
   if (out_size != batch.size()) {
     throw invalid_argument(
-        fmt::format("out: room for {} {}, but there are {}", out_size, what, batch.size()));
+        fmt::format("out: room for {} {}, but there are {}", out_size, items, batch.size()));
   }
 }
 
@@ -157,12 +158,12 @@ void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids, 
   }
 }
 
-void check_build(const structure_facts& of, backend where, const context& on, const column& keys,
+void check_build(const structure_facts& facts, backend where, const context& on, const column& keys,
                  const std::optional<column>& row_ids) {
-  check_arguments(of, where, on, "keys", keys);
-  if (std::ranges::find(of.keys, keys.format.type) == of.keys.end()) {
+  check_arguments(facts, where, on, "keys", keys);
+  if (std::ranges::find(facts.keys, keys.format.type) == facts.keys.end()) {
     throw unsupported(fmt::format("keys: they are {}; {} takes integers, pivot_tree any keys",
-                                  to_string(keys.format), of.name));
+                                  to_string(keys.format), facts.name));
   }
   if (!row_ids) return;
   check_explicit_rows("row ids", *row_ids, keys.size);
@@ -173,9 +174,9 @@ void check_build(const structure_facts& of, backend where, const context& on, co
   }
 }
 
-void check_build(const structure_facts& of, backend where, const context& on,
+void check_build(const structure_facts& facts, backend where, const context& on,
                  const column& values) {
-  check_arguments(of, where, on, "values", values);
+  check_arguments(facts, where, on, "values", values);
   if (values.format.type == key_type::bytes) {
     throw invalid_argument(
         fmt::format("values: they are {}; minima are of numbers", to_string(values.format)));
@@ -198,10 +199,10 @@ void check_narrow(const index_info& info) {
   }
 }
 
-index_info info_of(const structure_facts& of, backend where, const column& keys,
+index_info info_of(const structure_facts& facts, backend where, const column& keys,
                    const std::optional<column>& row_ids) {
   const bool narrow = are_narrow(keys, row_ids);
-  return {.structure = std::string(of.name),
+  return {.structure = std::string(facts.name),
           .where = where,
           .key = keys.format,
           .row_ids = narrow ? row_id_type::uint32 : row_id_type::uint64,
@@ -213,9 +214,9 @@ index_info info_of(const structure_facts& of, backend where, const column& keys,
           .build_peak_bytes = 0};
 }
 
-rmq_info info_of(const structure_facts& of, backend where, const column& values) {
+rmq_info info_of(const structure_facts& facts, backend where, const column& values) {
   rmq_info info;
-  info.structure = of.name;
+  info.structure = facts.name;
   info.where = where;
   info.value = values.format;
   info.n = values.size;

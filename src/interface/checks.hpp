@@ -61,15 +61,15 @@ void check_array(const char* argument, std::span<T> array) {
 void check_explicit_rows(const char* argument, const column& row_ids, std::uint64_t keys);
 // Checks that ranges have two ends each, of one type, and that there is room for an answer to each.
 // `what` is asked, as `probes`.
-void check_sizes(const char* what, const probes& batch, std::uint64_t out_size);
+void check_sizes(const char* items, const probes& batch, std::uint64_t out_size);
 // Checks that a view asked for has the types and the layout of its index.
 RAYDEX_INTERNAL void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids,
                                    layout entries, layout own_entries);
 
 // Checks what every build is given, and that the backend is here and offers the structure.
-RAYDEX_INTERNAL void check_build(const structure_facts& of, backend where, const context& on,
+RAYDEX_INTERNAL void check_build(const structure_facts& facts, backend where, const context& on,
                                  const column& keys, const std::optional<column>& row_ids);
-RAYDEX_INTERNAL void check_build(const structure_facts& of, backend where, const context& on,
+RAYDEX_INTERNAL void check_build(const structure_facts& facts, backend where, const context& on,
                                  const column& values);
 
 // Whether row ids have 32 bits.
@@ -80,9 +80,9 @@ inline bool are_narrow(const column& keys, const std::optional<column>& row_ids)
 RAYDEX_INTERNAL void check_narrow(const index_info& info);
 
 // The part of a description that follows from the arguments of a build.
-RAYDEX_INTERNAL index_info info_of(const structure_facts& of, backend where, const column& keys,
+RAYDEX_INTERNAL index_info info_of(const structure_facts& facts, backend where, const column& keys,
                                    const std::optional<column>& row_ids);
-RAYDEX_INTERNAL rmq_info info_of(const structure_facts& of, backend where, const column& values);
+RAYDEX_INTERNAL rmq_info info_of(const structure_facts& facts, backend where, const column& values);
 
 // Checks of keys of several columns.
 // Checks the columns of a key, and returns how many rows they have.

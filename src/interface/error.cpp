@@ -11,10 +11,10 @@ namespace raydex {
 
 namespace {
 
-std::string shortage(std::size_t asked, std::size_t free) {
+std::string shortage(std::size_t requested, std::size_t free) {
   std::string text = "out of memory";
-  if (asked != 0) text += fmt::format(": {} bytes asked", asked);
-  if (free != 0) text += fmt::format("{} {} bytes free", asked != 0 ? "," : ":", free);
+  if (requested != 0) text += fmt::format(": {} bytes asked", requested);
+  if (free != 0) text += fmt::format("{} {} bytes free", requested != 0 ? "," : ":", free);
   return text;
 }
 
@@ -41,8 +41,8 @@ out_of_memory::~out_of_memory() = default;
 cuda_error::~cuda_error() = default;
 optix_error::~optix_error() = default;
 
-out_of_memory::out_of_memory(std::size_t asked, std::size_t free)
-    : error(shortage(asked, free)), asked_(asked), free_(free) {}
+out_of_memory::out_of_memory(std::size_t requested, std::size_t free)
+    : error(shortage(requested, free)), asked_(requested), free_(free) {}
 
 cuda_error::cuda_error(const std::string& call, int code, const std::string& text)
     : error(fmt::format("CUDA error {} in {}: {}", code, call, text)), code_(code) {}

@@ -254,14 +254,14 @@ void index::edit(stream_t stream, const edits& batch) try {
 }
 
 namespace {
-[[noreturn]] void refuse_ranks(const index& of, const char* what) {
+[[noreturn]] void refuse_ranks(const index& own, const char* call) {
   throw unsupported(fmt::format("{}: {} ({}) does not know the ranks of its keys; pivot_tree does",
-                                what, of.info().structure, of.info().options));
+                                call, own.info().structure, own.info().options));
 }
 }  // namespace
 
-void index::check_ranks(const char* what) const {
-  refuse_ranks(*this, what);
+void index::check_ranks(const char* call) const {
+  refuse_ranks(*this, call);
 }
 
 void index::do_locate(const context& /*on*/, const probes& /*batch*/, void* /*begins*/,

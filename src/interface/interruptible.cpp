@@ -32,12 +32,12 @@ interruptible* watch::of_this_thread() noexcept {
   return asked_by_this_thread;
 }
 
-bool watch::is_to_stop(interruptible& asked) {
-  if (!asked.stopped_ && clock::now() >= asked.next_) {
-    asked.stopped_ = asked.stop_(asked.at_);
-    asked.next_ = clock::now() + asked.pause_;
+bool watch::is_to_stop(interruptible& work) {
+  if (!work.stopped_ && clock::now() >= work.next_) {
+    work.stopped_ = work.stop_(work.at_);
+    work.next_ = clock::now() + work.pause_;
   }
-  return asked.stopped_;
+  return work.stopped_;
 }
 
 void watch::stop() {

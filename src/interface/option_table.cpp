@@ -118,7 +118,7 @@ void read_option(const option_entry& entry, std::string_view text, void* options
 
 }  // namespace
 
-void read_options(std::string_view structure, option_entries entries, const option_map& given,
+void read_options(std::string_view structure, option_entries entries, const option_map& texts,
                   void* options) {
   const auto unknown = [&](std::string_view name) {
     std::vector<std::string> all;
@@ -133,12 +133,12 @@ void read_options(std::string_view structure, option_entries entries, const opti
   };
   // In the order of the table, where what an option belongs to stands before it.
   for (const option_entry& entry : entries) {
-    const auto found = given.find(entry.name);
-    if (found == given.end()) continue;
+    const auto found = texts.find(entry.name);
+    if (found == texts.end()) continue;
     if (!applies(entries, entry, options)) throw unknown(entry.name);
     read_option(entry, found->second, options);
   }
-  for (const auto& [name, text] : given) {
+  for (const auto& [name, text] : texts) {
     if (std::ranges::find(entries, name, &option_entry::name) == entries.end()) throw unknown(name);
   }
 }

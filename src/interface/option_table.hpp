@@ -200,7 +200,7 @@ using option_entries = std::span<const option_entry>;
 
 // Sets what is given by name. Throws `invalid_argument`, which says what is legal.
 RAYDEX_INTERNAL void read_options(std::string_view structure, option_entries entries,
-                                  const option_map& given, void* options);
+                                  const option_map& texts, void* options);
 // Throws `invalid_argument` for a value that no word or number stands for.
 RAYDEX_INTERNAL void check_options(option_entries entries, const void* options);
 // The options in force, as `name=value` separated by spaces.
@@ -216,9 +216,9 @@ bool read_numbers(std::string_view text, std::initializer_list<unsigned*> number
 std::string numbers_text(std::initializer_list<unsigned> numbers);
 
 template <class Options, std::size_t N>
-Options parse(const option_table<Options, N>& table, const option_map& given) {
+Options parse(const option_table<Options, N>& table, const option_map& texts) {
   Options options;
-  read_options(table.facts.name, table.entries, given, &options);
+  read_options(table.facts.name, table.entries, texts, &options);
   return options;
 }
 template <class Options, std::size_t N>

@@ -29,9 +29,9 @@ void check_sizes_agree(const column& first, const column& second) {
       fmt::format("columns: of {} and of {} rows; they must agree", first.size, second.size));
 }
 
-void check_probe(const char* argument, const column& given, key_format needed) {
-  check_column(argument, given);
-  check_same_format(argument, given.format, needed, "those of the build side");
+void check_probe(const char* argument, const column& probe, key_format needed) {
+  check_column(argument, probe);
+  check_same_format(argument, probe.format, needed, "those of the build side");
 }
 
 }  // namespace

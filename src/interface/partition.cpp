@@ -22,16 +22,16 @@ void check_probes(const probes& batch) {
   check_sizes("probes", batch, batch.size());
 }
 
-void check_alike(const char* argument, key_format own, key_format needed, const char* of) {
+void check_alike(const char* argument, key_format own, key_format needed, const char* other) {
   if (own == needed) return;
-  throw invalid_argument(
-      fmt::format("{}: they are {}, but {} {}", argument, to_string(own), of, to_string(needed)));
+  throw invalid_argument(fmt::format("{}: they are {}, but {} {}", argument, to_string(own), other,
+                                     to_string(needed)));
 }
 
-void check_count(const char* argument, std::uint64_t own, std::uint64_t needed, const char* of) {
+void check_count(const char* argument, std::uint64_t own, std::uint64_t needed, const char* other) {
   if (own == needed) return;
   throw invalid_argument(
-      fmt::format("{}: {} of them, but there are {} {}", argument, own, needed, of));
+      fmt::format("{}: {} of them, but there are {} {}", argument, own, needed, other));
 }
 
 // Whether answers of a format can be put together so.

@@ -77,10 +77,10 @@ void rmq::check_view(key_format value, std::size_t place_bytes) const {
   }
 }
 
-void rmq::values(rmq_extreme asked, const context& on, const probes& ranges,
+void rmq::values(rmq_extreme extreme, const context& on, const probes& ranges,
                  const value_span& out) const {
-  if (asked != info_.extreme) {
-    throw unsupported(asked == rmq_extreme::maximum
+  if (extreme != info_.extreme) {
+    throw unsupported(extreme == rmq_extreme::maximum
                           ? "maximum: this structure is of minima; build one with extreme=maximum"
                           : "minimum: this structure is of maxima; build one with extreme=minimum");
   }

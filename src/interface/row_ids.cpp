@@ -9,10 +9,10 @@
 
 namespace raydex {
 
-void check_row_ids(const row_id_span& out, row_id_type own, const char* of) {
+void check_row_ids(const row_id_span& out, row_id_type own, const char* owner) {
   if (out.type != own && out.type != row_id_type::uint64) {
     throw invalid_argument(fmt::format("out: its row ids are {}, but those of {} are {}",
-                                       name(out.type), of, name(own)));
+                                       name(out.type), owner, name(own)));
   }
   check_array("out", out.data, out.size, row_id_bytes(out.type));
 }

@@ -10,7 +10,7 @@
 namespace raydex {
 
 // Refuses an array of row ids that those of `of`, as `the index`, do not fit, or that is not there.
-void check_row_ids(const row_id_span& out, row_id_type own, const char* of);
+void check_row_ids(const row_id_span& out, row_id_type own, const char* owner);
 
 // Writes narrow row ids as wide ones; see `row_id_widener`.
 void widen_row_ids(const context& on, backend where, const buffer<std::uint32_t>& narrow,

@@ -40,7 +40,7 @@ struct structure_entry {
 };
 
 // Makes an index of 64-bit row ids; `make` builds a structure over codes.
-RAYDEX_INTERNAL std::unique_ptr<index> build_wide(const structure_facts& of, backend where,
+RAYDEX_INTERNAL std::unique_ptr<index> build_wide(const structure_facts& facts, backend where,
                                                   const context& on, const column& keys,
                                                   const std::optional<column>& row_ids,
                                                   const index_maker& make);

@@ -16,11 +16,11 @@ class watch {
   // Whom this thread's calls ask; null: nobody.
   RAYDEX_INTERNAL static interruptible* of_this_thread() noexcept;
   // Whether a call is to stop; asks if it is time to.
-  RAYDEX_INTERNAL static bool is_to_stop(interruptible& asked);
+  RAYDEX_INTERNAL static bool is_to_stop(interruptible& work);
   // Throws `interrupted` if this thread's call is to stop.
   static void look() {
-    interruptible* const asked = of_this_thread();
-    if (asked != nullptr && is_to_stop(*asked)) stop();
+    interruptible* const work = of_this_thread();
+    if (work != nullptr && is_to_stop(*work)) stop();
   }
   [[noreturn]] RAYDEX_INTERNAL static void stop();
   // Tells what comes now.
