@@ -19,27 +19,27 @@ class built_aggregate final : public aggregate {
   built_aggregate(const context& on, const index& over, const std::optional<column>& values,
                   const aggregate_options& options)
       : aggregate(over, on.memory) {
-    const index_info& of = over.info();
+    const index_info& source = over.info();
     options_ = options;
-    info_ = {.structure = of.structure,
-             .where = of.where,
-             .key = of.key,
+    info_ = {.structure = source.structure,
+             .where = source.where,
+             .key = source.key,
              .value = values ? std::optional(values->format) : std::nullopt,
-             .row_ids = of.row_ids,
-             .entries = of.entries,
+             .row_ids = source.row_ids,
+             .entries = source.entries,
              .resident_bytes = 0,
              .build_peak_bytes = 0};
     const context own{memory(), on.stream};
-    rows_ = {own, of.entries};
+    rows_ = {own, source.entries};
     read_row_ids(own, rows_.data());
     if (values) {
-      values_.emplace(own, of.where, rows_.data(), rows_.size(), *values,
+      values_.emplace(own, source.where, rows_.data(), rows_.size(), *values,
                       typename ranked::parts{options.sums, options.minima, options.maxima});
       // What is freed may still be read by what is queued on another stream.
       Executor::synchronise(own);
     }
     if (options.first_rows) {
-      first_rows_ = cover_of(own, of.where, column(rows_));
+      first_rows_ = cover_of(own, source.where, column(rows_));
     } else {
       rows_ = {};
     }
@@ -97,10 +97,11 @@ class built_aggregate final : public aggregate {
 
   void do_first(const context& on, const probes& batch, void* out) const override {
     for_ranks(on, batch, [&](const ranks& found, std::uint64_t first, std::uint64_t size) {
-      with_rank_ranges<
-          Executor>(on, found, core::part_of_ranks::all, size, [&](const probes& asked) {
-        first_rows_->minimum(on, asked, {format_of<RowId>, static_cast<RowId*>(out) + first, size});
-      });
+      with_rank_ranges<Executor>(
+          on, found, core::part_of_ranks::all, size, [&](const probes& ranges) {
+            first_rows_->minimum(on, ranges,
+                                 {format_of<RowId>, static_cast<RowId*>(out) + first, size});
+          });
     });
   }
 

@@ -20,9 +20,9 @@ struct batch_plan {
 };
 
 // Refuses what only blocks that sort their probes, or groups of threads, can do.
-void check_plain_schedule(const batch_schedule& asked, const char* structure);
+void check_plain_schedule(const batch_schedule& options, const char* structure);
 
 // What was asked for, and for the rest the structure's best.
-RAYDEX_INTERNAL batch_plan plan_of(const batch_schedule& asked, const batch_plan& best);
+RAYDEX_INTERNAL batch_plan plan_of(const batch_schedule& options, const batch_plan& best);
 
 }  // namespace raydex

@@ -89,11 +89,12 @@ class built_index_by : public Base {
     }
   }
 
-  void do_sum(const context& on, const probes& batch, const index::sum_request& what) const final {
-    if (adds_floats(what.values)) {
-      add_up<core::floating_sum>(on, batch, what);
+  void do_sum(const context& on, const probes& batch,
+              const index::sum_request& request) const final {
+    if (adds_floats(request.values)) {
+      add_up<core::floating_sum>(on, batch, request);
     } else {
-      add_up<core::integer_sum>(on, batch, what);
+      add_up<core::integer_sum>(on, batch, request);
     }
   }
 
@@ -110,8 +111,8 @@ class built_index_by : public Base {
                                   static_cast<row_id*>(out)});
   }
 
-  void check_ranks(const char* what) const final {
-    if constexpr (!core::ranked<View>) Base::check_ranks(what);
+  void check_ranks(const char* call) const final {
+    if constexpr (!core::ranked<View>) Base::check_ranks(call);
   }
 
   void do_rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const final {
@@ -193,11 +194,11 @@ class built_index_by : public Base {
 
  private:
   template <class Sum>
-  void add_up(const context& on, const probes& batch, const index::sum_request& what) const {
+  void add_up(const context& on, const probes& batch, const index::sum_request& request) const {
     run(on, core::sum_rows<View, Sum>{queried(),
                                       probes_of<key>(batch),
-                                      {cells_of(what.values)},
-                                      static_cast<typename Sum::result*>(what.out)});
+                                      {cells_of(request.values)},
+                                      static_cast<typename Sum::result*>(request.out)});
   }
 
   batch_plan plan_;

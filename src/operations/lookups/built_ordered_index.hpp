@@ -78,14 +78,14 @@ class built_ordered_index : public built_index<Base, View, Executor> {
 
   // The entries with a batch applied; nothing if it changes nothing, or was taken without a merge.
   std::optional<sorted> edit(const context& on, const edits& batch) {
-    const auto given = Executor::template sort_edits<key, row_id>(on, batch, order_);
-    const std::uint64_t max_row_id = std::max(this->info_.max_row_id, given.insert.max_row_id);
-    if (const auto entries = edit_without_build(on, given)) {
+    const auto changes = Executor::template sort_edits<key, row_id>(on, batch, order_);
+    const std::uint64_t max_row_id = std::max(this->info_.max_row_id, changes.insert.max_row_id);
+    if (const auto entries = edit_without_build(on, changes)) {
       describe(*entries, max_row_id);
       return std::nullopt;
     }
     sorted copy;
-    auto changed = Executor::edited(on, list(on, copy), given);
+    auto changed = Executor::edited(on, list(on, copy), changes);
     if (changed) changed->max_row_id = max_row_id;
     return changed;
   }

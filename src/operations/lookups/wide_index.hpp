@@ -170,15 +170,15 @@ class wide_index final : public index, public counts_repairs {
            [&](const located_index& in, std::uint64_t* to) { in.count(on, batch, to); });
   }
 
-  void do_sum(const context& on, const probes& batch, const sum_request& what) const override {
+  void do_sum(const context& on, const probes& batch, const sum_request& request) const override {
     const auto sum = [&]<class Sum>(Sum) {
       visit(on, batch,
             core::sum_rows<view_type, Sum>{view(),
                                            numbered(batch),
-                                           {cells_of(what.values)},
-                                           static_cast<typename Sum::result*>(what.out)});
+                                           {cells_of(request.values)},
+                                           static_cast<typename Sum::result*>(request.out)});
     };
-    if (adds_floats(what.values)) {
+    if (adds_floats(request.values)) {
       sum(core::floating_sum());
     } else {
       sum(core::integer_sum());
@@ -202,8 +202,8 @@ class wide_index final : public index, public counts_repairs {
                       view(), {batch.size()}, operation, begins.data(), nullptr, rows});
   }
 
-  void check_ranks(const char* what) const override {
-    if (!knows_ranks_) index::check_ranks(what);
+  void check_ranks(const char* call) const override {
+    if (!knows_ranks_) index::check_ranks(call);
   }
 
   void do_rank(const context& on, const probes& batch, bool past,
@@ -262,16 +262,16 @@ class wide_index final : public index, public counts_repairs {
     const context own{memory(), stream};
     const std::uint64_t missing = info_.n - info_.entries;
     dispatch_key(info_.key, [&]<class Key>() {
-      const auto given = Executor::template sort_edits<Key, std::uint64_t>(own, batch);
+      const auto changes = Executor::template sort_edits<Key, std::uint64_t>(own, batch);
       const core::strided_list<Key, std::uint64_t> all{
           {std::get<buffer<Key>>(held_.keys).data()}, {held_.rows.data()}, held_.rows.size()};
-      auto changed = Executor::edited(own, all, given);
+      auto changed = Executor::edited(own, all, changes);
       if (changed) {
         entries made = hold<Key>(own, std::move(*changed));
         Executor::synchronise(own);
         held_ = std::move(made);
       }
-      held_.max_row_id = std::max(held_.max_row_id, given.insert.max_row_id);
+      held_.max_row_id = std::max(held_.max_row_id, changes.insert.max_row_id);
     });
     describe(missing + held_.rows.size());
   }

@@ -106,12 +106,12 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
     return {size, entries.max_row_id};
   }
 
-  static pages_type pages_of(const page_memory& memory, const directory& of) {
+  static pages_type pages_of(const page_memory& memory, const directory& from) {
     return {memory.pivots.data(),
             {memory.words.data()},
-            of.order.data(),
-            of.first_ranks.data(),
-            static_cast<RowId>(of.pages)};
+            from.order.data(),
+            from.first_ranks.data(),
+            static_cast<RowId>(from.pages)};
   }
 
   // Builds what is above the pages.
@@ -135,12 +135,12 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
     Executor::for_each(on, fill, fill.items());
   }
 
-  void hold(page_memory&& memory, directory&& of) {
+  void hold(page_memory&& memory, directory&& from) {
     memory_ = std::move(memory);
-    hold(std::move(of));
+    hold(std::move(from));
   }
-  void hold(directory&& of) {
-    directory_ = std::move(of);
+  void hold(directory&& from) {
+    directory_ = std::move(from);
     this->tree_ = {.root = directory_.root.data(),
                    .root_pivots = directory_.root_pivots,
                    .levels = directory_.levels,
@@ -176,20 +176,20 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
   };
 
   sizes apply(const context& on, const edits& batch) {
-    const auto given = Executor::template sort_edits<Key, RowId>(on, batch);
-    const std::uint64_t inserted = given.insert.keys.size();
+    const auto changes = Executor::template sort_edits<Key, RowId>(on, batch);
+    const std::uint64_t inserted = changes.insert.keys.size();
     const sizes before{this->info_.entries, this->info_.max_row_id};
-    const std::uint64_t max_row_id = std::max(before.max_row_id, given.insert.max_row_id);
-    if (inserted == 0 && (before.entries == 0 || given.erase.keys.size() == 0)) return before;
+    const std::uint64_t max_row_id = std::max(before.max_row_id, changes.insert.max_row_id);
+    if (inserted == 0 && (before.entries == 0 || changes.erase.keys.size() == 0)) return before;
     if (before.entries == 0) {
       check_room(inserted, not_found<RowId>);
-      return {load(on, given.insert, true).entries, max_row_id};
+      return {load(on, changes.insert, true).entries, max_row_id};
     }
 
     core::page_edits<Key, RowId> edits{};
     edits.pages = pages_of(memory_, directory_);
-    edits.insert = list_of(given.insert);
-    edits.erase = names_of(given);
+    edits.insert = list_of(changes.insert);
+    edits.erase = names_of(changes);
     edits.comfortable = static_cast<unsigned>(comfortable_);
     const std::uint64_t pairs = edits.pairs();
     pair_numbers numbers(on, pairs);

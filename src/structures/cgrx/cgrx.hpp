@@ -117,15 +117,15 @@ class built_cgrx final
   // The entries with a batch applied, which the scene stands for from then on; nothing if the batch
   // changes nothing.
   std::optional<held_entries> merge(const context& on, const edits& batch) {
-    const auto given = executor::template sort_edits<Key, RowId>(on, batch);
-    auto changed = executor::edited(on, entries_.list(), given);
+    const auto changes = executor::template sort_edits<Key, RowId>(on, batch);
+    auto changed = executor::edited(on, entries_.list(), changes);
     if (!changed) return std::nullopt;
-    changed->max_row_id = std::max(entries_.max_row_id(), given.insert.max_row_id);
+    changed->max_row_id = std::max(entries_.max_row_id(), changes.insert.max_row_id);
     held_entries entries(on, std::move(*changed), options_.layout);
     if (scene_.buckets() == 0) {
       scene_ = place(on, entries.column(), entries);
     } else {
-      keep_scene(on, entries, given);
+      keep_scene(on, entries, changes);
     }
     return entries;
   }
@@ -194,11 +194,11 @@ class built_cgrx final
 
   template <class Operation>
   void run(const context& on, const Operation& operation) const {
-    const core::cgrx_scene<Key, RowId>& of = scene_.scene();
+    const core::cgrx_scene<Key, RowId>& traced = scene_.scene();
     trace_probes<Engine>(on, scene_.rays(),
                          traced_index<core::cgrx_scene<Key, RowId>, Key, scene_entries>{
-                             of,
-                             {of, entries_.entries().row_ids},
+                             traced,
+                             {traced, entries_.entries().row_ids},
                              scene_.column(),
                              scene_.sorted_bits(),
                              options_.order,

@@ -83,19 +83,23 @@ class node_store {
   // where it puts others. The store holds what it held until it takes them back.
   class supply {
    public:
-    supply(const context& on, node_store& of, const std::uint64_t* tickets, std::uint64_t wanted)
-        : taken_(std::min(wanted, of.free_count_)),
+    supply(const context& on, node_store& store, const std::uint64_t* tickets, std::uint64_t wanted)
+        : taken_(std::min(wanted, store.free_count_)),
           fresh_(wanted - taken_),
           // At most all are given back.
-          free_(on, of.used_ + fresh_),
+          free_(on, store.used_ + fresh_),
           count_(on, 1),
-          nodes_(of.nodes_) {
-      const std::uint64_t left = of.free_count_ - taken_;
-      Executor::for_each(on, copy_row<RowId>{of.free_.data(), free_.data()}, left);
+          nodes_(store.nodes_) {
+      const std::uint64_t left = store.free_count_ - taken_;
+      Executor::for_each(on, copy_row<RowId>{store.free_.data(), free_.data()}, left);
       Executor::set(on, count_.data(), left);
-      view_ = {of.free_.data(), of.free_count_, static_cast<RowId>(of.nodes_.buckets + of.used_),
-               tickets,         free_.data(),   count_.data()};
-      add_chunks(on, of);
+      view_ = {store.free_.data(),
+               store.free_count_,
+               static_cast<RowId>(store.nodes_.buckets + store.used_),
+               tickets,
+               free_.data(),
+               count_.data()};
+      add_chunks(on, store);
     }
     const core::node_supply<RowId>& view() const { return view_; }
     const memory_type& nodes() const { return nodes_; }
@@ -103,16 +107,16 @@ class node_store {
    private:
     friend class node_store;
 
-    void add_chunks(const context& on, node_store& of) {
+    void add_chunks(const context& on, node_store& store) {
       const std::uint64_t chunk = std::uint64_t{1} << nodes_.chunk_bits;
-      const std::uint64_t needed = (of.used_ + fresh_ + chunk - 1) / chunk;
-      if (needed <= of.chunks_.size()) return;
-      of.chunks_.reserve(needed);
-      while (of.chunks_.size() + chunks_.size() < needed)
+      const std::uint64_t needed = (store.used_ + fresh_ + chunk - 1) / chunk;
+      if (needed <= store.chunks_.size()) return;
+      store.chunks_.reserve(needed);
+      while (store.chunks_.size() + chunks_.size() < needed)
         chunks_.emplace_back(on, chunk * memory_type::bytes_of(nodes_.capacity));
       table_ = {on, needed};
       std::byte** to = table_.data();
-      for (auto* const all : {&of.chunks_, &chunks_})
+      for (auto* const all : {&store.chunks_, &chunks_})
         for (buffer<std::byte>& one : *all)
           Executor::set(on, to++, one.data());
       nodes_.chunks = table_.data();
@@ -214,10 +218,10 @@ class built_node_cgrx final
   };
 
   facts apply(const context& on, const edits& batch) {
-    const auto given = executor::template sort_edits<Key, RowId>(on, batch);
-    const std::uint64_t inserted = given.insert.keys.size();
+    const auto changes = executor::template sort_edits<Key, RowId>(on, batch);
+    const std::uint64_t inserted = changes.insert.keys.size();
     const facts before{this->info_.entries, this->info_.max_row_id};
-    if (inserted == 0 && given.erase.keys.size() == 0) return before;
+    if (inserted == 0 && changes.erase.keys.size() == 0) return before;
     check_room(before.entries + inserted, not_found<RowId>);
     const std::uint64_t buckets = held_.scene.buckets();
     buffer<std::uint64_t> insert_ends(on, buckets);
@@ -225,8 +229,8 @@ class built_node_cgrx final
     buffer<std::uint64_t> tickets(on, buckets);
     core::node_editor<Key, RowId> editor{};
     editor.nodes = held_.store.nodes();
-    editor.edits = {list_of(given.insert),
-                    names_of(given),
+    editor.edits = {list_of(changes.insert),
+                    names_of(changes),
                     {held_.scene.scene().representatives, held_.last_rows.data(), buckets},
                     insert_ends.data(),
                     erase_ends.data()};
@@ -235,7 +239,7 @@ class built_node_cgrx final
     // Copies of a key may pile up until a rebuild costs little beside their insertion.
     const bool copies_count = (held_.inserted + inserted) * 16 >= before.entries;
     if (buckets == 0 || !count_nodes(on, editor, copies_count, tickets, wanted)) {
-      return rebuild_with(on, given);
+      return rebuild_with(on, changes);
     }
     typename node_store<Key, RowId, executor>::supply supply(on, held_.store, tickets.data(),
                                                              wanted);
@@ -249,7 +253,7 @@ class built_node_cgrx final
     held_.store.take_back(on, std::move(supply));
     held_.inserted += inserted;
     return shrink(on, {before.entries + inserted - gone,
-                       std::max(before.max_row_id, given.insert.max_row_id)});
+                       std::max(before.max_row_id, changes.insert.max_row_id)});
   }
 
   // Rebuilds where there is more memory than for twice the nodes of a build, if there is room to.
@@ -325,11 +329,11 @@ class built_node_cgrx final
 
   template <class Operation>
   void run(const context& on, const Operation& operation) const {
-    const core::cgrx_scene<Key, RowId>& of = held_.scene.scene();
+    const core::cgrx_scene<Key, RowId>& scene = held_.scene.scene();
     trace_probes<Engine>(
         on, held_.scene.rays(),
-        traced_index<core::cgrx_scene<Key, RowId>, Key, node_entries>{of,
-                                                                      {of, operation.view},
+        traced_index<core::cgrx_scene<Key, RowId>, Key, node_entries>{scene,
+                                                                      {scene, operation.view},
                                                                       held_.scene.column(),
                                                                       held_.scene.sorted_bits(),
                                                                       options_.order,

@@ -88,9 +88,9 @@ class built_rx final
 
   // The entries with a batch applied; nothing if it changes nothing.
   std::optional<sorted_column<Key, RowId>> with(const context& on, const edits& batch) const {
-    const auto given = executor::template sort_edits<Key, RowId>(on, batch);
-    auto changed = executor::edited(on, strided(list_of(entries_)), given);
-    if (changed) changed->max_row_id = std::max(entries_.max_row_id, given.insert.max_row_id);
+    const auto changes = executor::template sort_edits<Key, RowId>(on, batch);
+    auto changed = executor::edited(on, strided(list_of(entries_)), changes);
+    if (changed) changed->max_row_id = std::max(entries_.max_row_id, changes.insert.max_row_id);
     return changed;
   }
 

@@ -143,9 +143,10 @@ class built_hash : public built_ordered_index<Base, View, Executor> {
     const std::uint64_t size = entries.keys.size();
     if (repeated == 0)
       return place(on, {entries.keys.data(), entries.row_ids.data(), size}, anyhow);
-    const auto of = list_different<Executor>(on, entries, size - repeated);
+    const auto different = list_different<Executor>(on, entries, size - repeated);
     return place(on,
-                 {of.hashes.data(), of.first_rows.data(), of.hashes.size(), of.begins.data(), size},
+                 {different.hashes.data(), different.first_rows.data(), different.hashes.size(),
+                  different.begins.data(), size},
                  anyhow);
   }
 

@@ -63,7 +63,8 @@ constexpr option_entry slashed(std::string_view name, std::string_view like,
   return {
       .name = name,
       .meaning = meaning,
-      .text = [](const void* of) { return text_of(static_cast<const owner*>(of)->*Member); },
+      .text =
+          [](const void* options) { return text_of(static_cast<const owner*>(options)->*Member); },
       .read = [](void* to,
                  std::string_view text) { return read(text, static_cast<owner*>(to)->*Member); },
       .like = like};

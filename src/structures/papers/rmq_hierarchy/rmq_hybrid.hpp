@@ -78,13 +78,14 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     rays_.reset();  // so that queries scan, if it cannot be placed
     const unsigned level = view().levels.count;
     column top = values_;
-    rmq_rx_options asked{.ties = options_.ties, .extreme = options_.extreme};
+    rmq_rx_options top_options{.ties = options_.ties, .extreme = options_.extreme};
     if (level != 0) {
       top = {format_of<Value>, view().minima + view().levels.begins[level],
              view().levels.size(level)};
-      asked.extreme = rmq_extreme::minimum;
+      top_options.extreme = rmq_extreme::minimum;
     }
-    rays_.emplace(context{this->memory(), stream}, this->memory(), top, asked, repairs_.number());
+    rays_.emplace(context{this->memory(), stream}, this->memory(), top, top_options,
+                  repairs_.number());
   }
 
   // Has a batch answered, a stretch of it at a time.

@@ -44,8 +44,8 @@ struct put_value {
 
 struct add_repairs {
   std::uint64_t* number;
-  std::uint64_t what;
-  RAYDEX_HD void operator()(std::uint64_t) const { core::add_atomically(number, what); }
+  std::uint64_t addend;
+  RAYDEX_HD void operator()(std::uint64_t) const { core::add_atomically(number, addend); }
 };
 
 // How many lookups took a search instead of rays, in the backend's memory.

@@ -7,9 +7,9 @@
 
 namespace raydex {
 
-void refuse_by_rows(const char* what, const char* why) {
+void refuse_by_rows(const char* call, const char* why) {
   throw unsupported(
-      fmt::format("{}: rx with primitives=rows {}; primitives=sorted does it", what, why));
+      fmt::format("{}: rx with primitives=rows {}; primitives=sorted does it", call, why));
 }
 
 }  // namespace raydex

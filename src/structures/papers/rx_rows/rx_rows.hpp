@@ -58,7 +58,7 @@ struct count_wide_ranges {
 };
 
 // Throws `unsupported`.
-[[noreturn]] void refuse_by_rows(const char* what, const char* why);
+[[noreturn]] void refuse_by_rows(const char* call, const char* why);
 
 template <class Key, class RowId, engine Engine>
 class built_row_rx final : public rx {
@@ -125,14 +125,14 @@ class built_row_rx final : public rx {
   }
 
   // Synchronises.
-  static void find_ends(const context& own, const buffer<Key>& keys, scene& of) {
+  static void find_ends(const context& own, const buffer<Key>& keys, scene& held) {
     buffer<std::uint64_t> ends(own, 2);
     for (std::uint64_t* const end : {ends.data(), ends.data() + 1})
       executor::set(own, end, ~std::uint64_t{0});
     const find_key_ends<Key> find{keys.data(), keys.size(), ends.data(), ends.data() + 1};
     executor::for_each_alone(own, find, std::min(keys.size(), find.stride));
-    of.smallest = static_cast<Key>(executor::read(own, ends.data()));
-    of.largest = static_cast<Key>(~executor::read(own, ends.data() + 1));
+    held.smallest = static_cast<Key>(executor::read(own, ends.data()));
+    held.largest = static_cast<Key>(~executor::read(own, ends.data() + 1));
   }
 
   // ---- queries
@@ -145,12 +145,12 @@ class built_row_rx final : public rx {
     trace(on, batch, core::row_question::count, {}, out);
   }
 
-  void do_sum(const context& on, const probes& batch, const sum_request& what) const override {
-    const key_type type = what.values.format.type;
+  void do_sum(const context& on, const probes& batch, const sum_request& request) const override {
+    const key_type type = request.values.format.type;
     const bool floating =
-        what.values.data != nullptr && (type == key_type::float32 || type == key_type::float64);
+        request.values.data != nullptr && (type == key_type::float32 || type == key_type::float64);
     trace(on, batch, floating ? core::row_question::floating_sum : core::row_question::integer_sum,
-          {cells_of(what.values)}, what.out);
+          {cells_of(request.values)}, request.out);
   }
 
   void do_offsets(const context& on, const probes& batch, std::uint64_t* out) const override {
@@ -173,9 +173,9 @@ class built_row_rx final : public rx {
     return executor::read(on, number);
   }
 
-  void trace(const context& on, const probes& batch, core::row_question asked,
+  void trace(const context& on, const probes& batch, core::row_question question,
              const core::value_column& values, void* out) const {
-    job all{scene_, probes_of<Key>(batch), asked, row_ids_.data(), values, out};
+    job all{scene_, probes_of<Key>(batch), question, row_ids_.data(), values, out};
     check_rays(on, all.probes);
     for (; all.begin < all.probes.size; all.begin += all.size) {
       all.size = std::min(most_at_once, all.probes.size - all.begin);
