@@ -14,20 +14,20 @@
 namespace raydex::core {
 
 /// Adds to a number, and returns what it was before; orders nothing else.
-RAYDEX_HD inline std::uint64_t add_atomically(std::uint64_t* number, std::uint64_t what) {
+RAYDEX_HD inline std::uint64_t add_atomically(std::uint64_t* number, std::uint64_t addend) {
 #if defined(__CUDA_ARCH__)
-  return atomicAdd(reinterpret_cast<unsigned long long*>(number), what);
+  return atomicAdd(reinterpret_cast<unsigned long long*>(number), addend);
 #else
-  return std::atomic_ref(*number).fetch_add(what, std::memory_order_relaxed);
+  return std::atomic_ref(*number).fetch_add(addend, std::memory_order_relaxed);
 #endif
 }
 
 /// The same for 32 bits.
-RAYDEX_HD inline std::uint32_t add_atomically(std::uint32_t* number, std::uint32_t what) {
+RAYDEX_HD inline std::uint32_t add_atomically(std::uint32_t* number, std::uint32_t addend) {
 #if defined(__CUDA_ARCH__)
-  return atomicAdd(number, what);
+  return atomicAdd(number, addend);
 #else
-  return std::atomic_ref(*number).fetch_add(what, std::memory_order_relaxed);
+  return std::atomic_ref(*number).fetch_add(addend, std::memory_order_relaxed);
 #endif
 }
 

@@ -40,26 +40,26 @@ class default_floats {
 template <class Function>
 void for_blocks(std::uint64_t size, std::uint64_t grain, const Function& f, std::uint64_t step) {
   const default_floats floats;
-  interruptible* const asked = watch::of_this_thread();
+  interruptible* const work = watch::of_this_thread();
   // Threads take the environment of this one; without it, of the one that used oneTBB first.
-  tbb::task_group_context here(tbb::task_group_context::bound,
-                               tbb::task_group_context::fp_settings);
+  tbb::task_group_context group(tbb::task_group_context::bound,
+                                tbb::task_group_context::fp_settings);
   const auto threads = static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency());
   step = std::clamp(size / (16 * threads), grain, std::max(grain, step));
   std::atomic<std::uint64_t> next = 0;
   const tbb::blocked_range<std::uint64_t> whole(0, size, grain);
   const tbb::blocked_range<std::uint64_t> each(0, std::min(threads, size), 1);
   tbb::parallel_for(
-      asked == nullptr ? whole : each,
+      work == nullptr ? whole : each,
       [&](const auto& block) {
-        if (asked == nullptr) return f(block.begin(), block.end());
+        if (work == nullptr) return f(block.begin(), block.end());
         for (std::uint64_t begin; (begin = next.fetch_add(step)) < size;) {
           f(begin, std::min(size, begin + step));
-          if (asked == watch::of_this_thread()) watch::look();  // what it throws cancels all
-          if (here.is_group_execution_cancelled()) return;
+          if (work == watch::of_this_thread()) watch::look();  // what it throws cancels all
+          if (group.is_group_execution_cancelled()) return;
         }
       },
-      here);
+      group);
 }
 template <class Function>
 void for_blocks(std::uint64_t size, std::uint64_t grain, const Function& f) {

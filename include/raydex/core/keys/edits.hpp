@@ -109,8 +109,8 @@ struct spread_count {
   std::uint64_t* numbers;  ///< 0 at first
 
   /// Adds to the number of a thread.
-  RAYDEX_HD void add(std::uint64_t thread, std::uint64_t what) const {
-    if (what != 0) add_atomically(numbers + thread % size, what);
+  RAYDEX_HD void add(std::uint64_t thread, std::uint64_t count) const {
+    if (count != 0) add_atomically(numbers + thread % size, count);
   }
 };
 

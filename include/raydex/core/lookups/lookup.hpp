@@ -158,11 +158,11 @@ RAYDEX_HD inline void answer_probes(const Operation& operation, Team& team,
 /// What a machine runs for all probes of a batch: a result, over a view, for probes, into an
 /// output.
 template <class Operation>
-concept operation = requires(const Operation& asked) {
+concept operation = requires(const Operation& one) {
   typename Operation::result;  // what is written per probe, or per match
-  asked.view;                  // the index, by value
-  asked.probes.size;           // the batch
-  asked.out;                   // where results go, or null
+  one.view;                    // the index, by value
+  one.probes.size;             // the batch
+  one.out;                     // where results go, or null
 };
 
 /// @name Operations. Those that visit every match gather them in a `partial`: `add` takes one, and
@@ -200,8 +200,8 @@ struct first_rows {
     all.merge({row});
   }
   /// Writes a ticket's answer.
-  RAYDEX_HD void finish(const ticket& of, const partial& all, result* to) const {
-    if (of.probe < probes.size) to[of.result] = all.smallest;
+  RAYDEX_HD void finish(const ticket& own, const partial& all, result* to) const {
+    if (own.probe < probes.size) to[own.result] = all.smallest;
   }
 };
 
@@ -306,8 +306,8 @@ struct sum_rows {
     sum.add(values, row);
   }
   /// Writes a ticket's answer.
-  RAYDEX_HD void finish(const ticket& of, const Sum& sum, result* to) const {
-    if (of.probe < probes.size) to[of.result] = sum.get();
+  RAYDEX_HD void finish(const ticket& own, const Sum& sum, result* to) const {
+    if (own.probe < probes.size) to[own.result] = sum.get();
   }
 };
 
@@ -363,8 +363,8 @@ struct list_rows {
     return load(offsets + probe + 1) - load(offsets + probe);
   }
   /// Writes match `k` of a ticket.
-  RAYDEX_HD void add(partial&, const ticket& of, std::uint64_t k, result row, result* to) const {
-    to[load(offsets + of.probe) + k] = row;
+  RAYDEX_HD void add(partial&, const ticket& own, std::uint64_t k, result row, result* to) const {
+    to[load(offsets + own.probe) + k] = row;
   }
   /// Nothing is left to write.
   RAYDEX_HD void finish(const ticket&, const partial&, result* /*to*/) const {}
@@ -421,11 +421,11 @@ struct locate_rows {
   }
   /// Writes where the matches of a ticket are.
   template <class Rank>
-  RAYDEX_HD void put(const ticket& of, Rank begin, Rank end, result* to) const {
+  RAYDEX_HD void put(const ticket& own, Rank begin, Rank end, result* to) const {
     const Rank count = end - begin;
-    if (to != nullptr) to[of.result] = count;
-    if (begins != nullptr) begins[of.probe] = count == 1 ? only_match(begin) : begin;
-    if (counts != nullptr) counts[of.probe] = static_cast<typename View::row_id_type>(count);
+    if (to != nullptr) to[own.result] = count;
+    if (begins != nullptr) begins[own.probe] = count == 1 ? only_match(begin) : begin;
+    if (counts != nullptr) counts[own.probe] = static_cast<typename View::row_id_type>(count);
   }
 
  private:

@@ -113,7 +113,7 @@ struct rmq_hierarchy_view {
   RAYDEX_HD Value minimum(Place first, Place last, Place found = none) const {
     auto least = last_value<Value>();
     climb(first, last, found, [&](const auto& from, unsigned /*level*/, const ends& wanted) {
-      scan(from, wanted, [&](const pack& read, Place /*number*/, const part& /*of*/) {
+      scan(from, wanted, [&](const pack& read, Place /*number*/, const part& /*slice*/) {
         least = smaller(least, least_of(read));
       });
     });
@@ -123,9 +123,9 @@ struct rmq_hierarchy_view {
   RAYDEX_HD placed_minimum<Value, Place> find(Place first, Place last, Place found = none) const {
     entry_minimum least = nothing_before_last(first, last, 0);
     climb(first, last, found, [&](const auto& from, unsigned level, const ends& wanted) {
-      scan(from, wanted, [&](const pack& read, Place number, const part& of) {
+      scan(from, wanted, [&](const pack& read, Place number, const part& slice) {
         const pack one[1] = {read};
-        consider(one, number, 1, level, of, least);
+        consider(one, number, 1, level, slice, least);
       });
     });
     return placed(least);
@@ -205,7 +205,7 @@ struct rmq_hierarchy_view {
   // What a range has of a level: the entries at its left end and, if there are any, those at its
   // right end.
   struct ends {
-    part of[2];
+    part slices[2];
     unsigned count;
   };
 
@@ -252,9 +252,9 @@ struct rmq_hierarchy_view {
   RAYDEX_HD static void scan(const From& from, const ends& wanted, const Function& f) {
     RAYDEX_KEEP_LOOP
     for (unsigned i = 0; i < wanted.count; ++i) {
-      const part of = i == 0 ? wanted.of[0] : wanted.of[1];
-      const Place first = of.first / pack::size;
-      const Place last = of.last / pack::size;
+      const part slice = i == 0 ? wanted.slices[0] : wanted.slices[1];
+      const Place first = slice.first / pack::size;
+      const Place last = slice.last / pack::size;
       const pack at_first = from.pack(first);
       const pack at_last = last == first ? at_first : from.pack(last);
       RAYDEX_KEEP_LOOP
@@ -263,11 +263,11 @@ struct rmq_hierarchy_view {
         const pack one = from.whole_pack(number);
         pack other;  // what is not read is not looked at
         if (is_pair) other = from.whole_pack(number + 1);
-        f(one, number, of);
-        if (is_pair) f(other, number + 1, of);
+        f(one, number, slice);
+        if (is_pair) f(other, number + 1, slice);
       }
-      f(of.of(at_first, first), first, of);
-      f(of.of(at_last, last), last, of);
+      f(slice.of(at_first, first), first, slice);
+      f(slice.of(at_last, last), last, slice);
     }
   }
 
@@ -275,13 +275,13 @@ struct rmq_hierarchy_view {
   template <reducing_group Group, class From, class Function>
   RAYDEX_HD static void scan(const Group& group, const From& from, const ends& wanted,
                              const Function& f) {
-    const auto scan_part = [&](const part& of) {
+    const auto scan_part = [&](const part& slice) {
       RAYDEX_KEEP_LOOP
-      for (Place entry = of.first + group.lane(); entry <= of.last; entry += group.lanes())
+      for (Place entry = slice.first + group.lane(); entry <= slice.last; entry += group.lanes())
         f(from[entry], entry);
     };
-    scan_part(wanted.of[0]);
-    if (wanted.count == 2) scan_part(wanted.of[1]);
+    scan_part(wanted.slices[0]);
+    if (wanted.count == 2) scan_part(wanted.slices[1]);
   }
 
   // Takes in a part of at most a chunk, by a group. Of a whole chunk each thread reads several

@@ -173,8 +173,8 @@ struct lca_build {
     const auto place = static_cast<Place>(array.first() + number - 1);
     return {array[place], place};
   }
-  RAYDEX_HD Place number_of(const node& of) const {
-    return static_cast<Place>(of.place - array.first() + 1);
+  RAYDEX_HD Place number_of(const node& one) const {
+    return static_cast<Place>(one.place - array.first() + 1);
   }
   // The minimum of a complete subtree of the complete tree.
   RAYDEX_HD node least_below(Place label) const {

@@ -90,16 +90,16 @@ struct cgrx_scene {
   }
 
   /// The cell of a key in a part. Keys below the base belong to parts before.
-  RAYDEX_HD cell cell_in(const part& of, Key key) const {
-    return grid.cell_of(key < of.base ? 0 : place_in(of, key));
+  RAYDEX_HD cell cell_in(const part& own, Key key) const {
+    return grid.cell_of(key < own.base ? 0 : place_in(own, key));
   }
 
   // ---- the scene, built in one pass over slots
 
   /// Slots of a part, for triangles. Each bucket has one for its representative and, where
   /// representatives lie in several rows or planes, one for each marker of these.
-  RAYDEX_HD static std::uint64_t slots_of(const part& of) {
-    return std::uint64_t{of.buckets} * (1U + (of.rows ? 1U : 0U) + (of.planes ? 1U : 0U));
+  RAYDEX_HD static std::uint64_t slots_of(const part& own) {
+    return std::uint64_t{own.buckets} * (1U + (own.rows ? 1U : 0U) + (own.planes ? 1U : 0U));
   }
   /// What is in a slot of a part: a cell, or nothing.
   struct placed {
@@ -108,25 +108,25 @@ struct cgrx_scene {
     bool flipped;  ///< whether it is alone in its row, so that a ray along y need not go on
   };
   /// The triangle of slot `i` of a part.
-  RAYDEX_HD placed triangle(const part& of, std::uint64_t i) const {
-    const auto layer = static_cast<unsigned>(i / of.buckets);
-    const auto bucket = static_cast<Position>(of.first_bucket + i % of.buckets);
-    return kind == bucket_scene::naive ? apart(of, bucket, layer) : within(of, bucket, layer);
+  RAYDEX_HD placed triangle(const part& own, std::uint64_t i) const {
+    const auto layer = static_cast<unsigned>(i / own.buckets);
+    const auto bucket = static_cast<Position>(own.first_bucket + i % own.buckets);
+    return kind == bucket_scene::naive ? apart(own, bucket, layer) : within(own, bucket, layer);
   }
 
   /// The slot of a triangle of a part.
-  RAYDEX_HD std::uint64_t slot_of(const part& of, std::uint64_t i) const {
-    return slots == nullptr ? i : load(slots + of.first_triangle + i);
+  RAYDEX_HD std::uint64_t slot_of(const part& own, std::uint64_t i) const {
+    return slots == nullptr ? i : load(slots + own.first_triangle + i);
   }
 
   /// Triangle `i` of a part. Where there is nothing it is a point, which no ray meets.
   RAYDEX_HD void triangle(unsigned number, std::uint64_t i, point3 (&corners)[3]) const {
     if (kind == bucket_scene::spans) return span(parts[number], i, corners);
-    const placed what = triangle(parts[number], slot_of(parts[number], i));
-    grid.triangle(what.at, what.flipped, corners);
-    if (what.exists) return;
+    const placed made = triangle(parts[number], slot_of(parts[number], i));
+    grid.triangle(made.at, made.flipped, corners);
+    if (made.exists) return;
     for (point3& corner : corners)
-      corner = grid.place(what.at);
+      corner = grid.place(made.at);
   }
 
   // ---- lookups
@@ -141,18 +141,18 @@ struct cgrx_scene {
     if (representative(buckets - 1) < key)
       return {representatives != nullptr ? buckets - 1 : traced<Position>::none, 0};
     unsigned number = part_of(key);
-    const part of = parts[number];
-    if (!(of.first < key)) return {of.first_bucket, 0};
-    const cell from = grid.cell_of(place_in(of, key));
+    const part own = parts[number];
+    if (!(own.first < key)) return {own.first_bucket, 0};
+    const cell from = grid.cell_of(place_in(own, key));
     Position bucket = 0;
     bool found = false;
     if (kind == bucket_scene::spans) {
       Position primitive = 0;
       found = tracer.closest(number, grid.ray_across(from), primitive);
-      bucket = of.first_bucket + primitive;
+      bucket = own.first_bucket + primitive;
     } else {
-      found = kind == bucket_scene::naive ? trace_apart(tracer, number, of, from, bucket)
-                                          : trace_within(tracer, number, of, from, bucket);
+      found = kind == bucket_scene::naive ? trace_apart(tracer, number, own, from, bucket)
+                                          : trace_within(tracer, number, own, from, bucket);
     }
     return {found ? bucket : traced<Position>::gave_up, 0};
   }
@@ -194,20 +194,20 @@ struct cgrx_scene {
   }
 
  private:
-  RAYDEX_HD static std::uint64_t place_in(const part& of, Key key) {
-    return std::uint64_t{static_cast<Key>(key - of.base)} >> of.shift;
+  RAYDEX_HD static std::uint64_t place_in(const part& own, Key key) {
+    return std::uint64_t{static_cast<Key>(key - own.base)} >> own.shift;
   }
   RAYDEX_HD static bool same_row(cell a, cell b) { return a.y == b.y && a.z == b.z; }
   RAYDEX_HD static bool same(cell a, cell b) { return a.x == b.x && same_row(a, b); }
 
   // From the place after the representative before to that of its own; keys that share a place with
   // a representative, but are above it, are looked for from there.
-  RAYDEX_HD void span(const part& of, std::uint64_t i, point3 (&corners)[3]) const {
-    const auto bucket = static_cast<Position>(of.first_bucket + i);
-    const cell last = cell_in(of, representative(bucket));
+  RAYDEX_HD void span(const part& own, std::uint64_t i, point3 (&corners)[3]) const {
+    const auto bucket = static_cast<Position>(own.first_bucket + i);
+    const cell last = cell_in(own, representative(bucket));
     cell first = last;
     if (i != 0) {
-      first = cell_in(of, representative(bucket - 1));
+      first = cell_in(own, representative(bucket - 1));
       ++first.x;
     }
     grid.span(first, last, corners);
@@ -218,25 +218,25 @@ struct cgrx_scene {
 
   // Section 3.2, algorithm 1; but markers of planes stand in a column of their own, not below the
   // rows of another, where floats have no room for what lies a quarter beside them.
-  RAYDEX_HD placed apart(const part& of, Position bucket, unsigned layer) const {
-    const cell at = cell_in(of, representative(bucket));
-    const bool leads = bucket == of.first_bucket;
-    const cell before = leads ? at : cell_in(of, representative(bucket - 1));
+  RAYDEX_HD placed apart(const part& own, Position bucket, unsigned layer) const {
+    const cell at = cell_in(own, representative(bucket));
+    const bool leads = bucket == own.first_bucket;
+    const cell before = leads ? at : cell_in(own, representative(bucket - 1));
     if (layer == 0) return {at, leads || !same(at, before), false};
     const bool marks_rows = layer == 1;  // there are no planes without rows
     if (marks_rows) return {{-1, at.y, at.z}, leads || !same_row(at, before), false};
     return {{-2, 0, at.z}, leads || at.z != before.z, false};
   }
   // Section 3.3, algorithm 3.
-  RAYDEX_HD placed within(const part& of, Position bucket, unsigned layer) const {
+  RAYDEX_HD placed within(const part& own, Position bucket, unsigned layer) const {
     const cell last = grid.last_cell();
-    const cell at = cell_in(of, representative(bucket));
-    const bool leads = bucket == of.first_bucket;
-    const bool ends = bucket + 1 == of.first_bucket + of.buckets;
-    const cell before = leads ? at : cell_in(of, representative(bucket - 1));
-    const cell after = ends ? at : cell_in(of, representative(bucket + 1));
+    const cell at = cell_in(own, representative(bucket));
+    const bool leads = bucket == own.first_bucket;
+    const bool ends = bucket + 1 == own.first_bucket + own.buckets;
+    const cell before = leads ? at : cell_in(own, representative(bucket - 1));
+    const cell after = ends ? at : cell_in(own, representative(bucket + 1));
     // Where there are rows to end, it may stand for all up to the next key.
-    const bool movable = of.rows && (ends || !same_row(cell_in(of, key_after(bucket)), at));
+    const bool movable = own.rows && (ends || !same_row(cell_in(own, key_after(bucket)), at));
     if (layer == 0) {
       const bool exists = leads || !same(at, before) || (movable && at.x != last.x);
       return {{movable ? last.x : at.x, at.y, at.z},
@@ -255,14 +255,14 @@ struct cgrx_scene {
     cell at;
     Position bucket;
   };
-  RAYDEX_HD met met_apart(const part& of, std::uint64_t primitive) const {
-    const auto bucket = static_cast<Position>(of.first_bucket + primitive % of.buckets);
-    return {cell_in(of, representative(bucket)), bucket};
+  RAYDEX_HD met met_apart(const part& own, std::uint64_t primitive) const {
+    const auto bucket = static_cast<Position>(own.first_bucket + primitive % own.buckets);
+    return {cell_in(own, representative(bucket)), bucket};
   }
-  RAYDEX_HD met met_within(const part& of, std::uint64_t primitive) const {
-    const auto layer = static_cast<unsigned>(primitive / of.buckets);
-    const auto bucket = static_cast<Position>(of.first_bucket + primitive % of.buckets);
-    cell at = cell_in(of, representative(bucket));
+  RAYDEX_HD met met_within(const part& own, std::uint64_t primitive) const {
+    const auto layer = static_cast<unsigned>(primitive / own.buckets);
+    const auto bucket = static_cast<Position>(own.first_bucket + primitive % own.buckets);
+    cell at = cell_in(own, representative(bucket));
     if (layer == 2) at.y = grid.last_cell().y;
     // What was added ends what the next bucket holds of a row or plane.
     return {at, layer == 0 ? bucket : static_cast<Position>(bucket + 1)};
@@ -270,51 +270,51 @@ struct cgrx_scene {
 
   // Section 3.2, algorithm 2.
   template <tracer<Position> Tracer>
-  RAYDEX_HD bool trace_apart(const Tracer& tracer, unsigned number, const part& of, cell from,
+  RAYDEX_HD bool trace_apart(const Tracer& tracer, unsigned number, const part& own, cell from,
                              Position& bucket) const {
     Position primitive = 0;
     const auto cast = [&](cell at, unsigned axis) {
       if (!tracer.closest(number, grid.ray_from(at, axis), primitive)) return false;
-      primitive = static_cast<Position>(slot_of(of, primitive));
+      primitive = static_cast<Position>(slot_of(own, primitive));
       return true;
     };
     if (!cast(from, 0)) {
-      if (!of.rows) return false;
+      if (!own.rows) return false;
       const cell last = grid.last_cell();
       if (from.y == last.y || !cast({-1, from.y + 1, from.z}, 1)) {
-        if (!of.planes || from.z == last.z || !cast({-2, 0, from.z + 1}, 2)) return false;
-        if (!cast({-1, 0, met_apart(of, primitive).at.z}, 1)) return false;
+        if (!own.planes || from.z == last.z || !cast({-2, 0, from.z + 1}, 2)) return false;
+        if (!cast({-1, 0, met_apart(own, primitive).at.z}, 1)) return false;
       }
-      const cell row = met_apart(of, primitive).at;
+      const cell row = met_apart(own, primitive).at;
       if (!cast({0, row.y, row.z}, 0)) return false;
     }
-    bucket = met_apart(of, primitive).bucket;
+    bucket = met_apart(own, primitive).bucket;
     return true;
   }
   // The same in the scene of section 3.3.
   template <tracer<Position> Tracer>
-  RAYDEX_HD bool trace_within(const Tracer& tracer, unsigned number, const part& of, cell from,
+  RAYDEX_HD bool trace_within(const Tracer& tracer, unsigned number, const part& own, cell from,
                               Position& bucket) const {
     Position primitive = 0;
     bool from_behind = false;
     const auto cast = [&](cell at, unsigned axis) {
       if (!tracer.closest(number, grid.ray_from(at, axis), primitive, from_behind)) return false;
-      primitive = static_cast<Position>(slot_of(of, primitive));
+      primitive = static_cast<Position>(slot_of(own, primitive));
       return true;
     };
     if (!cast(from, 0)) {
-      if (!of.rows) return false;
+      if (!own.rows) return false;
       const cell last = grid.last_cell();
       if (from.y == last.y || !cast({last.x, from.y + 1, from.z}, 1)) {
-        if (!of.planes || from.z == last.z || !cast({last.x, last.y, from.z + 1}, 2)) return false;
-        if (!cast({last.x, 0, met_within(of, primitive).at.z}, 1)) return false;
+        if (!own.planes || from.z == last.z || !cast({last.x, last.y, from.z + 1}, 2)) return false;
+        if (!cast({last.x, 0, met_within(own, primitive).at.z}, 1)) return false;
       }
       if (!from_behind) {
-        const cell row = met_within(of, primitive).at;
+        const cell row = met_within(own, primitive).at;
         if (!cast({0, row.y, row.z}, 0)) return false;
       }
     }
-    bucket = met_within(of, primitive).bucket;
+    bucket = met_within(own, primitive).bucket;
     return true;
   }
 
@@ -339,9 +339,9 @@ struct cgrx_scene {
                                       : keys((bucket + 1) * bucket_size);
   }
   RAYDEX_HD bool shares_place(Position bucket, Key key) const {
-    const part of = parts[part_of(key)];
-    const cell a = cell_in(of, representative(bucket));
-    return same(a, cell_in(of, key));
+    const part own = parts[part_of(key)];
+    const cell a = cell_in(own, representative(bucket));
+    return same(a, cell_in(own, key));
   }
   RAYDEX_HD Position search_bucket(Position bucket, Key key) const {
     const Position begin = bucket_begin(bucket);

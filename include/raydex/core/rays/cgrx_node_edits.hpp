@@ -102,12 +102,12 @@ struct node_editor {
   }
   /// How many of a bucket's insertions go to a node: those not above its last entry, or all to the
   /// last node of a bucket.
-  RAYDEX_HD std::uint64_t share_of(const node<Key, RowId>& at, const header& of,
+  RAYDEX_HD std::uint64_t share_of(const node<Key, RowId>& at, const header& held,
                                    const entry_list<Key, RowId>& insert) const {
-    if (insert.size == 0 || nodes.ends_bucket(of.next)) return insert.size;
-    return of.size == 0
-               ? 0
-               : insert.not_above(entry<Key, RowId>{at.keys[of.size - 1], at.row_ids[of.size - 1]});
+    if (insert.size == 0 || nodes.ends_bucket(held.next)) return insert.size;
+    return held.size == 0 ? 0
+                          : insert.not_above(entry<Key, RowId>{at.keys[held.size - 1],
+                                                               at.row_ids[held.size - 1]});
   }
 
   /// How many nodes a bucket needs beside those that it has, at most; how many it will have; and
@@ -120,17 +120,17 @@ struct node_editor {
     if (insert.size == 0) return 0;
     for (auto number = static_cast<RowId>(bucket);;) {
       const node<Key, RowId> at = nodes[number];
-      const header of = *at.header;
-      const std::uint64_t share = share_of(at, of, insert);
-      const std::uint64_t more = pieces(of.size + share) - 1;
+      const header held = *at.header;
+      const std::uint64_t share = share_of(at, held, insert);
+      const std::uint64_t more = pieces(held.size + share) - 1;
       const std::uint64_t mixed_more = 1 + mixed_pieces(part_of(insert, 0, share));
       wanted += more;
       mixed += more < mixed_more ? more : mixed_more;
-      mixed += of.size != 0 && at.keys[0] == of.max_key ? 0U : 1U;
+      mixed += held.size != 0 && at.keys[0] == held.max_key ? 0U : 1U;
       ++in_all;
       insert = part_of(insert, share, insert.size);
-      if (nodes.ends_bucket(of.next)) break;
-      number = of.next;
+      if (nodes.ends_bucket(held.next)) break;
+      number = held.next;
     }
     in_all += wanted;
     return wanted;
@@ -160,21 +160,21 @@ struct node_editor {
     std::uint32_t size_before = 0;
     for (auto number = static_cast<RowId>(bucket);;) {
       const node<Key, RowId> at = nodes[number];
-      const header of = *at.header;
-      const std::uint64_t share = share_of(at, of, insert);
+      const header held = *at.header;
+      const std::uint64_t share = share_of(at, held, insert);
       if (share != 0 || erase.list.size != 0) {
-        const std::uint32_t kept = keep(group, at, of.size, erase, kept_keys, kept_rows);
-        gone += of.size - kept;
+        const std::uint32_t kept = keep(group, at, held.size, erase, kept_keys, kept_rows);
+        gone += held.size - kept;
         const entry_list<Key, RowId> mine = part_of(insert, 0, share);
         const entry_list<Key, RowId> own{kept_keys, kept_rows, kept};
         const std::uint64_t size = kept + share;
         if (before != header::none && size_before + size <= comfortable()) {
-          append(group, before, size_before, own, mine, of.next);
+          append(group, before, size_before, own, mine, held.next);
           size_before += static_cast<std::uint32_t>(size);
           if (group.lane() == 0) supply.give_back(number);
         } else {
           const std::uint64_t parts = pieces(size);
-          write(group, number, own, mine, parts, ticket, of.next);
+          write(group, number, own, mine, parts, ticket, held.next);
           before = parts == 1 ? number : supply.node_for(ticket + parts - 2);
           const std::uint64_t each = (size + parts - 1) / parts;
           size_before = static_cast<std::uint32_t>(size - (parts - 1) * each);
@@ -183,10 +183,10 @@ struct node_editor {
         insert = part_of(insert, share, insert.size);
       } else {
         before = number;
-        size_before = of.size;
+        size_before = held.size;
       }
-      if (nodes.ends_bucket(of.next)) break;
-      number = of.next;
+      if (nodes.ends_bucket(held.next)) break;
+      number = held.next;
     }
     if (group.lane() != 0) return;
     for (; ticket < last_ticket; ++ticket)
@@ -286,9 +286,9 @@ struct node_editor {
       if (slot + 1 == each || i + 1 == size) to.header->max_key = one.key;
     });
     for (std::uint64_t p = group.lane(); p < parts; p += group.lanes()) {
-      header* of = nodes[part(p)].header;
-      of->next = p + 1 < parts ? part(p + 1) : next;
-      of->size = p + 1 < parts ? each : static_cast<std::uint32_t>(size - (parts - 1) * each);
+      header* held = nodes[part(p)].header;
+      held->next = p + 1 < parts ? part(p + 1) : next;
+      held->size = p + 1 < parts ? each : static_cast<std::uint32_t>(size - (parts - 1) * each);
     }
     group.sync();
   }
@@ -337,10 +337,10 @@ struct count_bucket {
   RAYDEX_HD void operator()(std::uint64_t bucket) const {
     std::uint64_t count = 0;
     for (auto number = static_cast<RowId>(bucket);;) {
-      const node_header<Key, RowId> of = *nodes[number].header;
-      count += of.size;
-      if (nodes.ends_bucket(of.next)) break;
-      number = of.next;
+      const node_header<Key, RowId> held = *nodes[number].header;
+      count += held.size;
+      if (nodes.ends_bucket(held.next)) break;
+      number = held.next;
     }
     counts[bucket] = count;
   }
@@ -364,14 +364,14 @@ struct copy_bucket {
     std::uint64_t to = bucket == 0 ? 0 : ends[bucket - 1];
     for (auto number = static_cast<RowId>(bucket);;) {
       const node<Key, RowId> at = nodes[number];
-      const node_header<Key, RowId> of = *at.header;
-      for (std::uint32_t i = group.lane(); i < of.size; i += group.lanes()) {
+      const node_header<Key, RowId> held = *at.header;
+      for (std::uint32_t i = group.lane(); i < held.size; i += group.lanes()) {
         keys[to + i] = at.keys[i];
         row_ids[to + i] = at.row_ids[i];
       }
-      to += of.size;
-      if (nodes.ends_bucket(of.next)) break;
-      number = of.next;
+      to += held.size;
+      if (nodes.ends_bucket(held.next)) break;
+      number = held.next;
     }
   }
 };

@@ -143,8 +143,8 @@ class node_lists_view {
     while (left != 0) {
       const node<Key, RowId> at = nodes_[number];
       const node_header<Key, RowId> header = load_header(at);
-      const std::uint64_t here = header.size - slot;
-      const std::uint64_t taken = here < left ? here : left;
+      const std::uint64_t rest = header.size - slot;
+      const std::uint64_t taken = rest < left ? rest : left;
       for (; own < done + taken; own += lanes)
         visit(own, load(at.row_ids + slot + (own - done)));
       done += taken;
@@ -163,8 +163,8 @@ class node_lists_view {
   RAYDEX_HD static std::uint32_t slot_of(position_type at) {
     return static_cast<std::uint32_t>(at & ((1U << slot_bits) - 1));
   }
-  RAYDEX_HD static node_header<Key, RowId> load_header(const node<Key, RowId>& of) {
-    return *of.header;
+  RAYDEX_HD static node_header<Key, RowId> load_header(const node<Key, RowId>& one) {
+    return *one.header;
   }
 
   // Goes on to the next node, unless no key that is wanted can lie there: beyond the last node of a

@@ -90,19 +90,19 @@ template <class RowId>
 class met_rows {
  public:
   /// `row_ids`: of each primitive; null: its number. `values`: what sums add up.
-  RAYDEX_HD met_rows(row_question asked, const RowId* row_ids, const value_column& values)
-      : asked_(asked), row_ids_(row_ids), values_(values) {}
+  RAYDEX_HD met_rows(row_question question, const RowId* row_ids, const value_column& values)
+      : question_(question), row_ids_(row_ids), values_(values) {}
 
   /// Adds the row of a primitive.
   RAYDEX_HD void add(RowId primitive) {
-    if (asked_ == row_question::count) {
+    if (question_ == row_question::count) {
       ++count_;
       return;
     }
     const RowId row = row_ids_ == nullptr ? primitive : load(row_ids_ + primitive);
-    if (asked_ == row_question::first) {
+    if (question_ == row_question::first) {
       smallest_ = row < smallest_ ? row : smallest_;
-    } else if (asked_ == row_question::integer_sum) {
+    } else if (question_ == row_question::integer_sum) {
       integers_.add(values_, row);
     } else {
       numbers_.add(values_, row);
@@ -110,7 +110,7 @@ class met_rows {
   }
   /// Writes the answer as answer `i` of `out`.
   RAYDEX_HD void put(void* out, std::uint64_t i) const {
-    switch (asked_) {
+    switch (question_) {
       case row_question::first:
         static_cast<RowId*>(out)[i] = smallest_;
         break;
@@ -127,7 +127,7 @@ class met_rows {
   }
 
  private:
-  row_question asked_;
+  row_question question_;
   const RowId* row_ids_;
   value_column values_;
   RowId smallest_ = static_cast<RowId>(-1);  // none
@@ -141,7 +141,7 @@ template <class Key, class RowId>
 struct row_job {
   rx_row_scene<Key, RowId> scene;  ///< where to look
   probe_set<Key> probes;           ///< all probes
-  row_question asked;              ///< what each asks
+  row_question question;           ///< what each asks
   const RowId* row_ids = nullptr;  ///< of each primitive; null: its number
   value_column values{};           ///< what sums add up; none: row ids
   void* out = nullptr;             ///< an answer a probe
@@ -151,7 +151,7 @@ struct row_job {
   /// Answers one probe, counted from `begin`.
   template <class Tracer>
   RAYDEX_HD void run(const Tracer& tracer, std::uint64_t number) const {
-    met_rows<RowId> met(asked, row_ids, values);
+    met_rows<RowId> met(question, row_ids, values);
     interval<Key> wanted;
     if (probes.read(begin + number, wanted)) scene.trace(tracer, wanted, probes.is_points, met);
     met.put(out, begin + number);

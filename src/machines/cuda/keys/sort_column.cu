@@ -80,16 +80,16 @@ __global__ void __launch_bounds__(threads)
   constexpr unsigned at_once = threads * keys_at_once;
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * at_once; first + 1 < size;
        first += std::uint64_t{gridDim.x} * at_once) {
-    bool here = core::load_atomically(descends) != 0;
-    if (__any_sync(all_lanes, here ? 1 : 0) != 0) return;
+    bool descended = core::load_atomically(descends) != 0;
+    if (__any_sync(all_lanes, descended ? 1 : 0) != 0) return;
     RAYDEX_UNROLL
     for (unsigned j = 0; j < keys_at_once; ++j) {
       const std::uint64_t i = first + j * threads + threadIdx.x;
-      if (i + 1 < size && keys[i + 1] < keys[i]) here = true;
+      if (i + 1 < size && keys[i + 1] < keys[i]) descended = true;
     }
     // Once a warp: from every thread that saw one, it took 0.2 ms.
-    here = __any_sync(all_lanes, here ? 1 : 0) != 0;
-    if (here && lane_of_warp() == 0) core::replace_atomically(descends, 0, 1);
+    descended = __any_sync(all_lanes, descended ? 1 : 0) != 0;
+    if (descended && lane_of_warp() == 0) core::replace_atomically(descends, 0, 1);
   }
 }
 

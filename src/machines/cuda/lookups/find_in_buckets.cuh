@@ -88,18 +88,18 @@ class bucket_part {
 
 // Hands each of some neighbouring lanes the smallest of what they have for it.
 template <unsigned Lanes, class T>
-__device__ T smallest_for_each(T (&of)[Lanes]) {
+__device__ T smallest_for_each(T (&values)[Lanes]) {
   RAYDEX_UNROLL
   for (unsigned distance = Lanes / 2; distance > 0; distance /= 2) {
     const bool upper = (threadIdx.x & distance) != 0;
     RAYDEX_UNROLL
     for (unsigned i = 0; i < distance; ++i) {
-      const T kept = upper ? of[i + distance] : of[i];
-      const T received = from_partner(upper ? of[i] : of[i + distance], distance);
-      of[i] = received < kept ? received : kept;
+      const T kept = upper ? values[i + distance] : values[i];
+      const T received = from_partner(upper ? values[i] : values[i + distance], distance);
+      values[i] = received < kept ? received : kept;
     }
   }
-  return of[0];
+  return values[0];
 }
 
 template <class Operation>
@@ -162,9 +162,9 @@ concept finding_in_buckets = requires(const Operation& operation) {
 
 template <class Operation>
 void find_in_shared_buckets(const context& on, const Operation& operation) {
-  const auto start = [&]<class What>(const What& what) {
-    launch(on.stream, blocks_for(what.probes.size, bucket_policy::threads), bucket_policy::threads,
-           0, find_in_buckets<What>, what);
+  const auto start = [&]<class Call>(const Call& call) {
+    launch(on.stream, blocks_for(call.probes.size, bucket_policy::threads), bucket_policy::threads,
+           0, find_in_buckets<Call>, call);
   };
   if (operation.probes.are_plain()) {
     start(operation.plain());

@@ -84,15 +84,15 @@ struct long_ranges {
   }
 
   // How many ranges of a class found room.
-  __device__ std::uint32_t count(unsigned of) const {
-    const std::uint64_t put = counters[of] & count_mask;
+  __device__ std::uint32_t count(unsigned number) const {
+    const std::uint64_t put = counters[number] & count_mask;
     return put < room ? static_cast<std::uint32_t>(put) : room;
   }
   // Their units.
-  __device__ std::uint64_t units(unsigned of) const {
-    const std::uint64_t counter = counters[of];
+  __device__ std::uint64_t units(unsigned number) const {
+    const std::uint64_t counter = counters[number];
     if ((counter & count_mask) <= room) return counter >> count_bits;
-    const long_range& last = ranges[std::uint64_t{of} * room + (room - 1)];
+    const long_range& last = ranges[std::uint64_t{number} * room + (room - 1)];
     return last.first + last.units();
   }
 
@@ -187,11 +187,11 @@ class long_cursor {
     return static_cast<unsigned>(__ffs(static_cast<int>(__ballot_sync(all_lanes, flag ? 1 : 0))) -
                                  1);
   }
-  __device__ void enter(unsigned of) {
-    class_ = of;
+  __device__ void enter(unsigned number) {
+    class_ = number;
     place_ = 0;
-    count_ = from_lane(own_count_, of);
-    before_ = from_lane(own_end_ - own_units_, of);
+    count_ = from_lane(own_count_, number);
+    before_ = from_lane(own_end_ - own_units_, number);
   }
   __device__ const long_range& at(std::uint32_t place) const {
     return list_->ranges[std::uint64_t{class_} * list_->room + place];
@@ -271,9 +271,9 @@ __device__ auto close_ends(const Operation& operation,
       operation.finish({own.head_probe, own.head_probe}, own.head, operation.out);
     const unsigned first = __ballot_sync(all_lanes, closes && !came_begun ? 1 : 0);
     if (first != 0) {
-      const auto of = static_cast<unsigned>(__ffs(static_cast<int>(first)) - 1);
-      all.head = from_lane(own.head, of);
-      all.head_probe = from_lane(own.head_probe, of);
+      const auto source = static_cast<unsigned>(__ffs(static_cast<int>(first)) - 1);
+      all.head = from_lane(own.head, source);
+      all.head_probe = from_lane(own.head_probe, source);
       all.has_head = all.head_ends = true;
     }
     carried = from_lane(onward, warp - 1);
@@ -324,11 +324,11 @@ __device__ auto scan_part(const Operation& operation, const long_range& range, s
               operation.out + core::load(operation.offsets + range.probe) + from);
     return part;
   }
-  const core::ticket of{range.probe, range.probe};
+  const core::ticket own{range.probe, range.probe};
   const auto first = static_cast<rank>(range.begin + from);
   const auto last = static_cast<rank>(range.begin + to);
   const auto add = [&](std::uint64_t k, auto row) {
-    operation.add(part, of, from + k, row, operation.out);
+    operation.add(part, own, from + k, row, operation.out);
   };
   if constexpr (requires { operation.view.entries(); }) {
     core::scan_ranks<4>(operation.view.entries(), operation.view.size(), first, last,

@@ -109,10 +109,10 @@ bool answer_small(const context& on, const Operation& operation) {
     const auto all = multiprocessors();
     const auto threads = static_cast<unsigned>(std::clamp<std::uint64_t>(
         std::bit_ceil(blocks_for(probes, all * policy::in_step)), 128, policy::threads));
-    const auto start = [&](const auto kernel, const auto& what) {
+    const auto start = [&](const auto kernel, const auto& call) {
       allow_shared_memory(kernel, bytes);
       const std::uint64_t blocks = std::min(blocks_for(probes, threads * policy::in_step), 2 * all);
-      launch(on.stream, blocks, threads, bytes, kernel, what, tree);
+      launch(on.stream, blocks, threads, bytes, kernel, call, tree);
     };
     if (operation.probes.are_plain()) {
       const auto plain = operation.plain();

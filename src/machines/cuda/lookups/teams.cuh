@@ -81,19 +81,19 @@ struct warp_team {
  protected:
   // Ranges of a warp, one a lane; `mine` tells whether this lane has one.
   template <class Operation, class Rank, class Out>
-  __device__ void scan_ranges(const Operation& operation, const core::ticket& of, bool mine,
+  __device__ void scan_ranges(const Operation& operation, const core::ticket& lookup, bool mine,
                               Rank begin, Rank end, Out* out) const {
     using partial = typename Operation::partial;
     Rank length = mine ? end - begin : 0;
     if constexpr (divisible<Operation>) {
-      if (longer.take(of.probe, begin, length)) {
+      if (longer.take(lookup.probe, begin, length)) {
         mine = false;
         length = 0;
       }
     }
     if constexpr (copies_rows<Operation>) {
       if (cooperative_scan) {
-        copy_ranges(operation, of, begin, length, out);
+        copy_ranges(operation, lookup, begin, length, out);
         return;
       }
     }
@@ -101,15 +101,16 @@ struct warp_team {
     const unsigned lane = lane_of_warp() % width;
     partial own;
     if (width == 1) {
-      operation.view.scan(begin, begin + length, 0, 1,
-                          [&](std::uint64_t k, auto row) { operation.add(own, of, k, row, out); });
-      if (mine) operation.finish(of, own, out);
+      operation.view.scan(begin, begin + length, 0, 1, [&](std::uint64_t k, auto row) {
+        operation.add(own, lookup, k, row, out);
+      });
+      if (mine) operation.finish(lookup, own, out);
       return;
     }
     for (unsigned turn = 0; turn < width; ++turn) {
       const Rank first = from_lane(begin, turn, width);
       const Rank last = first + from_lane(length, turn, width);
-      const core::ticket whose = from_lane(of, turn, width);
+      const core::ticket whose = from_lane(lookup, turn, width);
       partial part;
       operation.view.scan(first, last, lane, width, [&](std::uint64_t k, auto row) {
         operation.add(part, whose, k, row, out);
@@ -118,7 +119,7 @@ struct warp_team {
         part.merge(from_partner(part, distance));
       if (lane == turn) own = part;
     }
-    if (mine) operation.finish(of, own, out);
+    if (mine) operation.finish(lookup, own, out);
   }
 
  private:
@@ -135,10 +136,10 @@ struct warp_team {
 
   // Row ids of the ranges of a warp: neighbouring lanes write neighbouring results.
   template <class Operation, class Rank, class Out>
-  __device__ static void copy_ranges(const Operation& operation, const core::ticket& of, Rank begin,
-                                     Rank length, Out* out) {
+  __device__ static void copy_ranges(const Operation& operation, const core::ticket& lookup,
+                                     Rank begin, Rank length, Out* out) {
     constexpr Rank wide = long_policy::least;  // of those that are copied one after the other
-    std::uint64_t to = length != 0 ? core::load(operation.offsets + of.probe) : 0;
+    std::uint64_t to = length != 0 ? core::load(operation.offsets + lookup.probe) : 0;
     unsigned left = __ballot_sync(all_lanes, length >= wide ? 1 : 0);
     while (left != 0) {
       const auto lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);

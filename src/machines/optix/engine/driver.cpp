@@ -54,9 +54,9 @@ device open() {
   device opened{};
   const abi::context_options options{};
   check(driver().create_context(nullptr, &options, &opened.context), "optixDeviceContextCreate");
-  const auto number = [&](abi::property what) {
+  const auto number = [&](abi::property property) {
     unsigned value = 0;
-    check(driver().get_property(opened.context, what, &value, sizeof value),
+    check(driver().get_property(opened.context, property, &value, sizeof value),
           "optixDeviceContextGetProperty");
     return value;
   };

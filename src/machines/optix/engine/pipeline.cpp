@@ -129,13 +129,13 @@ void pipeline::launch(stream_t stream, const void* records_at, const void* param
 
 const pipeline& pipeline_for(const program_choice& choice) {
   static std::mutex lock;
-  const auto what = std::tuple(current_device().context, choice.entry.text.data(),
-                               std::string_view(choice.entry.generation), choice.primitive,
-                               choice.hits, choice.build_flags);
-  static std::map<std::remove_const_t<decltype(what)>, pipeline> made;
+  const auto key = std::tuple(current_device().context, choice.entry.text.data(),
+                              std::string_view(choice.entry.generation), choice.primitive,
+                              choice.hits, choice.build_flags);
+  static std::map<std::remove_const_t<decltype(key)>, pipeline> made;
   const std::lock_guard guard(lock);
-  auto found = made.find(what);
-  if (found == made.end()) found = made.emplace(what, make(choice)).first;
+  auto found = made.find(key);
+  if (found == made.end()) found = made.emplace(key, make(choice)).first;
   return found->second;
 }
 

@@ -16,10 +16,10 @@ abi::device_address address_of(const void* at) {
 
 // Primitives as the driver is told of them.
 struct described {
-  explicit described(const primitives& what)
-      : data(address_of(what.data)), radius(address_of(what.radius)), flags(what.flags) {
-    const auto count = static_cast<unsigned>(what.size);
-    switch (what.kind) {
+  explicit described(const primitives& shapes)
+      : data(address_of(shapes.data)), radius(address_of(shapes.radius)), flags(shapes.flags) {
+    const auto count = static_cast<unsigned>(shapes.size);
+    switch (shapes.kind) {
       case core::primitive_kind::triangle:
         input.type = abi::input_type::triangles;
         input.triangles.vertices = &data;
@@ -63,8 +63,8 @@ struct described {
 
 static_assert(abi::structure_alignment <= 256, "memory resources align to 256");
 
-structure::structure(const context& on, const primitives& what, unsigned flags) {
-  const described over(what);
+structure::structure(const context& on, const primitives& shapes, unsigned flags) {
+  const described over(shapes);
   const abi::functions& call = driver();
   const abi::context_handle context = current_device().context;
   abi::build_options options{};

@@ -25,7 +25,7 @@ class RAYDEX_INTERNAL structure {
  public:
   structure() = default;
   // Builds over primitives, with `build_flags`. Synchronises if it is to be compacted.
-  structure(const context& on, const primitives& what, unsigned flags);
+  structure(const context& on, const primitives& shapes, unsigned flags);
 
   // What rays are traced against; 0, which they never meet, for no primitives.
   abi::traversable handle() const { return handle_; }

@@ -48,31 +48,31 @@ const query& query_of(const query_context* context) {
 
 // Tells the visitor of a hit and has the ray go on.
 void pass_by(const RTCFilterFunctionNArguments* arguments) {
-  const query& asked = query_of(arguments->context);
+  const query& sent = query_of(arguments->context);
   arguments->valid[0] = 0;
   const float normal[] = {RTCHitN_Ng_x(arguments->hit, arguments->N, 0),
                           RTCHitN_Ng_y(arguments->hit, arguments->N, 0),
                           RTCHitN_Ng_z(arguments->hit, arguments->N, 0)};
-  const bool leaves = normal[asked.ray->axis] > 0;
-  if (asked.of_spheres && leaves) return;
-  asked.visit(asked.visitor, RTCHitN_primID(arguments->hit, arguments->N, 0));
+  const bool leaves = normal[sent.ray->axis] > 0;
+  if (sent.of_spheres && leaves) return;
+  sent.visit(sent.visitor, RTCHitN_primID(arguments->hit, arguments->N, 0));
 }
 
-void trace(RTCScene scene, query& asked, RTCRayHit& hit) {
+void trace(RTCScene scene, query& sent, RTCRayHit& hit) {
 #if RTC_VERSION_MAJOR >= 4
-  rtcInitRayQueryContext(&asked.context);
+  rtcInitRayQueryContext(&sent.context);
   RTCIntersectArguments arguments;
   rtcInitIntersectArguments(&arguments);
-  arguments.context = &asked.context;
-  if (asked.visit != nullptr) {
+  arguments.context = &sent.context;
+  if (sent.visit != nullptr) {
     arguments.filter = pass_by;
     arguments.flags = RTC_RAY_QUERY_FLAG_INVOKE_ARGUMENT_FILTER;  // for all geometries
   }
   rtcIntersect1(scene, &hit, &arguments);
 #else
-  rtcInitIntersectContext(&asked.context);
-  if (asked.visit != nullptr) asked.context.filter = pass_by;
-  rtcIntersect1(scene, &asked.context, &hit);
+  rtcInitIntersectContext(&sent.context);
+  if (sent.visit != nullptr) sent.context.filter = pass_by;
+  rtcIntersect1(scene, &sent.context, &hit);
 #endif
 }
 
@@ -127,10 +127,10 @@ struct boxes {
   static void intersect(const RTCIntersectFunctionNArguments* arguments) {
     if (arguments->valid[0] == 0) return;
     const auto& self = *static_cast<const boxes*>(arguments->geometryUserPtr);
-    const query& asked = query_of(arguments->context);
-    const float along = self.all->grid.distance(*asked.ray, self.key_of(arguments->primID));
+    const query& sent = query_of(arguments->context);
+    const float along = self.all->grid.distance(*sent.ray, self.key_of(arguments->primID));
     if (along < 0) return;
-    if (asked.visit != nullptr) return asked.visit(asked.visitor, arguments->primID);
+    if (sent.visit != nullptr) return sent.visit(sent.visitor, arguments->primID);
     auto& hit = *reinterpret_cast<RTCRayHit*>(arguments->rayhit);
     if (along > hit.ray.tfar) return;
     hit.ray.tfar = along;
@@ -280,10 +280,10 @@ struct scene::state {
       return rtcGetDeviceError(device);  // of the thread that calls
     };
     RTCError code = RTC_ERROR_NONE;
-    if (interruptible* const asked = watch::of_this_thread(); asked != nullptr) {
+    if (interruptible* const work = watch::of_this_thread(); work != nullptr) {
       auto built = std::async(std::launch::async, build);
       while (built.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
-        stopped = watch::is_to_stop(*asked);
+        stopped = watch::is_to_stop(*work);
       code = built.get();
     } else {
       code = build();
@@ -324,9 +324,9 @@ scene::~scene() = default;
 
 bool scene::closest(unsigned part, const core::axis_ray& ray, std::uint64_t& primitive,
                     bool& from_behind) const {
-  query asked = state_->ask(ray);
+  query sent = state_->ask(ray);
   RTCRayHit hit = start(ray);
-  trace(state_->parts[part], asked, hit);
+  trace(state_->parts[part], sent, hit);
   if (hit.hit.geomID == RTC_INVALID_GEOMETRY_ID) return false;
   primitive = hit.hit.primID;
   // The normal points to where corners turn counter-clockwise.
@@ -337,11 +337,11 @@ bool scene::closest(unsigned part, const core::axis_ray& ray, std::uint64_t& pri
 
 void scene::visit(unsigned part, const core::axis_ray& ray, void (*tell)(void*, std::uint64_t),
                   void* visitor) const {
-  query asked = state_->ask(ray);
-  asked.visit = tell;
-  asked.visitor = visitor;
+  query sent = state_->ask(ray);
+  sent.visit = tell;
+  sent.visitor = visitor;
   RTCRayHit hit = start(ray);
-  trace(state_->parts[part], asked, hit);
+  trace(state_->parts[part], sent, hit);
 }
 
 }  // namespace raydex::embree
