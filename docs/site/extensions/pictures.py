@@ -111,7 +111,7 @@ def pivot_tree() -> Drawing:
 
 
 def hash_of(key: int) -> int:
-    """As core/lookups/hash_buckets.hpp."""
+    """As core/lookups/hashing.hpp."""
     key ^= key >> 16
     key = key * 0x85EBCA6B % 2**32
     key ^= key >> 13

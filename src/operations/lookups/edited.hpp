@@ -11,7 +11,7 @@
 #include "raydex/edits.hpp"
 #include "raydex/index.hpp"
 #include "src/interface/internal.hpp"
-#include "src/interface/row_ids.hpp"
+#include "src/interface/row_id_checks.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "raydex/column.hpp"
 #include "raydex/core/keys/edits.hpp"
-#include "raydex/core/lookups/hash_buckets.hpp"
+#include "raydex/core/lookups/hashing.hpp"
 #include "raydex/memory.hpp"
 #include "src/interface/internal.hpp"
 

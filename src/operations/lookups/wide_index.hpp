@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "raydex/core/keys/sum.hpp"
-#include "raydex/core/lookups/row_ids.hpp"
+#include "raydex/core/lookups/row_id_outputs.hpp"
 #include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/core/rays/traced.hpp"
 #include "raydex/error.hpp"

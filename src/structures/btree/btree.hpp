@@ -11,7 +11,7 @@
 #include "raydex/btree.hpp"
 #include "raydex/core/lookups/btree_edits.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/interface/row_ids.hpp"
+#include "src/interface/row_id_checks.hpp"
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/edited.hpp"
 

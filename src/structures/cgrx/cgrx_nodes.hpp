@@ -15,7 +15,7 @@
 #include "raydex/core/rays/cgrx_node_edits.hpp"
 #include "raydex/core/rays/cgrx_node_lists.hpp"
 #include "raydex/error.hpp"
-#include "src/interface/row_ids.hpp"
+#include "src/interface/row_id_checks.hpp"
 #include "src/operations/lookups/edited.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"

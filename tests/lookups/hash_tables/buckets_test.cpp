@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How entries lie in buckets, and which buckets a key may be in.
-#include "raydex/core/lookups/hash_buckets.hpp"
+#include "raydex/core/lookups/hashing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/core/keys/key.hpp"
-#include "raydex/core/lookups/hash_buckets.hpp"
+#include "raydex/core/lookups/hashing.hpp"
 
 namespace raydex::core {
 

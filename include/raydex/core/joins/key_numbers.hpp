@@ -10,7 +10,7 @@
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/joins/key_cells.hpp"
-#include "raydex/core/lookups/hash_buckets.hpp"
+#include "raydex/core/lookups/hashing.hpp"
 
 namespace raydex::core {
 

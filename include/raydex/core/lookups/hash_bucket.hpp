@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "raydex/core/config.hpp"
-#include "raydex/core/lookups/hash_buckets.hpp"
 #include "raydex/core/lookups/hashed_view.hpp"
+#include "raydex/core/lookups/hashing.hpp"
 
 namespace raydex::core {
 

@@ -12,7 +12,7 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/entries.hpp"
-#include "raydex/core/lookups/hash_buckets.hpp"
+#include "raydex/core/lookups/hashing.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/quantised_node.hpp"
 

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "raydex/core/lookups/hash_buckets.hpp"
+#include "raydex/core/lookups/hashing.hpp"
 #include "raydex/error.hpp"
-#include "src/interface/row_ids.hpp"
+#include "src/interface/row_id_checks.hpp"
 #include "src/machines/cpu/keys/radix_sort.hpp"
 #include "src/machines/cpu/parallel.hpp"
 #include "src/operations/lookups/built_index.hpp"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "raydex/core/keys/entries.hpp"
-#include "raydex/core/lookups/hash_buckets.hpp"
+#include "raydex/core/lookups/hashing.hpp"
 #include "raydex/core/lookups/quantised_node.hpp"
 #include "src/interface/internal.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "raydex/core/atomic.hpp"
-#include "raydex/core/lookups/hash_buckets.hpp"
-#include "src/interface/row_ids.hpp"
+#include "raydex/core/lookups/hashing.hpp"
+#include "src/interface/row_id_checks.hpp"
 #include "src/machines/cuda/executor.cuh"
 #include "src/machines/cuda/warp.cuh"
 #include "src/operations/lookups/built_index.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "raydex/core/lookups/row_ids.hpp"
+#include "raydex/core/lookups/row_id_outputs.hpp"
 #include "raydex/index.hpp"
 #include "src/operations/machine.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/interface/row_ids.hpp"
+#include "src/interface/row_id_checks.hpp"
 
 #include <fmt/format.h>
 
