@@ -33,16 +33,16 @@ struct settings {
   std::vector<std::string> structures = {"pivot_tree", "sorted_array", "btree", "eytzinger"};
 };
 
-// Random keys; each stretch of the type's values is drawn from and sorted by itself, on all cores.
+// Random keys; each slice of the type's values is drawn from and sorted by itself, on all cores.
 template <class Key>
 std::vector<Key> ascending(std::uint64_t count, std::uint64_t seed) {
-  constexpr std::uint64_t stretch = 4096;
+  constexpr std::uint64_t slice = 4096;
   std::vector<Key> all(count);
-  std::vector<std::uint64_t> begins((count + stretch - 1) / stretch);
+  std::vector<std::uint64_t> begins((count + slice - 1) / slice);
   for (std::size_t i = 0; i < begins.size(); ++i)
-    begins[i] = i * stretch;
+    begins[i] = i * slice;
   std::for_each(std::execution::par, begins.begin(), begins.end(), [&](std::uint64_t begin) {
-    const std::uint64_t end = std::min(begin + stretch, count);
+    const std::uint64_t end = std::min(begin + slice, count);
     const double end_of_keys = std::ldexp(1.0, 8 * sizeof(Key));
     const double each = end_of_keys / static_cast<double>(count);
     std::mt19937_64 random(seed + begin);

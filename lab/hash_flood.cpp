@@ -60,8 +60,8 @@ double time_of(const session& on, const settings& s, const Work& work) {
 }
 
 times measure(const session& on, const settings& s, const std::string& structure,
-              const option_map& options, const keys& of) {
-  const auto cells = on.upload(of);
+              const option_map& options, const keys& values) {
+  const auto cells = on.upload(values);
   std::unique_ptr<index> built;
   times found{};
   found.build = time_of(on, s, [&] {
@@ -94,9 +94,9 @@ bool run(const settings& s) {
     print("random", usual);
     option_map seeded = options;
     seeded["seed"] = "7";
-    for (const auto& [kind, own, of] : {std::tuple("chosen", options, &by_murmur),
-                                        std::tuple("chosen by seed", seeded, &by_seed)}) {
-      const times taken = measure(on, s, structure, own, *of);
+    for (const auto& [kind, own, values] : {std::tuple("chosen", options, &by_murmur),
+                                            std::tuple("chosen by seed", seeded, &by_seed)}) {
+      const times taken = measure(on, s, structure, own, *values);
       print(kind, taken);
       good = good && taken.build <= 10 * usual.build && taken.lookup <= 10 * usual.lookup;
     }

@@ -19,26 +19,26 @@ const texts rays{"rmq_rx"};
 const texts scans{"rmq_scan"};
 const texts ours{"rmq_cover memory=fast,small"};
 
-axes of(const texts& keys, const texts& ranges) {
+axes swept(const texts& keys, const texts& ranges) {
   return {.keys = keys, .ranges = ranges};
 }
 
 // All structures, each up to the size that it takes.
 std::vector<trial> all_structures(const texts& ranges) {
-  return {{hierarchies, of(sizes, ranges)},
-          {ours, of(sizes, ranges)},
-          {trees, of(tree_sizes, ranges)},
-          {rays, of(ray_sizes, ranges)}};
+  return {{hierarchies, swept(sizes, ranges)},
+          {ours, swept(sizes, ranges)},
+          {trees, swept(tree_sizes, ranges)},
+          {rays, swept(ray_sizes, ranges)}};
 }
 
 }  // namespace
 
 std::vector<experiment> gpu_rmq() {
   std::vector<trial> by_size = all_structures({"small"});
-  by_size.push_back({scans, of(sizes, {"small"})});
+  by_size.push_back({scans, swept(sizes, {"small"})});
   std::vector<trial> by_range = all_structures({"large", "medium", "small"});
   by_range.push_back(by_size.back());
-  by_range.push_back({scans, of({"2^20", "2^22"}, {"medium"})});
+  by_range.push_back({scans, swept({"2^20", "2^22"}, {"medium"})});
   return {
       {.name = "gpu-rmq/1",
        .title = "bytes, build and mixed ranges by the number of values",
@@ -50,18 +50,18 @@ std::vector<experiment> gpu_rmq() {
                     "rmq_hierarchy load=coalesced chunk=16 group=4,8,16",
                     "rmq_hierarchy load=coalesced chunk=32 group=4,8,16,32",
                     "rmq_hierarchy load=coalesced chunk=64 group=8,16,32"},
-                   of(sizes, {"mixed"})}}},
+                   swept(sizes, {"mixed"})}}},
       {.name = "gpu-rmq/13",
        .title = "the hierarchy by CUDA, its top level scanned or traced by OptiX, and rays alone",
        .note = "on optix its top level is traced; on other backends it is scanned",
        .trials = {{{"rmq_hierarchy assign=multi",
                     "rmq_hierarchy load=coalesced chunk=32 group=16 assign=queue"},
-                   of(tree_sizes, {"mixed"})},
-                  {rays, of(ray_sizes, {"mixed"})}}},
+                   swept(tree_sizes, {"mixed"})},
+                  {rays, swept(ray_sizes, {"mixed"})}}},
       {.name = "gpu-rmq/14",
        .title = "ranges assigned by loading them several times, or by queues of warps",
        .trials = {{{"rmq_hierarchy load=coalesced chunk=32 group=16 assign=multi,queue"},
-                   of(sizes, {"mixed"})}}},
+                   swept(sizes, {"mixed"})}}},
       {.name = "gpu-rmq/15",
        .title = "bytes by the number of values",
        .note = "the measurements of figure 16, small ranges",
@@ -80,13 +80,14 @@ std::vector<experiment> gpu_rmq() {
       {.name = "gpu-rmq/5.2",
        .title = "blocks of RTXRMQ by the number of values",
        .note = "section 5.2 tries a large number and shows no figure of them",
-       .trials = {{{"rmq_rx block=32,64,128,256,512,1024,2048,4096"}, of(ray_sizes, {"mixed"})}}},
+       .trials = {{{"rmq_rx block=32,64,128,256,512,1024,2048,4096"},
+                   swept(ray_sizes, {"mixed"})}}},
       {.name = "gpu-rmq/5.3",
        .title = "where the levels of the hierarchy end, by the number of values",
        .note = "section 5.3 tries cut-offs and shows no figure of them",
        .trials = {{{"rmq_hierarchy load=vector cutoff=64,256,1024,4096,16384",
                     "rmq_hierarchy load=coalesced chunk=32 group=16 cutoff=64,256,1024,4096,16384"},
-                   of({"2^20", "2^24", "2^28"}, {"mixed"})}}},
+                   swept({"2^20", "2^24", "2^28"}, {"mixed"})}}},
   };
 }
 

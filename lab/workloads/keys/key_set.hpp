@@ -35,7 +35,7 @@ struct answer {
   friend bool operator==(const answer&, const answer&) = default;
 };
 
-/// A stretch of the value range, and the indices whose values are drawn from it.
+/// A slice of the value range, and the indices whose values are drawn from it.
 struct key_part {
   std::uint64_t first_index = 0;  ///< its smallest index
   std::uint64_t keys = 0;         ///< how many indices; at most half as many as values

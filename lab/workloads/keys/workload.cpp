@@ -164,11 +164,11 @@ std::vector<key_part> make_key_parts(const workload& spec) {
   if (set.distinct == 0) return {};
   switch (spec.shape) {
     case distribution::skewed:
-      return fill_parts(skewed_stretches(set.distinct, set.last_value), set, spec.seed);
+      return fill_parts(skewed_slices(set.distinct, set.last_value), set, spec.seed);
     case distribution::lognormal:
-      return fill_parts(lognormal_stretches(set.last_value), set, spec.seed);
+      return fill_parts(lognormal_slices(set.last_value), set, spec.seed);
     case distribution::steps:
-      return fill_parts(step_stretches(set.distinct, set.last_value), set, spec.seed);
+      return fill_parts(step_slices(set.distinct, set.last_value), set, spec.seed);
     default:
       return {};
   }

@@ -34,7 +34,7 @@ enum class distribution : std::uint8_t {
   clumped,    ///< runs of 64 consecutive values at random places
   skewed,     ///< 90 % of the keys in the lowest 1 % of the range, the others above
   lognormal,  ///< sigma 1; the range ends three sigma above the median
-  steps       ///< equally many keys in each of a row of stretches, each twice as wide as the last
+  steps       ///< equally many keys in each of a row of slices, each twice as wide as the last
 };
 constexpr auto names_of(distribution) {
   return std::array{"uniform", "clumped", "skewed", "lognormal", "steps"};

@@ -157,19 +157,19 @@ struct write_points {
     group.sync();
 
     Key bits[rows];
-    std::uint32_t where[rows];  // place among the team's of the shard, and the shard
+    std::uint32_t targets[rows];  // place among the team's of the shard, and the shard
     RAYDEX_UNROLL
     for (unsigned r = 0; r < rows; ++r) {
       const std::uint64_t i = first + mine + r * team.lanes();
       const bool has = i < end && probes.lower.valid(i);
       bits[r] = has ? probes.lower.raw(i) : 0;
-      where[r] = has ? 0 : none;
+      targets[r] = has ? 0 : none;
     }
     RAYDEX_UNROLL
     for (unsigned r = 0; r < rows; ++r) {
       Key code[1] = {bits[r]};
       probes.lower.encode_all(code);
-      const bool has = where[r] != none;
+      const bool has = targets[r] != none;
       const unsigned shard = owners.of(code[0]);
       unsigned total = 0;
       const unsigned before = team.count_before(has, shard, total);
@@ -177,16 +177,16 @@ struct write_points {
       team.sync();
       if (has && before == 0) own[shard] = place + total;
       team.sync();
-      if (has) where[r] = place << 16 | shard;
+      if (has) targets[r] = place << 16 | shard;
     }
     group.sync();
     place_shards(group, in);
     group.sync();
     RAYDEX_UNROLL
     for (unsigned r = 0; r < rows; ++r) {
-      if (where[r] == none) continue;
-      const unsigned shard = where[r] & 0xffff;
-      const std::uint32_t at = own[shard] + (where[r] >> 16);
+      if (targets[r] == none) continue;
+      const unsigned shard = targets[r] & 0xffff;
+      const std::uint32_t at = own[shard] + (targets[r] >> 16);
       in.cells[at] = bits[r];
       in.probe[at] = static_cast<std::uint16_t>(mine + r * team.lanes());
       in.shard[at] = static_cast<std::uint16_t>(shard);
