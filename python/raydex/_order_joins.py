@@ -322,7 +322,7 @@ def join_range(
     stream: Any = None,
     **options: Any,
 ) -> JoinRows | Joined:
-    """Joins two tables by order: one of the first four says how.
+    """Joins two tables by order: `distance`, `compare`, `build_upper` or `probe_upper` says how.
 
     Parameters
     ----------
