@@ -159,7 +159,8 @@ void add_join_command(CLI::App& app) {
   command->add_flag("--ordered", given->ordered, "Write rows in the order of the probe rows");
   command->add_flag(
       "--missing-equal", given->missing_equal,
-      "For inner, left, right, full, semi and anti: a missing value equals another one");
+      "For inner, left, right, full, semi and anti, and keys of asof: a missing value equals "
+      "another one");
   command
       ->add_option("--seed", given->seed,
                    "For these, too: the seed of hashes, which are drawn anew without it")
@@ -171,6 +172,14 @@ void add_join_command(CLI::App& app) {
       ->type_name(direction_names);
   command->add_option("--tolerance", given->tolerance, "For asof: the largest distance of times")
       ->type_name("DISTANCE");
+  command
+      ->add_option("--relative-tolerance", given->relative_tolerance,
+                   "For asof: the largest distance as a share of the probe, as 2e-5")
+      ->type_name("SHARE");
+  command
+      ->add_option("--neighbours", given->neighbours,
+                   "For asof: write pairs of a probe row and each of so many closest build rows")
+      ->type_name("COUNT");
   command->add_flag("--strict", given->strict, "For asof: leave equal times out");
   list("--build-by", given->build_by,
        "For kinds by order: a key of the build table that must be equal, too");
@@ -221,7 +230,8 @@ void add_join_command(CLI::App& app) {
       "  asof      each probe row and the build row with the closest time: the last one not after\n"
       "            it, with --direction forward the first one not before it, with nearest the\n"
       "            closer of the two, or no build row. Of build rows of the same time, the last\n"
-      "            one, or of those after the probe's the first\n"
+      "            one, or of those after the probe's the first. With --neighbours as many pairs\n"
+      "            as there are build rows near enough, the closest one first\n"
       "  band      pairs whose keys are at most --distance apart\n"
       "  contains  pairs whose probe is in the interval from --build to --build-upper\n"
       "  overlaps  pairs of such intervals and those from --probe to --probe-upper, each of which\n"

@@ -129,6 +129,21 @@ key_distance parse_distance(const char* option, const std::string& text, std::st
                   option, io::in_quotes(text)));
 }
 
+double parse_share(const std::string& text) {
+  double share = 0;
+  if (io::parse_number(text, share) && share >= 0) return share;
+  throw invalid_argument(fmt::format(
+      "--relative-tolerance: {} is not a share of the probe, a number of at least 0, such as 2e-5",
+      io::in_quotes(text)));
+}
+
+std::uint64_t parse_neighbours(const std::string& text) {
+  std::uint64_t count = 0;
+  if (io::parse_number(text, count) && count != 0) return count;
+  throw invalid_argument(
+      fmt::format("--neighbours: {} is not a whole number of at least 1", io::in_quotes(text)));
+}
+
 // Refuses an option that is given without the kinds that it goes with.
 void check_goes_with(bool is_given, bool goes, const char* option, const char* kinds,
                      const std::string& kind) {
@@ -150,6 +165,8 @@ void check_combination(const join_arguments& given, join_method method) {
                   method == join_method::asof || method == join_method::nearest, "--direction",
                   "asof or nearest", given.kind);
   check(!given.tolerance.empty(), join_method::asof, "--tolerance", "asof");
+  check(!given.relative_tolerance.empty(), join_method::asof, "--relative-tolerance", "asof");
+  check(!given.neighbours.empty(), join_method::asof, "--neighbours", "asof");
   check(given.strict, join_method::asof, "--strict", "asof");
   check(!given.distance.empty(), join_method::band, "--distance", "band");
   for (const auto& [is_given, option] :
@@ -187,8 +204,10 @@ void check_combination(const join_arguments& given, join_method method) {
     throw invalid_argument("--kind window needs --before, --after, or both");
   check_needed(method == join_method::window && given.aggregate != "count", given.values,
                "--values, unless --aggregate is count", given.kind);
-  check(given.missing_equal, join_method::equal, "--missing-equal",
-        "inner, left, right, full, semi or anti");
+  check_goes_with(given.missing_equal, method == join_method::equal || method == join_method::asof,
+                  "--missing-equal", "inner, left, right, full, semi, anti or asof", given.kind);
+  if (!given.tolerance.empty() && !given.relative_tolerance.empty())
+    throw invalid_argument("--tolerance and --relative-tolerance do not go together");
   check(given.seed.has_value(), join_method::equal, "--seed",
         "inner, left, right, full, semi or anti");
   check_needed(method == join_method::band, given.distance, "--distance", given.kind);
@@ -289,6 +308,10 @@ join_request parse_join(const join_arguments& given) {
   if (given.strict) asked.asof.which = closeness::strict;
   if (!given.tolerance.empty())
     asked.asof.tolerance = parse_distance("--tolerance", given.tolerance, asked.duration);
+  if (!given.relative_tolerance.empty())
+    asked.asof.relative_tolerance = parse_share(given.relative_tolerance);
+  asked.has_neighbours = !given.neighbours.empty();
+  if (asked.has_neighbours) asked.asof.neighbours = parse_neighbours(given.neighbours);
   asked.build = io::split_list("--build", given.build);
   asked.probe = io::split_list("--probe", given.probe);
   asked.build_by = split_if_given("--build-by", given.build_by);

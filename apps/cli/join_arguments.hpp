@@ -23,7 +23,7 @@ namespace raydex::cli {
 struct join_arguments : build_arguments {
   std::string kind, side = "auto";
   std::string build, probe, build_upper, probe_upper, build_by, probe_by;
-  std::string direction, tolerance, distance, closed, how, columns;
+  std::string direction, tolerance, relative_tolerance, neighbours, distance, closed, how, columns;
   std::string before, after, aggregate, values, count;
   bool strict = false;
   bool no_overlaps = false;
@@ -79,10 +79,11 @@ struct join_request {
   closed_ends closed = closed_ends::both;                    // of these and `contains`
   key_distance distance = 0;                                 // of `band`
   asof_options asof{};                                       // of `asof`
-  nearest_options nearest{};                                 // of `nearest`
-  time_window window{};                                      // of `window`
-  window_aggregate aggregate = window_aggregate::sum;        // likewise
-  std::string values{};                                      // likewise, a column; or none
+  bool has_neighbours = false;  // whether these are asked for: `asof` gives pairs then
+  nearest_options nearest{};    // of `nearest`
+  time_window window{};         // of `window`
+  window_aggregate aggregate = window_aggregate::sum;  // likewise
+  std::string values{};                                // likewise, a column; or none
   std::string duration{};                     // a distance as given, one with a unit of time
   join_options options{};                     // of the build side
   std::optional<join_side> side{};            // nothing: the smaller table is indexed
@@ -96,7 +97,7 @@ struct join_request {
   bool has_unmatched() const { return kind == join_kind::right || kind == join_kind::full; }
   // Whether a row of it may lack a build row or a probe row.
   bool may_have_none() const {
-    return method == join_method::asof || method == join_method::nearest ||
+    return (method == join_method::asof && !has_neighbours) || method == join_method::nearest ||
            kind == join_kind::left || has_unmatched();
   }
   // Whether a number of each probe row is written, not rows.

@@ -55,7 +55,8 @@ void joining::build() {
   const backend where = on_.where();
   switch (asked_.method) {
     case join_method::asof:
-      closest_ = build_asof_join(where, builds_, first_column(key), by);
+      closest_ =
+          build_asof_join(where, builds_, first_column(key), by, asked_.options.missing_equal);
       return;
     case join_method::contains:
     case join_method::intervals: {
@@ -107,6 +108,9 @@ std::unique_ptr<joined> joining::match_batch(std::uint64_t first, std::uint64_t 
   std::unique_ptr<joined> found;
   costs_.match_ms += io::wall_milliseconds(on_, [&] {
     switch (asked_.method) {
+      case join_method::asof:
+        found = closest_->match(lookups_, first_column(probe), by, asked_.asof, kind);
+        break;
       case join_method::contains:
         found = intervals_->match(lookups_, first_column(probe), by, kind);
         break;
@@ -136,7 +140,7 @@ std::unique_ptr<joined> joining::match_batch(std::uint64_t first, std::uint64_t 
 }
 
 void joining::match(progress& bar) {
-  if (closest_) return match_closest(bar);
+  if (closest_ && !asked_.has_neighbours) return match_closest(bar);
   if (nearest_) return match_nearest(bar);
   const std::uint64_t probes = side_ == join_side::probe ? in_.build_rows() : in_.probe_rows();
   for_each_batch(probes, bar, [&](std::uint64_t first, std::uint64_t count) {
@@ -223,7 +227,7 @@ void joining::match_nearest(progress& bar) {
 }
 
 void joining::rows(progress& bar, const row_taker& take) {
-  if (closest_ || nearest_) return closest_rows(bar, take);
+  if ((closest_ && !asked_.has_neighbours) || nearest_) return closest_rows(bar, take);
   std::uint64_t first_probe = 0;
   for (const std::unique_ptr<joined>& found : found_) {
     rows_of(*found, first_probe, bar, take);

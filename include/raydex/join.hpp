@@ -315,15 +315,23 @@ RAYDEX_EXPORT join_rows join_tables(backend where, const context& on, const key_
                                     join_side side = join_side::automatic,
                                     const join_options& options = {});
 
-/// How an as-of join looks for the build row of a probe.
+/// How an as-of join looks for the build rows of a probe. At most one of the tolerances is given.
 struct asof_options {
   asof_direction direction = asof_direction::backward;  ///< on which side
   closeness which = closeness::or_equal;                ///< whether a row of the same time is taken
   std::optional<key_distance> tolerance = {};  ///< the largest distance, as of `match_band`
+  /// The largest distance as a share of the probe: |build - probe| <= share * |probe|, 0 or more.
+  /// Of integers the product is exact, of floating times share and product are rounded to their
+  /// type; of NaN it is 0.
+  std::optional<double> relative_tolerance = {};
+  /// A largest distance for each probe row: floating numbers for floating times, whose type they
+  /// are rounded to, integers for integers. Where it is missing, negative or NaN nothing is near.
+  std::optional<column> tolerances = {};
+  std::uint64_t neighbours = 1;  ///< how many build rows are taken at most, the closest ones
 };
 
-/// The build side of as-of joins: for each probe row the build row with the closest time, of those
-/// with an equal key if there are keys.
+/// The build side of as-of joins: for each probe row the build row with the closest time, or the
+/// closest ones, of those with an equal key if there are keys.
 ///
 /// *Method*: a tree over the times, or with keys over a number of 32 or 64 bits that has the key
 /// above the time. Both take the bits that the build side's columns span: five days in nanoseconds
@@ -331,22 +339,23 @@ struct asof_options {
 /// different keys (`info().keys` is `hashed`), and if it is still too much, ranks stand in the
 /// place of the times. *Cost* of the build: two passes over the columns and a sort, which takes
 /// only the bits of the keys if the times ascend. *Cost* of a probe: a search, or two for
-/// `nearest`; with keys in a table a look there, with ranks a search more for each. *Memory*: a
-/// `pivot_tree` over the times, or with keys 12 bytes a row (8 where 32 bits suffice) and a
-/// thirtieth of it.
+/// `nearest`; with keys in a table a look there, with ranks a search more for each; for each
+/// further neighbour a few reads. *Memory*: a `pivot_tree` over the times, or with keys 12 bytes a
+/// row (8 where 32 bits suffice) and a thirtieth of it.
 ///
 /// On `cpu`, where times ascend on both sides, cells lie side by side and none of the build side is
 /// missing, both are walked along instead: a pass over their columns, without a sort or a search.
 /// With keys it takes a table of the last row of each, so there must be sixteen build rows a key or
 /// at most 4,096 keys. The order above is then made by the first batch that needs it,
 /// whose time and memory it takes: `info` does not count it. That is one whose times do not ascend,
-/// or, with keys, the ninth of less than a sixteenth of the build rows.
+/// that asks for several neighbours, or, with keys, the ninth of less than a sixteenth of the build
+/// rows. Missing keys that are equal, and rows that are appended, are not walked along.
 ///
-/// A row whose time or key is missing matches nothing. Times are numbers; NaN is a
-/// time after all others, farther from them than any tolerance. Of build rows of one time
-/// `backward` takes the last one and `forward` the first one, also if it is the probe's time, as
-/// pandas and Polars do; `nearest` the last one, or the first one if the time is after the probe's,
-/// as pandas does.
+/// A row whose time or key is missing matches nothing, unless missing keys are equal. Times are
+/// numbers; NaN is a time after all others, farther from them than any tolerance. Of build rows of
+/// one time `backward` takes the last one and `forward` the first one, also if it is the probe's
+/// time, as pandas and Polars do; `nearest` the last one, or the first one if the time is after the
+/// probe's, as pandas does. Further neighbours are taken so among the rows that are left.
 class RAYDEX_EXPORT asof_join {
  public:
   asof_join(const asof_join&) = delete;
@@ -356,20 +365,48 @@ class RAYDEX_EXPORT asof_join {
   /// What it holds.
   const join_info& info() const noexcept { return info_; }
 
-  /// Writes the build row of each probe row, or `not_found`. `times` and `by` are of the formats of
-  /// the build side's. `out`: a row id a probe row, uint32 where the build side has fewer than
-  /// 2^32 - 1 rows, else uint64; uint64 in any case, with 4 bytes of scratch each. Further scratch:
-  /// up to 48 bytes for each of at most 2^22 probe rows; where columns are walked along, a byte a
-  /// row, 4 a probe row whose keys are in a table, and 4 for `nearest`.
+  /// Writes the build rows of each probe row, `neighbours` of them: the closest one first, and
+  /// `not_found` where there are no more. `times` and `by` are of the formats of the build side's.
+  /// `out`: `neighbours` row ids for each probe row, one after the other, uint32 where the build
+  /// side has fewer than 2^32 - 1 rows, else uint64; uint64 in any case, with 4 bytes of scratch
+  /// each. Further scratch: up to 48 bytes for each of at most 2^22 probe rows; where columns are
+  /// walked along, a byte a row, 4 a probe row whose keys are in a table, and 4 for `nearest`.
   void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
              const row_id_span& out) const;
+
+  /// The same as rows of a join, in the order of the probe rows, then by closeness. `kind` is
+  /// inner, left, semi or anti. Synchronises. What it returns holds a row id for each neighbour
+  /// that is asked for, and two more for each probe row. Throws `unsupported` from 2^32 - 1 such
+  /// neighbours on, if the build side has fewer rows.
+  std::unique_ptr<joined> match(const context& on, const column& times, const key_parts& by,
+                                const asof_options& how, join_kind kind) const;
+
+  /// Adds rows, whose numbers follow those that there are; `times` and `by` are of the formats of
+  /// the build side's. They are copied, so that they need not outlive the call.
+  ///
+  /// *Method*: the rows of a batch are put in order by themselves, together with all before them
+  /// that were put in order by as few or fewer; a probe looks in each such part. *Cost*: as many
+  /// batches of one size as make n rows put each row in order log n times at most, and leave log n
+  /// parts. Validity, offsets of strings and cells that are not adjacent go by way of the host.
+  /// *Memory*: of appended rows, and in the end of all, the columns, besides that of a build;
+  /// `match` takes scratch for 4 more row ids for each neighbour of up to 2^22 probe rows. It comes
+  /// from the resource of the build, and work goes to `stream`, on which the join is destroyed from
+  /// then on; the streams before must still exist. Synchronises. Matches must not run at the same
+  /// time. A failed call leaves the join as it was.
+  void append(stream_t stream, const column& times, const key_parts& by = {});
 
  protected:
   /// For implementations.
   asof_join() = default;
+  /// Answers `append`, of one row or more.
+  virtual void do_append(stream_t stream, const column& times, const key_parts& by) = 0;
   /// Answers `match`.
   virtual void do_match(const context& on, const column& times, const key_parts& by,
                         const asof_options& how, void* out) const = 0;
+  /// Answers that as rows of a join.
+  virtual std::unique_ptr<joined> do_match(const context& on, const column& times,
+                                           const key_parts& by, const asof_options& how,
+                                           join_kind kind) const = 0;
   /// What was built over.
   virtual const key_format& time_format() const = 0;
   /// The formats of the key's columns; nothing for strings.
@@ -378,12 +415,18 @@ class RAYDEX_EXPORT asof_join {
   virtual row_id_type row_ids() const = 0;
 
   join_info info_;  ///< what `info` returns
+
+ private:
+  void check(const context& on, const column& times, const key_parts& by,
+             const asof_options& how) const;
 };
 
 /// Builds the build side of as-of joins over times and the columns of a key, which may be none;
-/// both must outlive it.
+/// both must outlive it. `missing_equal`: whether a missing value of a key equals another one; else
+/// it matches nothing.
 RAYDEX_EXPORT std::unique_ptr<asof_join> build_asof_join(backend where, const context& on,
                                                          const column& times,
-                                                         const key_parts& by = {});
+                                                         const key_parts& by = {},
+                                                         bool missing_equal = false);
 
 }  // namespace raydex

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -205,21 +206,57 @@ void write_counts(const joined_handle& self, const session& from, address stream
 using asof_handle = handle<asof_join>;
 
 void build_asof(asof_handle* self, const std::string& backend_name, const session& from,
-                address stream, const column& times, const key_parts& by) {
+                address stream, const column& times, const key_parts& by, bool missing_equal) {
   const backend chosen = parse_backend(backend_name);
-  new (self)
-      asof_handle(build_asof_join(chosen, context_of(from, stream), times, by), "join", chosen);
+  new (self) asof_handle(
+      build_asof_join(chosen, context_of(from, stream), times, by, missing_equal), "join", chosen);
+}
+
+asof_options asof_of(const std::string& direction, bool strict,
+                     const std::optional<any_distance>& tolerance,
+                     const std::optional<double>& relative_tolerance,
+                     const std::optional<column>& tolerances, std::uint64_t neighbours) {
+  asof_options how{.direction = named<asof_direction>("direction", direction,
+                                                      std::array{"backward", "forward", "nearest"}),
+                   .which = strict ? closeness::strict : closeness::or_equal,
+                   .relative_tolerance = relative_tolerance,
+                   .tolerances = tolerances,
+                   .neighbours = neighbours};
+  if (tolerance) how.tolerance = distance_of(*tolerance);
+  return how;
 }
 
 void match_asof(const asof_handle& self, const session& from, address stream, const column& times,
                 const key_parts& by, const std::string& direction, bool strict,
-                const std::optional<any_distance>& tolerance, address out, std::uint64_t size) {
-  asof_options how{.direction = named<asof_direction>("direction", direction,
-                                                      std::array{"backward", "forward", "nearest"}),
-                   .which = strict ? closeness::strict : closeness::or_equal};
-  if (tolerance) how.tolerance = distance_of(*tolerance);
+                const std::optional<any_distance>& tolerance,
+                const std::optional<double>& relative_tolerance,
+                const std::optional<column>& tolerances, std::uint64_t neighbours, address out,
+                std::uint64_t size) {
+  const asof_options how =
+      asof_of(direction, strict, tolerance, relative_tolerance, tolerances, neighbours);
   self.shared([&](const asof_join& one) {
     one.match(context_of(from, stream), times, by, how, row_ids_at(out, size));
+  });
+}
+
+found match_asof_rows(const asof_handle& self, const session& from, address stream,
+                      const column& times, const key_parts& by, const std::string& direction,
+                      bool strict, const std::optional<any_distance>& tolerance,
+                      const std::optional<double>& relative_tolerance,
+                      const std::optional<column>& tolerances, std::uint64_t neighbours,
+                      const std::string& how) {
+  const asof_options asked =
+      asof_of(direction, strict, tolerance, relative_tolerance, tolerances, neighbours);
+  return match(self, [&](const asof_join& one) {
+    return one.match(context_of(from, stream), times, by, asked, kind_of(how));
+  });
+}
+
+void append_asof(asof_handle& self, address stream, const column& times, const key_parts& by,
+                 nb::handle before) {
+  self.alone([&](asof_join& one) {
+    before_change(before);
+    one.append(pointer<CUstream_st>(stream), times, by);
   });
 }
 
@@ -286,10 +323,24 @@ void bind_joins(nb::module_& to) {
            arg("by"), arg("how"), nb::keep_alive<0, 1>(), without_gil());
   nb::class_<asof_handle>(to, "AsofJoin")
       .def("__init__", build_asof, arg("backend"), arg("session"), arg("stream"), arg("times"),
-           arg("by"), without_gil())
+           arg("by"), arg("missing_equal"), without_gil())
+      .def_prop_ro("info",
+                   [](const asof_handle& self) {
+                     return self.shared([](const asof_join& one) {
+                       return std::pair(one.info().entries, one.info().resident_bytes);
+                     });
+                   })
       .def("match", match_asof, arg("session"), arg("stream"), arg("times"), arg("by"),
-           arg("direction"), arg("strict"), arg("tolerance").none(), arg("out"), arg("size"),
-           without_gil());
+           arg("direction"), arg("strict"), arg("tolerance").none(),
+           arg("relative_tolerance").none(), arg("tolerances").none(), arg("neighbours"),
+           arg("out"), arg("size"), without_gil())
+      .def("match_rows", match_asof_rows, arg("session"), arg("stream"), arg("times"), arg("by"),
+           arg("direction"), arg("strict"), arg("tolerance").none(),
+           arg("relative_tolerance").none(), arg("tolerances").none(), arg("neighbours"),
+           arg("how"), nb::keep_alive<0, 1>(), without_gil())
+      .def("append", append_asof, arg("stream"), arg("times"), arg("by"),
+           arg("before") = nb::none(), without_gil())
+      .def("close", &asof_handle::close, arg("before") = nb::none(), without_gil());
 }
 
 }  // namespace raydex::python

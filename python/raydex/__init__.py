@@ -25,6 +25,7 @@ and DuckDB. Results are arrays of NumPy, PyTorch or CuPy, on the same device.
 from raydex import _raydex
 from raydex._aggregates import Aggregate, AggregateInfo, aggregate
 from raydex._array_libraries import DeviceArray
+from raydex._asof_index import AsofIndex
 from raydex._errors import (
     CudaError,
     Error,
@@ -54,6 +55,7 @@ __version__: str = _raydex.version()
 __all__ = [
     "Aggregate",
     "AggregateInfo",
+    "AsofIndex",
     "CudaError",
     "DeviceArray",
     "Error",

@@ -25,7 +25,7 @@ _HASH_TABLES = ("hash_open", "hash_bucket")
 OF_BUILD_ROWS = ("right", "full", "outer")  # which give build rows without a match
 
 
-def _key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
+def key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
     """The columns of a key, with names where they have some."""
     if is_of("pandas", x, "DataFrame"):
         names = _distinct(argument, list(x.columns))
@@ -67,8 +67,8 @@ def _distinct(argument: str, names: list[Any]) -> list[str]:
 
 def pair_columns(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
     """The columns of both sides, in one order."""
-    names, built = _key_columns("build", build)
-    other_names, probed = _key_columns("probe", probe)
+    names, built = key_columns("build", build)
+    other_names, probed = key_columns("probe", probe)
     if not built or not probed:
         raise InvalidArgument("build: no columns; a key has 1 to 16")
     if len(built) != len(probed):

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+import math
+import operator
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -127,6 +130,18 @@ def _ordered(sources: list[Source], stream: int) -> Together:
     return found
 
 
+@overload
+def join_asof(
+    build: Any, probe: Any, *, by: Any = ..., build_by: Any = ..., probe_by: Any = ..., direction: str = ...,
+    allow_exact_matches: bool = ..., tolerance: Any = ..., relative_tolerance: float | None = ..., k: None = ...,
+    missing_equal: bool = ..., device: Any = ..., stream: Any = ...,
+) -> Any: ...
+@overload
+def join_asof(
+    build: Any, probe: Any, *, by: Any = ..., build_by: Any = ..., probe_by: Any = ..., direction: str = ...,
+    allow_exact_matches: bool = ..., tolerance: Any = ..., relative_tolerance: float | None = ..., k: int,
+    missing_equal: bool = ..., device: Any = ..., stream: Any = ...,
+) -> JoinRows: ...  # fmt: skip
 def join_asof(
     build: Any,
     probe: Any,
@@ -137,10 +152,13 @@ def join_asof(
     direction: str = "backward",
     allow_exact_matches: bool = True,
     tolerance: Any = None,
+    relative_tolerance: float | None = None,
+    k: int | None = None,
+    missing_equal: bool = False,
     device: Any = None,
     stream: Any = None,
 ) -> Any:
-    """For each probe row the build row with the closest time.
+    """For each probe row the build row with the closest time, or the `k` closest ones.
 
     Parameters
     ----------
@@ -156,104 +174,204 @@ def join_asof(
     tolerance
         The largest distance, taken exactly: a number, or for times a `timedelta`, or a number of the finer
         one of their units, as NumPy counts it. Of floating numbers as for the `distance` of `join_range`. Or a
-        column of these in host memory, one a probe row; if it is missing, nothing is near enough.
+        column of these, one a probe row; if it is missing, nothing is near enough. On a GPU its cells are integers
+        for integers, and floating numbers for others.
+    relative_tolerance
+        The largest distance as a share of the probe: `abs(build - probe) <= relative_tolerance * abs(probe)`, as
+        `20e-6` for 20 parts per million. Of integers and durations the product is exact, of floating numbers share
+        and product are rounded to their type. Points in time have no such distance. Given without `tolerance`.
+    k
+        How many build rows are taken at most, the closest ones.
+    missing_equal
+        Whether a missing value of a key equals another one; else it matches nothing.
 
     Returns
     -------
-    array of int64
+    array of int64, or JoinRows if `k` is given
         A build row for each probe row; -1 where there is none, which is the last row if it is used as an
         index: `raydex.take(values, rows)` gives missing cells there. Of rows with that time `backward` takes
         the last one, `forward` the first one, as pandas and Polars do, and `nearest` the last one, or the
-        first one if it is after the probe, as pandas does.
+        first one if it is after the probe, as pandas does. With `k` a probe row and a build row for each that is
+        taken, in the order of the probe rows, then by closeness: each further one is taken likewise among those
+        that are left.
 
-    Cost: the build of an index, one or two searches a probe row. A key costs little beside a time where both
-    fit 64 bits by what they span, as days in nanoseconds and thousands of symbols do. Where `build` ascends,
-    less is sorted. On a CPU nothing is where both ascend and no key of `build` is missing, if there are sixteen
-    rows a key: the columns are read once, from end to end.
+    Cost: the build of an index, one or two searches a probe row, for each further neighbour a few reads. A key costs
+    little beside a time where both fit 64 bits by what they span, as days in nanoseconds and thousands of symbols do.
+    Where `build` ascends, less is sorted. On a CPU nothing is where both ascend and no key of `build` is missing, if
+    there are sixteen rows a key: the columns are read once, from end to end. `AsofIndex` is a build side that is kept.
     """
     build_by, probe_by = _keys_of(by, build_by, probe_by)
-    allow_exact_matches = flag("allow_exact_matches", allow_exact_matches)
-    if direction not in list(_DIRECTIONS):
-        raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(_DIRECTIONS)}")
+    asked = Asked(direction, allow_exact_matches, tolerance, relative_tolerance, k)
+    missing_equal = flag("missing_equal", missing_equal)
     times, probe_times = look("build", build), look("probe", probe)
     same_device(times, probe_times)
     call = Call(times, device, stream)
     pair = _ordered([times, probe_times], call.stream)
     build_time, probe_time = pair.columns
     build_key, probe_key = _by(times, build_by, probe_by, call.stream)
-    reaches = None
-    if tolerance is not None and not _lists.is_value(tolerance):
-        reaches, tolerance = _reaches(tolerance, pair, call), None
-    reach = _reach("tolerance", tolerance, pair.key)
     side = call.device.run(
-        _raydex.AsofJoin, call.device.backend, *call.context, build_time.native, natives(build_key)
+        _raydex.AsofJoin, call.device.backend, *call.context, build_time.native, natives(build_key), missing_equal
     )
-    size = probe_time.size
+    near = asked.near(pair.key, probe_time, pair.order, call)
+    size = build_time.size
+    if pair.order is None:
+        return asked.ask(side, call, probe_time, probe_key, near, size, [build_key, build_time])
+    sides = ("backward", "forward") if direction == "nearest" else (direction,)
+    candidates = [
+        asked.matrix(side, call, probe_time, probe_key, size, one, asked.strict or at == 1)
+        for at, one in enumerate(sides)
+    ]
+    rows = _nearest(candidates, pair.order, near.far)
+    return rows[:, 0] if k is None else _pairs(rows)
 
-    def closest(towards: str, within: int | float | None) -> Any:
+
+class Near(NamedTuple):
+    """How far from a probe a build row may be; by one of these, or any distance."""
+
+    reach: int | float | None = None
+    """Of all probes."""
+    share: float | None = None
+    """A share of each."""
+    each: Column | None = None
+    """Of each."""
+    far: Any = None
+    """Of all or of each, in integers of Python, which have no end; -1 for none."""
+
+
+class Asked:
+    """What is asked of an as-of join."""
+
+    def __init__(
+        self, direction: str, allow_exact_matches: Any, tolerance: Any, relative_tolerance: Any, k: Any
+    ) -> None:
+        self.strict = not flag("allow_exact_matches", allow_exact_matches)
+        if direction not in list(_DIRECTIONS):
+            raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(_DIRECTIONS)}")
+        self.direction = direction
+        self.tolerance = tolerance
+        self.share = None if relative_tolerance is None else _share(relative_tolerance)
+        if self.share is not None and tolerance is not None:
+            raise InvalidArgument("relative_tolerance: it is given without tolerance")
+        self.k: int | None = None
+        if k is not None:
+            try:
+                self.k = operator.index(k)
+            except TypeError:
+                raise InvalidType(f"k: {k!r} is no whole number") from None
+            if self.k < 1:
+                raise InvalidArgument(f"k: {k}; it must be 1 or more")
+
+    @property
+    def has_distance(self) -> bool:
+        """Whether distances matter."""
+        return self.direction == "nearest" or self.tolerance is not None or self.share is not None
+
+    def near(self, key: Key, probe: Column, order: Order | None, call: Call) -> Near:
+        """How near build rows have to be, whose times are of a type."""
+        if self.share is not None:
+            if key.time is not None and key.time.kind != "m":
+                raise InvalidType(f"relative_tolerance: {key} has no shares; give a tolerance")
+            if order is None:
+                return Near(share=self.share)
+            if math.isinf(self.share):
+                return Near()
+            part = Fraction(self.share)
+            return Near(far=np.array([math.floor(part * abs(count)) for count in order.counts(1, slice(None))], object))
+        if self.tolerance is not None and not _lists.is_value(self.tolerance):
+            return _reaches(self.tolerance, key, probe, order, call)
+        reach = _reach("tolerance", self.tolerance, key)
+        if order is None:
+            return Near(reach=_within_64_bits(reach))
+        _check_reach("tolerance", reach)
+        return Near(far=reach)
+
+    def _words(self, near: Near, direction: str, strict: bool, build_rows: int) -> tuple[Any, ...]:
+        each = None if near.each is None else near.each.native
+        return (direction, strict, near.reach, near.share, each, self._k(build_rows))
+
+    def _k(self, build_rows: int) -> int:
+        return max(1, min(self.k or 1, build_rows))
+
+    def ask(
+        self, side: _raydex.AsofJoin, call: Call, probe: Column, by: list[Column], near: Near, build_rows: int,
+        kept: Any,
+    ) -> Any:  # fmt: skip
+        """What is returned."""
+        if self.k is None:
+            return self._rows(side, call, probe, by, near, build_rows, self.direction, self.strict)
+        found = call.device.run(
+            side.match_rows, *call.context, probe.native, natives(by),
+            *self._words(near, self.direction, self.strict, build_rows), "inner",
+        )  # fmt: skip
+        return rows_of(Joined(found, call, "inner", "int64", build_rows, kept), False)
+
+    def _rows(
+        self, side: _raydex.AsofJoin, call: Call, probe: Column, by: list[Column], near: Near, build_rows: int,
+        direction: str, strict: bool,
+    ) -> Any:  # fmt: skip
+        size = probe.size * self._k(build_rows)
         out = call.library.empty(size, "int64", call.stream)
         call.device.run(
-            side.match, *call.context, probe_time.native, natives(probe_key), towards, not allow_exact_matches,
-            _within_64_bits(within), call.library.address(out), size,
+            side.match, *call.context, probe.native, natives(by),
+            *self._words(near, direction, strict, build_rows), call.library.address(out), size,
         )  # fmt: skip
         return out
 
-    if pair.order is None:
-        rows = closest(direction, reach)
-        if reaches is not None:
-            _drop_far(rows, pair, reaches)
-        return rows
-    if reach is None and reaches is None and direction != "nearest":
-        return closest(direction, None)
-    _check_reach("tolerance", reach)
-    sides = ("backward", "forward") if direction == "nearest" else (direction,)
-    return _nearest([closest(one, None) for one in sides], pair.order, reach if reaches is None else reaches)
+    def matrix(
+        self, side: _raydex.AsofJoin, call: Call, probe: Column, by: list[Column], build_rows: int, direction: str,
+        strict: bool,
+    ) -> npt.NDArray[np.int64]:  # fmt: skip
+        """The rows of each probe on one side of it, however far, in host memory; -1 behind the last one."""
+        rows: npt.NDArray[np.int64] = self._rows(side, call, probe, by, Near(), build_rows, direction, strict)
+        return rows.reshape(-1, self._k(build_rows))
 
 
-def _reaches(tolerance: Any, pair: Together, call: Call) -> npt.NDArray[Any]:
+def _share(share: Any) -> float:
+    try:
+        part = float(share)
+    except (TypeError, ValueError):
+        raise InvalidType(f"relative_tolerance: {share!r} is no number") from None
+    if not part >= 0:
+        raise InvalidArgument(f"relative_tolerance: {share}; it must be 0 or more")
+    return part
+
+
+def _reaches(tolerance: Any, key: Key, probe: Column, order: Order | None, call: Call) -> Near:
     """The tolerances of probe rows, as integers without a sign or floating numbers; or of Python's, which have no
     end, with -1 for none."""
     source = look("tolerance", tolerance)
-    if source.library.device is not None or call.library.device is not None:
-        raise InvalidArgument("tolerance: a column of them is taken in host memory; give a number, or copy to the host")
+    if source.library.device != call.library.device:
+        raise InvalidArgument(f"tolerance: it is not where the probe rows are, in {call.library.memory}")
     column = column_of(source, call.stream, copies=True)
-    key, size = pair.key, pair.columns[1].size
-    if column.size != size:
-        raise InvalidArgument(f"tolerance: {column.size} of them for {size} probe rows")
-    cells, there = host_cells(column)
+    if column.size != probe.size:
+        raise InvalidArgument(f"tolerance: {column.size} of them for {probe.size} probe rows")
     is_floating = key.is_number and not key.is_integer
     if key.is_void:
-        return np.zeros(size)
+        return Near()
     fits = column.key.is_number if is_floating else column.key.is_integer or column.key.is_void
+    if not isinstance(source.cells, HostCells):
+        if not fits or column.key.is_integer == is_floating:
+            raise InvalidType(f"tolerance: cells of {column.key}, on a GPU, are no distances of {key}")
+        return Near(each=column)
+    cells, there = host_cells(column)
     if key.time is not None and column.key.time is not None:
         own = column.key.time
         fits = own.kind == "m" and own.is_calendar == key.time.is_calendar
         counts = cells.view("i8").astype(object)
         if fits and "generic" not in (own.unit, key.time.unit):
             counts = counts * own.size // key.time.size
-        cells = counts if pair.order is not None else np.where(counts > 2**64 - 1, 2**64 - 1, counts)
+        cells = counts if order is not None else np.where(counts > 2**64 - 1, 2**64 - 1, counts)
     if not fits:
         raise InvalidType(f"tolerance: cells of {column.key} are no distances of {key}")
     if there is not None:
         cells = np.where(there, cells, 0)
     if (cells < 0).any() or (is_floating and np.isnan(cells).any()):
         raise InvalidArgument("tolerance: some are less than 0, or NaN; they must be 0 or more")
-    if pair.order is not None or there is not None:
-        return cells.astype(object) if there is None else np.where(there, cells.astype(object), -1)
-    return cells.astype(np.float64 if is_floating else np.uint64)
-
-
-def _drop_far(rows: Any, pair: Together, reaches: npt.NDArray[Any]) -> None:
-    """Leaves out what is farther away than a probe row tolerates: the closest one is, if any is not."""
-    found = np.asarray(rows)
-    at = np.flatnonzero(found >= 0)
-    build, probe = pair.columns[0].kept[0][found[at]], pair.columns[1].kept[0][at]
-    if build.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):
-            apart: npt.NDArray[Any] = np.where(build == probe, 0, abs(build - probe)).astype(np.float64)
-    else:
-        apart = _apart(build, probe)
-    found[at[~(apart <= reaches[at]).astype(bool)]] = -1
+    if order is not None:
+        return Near(far=cells.astype(object) if there is None else np.where(there, cells.astype(object), -1))
+    cells = cells.astype(np.float64 if is_floating else np.uint64)
+    validity = None if there is None else np.packbits(there, bitorder="little")
+    return Near(each=column_of(Source("tolerance", cells, HOST, HostCells(cells, validity)), call.stream))
 
 
 def _apart(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
@@ -263,29 +381,39 @@ def _apart(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[np.uin
     return difference.astype(np.uint64)
 
 
-def _nearest(candidates: list[Any], order: Order, reach: Any) -> Any:
-    """For each probe the closest of its candidates that is near enough; by integers of Python if 64 bits do not hold
-    one of both."""
-    is_far = order.far[1] != 0
-    for rows in candidates:
-        at = np.flatnonzero(rows >= 0)
-        is_far[at] |= order.far[0][rows[at]] != 0
-    taken = np.full(len(is_far), -1, "int64")
+def _nearest(candidates: list[npt.NDArray[np.int64]], order: Order, reach: Any) -> npt.NDArray[np.int64]:
+    """For each probe the closest of its candidates that are near enough, as many as each side has, -1 behind the last
+    one; by integers of Python if 64 bits do not hold one of them."""
+    all_rows = np.concatenate(candidates, axis=1)
+    taken = np.full(candidates[0].shape, -1, "int64")
+    if not (all_rows >= 0).any():
+        return taken
+    is_far = (order.far[1] != 0) | ((all_rows >= 0) & (order.far[0][all_rows] != 0)).any(axis=1)
     for in_python in (False, True):
         probes = np.flatnonzero(is_far == in_python)
-        nearest = np.zeros(len(probes), object if in_python else np.uint64)
-        for rows in (one[probes] for one in candidates):
-            at = np.flatnonzero(rows >= 0)
-            if in_python:
-                apart = abs(order.counts(0, rows[at]) - order.counts(1, probes[at]))
-            else:
-                apart = _apart(order.numbers[0][rows[at]], order.numbers[1][probes[at]])
-            closer = (taken[probes[at]] < 0) | (apart < nearest[at])
-            if reach is not None:
-                closer &= apart <= (reach[probes[at]] if isinstance(reach, np.ndarray) else reach)
-            at, apart = at[closer], apart[closer]
-            taken[probes[at]], nearest[at] = rows[at], apart
+        rows = all_rows[probes]
+        there = rows >= 0
+        apart: npt.NDArray[Any]
+        if in_python:
+            apart = abs(order.counts(0, rows) - order.counts(1, probes)[:, np.newaxis])
+        else:
+            apart = _apart(order.numbers[0][rows], order.numbers[1][probes][:, np.newaxis])
+        if reach is not None:
+            most = reach[probes][:, np.newaxis] if isinstance(reach, np.ndarray) else reach
+            there &= (apart <= most).astype(bool)
+        by_distance: npt.NDArray[Any] = np.argsort(apart, axis=1, kind="stable")
+        far_last = np.argsort(~np.take_along_axis(there, by_distance, axis=1), axis=1, kind="stable")
+        closest: npt.NDArray[Any] = np.take_along_axis(by_distance, far_last, axis=1)
+        closest = closest[:, : taken.shape[1]]
+        found: npt.NDArray[Any] = np.where(there, rows, -1)
+        taken[probes] = np.take_along_axis(found, closest, axis=1)
     return taken
+
+
+def _pairs(rows: npt.NDArray[np.int64]) -> JoinRows:
+    """The rows of each probe as pairs."""
+    at = np.nonzero(rows >= 0)
+    return JoinRows(at[0].astype("int64"), rows[at])
 
 
 @overload

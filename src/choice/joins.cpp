@@ -29,7 +29,7 @@ std::unique_ptr<join> build_join(backend where, const context& on, const key_par
 }
 
 std::unique_ptr<asof_join> build_asof_join(backend where, const context& on, const column& times,
-                                           const key_parts& by) try {
+                                           const key_parts& by, bool missing_equal) try {
   check_available(where);
   check_space(on, where);
   check_column("times", times);
@@ -37,7 +37,8 @@ std::unique_ptr<asof_join> build_asof_join(backend where, const context& on, con
     throw invalid_argument("times: they are " + to_string(times.format) + "; times are numbers");
   if (!by.empty() && check_key("by", by) != times.size)
     throw invalid_argument("by: its columns have another number of rows than the times");
-  return operation_on(where, &operation_table::build_asof_join)(where, on, times, by);
+  return operation_on(where, &operation_table::build_asof_join)(where, on, times, by,
+                                                                missing_equal);
 } catch (...) {
   rethrow_as_error();
 }

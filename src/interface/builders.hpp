@@ -60,7 +60,8 @@ using interval_coverage_builder = std::unique_ptr<interval_coverage>(backend whe
                                                                      const column& upper,
                                                                      const key_parts& by);
 using asof_join_builder = std::unique_ptr<asof_join>(backend where, const context& on,
-                                                     const column& times, const key_parts& by);
+                                                     const column& times, const key_parts& by,
+                                                     bool missing_equal);
 
 using window_join_builder = std::unique_ptr<window_join>(backend where, const context& on,
                                                          const column& times, const key_parts& by,

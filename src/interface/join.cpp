@@ -23,6 +23,33 @@ void check_strings(const char* argument, const string_column& strings) {
   check_array(argument, strings.offsets, strings.size + 1, strings.wide_offsets ? 8 : 4);
 }
 
+std::string neighbours_text(const asof_options& how) {
+  return how.neighbours == 1 ? "" : fmt::format(" with {} neighbours each", how.neighbours);
+}
+
+void check_tolerances(const column& times, const asof_options& how) {
+  if ((how.tolerance ? 1 : 0) + (how.relative_tolerance ? 1 : 0) + (how.tolerances ? 1 : 0) > 1)
+    throw invalid_argument("tolerance: several are given; give one for all, a share, or a column");
+  if (how.tolerance) check_distance("tolerance", times.format.type, *how.tolerance);
+  if (how.relative_tolerance && !(*how.relative_tolerance >= 0)) {
+    throw invalid_argument(
+        fmt::format("relative_tolerance: {}; it must be 0 or more", *how.relative_tolerance));
+  }
+  if (!how.tolerances) return;
+  const key_type own = how.tolerances->format.type;
+  const auto is_floating = [](key_type type) {
+    return type == key_type::float32 || type == key_type::float64;
+  };
+  check_column("tolerances", *how.tolerances);
+  if (own == key_type::bytes || is_floating(own) != is_floating(times.format.type)) {
+    throw invalid_argument(fmt::format("tolerances: they are {}, but the times {}",
+                                       to_string(how.tolerances->format), to_string(times.format)));
+  }
+  if (how.tolerances->size == times.size) return;
+  throw invalid_argument(fmt::format("tolerances: {} of them, but there are {} times",
+                                     how.tolerances->size, times.size));
+}
+
 std::string text_of(const std::optional<key_format>& format) {
   return format ? to_string(*format) : "strings";
 }
@@ -250,21 +277,51 @@ std::unique_ptr<join> build_join(const context& on, const index& over) try {
   rethrow_as_error();
 }
 
-void asof_join::match(const context& on, const column& times, const key_parts& by,
-                      const asof_options& how, const row_id_span& out) const try {
+void asof_join::check(const context& on, const column& times, const key_parts& by,
+                      const asof_options& how) const {
   check_space(on, info_.where);
   check_column("times", times);
   check_same_format("times", times.format, time_format(), "those of the build side");
   check_by(by, formats(), times.size);
-  if (how.tolerance) check_distance("tolerance", times.format.type, *how.tolerance);
+  check_tolerances(times, how);
+  if (how.neighbours == 0) throw invalid_argument("neighbours: 0; it must be 1 or more");
+}
+
+void asof_join::match(const context& on, const column& times, const key_parts& by,
+                      const asof_options& how, const row_id_span& out) const try {
+  check(on, times, by, how);
   check_row_ids(out, row_ids(), "the build side");
-  if (out.size != times.size) {
-    throw invalid_argument(
-        fmt::format("out: room for {} rows, but there are {} times", out.size, times.size));
+  if (out.size != saturated_product(times.size, how.neighbours)) {
+    throw invalid_argument(fmt::format("out: room for {} rows, but there are {} times{}", out.size,
+                                       times.size, neighbours_text(how)));
   }
   if (times.size == 0) return;
   write_row_ids(on, info_.where, row_ids(), out,
                 [&](void* rows) { do_match(on, times, by, how, rows); });
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::unique_ptr<joined> asof_join::match(const context& on, const column& times,
+                                         const key_parts& by, const asof_options& how,
+                                         join_kind kind) const try {
+  check(on, times, by, how);
+  check_kind(kind);
+  if (row_ids() == row_id_type::uint32 &&
+      saturated_product(times.size, how.neighbours) >= not_found<std::uint32_t>) {
+    throw unsupported(fmt::format("times: {}{} are too many at once; match some at a time",
+                                  times.size, neighbours_text(how)));
+  }
+  return do_match(on, times, by, how, kind);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void asof_join::append(stream_t stream, const column& times, const key_parts& by) try {
+  check_column("times", times);
+  check_same_format("times", times.format, time_format(), "those of the build side");
+  check_by(by, formats(), times.size);
+  if (times.size != 0) do_append(stream, times, by);
 } catch (...) {
   rethrow_as_error();
 }

@@ -81,6 +81,8 @@ concept executor = requires(const context& on, const batch_plan& plan,
   E::copy(on, numbers, number, size);
   // Writes a number of the host's.
   E::set(on, numbers, size);
+  // Copies from the host, and waits.
+  E::copy_in(on, to, from, bytes);
   // Return or copy to the host, and wait.
   { E::read(on, number) } -> std::same_as<std::uint64_t>;
   E::copy_out(on, to, from, bytes);

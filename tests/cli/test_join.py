@@ -247,6 +247,33 @@ def test_asof_with_missing_times(program):
     assert answer[:, 1].tolist() == [0, NONE, NONE, NONE, 3]
 
 
+@pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
+@pytest.mark.parametrize("dtype", ["<i8", "<f8"])
+def test_asof_with_neighbours(program, rng, direction, dtype):
+    times = [rng.integers(-40, 40, n).astype(dtype) for n in rng.integers(1, 100, 2)]
+    answer = program.join(
+        kind="asof", direction=direction, neighbours="3", relative_tolerance="0.25",
+        build=program.file("b.npy", times[0]), probe=program.file("p.npy", times[1]),
+    )
+    expected = []
+    for p, time in enumerate(times[1].tolist()):
+        rows = {}
+        for b, other in enumerate(times[0].tolist()):
+            is_after = other > time or (direction == "forward" and other == time)
+            if direction != ("backward" if is_after else "forward") and abs(other - time) <= abs(time) / 4:
+                rows[b] = (abs(other - time), is_after, b if is_after else -b)
+        expected += [(p, b) for b in sorted(rows, key=rows.get)[:3]]
+    assert_same_rows(answer, np.array(expected, "<u8").reshape(-1, 2))
+
+
+def test_asof_with_missing_keys_that_are_equal(program):
+    program.file("b.csv", "t,g,n\n1,a,\n2,,7\n3,,\n4,b,7\n")
+    program.file("p.csv", "t,g,n\n5,a,\n5,,7\n2,,\n9,,\n9,b,\n")
+    asked = {"kind": "asof", "build": "b.csv:t", "probe": "p.csv:t", "build_by": "b.csv:g,n", "probe_by": "p.csv:g,n"}
+    assert program.join(**asked)[:, 1].tolist() == [NONE] * 5
+    assert program.join("--missing-equal", **asked)[:, 1].tolist() == [0, 1, NONE, 2, NONE]
+
+
 @pytest.mark.parametrize("dtype", ["<u4", "<i4", "<i8", "<f4", "<f8"])
 def test_bands(program, rng, dtype):
     n, probes = rng.integers(1, 80, 2)
@@ -713,7 +740,12 @@ WRONG = [
      "probe t.csv:n: it has 2 rows, but k.npy has 4"),
     ({"kind": "inner", "distance": "1"}, "--distance goes with --kind band, not inner"),
     ({"kind": "inner", "build_upper": "k.npy"}, "--build-upper goes with --kind contains"),
-    ({"kind": "asof", "missing_equal": None}, "--missing-equal goes with --kind inner, left"),
+    ({"kind": "band", "distance": "1", "missing_equal": None}, "--missing-equal goes with --kind inner, left"),
+    ({"kind": "inner", "neighbours": "2"}, "--neighbours goes with --kind asof, not inner"),
+    ({"kind": "asof", "neighbours": "0"}, "--neighbours: '0' is not a whole number of at least 1"),
+    ({"kind": "band", "distance": "1", "relative_tolerance": "1"}, "--relative-tolerance goes with --kind asof"),
+    ({"kind": "asof", "relative_tolerance": "-1"}, "--relative-tolerance: '-1' is not a share of the probe"),
+    ({"kind": "asof", "relative_tolerance": "1", "tolerance": "1"}, "--relative-tolerance do not go together"),
     ({"kind": "asof", "seed": "1"}, "--seed goes with --kind inner, left"),
     ({"kind": "band"}, "--kind band needs --distance"),
     ({"kind": "contains"}, "--kind contains needs --build-upper"),

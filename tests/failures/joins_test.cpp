@@ -205,6 +205,26 @@ TEST_F(failing_joins, of_closest_times) {
   fail_in_turn(
       "match", [&] { match(*built); }, [&] { EXPECT_EQ(meter_->current(), bytes); },
       [&] { EXPECT_EQ(at().download(out), expected); });
+  std::vector<row> behind = expected;
+  for (row& one : behind)
+    if (one != not_found<row>) one += static_cast<row>(build_keys_.size());
+  const auto answers = [&](const std::vector<row>& rows) {
+    match(*built);
+    EXPECT_EQ(at().download(out), rows);
+    built.reset();
+  };
+  fail_in_turn(
+      "append",
+      [&] {
+        built.reset();
+        built = build();
+        built->append(context(at()).stream, column(build_), build_key);
+      },
+      [&] {
+        if (built) answers(expected);
+        EXPECT_EQ(meter_->current(), 0);
+      },
+      [&] { answers(behind); });
 }
 
 TEST_F(failing_joins, of_windows) {

@@ -272,6 +272,25 @@ TEST_F(join_arguments, of_closest_times) {
           {"out", "null pointer"});
   for (const double tolerance : {-1.0, 0.5, std::numeric_limits<double>::quiet_NaN()})
     refused([&] { tested->match(at_, times, by, {.tolerance = tolerance}, rows); }, {"tolerance"});
+  refused([&] { tested->match(at_, times, by, {.relative_tolerance = -1e-9}, rows); },
+          {"relative_tolerance", "0 or more"});
+  refused([&] { tested->match(at_, times, by, {.tolerance = 1, .relative_tolerance = 1}, rows); },
+          {"tolerance", "several"});
+  refused([&] { tested->match(at_, times, by, {.tolerances = column(few_)}, rows); },
+          {"tolerances", "2 of them", "3"});
+  refused([&] { tested->match(at_, times, by, {.tolerances = column(doubles_)}, rows); },
+          {"tolerances", "double", "uint32"});
+  refused([&] { tested->match(at_, times, by, {.neighbours = 0}, rows); }, {"neighbours", "1 or"});
+  refused([&] { tested->match(at_, times, by, {.neighbours = 2}, rows); },
+          {"room for 3", "3 times with 2 neighbours each"});
+  EXPECT_THROW(tested->match(at_, times, by, {}, join_kind::full), unsupported);
+  constexpr std::uint64_t many = std::uint64_t{1} << 32;
+  expect_error<unsupported>(
+      [&] { tested->match(at_, times, by, {.neighbours = many}, join_kind::inner); },
+      {"too many", "some at a time"});
+  refused([&] { tested->append(nullptr, column(signed_), by); }, {"times", "int32", "uint32"});
+  refused([&] { tested->append(nullptr, column(few_), by); }, {"by", "3 rows", "have 2"});
+  refused([&] { tested->append(nullptr, times); }, {"by", "0 columns"});
   const auto of_doubles = build_asof_join(backend::cpu, at_, column(doubles_));
   of_doubles->match(at_, column(doubles_), {}, {.tolerance = 0.5}, rows);
   refused([&] { of_doubles->match(at_, column(doubles_), {}, {.tolerance = -0.5}, rows); },
@@ -430,6 +449,10 @@ TEST(scarce_memory_of_other_joins, leaves_nothing) {
       [&](const context& on) { build_asof_join(backend::cpu, on, keys, {keys}); },
       [&](const context& on) {
         packed->match(on, keys, {}, {.direction = asof_direction::nearest}, rows);
+      },
+      [&](const context& on) { packed->match(on, keys, {}, {.neighbours = 2}, join_kind::inner); },
+      [&](const context& on) {
+        build_asof_join(backend::cpu, on, keys, {keys})->append(nullptr, keys, {keys});
       },
       [&](const context& on) {
         ranked->match(on, keys, {keys}, {.direction = asof_direction::nearest}, rows);

@@ -6,12 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tests/joins/tables.hpp"
@@ -32,15 +37,55 @@ auto distance_of(T a, T b) {
   }
 }
 
-template <class T, class Distance>
-bool is_within(Distance distance, const std::optional<key_distance>& tolerance) {
-  if (!tolerance) return true;
-  if constexpr (std::is_floating_point_v<T>) {
-    return distance <= static_cast<T>(tolerance->real());  // NaN is not
-  } else {
-    return distance <= tolerance->whole();
+__extension__ using uint128 = unsigned __int128;
+
+// The largest distance that each probe tolerates; nothing if that is any, or none.
+template <class T>
+class tolerated {
+ public:
+  using distance = decltype(distance_of(T{}, T{}));
+
+  explicit tolerated(const asof_options& how, const cells_of<T>& each = {})
+      : how_(how), each_(each) {}
+
+  bool operator()(std::size_t probe, const T& time, distance apart) const {
+    if (how_.tolerances) return each_[probe] && is_within(apart, *each_[probe]);
+    if (how_.relative_tolerance) return is_share(apart, time);
+    if (!how_.tolerance) return true;
+    if constexpr (std::is_floating_point_v<T>) {
+      return apart <= static_cast<T>(how_.tolerance->real());  // NaN is not
+    } else {
+      return apart <= how_.tolerance->whole();
+    }
   }
-}
+
+ private:
+  static bool is_within(distance apart, const T& most) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return apart <= most;
+    } else {
+      return most >= 0 && apart <= static_cast<std::uint64_t>(most);
+    }
+  }
+  bool is_share(distance apart, const T& time) const {
+    const double share = *how_.relative_tolerance;
+    if constexpr (std::is_floating_point_v<T>) {
+      const T most = static_cast<T>(share) * std::abs(time);
+      return apart <= (std::isnan(most) ? T{0} : most);
+    } else {
+      // Those in between are a number of 53 bits over a power of two.
+      const std::uint64_t number = distance_of(time, T{0});
+      if (share >= 0x1p64) return apart == 0 || number != 0;
+      if (share <= 0x1p-64) return apart == 0;
+      int exponent = 0;
+      const auto bits = static_cast<uint128>(std::ldexp(std::frexp(share, &exponent), 53));
+      return uint128{apart} << (53 - exponent) <= bits * number;
+    }
+  }
+
+  const asof_options& how_;
+  const cells_of<T>& each_;
+};
 
 // Times and the keys beside them.
 template <class T>
@@ -49,39 +94,71 @@ struct timed_rows {
   table by;
 };
 
-// The rows that are taken.
+// The rows that are taken of each probe, the closest one first.
 template <class T>
-std::vector<std::uint32_t> take(const timed_rows<T>& build, const timed_rows<T>& probe,
-                                const asof_options& how) {
+found_rows take(const timed_rows<T>& build, const timed_rows<T>& probe, const asof_options& how,
+                const cells_of<T>& tolerances = {}, bool missing_equal = false) {
   const auto build_keys = keys_of(build.by, build.times.size());
   const auto probe_keys = keys_of(probe.by, probe.times.size());
-  const bool equal_too = how.which == closeness::or_equal;
-  std::vector<std::uint32_t> taken;
+  const tolerated<T> tolerates(how, tolerances);
+  found_rows taken(probe.times.size());
   for (std::size_t p = 0; p < probe.times.size(); ++p) {
-    std::optional<std::size_t> before;
-    std::optional<std::size_t> after;
-    for (std::size_t b = 0; b < build.times.size() && probe.times[p]; ++b) {
+    if (!probe.times[p]) continue;
+    const T& time = *probe.times[p];
+    const auto distance = [&](std::size_t row) { return distance_of(*build.times[row], time); };
+    // Of one side by time; of rows of one time the last ones before the probe are closest, and the
+    // first ones after it.
+    std::vector<std::size_t> sides[2];
+    for (std::size_t b = 0; b < build.times.size(); ++b) {
       if (!build.times[b] || build_keys[b] != probe_keys[p] ||
-          !can_match(build_keys[b], /*missing_equal=*/false))
+          !can_match(build_keys[b], missing_equal))
         continue;
-      const T& time = *build.times[b];
-      const bool less = key_less{}(time, *probe.times[p]);
-      const bool greater = key_less{}(*probe.times[p], time);
-      const bool equal = !less && !greater && equal_too;
-      if ((less || equal) && (!before || !key_less{}(time, *build.times[*before]))) before = b;
-      if ((greater || equal) && (!after || key_less{}(time, *build.times[*after]))) after = b;
+      const bool less = key_less{}(*build.times[b], time);
+      const bool greater = key_less{}(time, *build.times[b]);
+      if (!less && !greater && how.which == closeness::strict) continue;
+      const bool is_after = greater || (!less && how.direction == asof_direction::forward);
+      if (how.direction == (is_after ? asof_direction::backward : asof_direction::forward))
+        continue;
+      if (tolerates(p, time, distance(b))) sides[is_after ? 1 : 0].push_back(b);
     }
-    if (how.direction == asof_direction::forward) before.reset();
-    if (how.direction == asof_direction::backward) after.reset();
-    const auto distance = [&](std::size_t row) {
-      return distance_of(*build.times[row], *probe.times[p]);
+    const auto earlier = [&](std::size_t a, std::size_t b) {
+      return key_less{}(*build.times[a], *build.times[b]);
     };
-    std::optional<std::size_t> row = before;
-    if (after && (!before || key_less{}(distance(*after), distance(*before)))) row = after;
-    if (row && !is_within<T>(distance(*row), how.tolerance)) row.reset();
-    taken.push_back(row ? static_cast<std::uint32_t>(*row) : not_found<std::uint32_t>);
+    std::stable_sort(sides[0].begin(), sides[0].end(), earlier);
+    std::reverse(sides[0].begin(), sides[0].end());
+    std::stable_sort(sides[1].begin(), sides[1].end(), earlier);
+    std::vector<std::uint64_t> all;
+    std::merge(sides[0].begin(), sides[0].end(), sides[1].begin(), sides[1].end(),
+               std::back_inserter(all),
+               [&](std::size_t a, std::size_t b) { return key_less{}(distance(a), distance(b)); });
+    if (all.size() > how.neighbours) all.resize(how.neighbours);
+    taken[p] = all;
   }
   return taken;
+}
+
+// The same as a join writes them: so many for each probe.
+std::vector<std::uint32_t> side_by_side(const found_rows& taken, std::uint64_t neighbours) {
+  std::vector<std::uint32_t> all;
+  for (const auto& rows : taken) {
+    for (std::size_t n = 0; n < neighbours; ++n)
+      all.push_back(n < rows.size() ? static_cast<std::uint32_t>(rows[n])
+                                    : not_found<std::uint32_t>);
+  }
+  return all;
+}
+
+// Rows `begin` to `end` of a table.
+template <class T>
+timed_rows<T> part_of(const timed_rows<T>& rows, std::size_t begin, std::size_t end) {
+  const auto part = [&](const auto& cells) {
+    return std::decay_t<decltype(cells)>(cells.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         cells.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  timed_rows<T> some{part(rows.times), {}};
+  for (const table_column& one : rows.by)
+    std::visit([&](const auto& cells) { some.by.emplace_back(part(cells)); }, one);
+  return some;
 }
 
 constexpr std::array directions{asof_direction::backward, asof_direction::forward,
@@ -116,28 +193,110 @@ class asof : public backend_test {
     }
   }
 
+  // What is asked of each pair of tables, and tolerances that some of it goes with.
+  static std::vector<asof_options> requests() {
+    std::vector<asof_options> all;
+    for (const asof_direction direction : directions) {
+      for (const closeness which : {closeness::or_equal, closeness::strict}) {
+        for (const std::uint64_t neighbours : {1U, 3U}) {
+          const asof_options how{.direction = direction, .which = which, .neighbours = neighbours};
+          for (const std::optional<key_distance>& tolerance : tolerances()) {
+            all.push_back(how);
+            all.back().tolerance = tolerance;
+          }
+          for (const double share : {0.0, 0.1, 0x1p-9, 1.5, 3.0, 0x1p-70, 0x1p70}) {
+            all.push_back(how);
+            all.back().relative_tolerance = share;
+          }
+        }
+      }
+    }
+    return all;
+  }
+
+  static std::string text_of(const asof_options& how) {
+    return "direction " + std::to_string(static_cast<int>(how.direction)) +
+           (how.which == closeness::strict ? ", strictly" : "") +
+           (how.tolerance ? ", within " + std::to_string(how.tolerance->real()) : "") +
+           (how.relative_tolerance
+                ? ", within a share of " + std::to_string(*how.relative_tolerance)
+                : "") +
+           (how.tolerances ? ", within one each" : "") + ", " + std::to_string(how.neighbours);
+  }
+
+  void check_one(const asof_join& tested, const timed_rows<T>& build, const timed_rows<T>& probe,
+                 const column& times, const key_parts& by, const asof_options& how,
+                 const cells_of<T>& tolerances, bool missing_equal) const {
+    SCOPED_TRACE(text_of(how));
+    const found_rows expected = take(build, probe, how, tolerances, missing_equal);
+    buffer<std::uint32_t> out(at(), probe.times.size() * how.neighbours);
+    tested.match(at(), times, by, how, out);
+    ASSERT_EQ(at().download(out), side_by_side(expected, how.neighbours));
+    if (how.which == closeness::strict || how.relative_tolerance) return;
+    for (const join_kind kind : join_kinds)
+      check_joined(at(), *tested.match(at(), times, by, how, kind), kind, expected);
+  }
+
+  // Some of what can be asked, or all.
+  void check_all(const asof_join& tested, const timed_rows<T>& build, const timed_rows<T>& probe,
+                 bool some, bool missing_equal) const {
+    const placed times(at(), probe.times);
+    const placed_table by(at(), probe.by, true);
+    const placed each(at(), probe.times);  // as good as others
+    const std::uint64_t of_some = few_combinations() ? 40 : 8;
+    auto random = generator(build.times.size());
+    for (asof_options how : requests()) {
+      if (below(random, some ? of_some : share_divisor()) != 0) continue;
+      check_one(tested, build, probe, times.view, by.parts, how, {}, missing_equal);
+      if (this->HasFatalFailure()) return;
+      if (how.tolerance || how.relative_tolerance) continue;
+      how.tolerances = each.view;
+      check_one(tested, build, probe, times.view, by.parts, how, probe.times, missing_equal);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+
   // Keys are compared as `keys` says, if given.
   void check(const timed_rows<T>& build, const timed_rows<T>& probe,
              std::optional<key_comparison> keys = {}) const {
     const placed build_times(at(), build.times);
     const placed_table build_by(at(), build.by);
-    const placed probe_times(at(), probe.times);
-    const placed_table probe_by(at(), probe.by, true);
-    const auto tested = build_asof_join(tested_backend(), at(), build_times.view, build_by.parts);
-    EXPECT_EQ(tested->info().where, tested_backend());
-    EXPECT_EQ(tested->info().keys, keys.value_or(tested->info().keys));
-    buffer<std::uint32_t> out(at(), probe.times.size());
-    for (const asof_direction direction : directions) {
-      for (const closeness which : {closeness::or_equal, closeness::strict}) {
-        for (const std::optional<key_distance>& tolerance : tolerances()) {
-          SCOPED_TRACE("direction " + std::to_string(static_cast<int>(direction)) +
-                       (which == closeness::strict ? ", strictly" : "") +
-                       (tolerance ? ", within " + std::to_string(tolerance->real()) : ""));
-          const asof_options how{.direction = direction, .which = which, .tolerance = tolerance};
-          tested->match(at(), probe_times.view, probe_by.parts, how, out);
-          ASSERT_EQ(at().download(out), take(build, probe, how));
-        }
+    for (const bool missing_equal : {false, true}) {
+      if (missing_equal && build.by.empty()) return;
+      SCOPED_TRACE(missing_equal ? "missing keys are equal" : "missing keys match nothing");
+      const auto tested =
+          build_asof_join(tested_backend(), at(), build_times.view, build_by.parts, missing_equal);
+      EXPECT_EQ(tested->info().where, tested_backend());
+      if (!missing_equal) {
+        EXPECT_EQ(tested->info().keys, keys.value_or(tested->info().keys));
       }
+      check_all(*tested, build, probe, missing_equal || few_combinations(), missing_equal);
+      if (this->HasFatalFailure()) return;
+      check_appended(build, probe, missing_equal);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+
+  // Rows that are appended in batches of several sizes are found like those of the build.
+  void check_appended(const timed_rows<T>& build, const timed_rows<T>& probe,
+                      bool missing_equal) const {
+    const std::size_t all = build.times.size();
+    std::size_t end = all / 3;
+    const timed_rows<T> first = part_of(build, 0, end);
+    const placed times(at(), first.times);
+    const placed_table by(at(), first.by);
+    const auto tested =
+        build_asof_join(tested_backend(), at(), times.view, by.parts, missing_equal);
+    for (const std::size_t size : {std::size_t{1}, std::size_t{7}, std::size_t{1}, std::size_t{0},
+                                   std::size_t{40}, std::size_t{3}, std::size_t{2}, all}) {
+      const std::size_t begin = std::min(end, all);
+      end = std::min(begin + size, all);
+      const timed_rows<T> some = part_of(build, begin, end);
+      tested->append(context(at()).stream, placed(at(), some.times).view,
+                     placed_table(at(), some.by, begin % 2 == 0).parts);
+      SCOPED_TRACE(std::to_string(begin) + " and " + std::to_string(end - begin) + " rows");
+      check_all(*tested, part_of(build, 0, end), probe, true, missing_equal);
+      if (this->HasFatalFailure()) return;
     }
   }
 
@@ -445,6 +604,53 @@ TEST_F(int64_asof, by_many_strings) {
   const auto rows = at().download(out);
   for (std::size_t i = 0; i < size; ++i)
     ASSERT_EQ(rows[i], i % 2 == 0 ? not_found<std::uint32_t> : static_cast<std::uint32_t>(i - 1));
+}
+
+// Adds up the bytes of all allocations.
+class adding_resource final : public memory_resource {
+ public:
+  explicit adding_resource(memory_resource& upstream) : upstream_(upstream) {}
+  void* allocate(std::size_t bytes, stream_t stream) override {
+    bytes_ += bytes;
+    return upstream_.allocate(bytes, stream);
+  }
+  void deallocate(void* memory, std::size_t bytes, stream_t stream) noexcept override {
+    upstream_.deallocate(memory, bytes, stream);
+  }
+  memory_space space() const noexcept override { return upstream_.space(); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  memory_resource& upstream_;
+  std::size_t bytes_ = 0;
+};
+
+// Four times as many batches take four times as much, and a logarithm more; it would be sixteen
+// times if each put all rows in order.
+TEST_F(int64_asof, takes_rows_at_the_cost_of_the_batch) {
+  const auto bytes_of = [&](std::int64_t batches) {
+    constexpr std::int64_t size = 256;
+    adding_resource memory(context(at()).memory);
+    std::unique_ptr<asof_join> tested;
+    buffer<std::int64_t> first;
+    for (std::int64_t begin = 0; begin < batches * size; begin += size) {
+      std::vector<std::int64_t> times(size);
+      std::iota(times.begin(), times.end(), begin);
+      buffer<std::int64_t> there = at().upload(times);
+      if (tested) {
+        tested->append(context(at()).stream, column(there));
+      } else {
+        first = std::move(there);
+        tested = build_asof_join(tested_backend(), {memory, context(at()).stream}, column(first));
+      }
+    }
+    const auto last = at().upload(std::vector{batches * size});
+    buffer<std::uint32_t> out(at(), 1);
+    tested->match(at(), column(last), {}, {}, out);
+    EXPECT_EQ(at().download(out).front(), batches * size - 1);
+    return memory.bytes();
+  };
+  EXPECT_LT(bytes_of(128), 8 * bytes_of(32));
 }
 
 // Differences that a signed number does not hold.

@@ -81,7 +81,7 @@ class Elsewhere(Library):
         return self.arrow(pytest.importorskip("pyarrow").array(x))
 
     def _back(self, found):
-        if isinstance(found, (raydex.Index, raydex.Aggregate, raydex.Rmq)):
+        if isinstance(found, (raydex.Index, raydex.AsofIndex, raydex.Aggregate, raydex.Rmq)):
             return Remote(self, found)
         if isinstance(found, tuple):
             return type(found)(*map(self._back, found))

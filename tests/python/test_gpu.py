@@ -317,6 +317,31 @@ def test_joins(gpu, random):
     same(gpu, found.build, raydex.join_range(build, probe, build_upper=build + 5).build)
 
 
+def test_the_closest_rows(gpu, random):
+    build, probe = random.integers(-900, 900, 1_000), random.integers(-1_000, 1_000, 2_000)
+    by = random.integers(0, 4, 1_000), random.integers(0, 5, 2_000)
+    each = random.integers(0, 9, 2_000).astype("int32")
+    keys = tuple(map(gpu.put, by))
+    index = raydex.AsofIndex(gpu.put(build[:300]), by=keys[0][:300])
+    for begin, end in ((300, 310), (310, 700), (700, 1_000)):
+        index.append(gpu.put(build[begin:end]), by=keys[0][begin:end])
+    assert len(index) == 1_000
+    for direction in ("backward", "forward", "nearest"):
+        for asked in ({}, {"relative_tolerance": 0.01}, {"tolerance": each}, {"allow_exact_matches": False}):
+            asked = {**asked, "direction": direction}
+            given = {**asked, "tolerance": gpu.put(each)} if "tolerance" in asked else asked
+            expected = raydex.join_asof(build, probe, by=by, k=3, **asked)
+            for found in (raydex.join_asof(gpu.put(build), gpu.put(probe), by=keys, k=3, **given),
+                          index.join(gpu.put(probe), by=keys[1], k=3, **given)):
+                same(gpu, found.probe, expected.probe, "int64")
+                same(gpu, found.build, expected.build, "int64")
+            same(gpu, index.join(gpu.put(probe), by=keys[1], **given), raydex.join_asof(build, probe, by=by, **asked))
+    with pytest.raises(raydex.InvalidType, match="on a GPU, are no distances of int64"):
+        index.join(gpu.put(probe), by=keys[1], tolerance=gpu.put(each.astype("float64")))
+    with pytest.raises(raydex.InvalidArgument, match="tolerance: it is not where the probe rows are"):
+        index.join(gpu.put(probe), by=keys[1], tolerance=each)
+
+
 def test_window_joins(gpu, random):
     names = ["sum", "mean", "count", "min", "max", "first", "last", "argmin", "argmax"]
     times = random.integers(0, 2_000, 1_000), random.integers(-100, 2_100, 1_500)

@@ -131,6 +131,9 @@ struct executor {
     *number = value;
   }
   static std::uint64_t read(const context& /*on*/, const std::uint64_t* number) { return *number; }
+  static void copy_in(const context& /*on*/, void* to, const void* from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+  }
   static void copy_out(const context& /*on*/, void* to, const void* from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
   }

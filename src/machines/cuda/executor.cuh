@@ -119,6 +119,10 @@ struct executor {
     copy_out(on, &host, number, sizeof host);
     return host;
   }
+  static void copy_in(const context& on, void* to, const void* from, std::size_t bytes) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, on.stream), "cudaMemcpyAsync");
+    synchronise(on);
+  }
   static void copy_out(const context& on, void* to, const void* from, std::size_t bytes) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, on.stream), "cudaMemcpyAsync");
     synchronise(on);

@@ -3,138 +3,210 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <span>
+#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "raydex/core/joins/asof.hpp"
-#include "raydex/error.hpp"
 #include "raydex/join.hpp"
-#include "raydex/pivot_tree.hpp"
-#include "src/interface/located_index.hpp"
-#include "src/operations/joins/asof_walk.hpp"
-#include "src/operations/joins/key_index.hpp"
+#include "src/interface/row_ids.hpp"
+#include "src/operations/joins/asof_run.hpp"
+#include "src/operations/joins/built_joined.hpp"
+#include "src/operations/joins/chained_columns.hpp"
 #include "src/operations/joins/slices.hpp"
-#include "src/operations/joins/value_order.hpp"
 
 namespace raydex {
 
 template <executor Executor>
 class built_asof_join final : public asof_join {
  public:
-  built_asof_join(backend where, const context& on, const column& times, const key_parts& by)
+  built_asof_join(backend where, const context& on, const column& times, const key_parts& by,
+                  bool missing_equal)
       : memory_(on.memory),
-        own_{memory_, on.stream},
-        // Neighbours need no rays.
-        where_(where == backend::optix ? backend::cuda : where),
+        where_(where == backend::optix ? backend::cuda : where),  // what is near needs no rays
+        missing_equal_(missing_equal),
         times_(times),
-        by_(by),
         formats_(formats_of(by)) {
-    if (!by_.empty()) {
-      const ordered_column timed{times_};
-      // Of keys that are few and far between, the numbers of a table are walked by.
-      const bool walks = Executor::walks_along && are_plain_times(times_);
-      orders_.emplace(own_, by_, std::span(&timed, 1), walks ? walked_key_bits(times_.size) : 64);
-    }
-    if constexpr (Executor::walks_along) walks_ = can_walk();
+    const context own{memory_, on.stream};
+    runs_.push_back(run_of(own, {.times = times, .by = by}, true));
+    Executor::synchronise(own);
     info_.structure = "pivot_tree";
-    info_.keys = orders_ ? orders_->comparison() : key_comparison::column;
-    info_.entries = times.size;
-    if (!walks_) {
-      order_rows();
-      if (orders_) orders_->drop_own_keys();
-      if (entries_) info_.options = entries_->info().options;
-      info_.entries = entries_ ? entries_->info().entries : order().size();
-    }
-    Executor::synchronise(own_);
     info_.where = where;
     info_.keys_differ = false;
-    info_.resident_bytes = memory_.current();
+    measure();
   }
 
  private:
+  // Rows that are next to each other, and their order.
+  struct run {
+    std::uint64_t first = 0;
+    column times;
+    key_parts by;
+    buffer<std::uint8_t> validity{};    // of the times, if they were appended
+    std::vector<chained_part> parts{};  // the columns of the key likewise
+    std::unique_ptr<asof_run<Executor>> order{};
+  };
+
+  run run_of(const context& own, run rows, bool may_walk) const {
+    rows.order = std::make_unique<asof_run<Executor>>(own, where_, rows.times, rows.by,
+                                                      missing_equal_, may_walk);
+    return rows;
+  }
+
+  void measure() {
+    info_.keys = runs_.front().order->comparison();
+    info_.entries = 0;
+    for (const run& one : runs_) {
+      info_.entries += one.order->entries();
+      if (one.order->comparison() == key_comparison::hashed) info_.keys = key_comparison::hashed;
+    }
+    info_.resident_bytes = memory_.current();
+  }
+
+  void do_append(stream_t stream, const column& times, const key_parts& by) override {
+    const context own{memory_, stream};
+    column all = times_;
+    buffer<std::byte> grown = room_for(own, times, all);
+    copy_cells<Executor>(
+        own, times, (grown.size() == 0 ? cells_ : grown).data() + times_.size * all.format.width);
+    // With it go the runs before it that are no longer than what follows them.
+    std::size_t kept = runs_.size();
+    while (kept != 0 && runs_[kept - 1].times.size <= all.size - end_of(runs_[kept - 1]))
+      --kept;
+    run rows = chained(own, kept, times, by);
+    rows.times.data = static_cast<const std::byte*>(all.data) + rows.first * all.format.width;
+    rows = run_of(own, std::move(rows), false);
+    Executor::synchronise(own);
+    std::vector<run> runs;
+    runs.reserve(kept + 1);
+    std::move(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(kept),
+              std::back_inserter(runs));
+    runs.push_back(std::move(rows));
+    runs_ = std::move(runs);
+    if (grown.size() != 0) cells_ = std::move(grown);
+    times_ = all;
+    measure();
+  }
+
+  static std::uint64_t end_of(const run& one) { return one.first + one.times.size; }
+
+  // Makes of `all`, the cells that there are, a column with room for more. Nothing if these have
+  // it; else what holds it, with a copy of the cells.
+  buffer<std::byte> room_for(const context& own, const column& more, column& all) const {
+    const std::uint64_t width = all.format.width;
+    const std::uint64_t size = all.size + more.size;
+    buffer<std::byte> grown;
+    if (cells_.size() < size * width) {
+      grown = {own, std::max(2 * cells_.size(), size * width)};
+      copy_cells<Executor>(own, all, grown.data());
+      all = column(all.format, grown.data(), size);
+    }
+    all.size = size;
+    return grown;
+  }
+
+  // The rows from a run on, and a batch behind them; their cells are to come.
+  run chained(const context& own, std::size_t from, const column& times,
+              const key_parts& by) const {
+    run rows;
+    rows.first = from == runs_.size() ? times_.size : runs_[from].first;
+    std::vector<column> batches;
+    for (std::size_t r = from; r < runs_.size(); ++r)
+      batches.push_back(runs_[r].times);
+    batches.push_back(times);
+    rows.validity = chained_validity<Executor>(own, batches);
+    rows.times =
+        column(times.format, nullptr, times_.size + times.size - rows.first, rows.validity.data());
+    for (std::size_t p = 0; p < by.size(); ++p) {
+      std::vector<key_part> parts;
+      for (std::size_t r = from; r < runs_.size(); ++r)
+        parts.push_back(runs_[r].by[p]);
+      parts.push_back(by[p]);
+      rows.parts.push_back(chained_part::of<Executor>(own, parts));
+      rows.by.push_back(rows.parts.back().view());
+    }
+    return rows;
+  }
+
   const key_format& time_format() const override { return times_.format; }
   const std::vector<std::optional<key_format>>& formats() const override { return formats_; }
   row_id_type row_ids() const override { return row_ids_of(times_.size); }
 
-  bool can_walk() const {
-    if (!are_plain_times(times_)) return false;
-    if (!orders_) return do_ascend<Executor>(own_, times_);
-    const auto is_complete = [](const key_part& part) {
-      return std::visit([](const auto& cells) { return cells.validity == nullptr; }, part);
-    };
-    return orders_->ascends(0) && orders_->keys().bits() <= walked_key_bits(times_.size) &&
-           std::ranges::all_of(by_, is_complete);
-  }
-
-  void order_rows() const {
-    if (!orders_) {
-      entries_ = build_pivot_tree(where_, own_, times_);
-    } else {
-      const ordered_column times{times_};
-      const auto validity = validity_beside<Executor>(own_, times_, nullptr, by_);
-      orders_->order(own_, where_, std::span(&times, 1), validity.data());
-    }
-    is_ordered_ = true;
-  }
-  const value_order<Executor>& order() const { return (*orders_)[0]; }
-
   void do_match(const context& on, const column& times, const key_parts& by,
                 const asof_options& how, void* out) const override {
-    if constexpr (Executor::walks_along) {
-      if (walks_) {
-        if (is_walked(on, times)) return walk(on, times, by, how, static_cast<std::uint32_t*>(out));
-        const std::lock_guard lock(changes_);
-        if (!is_ordered_) {
-          order_rows();
-          Executor::synchronise(own_);
-        }
-      }
-    }
     with_row_id(row_ids(), [&](auto zero) {
-      for_each_slice(times.size, [&](std::uint64_t first, std::uint64_t size) {
-        match(on, slice(times, first, size), slice(by, first, size), how,
-              static_cast<decltype(zero)*>(out) + first);
-      });
+      using row = decltype(zero);
+      match(on, times, by, how, static_cast<row*>(out), static_cast<found_rows<row>*>(nullptr));
     });
   }
 
-  // Few probes are walked to only a few times: an order soon costs less than all build rows do.
-  bool is_walked(const context& on, const column& times) const {
-    constexpr std::uint64_t few = 16;
-    constexpr unsigned most = 8;
-    return are_plain_times(times) && do_ascend<Executor>(on, times) &&
-           (!orders_ || times.size >= times_.size / few || walks_to_few_++ < most);
+  std::unique_ptr<joined> do_match(const context& on, const column& times, const key_parts& by,
+                                   const asof_options& how, join_kind kind) const override {
+    return with_row_id(row_ids(), [&](auto zero) -> std::unique_ptr<joined> {
+      using row = decltype(zero);
+      const std::uint64_t rows = times.size * how.neighbours;
+      found_rows<row> found;
+      found.own_list = {on, rows * sizeof(row)};
+      found.list = found.own_list.data();
+      found.begins = {on, times.size};
+      found.counts = {on, times.size};
+      match(on, times, by, how, reinterpret_cast<row*>(found.own_list.data()), &found);
+      index_info of;
+      of.where = info_.where;
+      of.entries = info_.entries;
+      of.max_row_id = times_.size == 0 ? 0 : times_.size - 1;
+      return std::make_unique<built_joined<row, Executor>>(on, of, kind, std::move(found));
+    });
   }
 
-  void walk(const context& on, const column& times, const key_parts& by, const asof_options& how,
-            std::uint32_t* out) const {
-    walked_by keys;
-    buffer<std::uint32_t> slots;
-    if (orders_)
-      keys = {orders_->keys().own(), orders_->numbers_of(on, by, slots), orders_->keys().bits()};
-    core::take_closest<std::uint32_t> take = closest_of<std::uint32_t>(times, how, out);
-    const bool both = how.direction == asof_direction::nearest;
-    buffer<std::uint32_t> after(on, both ? times.size : 0);
-    for (const unsigned s : {0U, 1U}) {
-      const bool before = s == 0;
-      if (how.direction == (before ? asof_direction::forward : asof_direction::backward)) continue;
-      std::uint32_t* const rows = both && !before ? after.data() : out;
-      walk_along<Executor>(on,
-                           {.build = &times_,
-                            .probe = &times,
-                            .before = before,
-                            .strict = how.which == closeness::strict},
-                           orders_ ? &keys : nullptr, rows);
-      take.sides[s].rows = rows;
+  // Writes the rows of each probe and, if asked, how many these are and where.
+  template <class RowId>
+  void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
+             RowId* out, found_rows<RowId>* found) const {
+    if constexpr (Executor::walks_along && std::is_same_v<RowId, std::uint32_t>) {
+      const asof_run<Executor>& all = *runs_.front().order;
+      if (runs_.size() == 1 && how.neighbours == 1 && all.is_walked(on, times)) {
+        core::take_closest<RowId> take = closest_of(times, how, out);
+        take.near = tolerances_of(how);
+        if (found != nullptr) {
+          take.begins = found->begins.data();
+          take.counts = found->counts.data();
+        }
+        return all.walk(on, times, by, how, take);
+      }
     }
-    if (both || how.tolerance) Executor::for_each(on, take, times.size);
+    for_each_slice(times.size, [&](std::uint64_t first, std::uint64_t size) {
+      const column some = slice(times, first, size);
+      asof_options of_some = how;
+      if (how.tolerances) of_some.tolerances = slice(*how.tolerances, first, size);
+      core::take_closest<RowId> take = closest_of(some, how, out + first * how.neighbours);
+      take.near = tolerances_of(of_some);
+      if (found != nullptr) {
+        take.begins = found->begins.data() + first;
+        take.counts = found->counts.data() + first;
+        take.begin = first * how.neighbours;
+      }
+      const key_parts of_these = slice(by, first, size);
+      if (runs_.size() == 1) return runs_.front().order->match(on, some, of_these, how, take);
+      buffer<RowId> rows[2];
+      for (const unsigned s : {0U, 1U}) {
+        if (how.direction == (s == 0 ? asof_direction::forward : asof_direction::backward))
+          continue;
+        asof_options one = how;
+        one.direction = s == 0 ? asof_direction::backward : asof_direction::forward;
+        // Rows of the time of a probe are before it.
+        if (s == 1 && how.direction == asof_direction::nearest) one.which = closeness::strict;
+        rows[s] = closest_of_runs<RowId>(on, some, of_these, one);
+        take.lists[s].rows = rows[s].data();
+      }
+      Executor::for_each(on, take, size);
+    });
   }
 
   template <class RowId>
@@ -143,75 +215,92 @@ class built_asof_join final : public asof_join {
     return {.probe_times = {{cells_of(times)}},
             .build_times = {{cells_of(times_)}},
             .build = {},
-            .sides = {},
+            .lists = {},
+            .rule = core::closeness_rule::distance,
             .size = times.size,
-            .tolerance = tolerance_of(how),
+            .neighbours = how.neighbours,
+            .near = {},
             .out = out};
   }
 
+  // The rows on one side of each probe, whatever run they are of and however far.
   template <class RowId>
-  void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
-             RowId* out) const {
-    core::take_closest<RowId> take = closest_of(times, how, out);
-    buffer<RowId> rows[2];
-    buffer<std::uint64_t> ranks[2];
-    keyed_numbers timed;
-    core::key_numbers keys;
-    buffer<std::uint32_t> slots;
-    if (orders_) keys = orders_->numbers_of(on, by, slots);
-    for (const unsigned s : {0U, 1U}) {
-      const bool before = s == 0;
-      if (how.direction == (before ? asof_direction::forward : asof_direction::backward)) continue;
-      auto& side = take.sides[s];
-      side.before = before;
-      if (by.empty()) {
-        rows[s] = {on, times.size};
-        located_index(*entries_).closest(on, points(times), before, how.which, rows[s].data());
-        side.rows = rows[s].data();
+  buffer<RowId> closest_of_runs(const context& on, const column& times, const key_parts& by,
+                                const asof_options& how) const {
+    buffer<RowId> closest;
+    for (const run& one : runs_) {
+      buffer<RowId> found = closest_of_run<RowId>(on, one, times, by, how);
+      if (one.first == 0) {
+        closest = std::move(found);
         continue;
       }
-      const bool past = before != (how.which == closeness::strict);
-      if (order().is_ranked() || take.sides[0].ranks == nullptr)
-        timed = order().numbers_of(on, keys, times, past);
-      ranks[s] = {on, times.size};
-      order().rank(on, timed, past, ranks[s].data());
-      side.ranks = ranks[s].data();
+      buffer<RowId> closer(on, found.size());
+      core::take_closest<RowId> take = closest_of(times, how, closer.data());
+      take.rule = how.direction == asof_direction::backward ? core::closeness_rule::later
+                                                            : core::closeness_rule::earlier;
+      take.lists[0].rows = closest.data();
+      take.lists[1].rows = found.data();
+      take.lists[1].first = static_cast<RowId>(one.first);
+      Executor::for_each(on, take, times.size);
+      closest = std::move(closer);
     }
-    if (!by.empty()) take.build = ordered_rows<RowId>(timed);
-    Executor::for_each(on, take, times.size);
+    return closest;
   }
 
-  // The build rows in order, for these numbers of probes.
+  // Those of a run, by their places in it.
   template <class RowId>
-  core::timed_rows<RowId> ordered_rows(const keyed_numbers& probes) const {
-    return {.keys = order().numbers(),
-            .probes = column_of(probes).data,
-            .wide = std::holds_alternative<buffer<std::uint64_t>>(probes),
-            .time_bits = order().value_bits(),
-            .size = info_.entries,
-            .rows = order().template rows<RowId>()};
+  buffer<RowId> closest_of_run(const context& on, const run& one, const column& times,
+                               const key_parts& by, const asof_options& how) const {
+    buffer<RowId> found(on, times.size * how.neighbours);
+    with_row_id(row_ids_of(one.times.size), [&]<class Own>(Own) {
+      if constexpr (std::is_same_v<Own, RowId>) {
+        one.order->match(on, times, by, how, closest_of(times, how, found.data()));
+      } else if constexpr (sizeof(Own) < sizeof(RowId)) {
+        buffer<Own> narrow(on, found.size());
+        one.order->match(on, times, by, how, closest_of(times, how, narrow.data()));
+        widen_row_ids(on, where_, narrow, nullptr, row_id_span(found));
+      }
+    });
+    return found;
   }
 
-  std::uint64_t tolerance_of(const asof_options& how) const {
-    if (!how.tolerance) return ~std::uint64_t{0};
+  core::tolerances tolerances_of(const asof_options& how) const {
+    core::tolerances near;
     const key_type type = times_.format.type;
-    if (type == key_type::float32) return encode(double{static_cast<float>(how.tolerance->real())});
-    return type == key_type::float64 ? encode(how.tolerance->real()) : how.tolerance->whole();
+    const auto rounded = [&](double number) {
+      return type == key_type::float32 ? double{static_cast<float>(number)} : number;
+    };
+    const bool is_floating = type == key_type::float32 || type == key_type::float64;
+    if (how.tolerances) near.each = {cells_of(*how.tolerances)};
+    if (how.tolerance) {
+      near.same = is_floating ? encode(rounded(how.tolerance->real())) : how.tolerance->whole();
+    }
+    if (!how.relative_tolerance) return near;
+    near.is_share = true;
+    near.share = rounded(*how.relative_tolerance);
+    if (is_floating) return near;
+    // A number of 53 bits, and how many of them are behind the point.
+    constexpr int digits = 53;
+    constexpr int most = 64 - digits;
+    int exponent = 0;
+    const double part = std::frexp(near.share, &exponent);
+    if (!std::isfinite(part) || exponent - digits > most) {
+      near.factor = ~std::uint64_t{0};
+    } else {
+      near.factor = static_cast<std::uint64_t>(std::ldexp(part, digits));
+      near.shift = static_cast<unsigned>(std::max(0, digits - exponent));
+      near.factor <<= static_cast<unsigned>(std::max(0, exponent - digits));
+    }
+    return near;
   }
 
   tracking_resource memory_;  // the first to come, the last to go
-  context own_;
   backend where_;
-  column times_;
-  key_parts by_;
+  bool missing_equal_;
+  column times_;             // of all rows
+  buffer<std::byte> cells_;  // of these once some were appended, and room for more
   std::vector<std::optional<key_format>> formats_;
-  bool walks_ = false;  // whether the rows need no order for probes that ascend
-  mutable std::atomic<unsigned> walks_to_few_ = 0;
-  // If rows may be walked, their order is made when it is first needed.
-  mutable std::mutex changes_;
-  mutable bool is_ordered_ = false;
-  mutable std::unique_ptr<index> entries_;                // over times; without keys
-  mutable std::optional<value_orders<Executor>> orders_;  // of times; with keys
+  std::vector<run> runs_;  // in the order of their rows
 };
 
 }  // namespace raydex

@@ -38,21 +38,26 @@ template <executor Executor>
 class numbered_keys {
  public:
   // By the spans of their columns: side by side, and nothing is looked up.
-  numbered_keys(const key_parts& keys, const std::vector<core::code_span>& spans) {
-    numbers_.keys = composite_of(keys, false);
+  numbered_keys(const key_parts& keys, bool missing_equal,
+                const std::vector<core::code_span>& spans) {
+    numbers_.keys = composite_of(keys, missing_equal);
     for (unsigned p = 0; p < numbers_.keys.count; ++p) {
-      if (!spans[p].any()) continue;
-      numbers_.first[p] = spans[p].first();
-      numbers_.size[p] = spans[p].size();
-      numbers_.bits[p] = static_cast<std::uint8_t>(std::bit_width(spans[p].size()));
+      if (spans[p].any()) {
+        numbers_.first[p] = spans[p].first();
+        numbers_.size[p] = spans[p].size();
+      }
+      // A missing value has the number behind the last one.
+      const std::uint64_t last = numbers_.size[p];
+      const bool has_more = missing_equal && last != ~std::uint64_t{0};
+      numbers_.bits[p] = static_cast<std::uint8_t>(std::bit_width(has_more ? last + 1 : last));
       bits_ += numbers_.bits[p];
     }
   }
   // By a table of the different keys, which outlive it; there are fewer than 2^32 - 1. Without a
   // table if there are more than `most_keys`. Waits for the stream.
-  numbered_keys(const context& on, const key_parts& keys,
+  numbered_keys(const context& on, const key_parts& keys, bool missing_equal,
                 std::uint32_t most_keys = not_found<std::uint32_t>)
-      : table_{.keys = composite_of(keys, false),
+      : table_{.keys = composite_of(keys, missing_equal),
                .mix = core::hash_by<std::uint64_t>(random_seed())} {
     const std::uint64_t size = size_of(keys);
     buffer<std::uint32_t> count(on, 1);
@@ -102,7 +107,8 @@ class numbered_keys {
   core::key_numbers of(const context& on, const key_parts& keys,
                        buffer<std::uint32_t>& slots) const {
     core::key_numbers all = numbers_;
-    all.keys = composite_of(keys, false);
+    all.keys =
+        composite_of(keys, by_table() ? table_.keys.missing_equal : numbers_.keys.missing_equal);
     if (!by_table()) return all;
     slots = {on, size_of(keys)};
     Executor::for_each(on, core::find_slots{all.keys, table_, false, slots.data()}, slots.size());

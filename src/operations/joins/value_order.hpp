@@ -30,11 +30,12 @@ namespace raydex {
 // So many build rows have no numbers of 32 bits.
 [[noreturn]] void refuse_ranked_values(std::uint64_t rows);
 
-// Which rows have a key and a value, and another one if `more` is given.
+// Which rows have a key and a value, and another one if `more` is given. A key with missing values
+// is one if these are equal.
 template <executor Executor>
 buffer<std::uint8_t> validity_beside(const context& on, const column& values, const column* more,
-                                     const key_parts& by) {
-  key_parts all = by;
+                                     const key_parts& by, bool missing_equal = false) {
+  key_parts all = missing_equal ? key_parts{} : by;
   all.emplace_back(values);
   if (more != nullptr) all.emplace_back(*more);
   return validity_of<Executor>(on, composite_of(all, false), values.size);
@@ -75,7 +76,7 @@ struct keyed_values {
 // the first column ascends and spans of keys take more than `few_bits`, for as many keys as these
 // number. Waits for the stream.
 template <executor Executor>
-keyed_values<Executor> number_above(const context& own, const key_parts& by,
+keyed_values<Executor> number_above(const context& own, const key_parts& by, bool missing_equal,
                                     std::span<const ordered_column> columns, unsigned few_bits) {
   const std::uint64_t size = size_of(by);
   const bool strings = std::ranges::any_of(
@@ -100,17 +101,17 @@ keyed_values<Executor> number_above(const context& own, const key_parts& by,
         values, [&](const number_span& span) { return span.fits_below(numbers.bits()); });
   };
   if (!strings) {
-    numbered_keys<Executor> numbers(by, spans);
+    numbered_keys<Executor> numbers(by, missing_equal, spans);
     if (fit(numbers)) {
       if (numbers.bits() > few_bits && values.front().ascends) {
-        numbered_keys<Executor> few(own, by, std::uint32_t{1} << few_bits);
+        numbered_keys<Executor> few(own, by, missing_equal, std::uint32_t{1} << few_bits);
         if (few.by_table()) return {std::move(few), std::move(values)};
       }
       return {std::move(numbers), std::move(values)};
     }
   }
   if (size >= not_found<std::uint32_t>) refuse_ranked_values(size);
-  numbered_keys<Executor> numbers(own, by);
+  numbered_keys<Executor> numbers(own, by, missing_equal);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (values[c].fits_below(numbers.bits())) continue;
     values[c].ranked = true;
@@ -288,14 +289,14 @@ class value_orders {
   // Waits for the stream.
   value_orders(const context& own, backend where, const key_parts& by,
                std::span<const ordered_column> columns, const std::uint8_t* validity)
-      : value_orders(own, by, columns) {
+      : value_orders(own, by, false, columns) {
     order(own, where, columns, validity);
     drop_own_keys();
   }
   // Only finds the numbers of keys, if there are any: `order` does the rest. Waits for the stream.
-  value_orders(const context& own, const key_parts& by, std::span<const ordered_column> columns,
-               unsigned few_bits = 64) {
-    if (!by.empty()) keyed_ = number_above<Executor>(own, by, columns, few_bits);
+  value_orders(const context& own, const key_parts& by, bool missing_equal,
+               std::span<const ordered_column> columns, unsigned few_bits = 64) {
+    if (!by.empty()) keyed_ = number_above<Executor>(own, by, missing_equal, columns, few_bits);
   }
 
   // Once, for the same columns.

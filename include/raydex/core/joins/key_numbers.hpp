@@ -103,7 +103,7 @@ struct key_table {
 struct find_slots {
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< of a key that is not there
 
-  composite_cells keys;  ///< of the same formats; missing values equal nothing
+  composite_cells keys;  ///< of the same formats
   key_table in;          ///< the table
   bool puts;             ///< whether its own keys are to be put there
   std::uint32_t* slots;  ///< a slot a key, of no meaning where there were too many for the table
@@ -113,7 +113,7 @@ struct find_slots {
 
  private:
   RAYDEX_HD std::uint32_t slot(std::uint64_t i) const {
-    if (!keys.complete(i)) return none;
+    if (!keys.missing_equal && !keys.complete(i)) return none;
     auto slot = static_cast<std::uint32_t>(keys.hash(i, in.mix)) & in.last;
     for (std::uint64_t step = 0; step <= in.last; ++step, slot = (slot + 1) & in.last) {
       std::uint32_t row = load_atomically(in.rows + slot);
@@ -149,9 +149,13 @@ struct key_numbers {
     if (slots != nullptr) return slots[i] != find_slots::none ? load(numbers + slots[i]) : none;
     std::uint64_t all = 0;
     for (unsigned p = 0; p < keys.count; ++p) {
-      if (!keys.parts[p].fixed.valid(i)) return none;
-      const std::uint64_t number = keys.parts[p].code(i) - first[p];
-      if (number > size[p]) return none;  // or is smaller than the first one
+      std::uint64_t number = size[p] + 1;  // of a missing value
+      if (keys.parts[p].fixed.valid(i)) {
+        number = keys.parts[p].code(i) - first[p];
+        if (number > size[p]) return none;  // or is smaller than the first one
+      } else if (!keys.missing_equal) {
+        return none;
+      }
       all = all << bits[p] | number;
     }
     return all;

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The build side of as-of joins, kept and appended to."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+from raydex import _raydex
+from raydex._arguments import flag
+from raydex._columns import Column, Source, column_of, key_of, look, refuse_strings, role_of, same_device
+from raydex._errors import InvalidArgument, InvalidType
+from raydex._held import Held
+from raydex._index import bytes_as_text
+from raydex._joined import Call, JoinRows
+from raydex._joins import key_columns, natives
+from raydex._keys import Key
+from raydex._order_joins import Asked
+
+# What a probe time of another unit stands for where distances do not matter, with and without rows of its time.
+_ROLES = {("backward", False): "at_most", ("backward", True): "below",
+          ("forward", False): "at_least", ("forward", True): "above"}  # fmt: skip
+
+
+class AsofIndex(Held):
+    """Times, with keys or without, that are asked for the closest ones and take further rows: the build side of
+    `join_asof`, kept.
+
+        >>> import raydex
+        >>> with raydex.AsofIndex([10, 20, 30]) as quotes:
+        ...     quotes.append([40, 50])
+        ...     quotes.join([5, 35, 45])
+        array([-1,  2,  3])
+
+    Parameters
+    ----------
+    times
+        A column of times of any unit and zone, or of other numbers; it need not be sorted. Its type is that of the
+        index.
+    by
+        A column of a key that has to be equal, or up to 16 as a tuple, a list, a dict or a data frame. Strings may
+        have any length.
+    missing_equal, device, stream
+        As of `join_asof`.
+
+    It holds 8 to 12 bytes a row, of rows that were appended also their columns, and the columns that it was given,
+    until it is closed, a `with` ends, or the last reference goes. Several threads may ask it; an append waits for them.
+    """
+
+    __module__ = "raydex"
+    _called = "index"
+
+    def __init__(
+        self, times: Any, *, by: Any = None, missing_equal: bool = False, device: Any = None, stream: Any = None
+    ) -> None:
+        missing_equal = flag("missing_equal", missing_equal)
+        source = look("times", times)
+        call = Call(source, device, stream)
+        column = refuse_strings(column_of(source, call.stream))
+        names, sources = (None, []) if by is None else key_columns("by", by)
+        same_device(source, *sources)
+        parts = [_part(one, call.stream) for one in sources]
+        native = call.device.run(
+            _raydex.AsofJoin, call.device.backend, *call.context, column.native, natives(parts), missing_equal
+        )
+        super().__init__(native, call.device, call.kept, call.stream)
+        self._names = names
+        self._key = column.key
+        self._keys = [one.key for one in parts]
+        self._kept: list[Column] = [column, *parts]  # which it reads
+        self._size = column.size
+
+    def __len__(self) -> int:
+        """How many rows it has, of which those with a missing time or key are asked for by none."""
+        return self._size
+
+    @property
+    def resident_bytes(self) -> int:
+        """How many bytes it holds, besides the columns that it was given; measured."""
+        self._check_open()
+        held: int = self._native.info[1]
+        return held
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "raydex.AsofIndex(closed)"
+        held = bytes_as_text(self.resident_bytes)
+        return f"raydex.AsofIndex({self._key} on {self._device}: {self._size} rows, {held})"
+
+    def _free(self) -> None:
+        super()._free()
+        self._kept = []
+
+    def _parts(self, beside: Source, by: Any, stream: int) -> list[Column]:
+        """Columns of a key, as those of the index."""
+        names, sources = (None, []) if by is None else key_columns("by", by)
+        if len(sources) != len(self._keys):
+            raise InvalidArgument(f"by: {len(sources)} columns, but the key of the index has {len(self._keys)}")
+        if names is not None and self._names is not None:
+            if set(names) != set(self._names):
+                raise InvalidArgument(
+                    f"by: its columns are {', '.join(names)}, but those of the index {', '.join(self._names)}"
+                )
+            sources = [sources[names.index(name)] for name in self._names]
+        same_device(beside, *sources)
+        return [column_of(one, stream, key) for one, key in zip(sources, self._keys)]
+
+    @overload
+    def join(
+        self, probe: Any, *, by: Any = ..., direction: str = ..., allow_exact_matches: bool = ..., tolerance: Any = ...,
+        relative_tolerance: float | None = ..., k: None = ..., stream: Any = ...,
+    ) -> Any: ...
+    @overload
+    def join(
+        self, probe: Any, *, by: Any = ..., direction: str = ..., allow_exact_matches: bool = ..., tolerance: Any = ...,
+        relative_tolerance: float | None = ..., k: int, stream: Any = ...,
+    ) -> JoinRows: ...  # fmt: skip
+    def join(
+        self,
+        probe: Any,
+        *,
+        by: Any = None,
+        direction: str = "backward",
+        allow_exact_matches: bool = True,
+        tolerance: Any = None,
+        relative_tolerance: float | None = None,
+        k: int | None = None,
+        stream: Any = None,
+    ) -> Any:
+        """For each probe row the row of the index with the closest time, or the `k` closest ones, as `join_asof` gives
+        them.
+
+        Times of another unit than the index's are compared exactly, in host memory. Where distances matter, with a
+        tolerance or `nearest`, they have to be times of the index's unit.
+
+        Cost: one or two searches a probe row for each part that `append` leaves, at most log n of them."""
+        asked = Asked(direction, allow_exact_matches, tolerance, relative_tolerance, k)
+        self._check_open()
+        source = look("probe", probe)
+        self._check_device(source.argument, source.library)
+        call = Call(source, str(self._device), stream)
+        role = "kept" if asked.has_distance else _ROLES[direction, asked.strict]
+        role = role_of(source, self._key, role, call.stream)
+        times = column_of(source, call.stream, self._key, role=role)
+        parts = self._parts(source, by, call.stream)
+        if role in ("below", "above"):
+            asked.strict = False  # the closest time is meant, and a row of it
+        near = asked.near(self._key, times, None, call)
+        with self._changes:
+            self._check_open()
+            self._streams[call.stream] = call.kept
+            return asked.ask(self._native, call, times, parts, near, self._size, self)
+
+    def append(self, times: Any, *, by: Any = None, stream: Any = None) -> None:
+        """Adds rows, whose numbers follow those that there are. They are copied.
+
+        Waits for what other threads ask, and for the stream. Cost: a batch is put in order by itself, together with
+        the rows before it that were put in order by as few or fewer; so of batches of one size, n rows in all, each
+        row is at most log n times."""
+        self._check_open()
+        source = look("times", times)
+        self._check_device(source.argument, source.library)
+        number, kept = source.library.stream_for(stream)
+        if self._key.is_void:
+            raise InvalidArgument(
+                "times: the index was built of no times that say what they are of; build it over numpy.array([], dtype)"
+            )
+        column = column_of(source, number, self._key, role=role_of(source, self._key, "kept", number))
+        parts = self._parts(source, by, number)
+        with self._changes:
+            self._check_open()
+            self._device.run(self._native.append, number, column.native, natives(parts), self._before(number))
+            self._stream = number
+            self._streams[number] = kept
+            self._size += column.size
+
+
+def _part(source: Source, stream: int) -> Column:
+    """A column of a key, with room for what is appended: strings of any length."""
+    key = key_of(source, stream)
+    if key.is_void:
+        raise InvalidType(f"{source.argument}: no cell says what they are of; give numpy.array([], dtype)")
+    is_text = key.dtype is not None and key.dtype.kind == "S" and not key.unit
+    return column_of(source, stream, Key(None) if is_text and source.library.device is None else key)
