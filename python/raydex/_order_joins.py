@@ -385,7 +385,7 @@ def _nearest(candidates: list[npt.NDArray[np.int64]], order: Order, reach: Any) 
     """For each probe the closest of its candidates that are near enough, as many as each side has, -1 behind the last
     one; by integers of Python if 64 bits do not hold one of them."""
     all_rows = np.concatenate(candidates, axis=1)
-    taken = np.full(candidates[0].shape, -1, "int64")
+    taken: npt.NDArray[np.int64] = np.full(candidates[0].shape, -1, "int64")
     if not (all_rows >= 0).any():
         return taken
     is_far = (order.far[1] != 0) | ((all_rows >= 0) & (order.far[0][all_rows] != 0)).any(axis=1)
