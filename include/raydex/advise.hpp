@@ -50,7 +50,7 @@ struct advice {
 /// The rules of thumb of the lightweight paper (section 6.1) are the outcome of that, not its
 /// method; `lightweight_advice` goes by them.
 ///
-/// @param what the use case
+/// @param use the use case
 /// @param measured the measurements to decide by; a structure without any is advised only where it
 ///        is the only one that can do what is needed, and no memory limit asks for its size. Where
 ///        a structure was not measured with keys of that width, or with sorted probes, the other
@@ -81,7 +81,7 @@ RAYDEX_EXPORT advice advise(const use_case& use,
 /// Any `memory_limit` but 0 asks for the least memory; how much it is does not count. The paper
 /// gives no number of hits up to which ranges are small; all count as small here.
 ///
-/// @param what the use case; `where`, `sorted_probes` and `span` are not asked: the tree is of
+/// @param use the use case; `where`, `sorted_probes` and `span` are not asked: the tree is of
 ///        GPUs, any probes and any keys
 /// @param l2_bytes the L2 of the GPU, in bytes
 ///

@@ -250,8 +250,9 @@ struct walk_alone {
   template <class Group>
   void operator()(const Group& /*group*/, std::byte* /*scratch*/, std::uint64_t part) const {
     const std::uint64_t end = order.at(order.begin_of(part + 1, parts)).probe;
-    auto [build, probe] = order.at(order.begin_of(part, parts));
-    for (; probe < end; ++probe) {
+    const auto begin = order.at(order.begin_of(part, parts));
+    std::uint64_t build = begin.build;
+    for (std::uint64_t probe = begin.probe; probe < end; ++probe) {
       build = order.advance(build, order.probe(probe));
       out[order.probe_row(probe)] = build == 0
                                         ? not_found<std::uint32_t>
@@ -289,13 +290,14 @@ struct walk_by_key {
     walked_keys built(*build_keys, build_rows, keys);
     walked_keys probed(*probe_keys, probe_rows, keys + 1);
     const auto end = begin_of(part + 1);
-    auto [build, probe] = begin_of(part);
+    const auto begin = begin_of(part);
+    std::uint64_t build = begin.build;
     std::uint64_t none = 0;
     const auto pass = [&] {
       const std::uint64_t row = order.build_row(build++);
       of[built.at<Mirrored>(row)] = static_cast<std::uint32_t>(row);
     };
-    for (; probe < end.probe; ++probe) {
+    for (std::uint64_t probe = begin.probe; probe < end.probe; ++probe) {
       const auto time = order.probe(probe);
       while (build < end.build && order.precedes(build, time))
         pass();
