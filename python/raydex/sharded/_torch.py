@@ -351,20 +351,21 @@ class TorchExchange:
                 each.callback(sockets.close)
 
     def abandon(self) -> None:
-        # Others hear of it first, by sockets, or when nothing refers to the group of gloo any more.
+        # Others hear of it first, by sockets or gloo: what is under way between GPUs may end with theirs alone.
         sockets, self._sockets = self._sockets, None
         peers, self._peers = self._peers, None
+        groups, self._groups = self._groups, []
         if sockets is not None:
             _attempt(sockets.close)
         if peers is not None:
             _attempt(peers.give_up)
-        # What is under way between GPUs never ends when a process is gone.
-        for group in self._groups[1:]:
+        for group in groups[:1]:
+            _attempt(_shut_down, group)
+        # And it never ends when a process is gone.
+        for group in groups[1:]:
             if hasattr(group, "abort"):  # since PyTorch 2.7
                 _attempt(group.abort)
-        del self._groups[1:]
         for begun in self._begun:
             begun.works.clear()
         if peers is not None:
             _attempt(peers.abandon)
-        _attempt(self.close)
