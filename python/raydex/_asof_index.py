@@ -31,6 +31,9 @@ class AsofIndex(Held):
         ...     quotes.join([5, 35, 45])
         array([-1,  2,  3])
 
+    It holds 8 to 12 bytes a row, of rows that were appended also their columns, and the columns that it was given,
+    until it is closed, a `with` ends, or the last reference goes. Several threads may ask it; an append waits for them.
+
     Parameters
     ----------
     times
@@ -41,9 +44,6 @@ class AsofIndex(Held):
         have any length.
     missing_equal, device, stream
         As of `join_asof`.
-
-    It holds 8 to 12 bytes a row, of rows that were appended also their columns, and the columns that it was given,
-    until it is closed, a `with` ends, or the last reference goes. Several threads may ask it; an append waits for them.
     """
 
     __module__ = "raydex"
