@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Nearest intervals and coverage.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/variant.h>

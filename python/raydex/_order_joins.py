@@ -226,7 +226,7 @@ def join_asof(
 
 
 class Near(NamedTuple):
-    """How far from a probe a build row may be; by one of these, or any distance."""
+    """The largest distance of a build row from a probe: one of these, or none of them for any distance."""
 
     reach: int | float | None = None
     """Of all probes."""

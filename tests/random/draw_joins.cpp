@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws cases of joins.
 #include <algorithm>
 #include <cmath>
 #include <limits>

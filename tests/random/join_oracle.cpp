@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// See join_oracle.hpp.
 #include "tests/random/join_oracle.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cases of joins as text, to be read and repeated.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Has the library make the joins of a case, and compares what it gives with the right answers.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -233,7 +233,7 @@ def dominance() -> Drawing:
 
 
 def window_join() -> Drawing:
-    """Running sums, of which two are subtracted."""
+    """Running sums: a window is the difference of two."""
     symbol, time, before = "B", 7, 3
     begin = bisect.bisect_left(ORDER, (symbol, time - before))
     end = bisect.bisect_right(ORDER, (symbol, time))

@@ -35,6 +35,7 @@ from raydex.dask._joins import (
 from raydex.dask._libraries import List, Task, TaskRef, pd, tokenize
 from raydex.sharded._arrays import HOST_ARRAYS, in_both
 from raydex.sharded._order import (
+    SAMPLE,
     SIDES,
     Asof,
     Bounds,
@@ -50,8 +51,6 @@ from raydex.sharded._order import (
     sampled,
     types_of,
 )
-
-_SAMPLE = 4096
 
 
 class _Typed(NamedTuple):
@@ -177,7 +176,7 @@ class _OrderPlan(Plan):
 
     def sample(self, side: str, frame: Any) -> tuple[npt.NDArray[Any], int]:
         by, bounds, there = self._places(side, frame)
-        return (sampled(by, bounds[0], there, _SAMPLE), len(frame) if there is None else int(there.sum()))
+        return (sampled(by, bounds[0], there, SAMPLE), len(frame) if there is None else int(there.sum()))
 
     def split(self, side: str, frame: Any, splitters: npt.NDArray[Any] | None, shards: int) -> list[Any]:
         by, bounds, there = self._places(side, frame)

@@ -32,6 +32,8 @@ Bounds = tuple[Any, Any]
 """The least and the greatest time of each row, as `ordered`; the second one is None for points."""
 _Columns = list[Any]
 SIDES = ("left", "right")
+SAMPLE = 4096
+"""Rows of a slice or a partition that splitters are drawn by."""
 
 
 def ordered(cells: Any) -> Any:

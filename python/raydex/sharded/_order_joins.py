@@ -23,6 +23,7 @@ from raydex.sharded._devices import beside
 from raydex.sharded._exchange import Company, Exchange, by_process, concatenated, distribute
 from raydex.sharded._joins import EXCHANGES, JoinPairs, _agree_on_room, _Side, _size, rows_or_none, write_pairs
 from raydex.sharded._order import (
+    SAMPLE,
     SIDES,
     Asof,
     Bounds,
@@ -39,8 +40,6 @@ from raydex.sharded._order import (
     types_of,
 )
 from raydex.sharded._routing import Routes, route, splitters_from, undo
-
-_SAMPLE = 4096
 
 
 class _Table(NamedTuple):
@@ -135,7 +134,7 @@ class _Call:
                 )  # fmt: skip
                 there = table.there
                 rows = len(table.times[0]) if there is None else int(there.sum())
-                report[side] = (sampled(table.by, table.bounds[0], there, _SAMPLE), float(rows))
+                report[side] = (sampled(table.by, table.bounds[0], there, SAMPLE), float(rows))
             return tables
 
         tables, reports = company.agree((*self.words, "prepared"), prepare)
@@ -466,7 +465,7 @@ def join_range(
     engine: Exchange | None = None,
     timeout: float = 300.0,
 ) -> JoinPairs:
-    """Joins two tables by order: one of the first four says how. A collective call.
+    """Joins two tables by order: by `distance`, `compare`, `right_upper` or `left_upper`, one of them. A collective call.
 
     Parameters
     ----------

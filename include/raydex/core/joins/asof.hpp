@@ -54,8 +54,8 @@ struct time_cells {
   }
 };
 
-/// How far from a probe a build row may be: the same for all, a number each, or a share of the
-/// probe.
+/// The largest distance of a build row from a probe: the same for all, a number each, or a share of
+/// the probe.
 struct tolerances {
   static constexpr std::uint64_t any = ~std::uint64_t{0};  ///< any distance
 
@@ -179,7 +179,7 @@ struct take_closest {
   std::uint64_t size;        ///< how many probes
   std::uint64_t neighbours;  ///< how many rows are taken for each
   tolerances near;           ///< how far they may be from the probe
-  RowId* out;                ///< `neighbours` rows for each probe, of which the last ones are none
+  RowId* out;                ///< `neighbours` rows for each probe, none where there are fewer
   RowId* begins = nullptr;   ///< as of `located_probes`, whose list is `out`; null: not asked for
   RowId* counts = nullptr;   ///< likewise
   std::uint64_t begin = 0;   ///< where `out` is in that list
