@@ -465,7 +465,7 @@ def join_range(
     engine: Exchange | None = None,
     timeout: float = 300.0,
 ) -> JoinPairs:
-    """Joins two tables by order: by `distance`, `compare`, `right_upper` or `left_upper`, one of them. A collective call.
+    """Joins two tables by order: by one of `distance`, `compare`, `right_upper` and `left_upper`. A collective call.
 
     Parameters
     ----------
