@@ -388,7 +388,11 @@ def _nearest(candidates: list[npt.NDArray[np.int64]], order: Order, reach: Any) 
     taken: npt.NDArray[np.int64] = np.full(candidates[0].shape, -1, "int64")
     if not (all_rows >= 0).any():
         return taken
-    is_far = (order.far[1] != 0) | ((all_rows >= 0) & (order.far[0][all_rows] != 0)).any(axis=1)
+    most = None if reach is None else reach[:, np.newaxis] if isinstance(reach, np.ndarray) else reach
+    if most is not None:  # most of what is out of reach is too far by any count
+        least = _apart(order.nearest(0)[all_rows], order.nearest(1)[:, np.newaxis])
+        all_rows = np.where((least <= most).astype(bool), all_rows, -1)
+    is_far = ((all_rows >= 0) & ((order.far[1] != 0)[:, np.newaxis] | (order.far[0][all_rows] != 0))).any(axis=1)
     for in_python in (False, True):
         probes = np.flatnonzero(is_far == in_python)
         rows = all_rows[probes]
@@ -398,9 +402,8 @@ def _nearest(candidates: list[npt.NDArray[np.int64]], order: Order, reach: Any) 
             apart = abs(order.counts(0, rows) - order.counts(1, probes)[:, np.newaxis])
         else:
             apart = _apart(order.numbers[0][rows], order.numbers[1][probes][:, np.newaxis])
-        if reach is not None:
-            most = reach[probes][:, np.newaxis] if isinstance(reach, np.ndarray) else reach
-            there &= (apart <= most).astype(bool)
+        if most is not None:
+            there &= (apart <= (most[probes] if isinstance(most, np.ndarray) else most)).astype(bool)
         by_distance: npt.NDArray[Any] = np.argsort(apart, axis=1, kind="stable")
         far_last = np.argsort(~np.take_along_axis(there, by_distance, axis=1), axis=1, kind="stable")
         closest: npt.NDArray[Any] = np.take_along_axis(by_distance, far_last, axis=1)

@@ -235,6 +235,13 @@ class Order:
         cells, time = self.columns[column]
         return as_objects(cells[rows], time, self.unit)
 
+    def nearest(self, column: int) -> Integers:
+        """Numbers of the cells of a column that are no farther apart than their counts: those out of reach follow the
+        last one that 64 bits hold."""
+        # Modulo 2^64, which the sums do not leave.
+        steps = [np.uint64(step % 2**64) for step in (0, self.high - self.last, self.low - self.first)]
+        return (self.numbers[column].view(np.uint64) + np.array(steps)[self.far[column]]).view(np.int64)
+
     def bounds(self, column: int, by: int | float, side: Literal["left", "right"]) -> Integers:
         """Of the cells of a column plus a number of the unit, for `left` the least numbers of values that are not
         less, for `right` the greatest of those that are not greater."""
