@@ -215,6 +215,19 @@ def test_a_far_time_is_not_wrapped():
     assert raydex.join_range(*reversed(tables), compare=">").probe.tolist() == []
 
 
+def test_times_beyond_a_unit_are_near_its_ends():
+    """Half a second beyond the last nanosecond, and before the first one, are within one of rows there."""
+    last = 2**63 - 1
+    build = np.array([-last + 10**6, 0, last - 10**6]).view("M8[ns]")
+    probe = np.array([last // 10**9 + 1, -(last // 10**9) - 1, 10**11, 0]).view("M8[s]")
+    for tolerance, expected in ((1, [2, 0, -1, 1]), (0, [-1, -1, -1, 1])):
+        within = np.timedelta64(tolerance, "s")
+        for direction in ("nearest", "backward", "forward"):
+            found = raydex.join_asof(build, probe, direction=direction, tolerance=within)
+            one_side = {"nearest": expected, "backward": [expected[0], -1, -1, 1], "forward": [-1, expected[1], -1, 1]}
+            assert found.tolist() == one_side[direction], (tolerance, direction)
+
+
 def test_times_that_a_unit_cannot_hold_cost_little():
     """Sentinels in half of the rows take little longer than none."""
     random = np.random.default_rng(5)
