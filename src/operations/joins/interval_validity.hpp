@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-#include "raydex/core/joins/dominance.hpp"
+#include "raydex/core/joins/interval_validity.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/operations/joins/slices.hpp"
 
 namespace raydex {
 
-// Which of them have their ends, of which the upper one is not less, and a key; and whether the
-// ends of one are equal, if `empty` was 0.
+// Which of them have a key and both ends, and the upper end is not less; and whether the ends of
+// one are equal, if `empty` was 0.
 template <executor Executor>
 buffer<std::uint8_t> validity_of_intervals(const context& on, const column& lower,
                                            const column& upper, const key_parts& by,

@@ -8,7 +8,7 @@
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/joins/asof.hpp"
-#include "raydex/core/joins/dominance.hpp"
+#include "raydex/core/joins/wavelet_matrix.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/key.hpp"
 
