@@ -26,6 +26,7 @@ from raydex import _raydex
 from raydex._aggregates import Aggregate, AggregateInfo, aggregate
 from raydex._array_libraries import DeviceArray
 from raydex._asof_index import AsofIndex
+from raydex._asof_joins import join_asof
 from raydex._errors import (
     CudaError,
     Error,
@@ -45,7 +46,7 @@ from raydex._joins import join
 from raydex._merging import merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq
 from raydex._nearest import NearestRows, interval_coverage, join_nearest
-from raydex._order_joins import join_asof, join_intervals, join_range, join_where
+from raydex._order_joins import join_intervals, join_range, join_where
 from raydex._searching import isin, searchsorted
 from raydex._structures import Option, Structure, structures
 from raydex._windows import join_window, rolling

@@ -7,6 +7,7 @@ from typing import Any, overload
 
 from raydex import _raydex
 from raydex._arguments import flag
+from raydex._asof_joins import Asked
 from raydex._columns import Column, Source, column_of, key_of, look, refuse_strings, role_of, same_device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._held import Held
@@ -14,7 +15,6 @@ from raydex._index import bytes_as_text
 from raydex._joined import Call, JoinRows
 from raydex._joins import key_columns, natives
 from raydex._keys import Key
-from raydex._order_joins import Asked
 
 # What a probe time of another unit stands for where distances do not matter, with and without rows of its time.
 _ROLES = {("backward", False): "at_most", ("backward", True): "below",

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from raydex._arguments import flag
+from raydex._asof_joins import join_asof
 from raydex._errors import InvalidArgument
 from raydex._frames import Frames, check_columns, frames_of, with_suffixes
-from raydex._order_joins import join_asof
 
 
 def _names(said: str, both: Any, left: Any, right: Any) -> tuple[list[Any], list[Any]]:

@@ -14,7 +14,7 @@ from raydex._columns import same_device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import Together, check_how, natives
-from raydex._order_joins import _DIRECTIONS, _by, _keys_of, _ordered, _pair
+from raydex._ordered_columns import DIRECTIONS, by_columns, in_one_order, keys_of, pair_of
 from raydex._times import Time
 
 
@@ -32,13 +32,13 @@ def _intervals(
     build: Any, probe: Any, device: Any, stream: Any, by: tuple[Any, Any]
 ) -> tuple[Call, Together, Any, Any]:
     """The ends of both sides in one type, and the columns of their keys."""
-    sources = [*_pair("build", build, ("lower", "upper")), *_pair("probe", probe, ("lower", "upper"))]
+    sources = [*pair_of("build", build, ("lower", "upper")), *pair_of("probe", probe, ("lower", "upper"))]
     same_device(*sources)
     call = Call(sources[0], device, stream)
-    ends = _ordered(sources, call.stream)
+    ends = in_one_order(sources, call.stream)
     if ends.order is not None:
         raise InvalidType("build: times of several units, of which 64 bits do not hold all; convert them")
-    return (call, ends, *_by(sources[0], *by, call.stream))
+    return (call, ends, *by_columns(sources[0], *by, call.stream))
 
 
 def _differences(of: Time) -> np.dtype[Any]:
@@ -129,12 +129,12 @@ def join_nearest(
         raise InvalidArgument(f"k: {k!r}; it must be a number of 1 or more")
     if ties not in ("first", "all"):
         raise InvalidArgument(f"ties: {ties!r} is none of first, all")
-    if direction not in list(_DIRECTIONS):
-        raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(_DIRECTIONS)}")
+    if direction not in list(DIRECTIONS):
+        raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(DIRECTIONS)}")
     overlaps, lazy, dtype = flag("overlaps", overlaps), flag("lazy", lazy), row_dtype(dtype)
     if ties == "first" and (how != "inner" or lazy or dtype != "int64"):
         raise InvalidArgument("how: this, lazy and dtype go with ties='all'")
-    keys = _keys_of(by, build_by, probe_by)
+    keys = keys_of(by, build_by, probe_by)
     call, ends, build_key, probe_key = _intervals(build, probe, device, stream, keys)
     run, columns, asked = call.device.run, natives(ends.columns), (int(k), overlaps, direction)
     side = run(_raydex.NearestJoin, call.device.backend, *call.context, *columns[:2], natives(build_key))
@@ -193,7 +193,7 @@ def interval_coverage(
     Cost: two sorts of the build side, four searches a probe row. Unite intervals that overlap, as
     `raydex.genomics.merge` does, to have what they share count once.
     """
-    keys = _keys_of(by, build_by, probe_by)
+    keys = keys_of(by, build_by, probe_by)
     call, ends, build_key, probe_key = _intervals(build, probe, device, stream, keys)
     columns, run = natives(ends.columns), call.device.run
     side = run(_raydex.IntervalCoverage, call.device.backend, *call.context, *columns[:2], natives(build_key))

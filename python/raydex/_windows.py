@@ -16,7 +16,7 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Call
 from raydex._joins import natives
 from raydex._keys import Key, format_of
-from raydex._order_joins import _by, _check_reach, _keys_of, _ordered, _reach, _within_64_bits
+from raydex._ordered_columns import by_columns, check_reach, in_one_order, keys_of, reach_of, within_64_bits
 from raydex._times import Order, is_between_counts
 
 # What each aggregate is built of.
@@ -89,17 +89,17 @@ def join_window(
             raise InvalidArgument(f"aggregate: {name!r} is none of {', '.join(_PARTS)}")
     if closed not in list(_CLOSED):
         raise InvalidArgument(f"closed: {closed!r} is none of {', '.join(_CLOSED)}")
-    build_by, probe_by = _keys_of(by, build_by, probe_by)
+    build_by, probe_by = keys_of(by, build_by, probe_by)
     times, probe_times = look("build", build), look("probe", probe)
     same_device(times, probe_times)
     call = Call(times, device, stream)
     cells = None if values is None else _values(values, times, names, call.stream)
     if cells is None and names != ["count"] * len(names):
         raise InvalidArgument("values: none are given; without them there is only count")
-    pair = _ordered([times, probe_times], call.stream)
+    pair = in_one_order([times, probe_times], call.stream)
     own = probe is build and probe_by is build_by
-    build_key, probe_key = _by(times, build_by, probe_by, call.stream)
-    reaches = [_reach(name, one, pair.key) for name, one in (("before", before), ("after", after))]
+    build_key, probe_key = by_columns(times, build_by, probe_by, call.stream)
+    reaches = [reach_of(name, one, pair.key) for name, one in (("before", before), ("after", after))]
     if None in reaches:
         raise InvalidType(f"before: {before!r}, and after: {after!r}; give a distance of {pair.key} each")
     closed = closed_at_counts(closed, pair.key, before, after)
@@ -111,7 +111,7 @@ def join_window(
     if pair.order is None:
         found = call.device.run(
             side.match, *call.context, pair.columns[1].native, natives(probe_key),
-            *map(_within_64_bits, reaches), closed, own,
+            *map(within_64_bits, reaches), closed, own,
         )  # fmt: skip
     else:
         ends = _ends(pair.columns[1], pair.order, reaches, closed, call.stream)
@@ -148,7 +148,7 @@ def closed_at_counts(closed: str, key: Key, before: Any, after: Any) -> str:
 def _ends(column: Column, order: Order, reaches: list[Any], closed: str, stream: int) -> list[Column]:
     """The ends of the numbers that are in the window of each probe."""
     for name, reach in zip(("before", "after"), reaches):
-        _check_reach(name, reach)
+        check_reach(name, reach)
     before, after = reaches
     begin = order.bounds(1, -before + (closed in ("right", "neither")), "left")
     end = order.bounds(1, after - (closed in ("left", "neither")), "right")

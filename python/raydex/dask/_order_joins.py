@@ -16,7 +16,7 @@ from raydex._columns import key_of, look, role_of
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._joins import check_how
 from raydex._keys import Key
-from raydex._order_joins import _RELATIONS
+from raydex._ordered_columns import RELATIONS
 from raydex.dask._cells import cells_of, key_column
 from raydex.dask._graphs import Graph, Partitions
 from raydex.dask._joins import (
@@ -446,8 +446,8 @@ def join_intervals(
     Cost: as of `join_range`; an interval goes to all shards that it meets. Raises as `join_asof`.
     """
     check_how(how)
-    if relation is not None and relation not in list(_RELATIONS):
-        raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(_RELATIONS)}")
+    if relation is not None and relation not in list(RELATIONS):
+        raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(RELATIONS)}")
     times = both_names(on, left_on, right_on)
     if len(times[0]) not in (1, 2) or len(times[1]) != 2:
         raise InvalidArgument(

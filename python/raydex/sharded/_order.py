@@ -17,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _lists
+from raydex._asof_joins import join_asof
 from raydex._errors import Unsupported
 from raydex._joined import Joined
 from raydex._joins import _key_of_all, common_key
 from raydex._keys import Key
-from raydex._order_joins import _reach, _span, join_asof, join_intervals, join_range, join_where
+from raydex._order_joins import join_intervals, join_range, join_where
+from raydex._ordered_columns import reach_of, span_of
 from raydex._windows import closed_at_counts, join_window
 from raydex.sharded._arrays import Arrays, arrays_of
 from raydex.sharded._cells import empty_source
@@ -121,7 +123,7 @@ class Asof:
         """With the tolerance as a number of what is compared."""
         if self.tolerance is not None and not _lists.is_value(self.tolerance):
             raise Unsupported("tolerance: a column of them; over shards it is one number, or one timedelta")
-        return replace(self, tolerance=_reach("tolerance", self.tolerance, key))
+        return replace(self, tolerance=reach_of("tolerance", self.tolerance, key))
 
     def bounds(self, side: str, times: _Columns) -> Bounds:
         return (ordered(times[0]), None)
@@ -147,8 +149,8 @@ class Range:
 
     def of(self, key: Key) -> Range:
         if isinstance(self.distance, tuple) and len(self.distance) == 2:
-            return replace(self, distance=tuple(_span(one, key) for one in self.distance))
-        return replace(self, distance=_reach("distance", self.distance, key))
+            return replace(self, distance=tuple(span_of(one, key) for one in self.distance))
+        return replace(self, distance=reach_of("distance", self.distance, key))
 
     def bounds(self, side: str, times: _Columns) -> Bounds:
         if self.is_pair[SIDES.index(side)]:
@@ -240,7 +242,7 @@ class Window:
     neighbours = ()
 
     def of(self, key: Key) -> Window:
-        before, after = (_reach(name, one, key) for name, one in (("before", self.before), ("after", self.after)))
+        before, after = (reach_of(name, one, key) for name, one in (("before", self.before), ("after", self.after)))
         closed = closed_at_counts(self.closed, key, self.before, self.after)
         return replace(self, before=before, after=after, closed=closed)
 

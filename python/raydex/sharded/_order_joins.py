@@ -15,7 +15,7 @@ from raydex._columns import Source, key_of, look, role_of, same_device
 from raydex._errors import InvalidArgument
 from raydex._joins import check_how, pair_columns
 from raydex._keys import Key
-from raydex._order_joins import _DIRECTIONS, _MISSING, _RELATIONS, _check_comparison, _is_pair, _pair
+from raydex._ordered_columns import DIRECTIONS, MISSING, RELATIONS, check_comparison, is_pair, pair_of
 from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all
@@ -426,8 +426,8 @@ def join_asof(
 
         def sides() -> _Sides:
             flag("allow_exact_matches", allow_exact_matches)
-            if direction not in list(_DIRECTIONS):
-                raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(_DIRECTIONS)}")
+            if direction not in list(DIRECTIONS):
+                raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(DIRECTIONS)}")
             keys = _keys(by, left_by, right_by)
             return _Sides({"left": [_column("left", left)], "right": [_column("right", right)]}, keys)
 
@@ -501,7 +501,7 @@ def join_range(
             raise InvalidArgument(
                 f"join_range: {', '.join(there) or 'nothing'} is given; give one of {', '.join(named)}"
             )
-        _check_comparison(compare)
+        check_comparison(compare)
         times = {"left": [_column("left", left)], "right": [_column("right", right)]}
         for side, upper in (("left", left_upper), ("right", right_upper)):
             if upper is not None:
@@ -555,16 +555,16 @@ def join_intervals(
     Cost: as of `join_range`. Intervals are sent to all shards that they meet, of both sides; a pair is made by the
     first one that both are on. Raises as `raydex.join_intervals`, `raydex.ShardError`, `raydex.ExchangeError`.
     """
-    of_points = not _is_pair(left)
+    of_points = not is_pair(left)
 
     def sides() -> _Sides:
         check_how(how)
-        if relation is not None and relation not in list(_RELATIONS):
-            raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(_RELATIONS)}")
-        if missing not in _MISSING:
-            raise InvalidArgument(f"missing: {missing!r} is none of {', '.join(_MISSING)}")
-        own = [_column("left", left)] if of_points else _pair("left", left, ("lower", "upper"))
-        times = {"left": own, "right": _pair("right", right, ("lower", "upper"))}
+        if relation is not None and relation not in list(RELATIONS):
+            raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(RELATIONS)}")
+        if missing not in MISSING:
+            raise InvalidArgument(f"missing: {missing!r} is none of {', '.join(MISSING)}")
+        own = [_column("left", left)] if of_points else pair_of("left", left, ("lower", "upper"))
+        times = {"left": own, "right": pair_of("right", right, ("lower", "upper"))}
         return _Sides(times, _keys(by, left_by, right_by))
 
     def work(company: Company, words: tuple[Any, ...]) -> JoinPairs:
@@ -615,8 +615,8 @@ def join_where(
         if not isinstance(compare, (tuple, list)) or len(compare) != 2:
             raise InvalidArgument(f'compare: {compare!r} are no two comparisons, as ("<", ">=")')
         for one in compare:
-            _check_comparison(one)
-        times = {"left": _pair("left", left, ("x", "y")), "right": _pair("right", right, ("a", "b"))}
+            check_comparison(one)
+        times = {"left": pair_of("left", left, ("x", "y")), "right": pair_of("right", right, ("a", "b"))}
         return _Sides(times, _keys(by, left_by, right_by))
 
     def work(company: Company, words: tuple[Any, ...]) -> JoinPairs:
