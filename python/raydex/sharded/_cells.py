@@ -104,9 +104,10 @@ def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int], holders: str = 
     return keys[first]
 
 
-def empty_source(argument: str, key: Key) -> Source:
-    """A column of a type without cells."""
+def empty_source(argument: str, key: Key, library: Any = HOST) -> Source:
+    """A column of a type without cells, of a library in host memory; of one on a GPU, of NumPy."""
     if key.dtype is None:
         return Source(argument, None, HOST, _lists.strings_of([], key.unit), shape=(0,))
     array = np.empty(0, key.dtype)
-    return Source(argument, array, HOST, HostCells(array, unit=key.unit, is_void=key.is_void), shape=array.shape)
+    of = library if library.device is None else HOST
+    return Source(argument, array, of, HostCells(array, unit=key.unit, is_void=key.is_void), shape=array.shape)

@@ -226,7 +226,7 @@ def _side(name: str, sources: list[Source], keys: list[Key], sizes: list[int], e
     """`sizes`: how many rows each process has. Rows are sent in 32 bits if these number them."""
     empty = _size(sources[0]) == 0
     columns = [
-        dense(empty_source(name, key) if empty else one, engine, key) for one, key in zip(sources, keys)
+        dense(empty_source(name, key, one.library) if empty else one, engine, key) for one, key in zip(sources, keys)
     ]
     if any(len(one) != len(columns[0]) for one in columns):
         raise InvalidArgument(f"{name}: its columns have {', '.join(str(len(one)) for one in columns)} cells")

@@ -239,7 +239,7 @@ def _table(
     empty = _size(times[0]) == 0
 
     def cells_of(source: Source, key: Key, role: str) -> Any:
-        return dense(empty_source(side, key) if empty else source, engine, key, role)
+        return dense(empty_source(side, key, source.library) if empty else source, engine, key, role)
 
     there = None
     arrays = []

@@ -386,3 +386,15 @@ def test_times_of_other_units(shards):
             index.erase(points)
             whole.erase(points)
             assert len(index) == len(whole)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
+@pytest.mark.parametrize("sizes", [(0, 3), (3, 0), (0, 0)])
+def test_tensors_without_cells_give_tensors(how, sizes):
+    torch = pytest.importorskip("torch")
+    left, right = (torch.arange(size, dtype=torch.int32) for size in sizes)
+    found = [*raydex.sharded.join(left, right, how, devices=["cpu", "cpu"])]
+    if how not in ("right", "full"):
+        found += raydex.sharded.join_range(left, right, how, distance=1, devices=["cpu", "cpu"])
+    found.append(raydex.sharded.join_asof(left, right, devices=["cpu", "cpu"]))
+    assert all(isinstance(one, torch.Tensor) for one in found if one is not None)
