@@ -260,8 +260,36 @@ void run_band(const timer& by, const std::string& name) {
       });
 }
 
+// The nearest feature of each read and how far away it is, and what of the read features cover.
+void run_near_intervals(const timer& by) {
+  if (!by.wants("nearest") && !by.wants("coverage")) return;
+  const session& on = by.on();
+  const intervals features(on, by.rows(1.2e6), 1'000, 8);
+  const intervals reads(on, by.rows(9.9e6), 150, 9);
+  buffer<std::uint32_t> nearest(on, reads.lower.size());
+  buffer<std::uint64_t> out(on, reads.lower.size());
+  const auto measure = [&](const std::string& name, const auto& build, const auto& match) {
+    if (by.wants(name))
+      by.run_rows(
+          name, features.lower.size(), reads.lower.size(),
+          [&] {
+            return build(on.where(), on, column(features.lower), column(features.upper),
+                         key_parts{column(features.chromosome)});
+          },
+          [&](const auto& side) {
+            match(side, column(reads.lower), column(reads.upper), {column(reads.chromosome)});
+          });
+  };
+  measure("nearest", build_nearest_join,
+          [&](const nearest_join& side, const column& lower, const column& upper,
+              const key_parts& key) { side.match(on, lower, upper, key, {}, nearest, out); });
+  measure("coverage", build_interval_coverage,
+          [&](const interval_coverage& side, const column& lower, const column& upper,
+              const key_parts& key) { side.match(on, lower, upper, key, out); });
+}
+
 // The row before each time, of its key and of all.
-void run_asof(const timer& by, const std::string& name, bool keyed) {
+void run_asof(const timer& by, const std::string& name, double quote_rows, bool keyed) {
   if (!by.wants(name)) return;
   const session& on = by.on();
   constexpr std::int64_t days = 5LL * 86'400 * 1'000'000'000;
@@ -278,7 +306,7 @@ void run_asof(const timer& by, const std::string& name, bool keyed) {
       symbol = static_cast<std::int32_t>(random() % 8192);
     return on.upload(all);
   };
-  const std::uint64_t quotes = by.rows(1ULL << 27);
+  const std::uint64_t quotes = by.rows(quote_rows);
   const std::uint64_t trades = by.rows(1ULL << 26);
   const auto quoted = times(quotes);
   const auto traded = times(trades);
@@ -335,7 +363,9 @@ void run_windows(const timer& by, const std::string& name, bool ascending) {
 int main(int argc, char** argv) try {
   using namespace raydex;
   bench::settings s;
-  CLI::App app{"Joins by order: intervals, two inequalities, bands, as-of."};
+  CLI::App app{
+      "Joins by order: intervals, nearest ones, coverage, two inequalities, bands, as-of, "
+      "windows."};
   app.add_option("--backend", s.where, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--scale", s.scale, "of all numbers of rows");
   app.add_option("--repetitions", s.repetitions, "of which the median is printed");
@@ -351,8 +381,11 @@ int main(int argc, char** argv) try {
   bench::run_inequalities(by);
   bench::run_band<std::int64_t>(by, "band of int64");
   bench::run_band<std::int32_t>(by, "band of int32");
-  bench::run_asof(by, "as-of by a key", true);
-  bench::run_asof(by, "as-of", false);
+  bench::run_near_intervals(by);
+  bench::run_asof(by, "as-of by a key", 0x1p27, true);
+  bench::run_asof(by, "as-of", 0x1p27, false);
+  bench::run_asof(by, "as-of by a key, 2^28 rows", 0x1p28, true);
+  bench::run_asof(by, "as-of, 2^28 rows", 0x1p28, false);
   bench::run_windows(by, "windows of rows in no order", false);
   bench::run_windows(by, "windows of rows in order of time", true);
   return 0;
