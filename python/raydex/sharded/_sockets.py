@@ -80,6 +80,13 @@ class HostSockets:
             found[other] = self._read(one, came, size) if size <= MOST else b""
         return [found[at] for at in range(self._processes)] if fits else None
 
+    def check(self) -> None:
+        """Raises if another process has closed its connection, or has ended."""
+        for one in self._others.values():
+            with contextlib.suppress(BlockingIOError):
+                if not one.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+                    raise ConnectionError("another process has closed its connection")
+
     def _forget_address(self) -> None:
         self._listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)

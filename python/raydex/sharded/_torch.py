@@ -9,6 +9,7 @@ import functools
 import importlib
 import os
 import pickle
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +27,10 @@ from raydex.sharded._sockets import HostSockets, host_of_process
 
 _MESSAGE = 2048  # bytes that are gathered at once
 _KEPT = 64
+_SPINNING = 1e-3  # seconds
+_LOOKING = 0.05  # seconds between looks at whether all processes are there
+_GRACE = 0.5  # seconds in which what processes sent that have gone may still come
+_UNKNOWN = 1.0  # seconds
 
 
 class _Begun:
@@ -37,6 +42,43 @@ class _Begun:
     def __call__(self) -> None:
         while self.works:
             self.works.pop().wait()
+
+
+class _ByNccl:
+    """Waits for what NCCL sends: on the host, since what a GPU waits for may never come, and it then does nothing
+    else until NCCL ends the process.
+
+    `check` raises if another process has gone or given up. `known`: whether it knows of all that have gone; if not,
+    the host waits for a while only, since gloo will tell when processes agree next."""
+
+    def __init__(self, work: Any, check: Callable[[], None], known: bool, timeout: float) -> None:
+        self._work, self._check, self._known = work, check, known
+        self._begin = time.monotonic()
+        self._limit = timeout - min(1.0, timeout / 10) if known else _UNKNOWN  # before NCCL's
+
+    def wait(self) -> None:
+        lost: float | None = None
+        end = time.monotonic() + _SPINNING
+        look = end + _LOOKING
+        while not self._work.is_completed():
+            now = time.monotonic()
+            if now < end:
+                continue
+            time.sleep(_SPINNING / 10)
+            if now - self._begin > self._limit:
+                if self._known:
+                    raise TimeoutError(f"another process has sent nothing for {self._limit:g} seconds")
+                break
+            if now < look:
+                continue
+            look = now + _LOOKING
+            try:
+                self._check()
+            except Exception:
+                lost = lost or now
+                if now - lost > _GRACE:
+                    raise
+        self._work.wait()
 
 
 @functools.lru_cache(maxsize=None)
@@ -109,6 +151,8 @@ class TorchExchange:
         name = f"raydex of {' '.join(map(str, ranks))}"
         count = store.add(f"{name}, {self.process}", 1)  # the same on all: making one is collective
         part_of_store = functools.partial(_prefixed, dist, store, f"{name}, {count}")
+        self._given_up = part_of_store("given up")
+        self._timeout = timeout
         self._begun: weakref.WeakSet[_Begun] = weakref.WeakSet()
         # And that of arrays, if it is another one.
         self._groups = [dist.ProcessGroupGloo(part_of_store("gloo"), self.process, self.processes, limit)]
@@ -220,7 +264,7 @@ class TorchExchange:
         size = library.dtype(cells).itemsize
         out = library.empty(sum(received), library.dtype(cells))
         came, goes = [size * count for count in received], [size * count for count in sent]
-        self._group(True).alltoall_base(self._bytes(out), self._bytes(cells), came, goes).wait()
+        self._over(self._group(True).alltoall_base(self._bytes(out), self._bytes(cells), came, goes)).wait()
         return out
 
     def mark(self) -> Any:
@@ -301,7 +345,20 @@ class TorchExchange:
         """What waits for a transfer by NCCL."""
         self._beside.wait_event(after)
         received, slices = (list(map(self._bytes, some)) for some in (one.room, one.parts))
-        return self._group(True).alltoall(received, slices)
+        return self._over(self._group(True).alltoall(received, slices))
+
+    def _over(self, work: Any) -> Any:
+        """What waits for arrays that are under way."""
+        if self.device is None:
+            return work
+        return _ByNccl(work, self._check_others, self._sockets is not None, self._timeout)
+
+    def _check_others(self) -> None:
+        """Raises if another process has gone, or has given up, as far as can be told."""
+        if self._sockets is not None:
+            self._sockets.check()
+        if self._given_up.check(["by one"]):
+            raise ConnectionError("another process has given up")
 
     def _pairwise(self, sent: Sequence[Any], received: Sequence[Any]) -> list[Any]:
         """As `all_to_all`, which gloo has of one array alone."""
@@ -322,7 +379,7 @@ class TorchExchange:
         padded = library.empty(most, library.dtype(cells))
         padded[: len(cells)] = cells
         out = library.empty(most * self.processes, library.dtype(cells))
-        self._group(True)._allgather_base(self._bytes(out), self._bytes(padded)).wait()
+        self._over(self._group(True)._allgather_base(self._bytes(out), self._bytes(padded))).wait()
         return library.concatenate([out[most * at : most * at + size] for at, size in enumerate(sizes)])
 
     def reserve(self, cells: Any, count: int) -> None:
@@ -351,7 +408,8 @@ class TorchExchange:
                 each.callback(sockets.close)
 
     def abandon(self) -> None:
-        # Others hear of it first, by sockets or gloo: what is under way between GPUs may end with theirs alone.
+        # Others hear of it first: what is under way between GPUs may end with theirs alone.
+        _attempt(self._given_up.set, "by one", b"1")
         sockets, self._sockets = self._sockets, None
         peers, self._peers = self._peers, None
         groups, self._groups = self._groups, []
