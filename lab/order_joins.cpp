@@ -384,8 +384,8 @@ int main(int argc, char** argv) try {
   bench::run_near_intervals(by);
   bench::run_asof(by, "as-of by a key", 0x1p27, true);
   bench::run_asof(by, "as-of", 0x1p27, false);
-  bench::run_asof(by, "as-of by a key, 2^28 rows", 0x1p28, true);
-  bench::run_asof(by, "as-of, 2^28 rows", 0x1p28, false);
+  bench::run_asof(by, "as-of of 2^28 rows by a key", 0x1p28, true);
+  bench::run_asof(by, "as-of of 2^28 rows", 0x1p28, false);
   bench::run_windows(by, "windows of rows in no order", false);
   bench::run_windows(by, "windows of rows in order of time", true);
   return 0;
