@@ -324,7 +324,8 @@ join_request parse_join(const join_arguments& given) {
     asked.window.closed = asked.closed;
   }
   if (!given.how.empty()) {
-    io::check_word("how", given.how, std::vector<std::string>{"inner", "left", "semi", "anti"});
+    io::check_word("how", given.how,
+                   std::vector<std::string>{"inner", "left", "right", "full", "semi", "anti"});
     asked.kind = parse_join_kind(given.how).kind;
   }
   check_counts(asked.build, asked.probe, "");

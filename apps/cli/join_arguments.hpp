@@ -39,7 +39,7 @@ inline constexpr const char* join_kind_names =
 inline constexpr const char* side_names = "auto|build|probe";
 inline constexpr const char* direction_names = "backward|forward|nearest";
 inline constexpr const char* closed_names = "both|left|right|neither";
-inline constexpr const char* how_names = "inner|left|semi|anti";
+inline constexpr const char* how_names = "inner|left|right|full|semi|anti";
 inline constexpr const char* aggregate_names = "sum|mean|count|min|max|first|last|argmin|argmax";
 
 // How build and probe rows are matched.

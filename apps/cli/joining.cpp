@@ -75,7 +75,7 @@ void joining::build() {
                                             {std::get<column>(key.back()), asked_.second}, by);
       return;
     default:
-      if (by.empty()) {
+      if (asked_.method == join_method::equal || (by.empty() && !asked_.has_unmatched())) {
         equal_ = build_join(where, builds_, key, asked_.options);
       } else {
         ranges_ = build_range_join(where, builds_, first_column(key), by);

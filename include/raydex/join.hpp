@@ -43,8 +43,8 @@ enum class join_kind : std::uint8_t {
   left,   ///< the same, and probe rows without a match, beside `not_found`
   semi,   ///< probe rows with a match, once each
   anti,   ///< probe rows without one
-  right,  ///< inner, then build rows without a match, beside `not_found`; of equal keys only
-  full    ///< left, then the same; of equal keys only
+  right,  ///< inner, then build rows without a match, beside `not_found`
+  full    ///< left, then the same
 };
 
 /// How a build key compares with the probe: `less` asks for build keys less than the probe.
@@ -124,8 +124,9 @@ struct gather_maps {
 ///
 /// *Memory*: for a probe row 4 bytes where no two build keys are equal, else, and for ranges, 8;
 /// twice that with 64-bit row ids; and 8 for each 1024 probe rows. Of right and full joins also 4
-/// for a build row, and 8 for each 1024. *Streams, threads*: as for `index`. What it was made from,
-/// the join and its index, must outlive it; the probe columns need not.
+/// for a build row, and 8 for each 1024; those by order are made from an inner or left join, whose
+/// rows are written once more, up to 2^22 of them at a time. *Streams, threads*: as for `index`.
+/// What it was made from, the join and its index, must outlive it; the probe columns need not.
 class RAYDEX_EXPORT joined {
  public:
   joined(const joined&) = delete;
@@ -231,7 +232,7 @@ class RAYDEX_EXPORT join {
   const join_info& info() const noexcept { return info_; }
 
   /// Joins by equal keys. `probe`: columns of the formats of the build side's. Only these joins,
-  /// and those by points, may be right and full; others throw `unsupported`.
+  /// and those by points, may be right and full; others throw `unsupported` (see `range_join`).
   std::unique_ptr<joined> match(const context& on, const key_parts& probe, join_kind kind) const;
 
   /// Joins by points or ranges: each probe row with the build rows whose key lies in its range.

@@ -10,7 +10,7 @@ from raydex._arguments import flag, option_texts
 from raydex._columns import Source, look, same_device
 from raydex._errors import InvalidArgument
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
-from raydex._joins import check_how, natives
+from raydex._joins import OF_BUILD_ROWS, check_kind, natives
 from raydex._ordered_columns import (
     COMPARISONS,
     MISSING,
@@ -84,8 +84,8 @@ def join_range(
     build_by, probe_by
         Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
     build, probe, how, lazy, dtype, structure, device, stream, options
-        As of `join`, of one column each; `how` is `inner`, `left`, `semi` or `anti`. Structures and options are for
-        joins without `build_upper` and `by`.
+        As of `join`, of one column each. Structures and options are for joins without `build_upper` and `by` that
+        are neither right nor full.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def join_range(
     Cost: the build of an index, two searches a probe row, a write a row of the result, which may be far larger
     than both tables: `lazy=True` writes it in parts. A key costs little, as in `join_asof`.
     """
-    check_how(how)
+    check_kind(how)
     named = [
         name
         for name, value in (
@@ -113,9 +113,11 @@ def join_range(
     texts = option_texts(options, structure, join_range)
     lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
     build_by, probe_by = keys_of(by, build_by, probe_by)
-    if (build_upper is not None or build_by is not None) and (structure != "auto" or options):
+    of_order = build_by is not None or how in OF_BUILD_ROWS
+    if (build_upper is not None or of_order) and (structure != "auto" or options):
         raise InvalidArgument(
-            "structure: intervals have one of their own, and so have joins by a key; leave it and options out"
+            "structure: intervals have one of their own, and so have right and full joins and those by a key; leave "
+            "it and options out"
         )
     if build_upper is not None:
         return _join_ends(
@@ -134,12 +136,12 @@ def join_range(
     columns = natives(pair.columns)
     build_key, probe_key = by_columns(sources[0], build_by, probe_by, call.stream)
     side: Any
-    if build_by is None:
-        side = run(_raydex.Join, call.device.backend, *context, columns[:1], structure, texts, False)
-        keyed: list[Any] = []
-    else:
+    keyed: list[Any] = []
+    if of_order:
         side = run(_raydex.RangeJoin, call.device.backend, *context, columns[0], natives(build_key))
         keyed = [natives(probe_key)]
+    else:
+        side = run(_raydex.Join, call.device.backend, *context, columns[:1], structure, texts, False)
     ends = pair.columns[1:]
     if distance is not None:
         if isinstance(distance, tuple) and len(distance) == 2:
@@ -237,7 +239,7 @@ def join_intervals(
     build_by, probe_by
         Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
     how, lazy, dtype, device, stream
-        As of `join`; `how` is `inner`, `left`, `semi` or `anti`.
+        As of `join`.
 
     Returns
     -------
@@ -251,7 +253,7 @@ def join_intervals(
     Cost: two sorts of the build side, two searches a probe row, a few reads and a write a row of the result,
     in whatever way these are spread over the probe rows.
     """
-    check_how(how)
+    check_kind(how)
     lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
     build_by, probe_by = keys_of(by, build_by, probe_by)
     if relation is not None and relation not in list(RELATIONS):
@@ -310,7 +312,7 @@ def join_where(
     build_by, probe_by
         Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
     how, lazy, dtype, device, stream
-        As of `join`; `how` is `inner`, `left`, `semi` or `anti`.
+        As of `join`.
 
     Returns
     -------
@@ -321,7 +323,7 @@ def join_where(
     A missing value matches nothing, NaN comes after all other numbers. Cost: as of `join_intervals`. One inequality
     is `join_range(build, probe, compare="<")`.
     """
-    check_how(how)
+    check_kind(how)
     lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
     build_by, probe_by = keys_of(by, build_by, probe_by)
     if not isinstance(compare, (tuple, list)) or len(compare) != 2:

@@ -95,7 +95,7 @@ void check_by(const key_parts& by, const std::vector<std::optional<key_format>>&
               std::uint64_t size);
 
 // Checks of joins.
-void check_kind(join_kind kind);  // of joins by order
+void check_kind(join_kind kind);  // of joins that are neither right nor full
 // Checks what the build side of a join by order is given: a key beside columns of a size.
 void check_build_side(backend where, const context& on, std::uint64_t size, const key_parts& by);
 void check_closed(closed_ends closed);

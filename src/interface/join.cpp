@@ -81,8 +81,8 @@ void check_kind(join_kind kind) {
   const std::string_view name = to_string(kind);
   if (kind != join_kind::right && kind != join_kind::full) return;
   throw unsupported(fmt::format(
-      "kind: {} joins are of equal keys; inner, left, semi and anti ones also of ranges, "
-      "distances, comparisons and intervals",
+      "kind: {} joins are of equal keys, and by `range_join`, `interval_join` and "
+      "`inequality_join`; this one can be inner, left, semi or anti",
       name));
 }
 

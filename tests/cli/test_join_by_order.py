@@ -112,6 +112,7 @@ def test_asof_with_missing_keys_that_are_equal(program):
 def test_bands(program, rng, dtype):
     n, probes = rng.integers(1, 80, 2)
     distance = int(rng.integers(0, 4))
+    how = str(rng.choice(["inner", "left", "right", "full"]))
     if dtype[1] == "f":
         special = np.array([np.nan, 0.0, -0.0, 0.25, 0.5, 3.25, -7.5], dtype)
     else:
@@ -120,12 +121,10 @@ def test_bands(program, rng, dtype):
     build, probe = rng.choice(special, n), rng.choice(special, probes)
     answer = program.join(
         "--ordered", kind="band", build=program.file("b.npy", build), distance=str(distance),
-        probe=program.file("p.npy", probe),
+        probe=program.file("p.npy", probe), how=how,
     )
-    assert_same_pairs(answer, [
-        (p, b) for p, x in enumerate(probe.tolist()) for b, y in enumerate(build.tolist())
-        if abs(x - y) <= distance
-    ])
+    build, probe = build.tolist(), probe.tolist()
+    assert_same_pairs(answer, rows_of_kind(lambda p, b: abs(probe[p] - build[b]) <= distance, probes, n, how))
 
 
 @pytest.mark.parametrize("dtype", ["<i8", "<u8"])
@@ -174,7 +173,10 @@ def rows_of_kind(matches, probes, builds, how):
     pairs = [[(p, b) for b in range(builds) if matches(p, b)] for p in range(probes)]
     if how in ("semi", "anti"):
         return [p for p, rows in enumerate(pairs) if bool(rows) == (how == "semi")]
-    return [pair for p, rows in enumerate(pairs) for pair in rows or ([(p, NONE)] if how == "left" else [])]
+    alone = how in ("left", "full")
+    matched = {b for rows in pairs for _, b in rows}
+    lone = [(NONE, b) for b in range(builds) if b not in matched] if how in ("right", "full") else []
+    return [pair for p, rows in enumerate(pairs) for pair in rows or [(p, NONE)] * alone] + lone
 
 
 # How intervals of the build side lie to those of the probe side.
@@ -288,7 +290,7 @@ def test_kinds_by_order_with_keys(program, rng, relation, kind):
     names = [[write_table(program, f"{side}{end}", [kind], [values]) for end, values in zip("ab", both)]
              for side, both in (("l", build), ("p", probe))]
     closed = str(rng.choice(["both", "left", "right", "neither"]))
-    how = str(rng.choice(["inner", "left", "semi", "anti"]))
+    how = str(rng.choice(["inner", "left", "right", "full", "semi", "anti"]))
     more = {"build_upper": names[0][1], "closed": closed}
     if relation in RELATIONS:
         more["probe_upper"] = names[1][1]

@@ -86,7 +86,7 @@ class composite_join : public backend_test, public testing::WithParamInterface<k
               options.missing_equal ? GetParam().keys_if_missing_equal : GetParam().keys);
     EXPECT_EQ(tested->info().entries, rows_that_can_match(build, options.missing_equal));
     const found_rows found = find_equal(build, probe, options.missing_equal);
-    for (const join_kind kind : equal_join_kinds) {
+    for (const join_kind kind : all_join_kinds) {
       const bool in_stretches = kind == join_kind::inner || kind == join_kind::full;
       check_joined(at(), *tested->match(at(), probe_there.parts, kind), kind, found,
                    in_stretches ? asked_rows::in_stretches : asked_rows::both, rows_in(build));
@@ -191,7 +191,7 @@ TEST_P(joined_tables, whichever_is_indexed) {
     const placed_table probe_there(at(), probe);
     for (const bool missing_equal : {false, true}) {
       const found_rows found = find_equal(build, probe, missing_equal);
-      for (const join_kind kind : equal_join_kinds) {
+      for (const join_kind kind : all_join_kinds) {
         const row_pairs expected = pairs_of(expected_rows(found, kind, rows_in(build)));
         for (const join_side side : {join_side::automatic, join_side::build, join_side::probe}) {
           SCOPED_TRACE(std::to_string(builds) + " build rows, " + std::string(to_string(kind)) +
@@ -281,7 +281,7 @@ TEST_F(composite_columns, may_lie_in_rows) {
     EXPECT_EQ(tested->info().keys, which == 0 ? key_comparison::packed : key_comparison::hashed);
     const found_rows found =
         find_equal(table_of(build, which), table_of(probe, which), /*missing_equal=*/false);
-    for (const join_kind kind : equal_join_kinds)
+    for (const join_kind kind : all_join_kinds)
       check_joined(at(), *tested->match(at(), parts_of(probe_there, which), kind), kind, found,
                    asked_rows::both, build.size());
   }
@@ -305,7 +305,7 @@ TEST_F(composite_columns, of_no_strings) {
   const auto over_none = build_join(tested_backend(), at(), none);
   EXPECT_EQ(over_none->info().keys, key_comparison::hashed);
   const auto over_some = build_join(tested_backend(), at(), key_parts{some.view});
-  for (const join_kind kind : equal_join_kinds) {
+  for (const join_kind kind : all_join_kinds) {
     check_joined(at(), *over_none->match(at(), none, kind), kind, {});
     check_joined(at(), *over_none->match(at(), key_parts{some.view}, kind), kind, found_rows(3));
     check_joined(at(), *over_some->match(at(), none, kind), kind, {}, asked_rows::both, 3);

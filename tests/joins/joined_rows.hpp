@@ -25,9 +25,9 @@ namespace raydex::test {
 
 inline constexpr std::array join_kinds{join_kind::inner, join_kind::left, join_kind::semi,
                                        join_kind::anti};
-// Of joins by equal keys of columns.
-inline constexpr std::array equal_join_kinds{join_kind::inner, join_kind::left, join_kind::right,
-                                             join_kind::full,  join_kind::semi, join_kind::anti};
+// Of joins by equal keys of columns, ranges, intervals and two inequalities.
+inline constexpr std::array all_join_kinds{join_kind::inner, join_kind::left, join_kind::right,
+                                           join_kind::full,  join_kind::semi, join_kind::anti};
 
 // Whether each combination takes long; then fewer are tested.
 inline bool few_combinations() {

@@ -19,7 +19,7 @@ pl = pytest.importorskip("polars")
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 CLOSED = ("both", "left", "right", "neither")
-HOWS = ("inner", "left", "semi", "anti")
+HOWS = ("inner", "left", "right", "full", "semi", "anti")
 FAR = 10**60  # beyond all times
 
 
@@ -154,13 +154,16 @@ def spans(draw, kind, negative=False):
 
 def check(found, asked, how, condition):
     """`condition` of the number of a build row and that of a probe row."""
-    expected = []
+    expected, lone = [], set(range(asked.sizes[0]))
     for p in range(asked.sizes[1]):
         rows = [b for b in range(asked.sizes[0]) if asked.are_equal(b, p) and condition(b, p)]
+        lone -= {*rows}
         if how in ("semi", "anti"):
             expected += [(p, None)] * (bool(rows) == (how == "semi"))
         else:
-            expected += [(p, b) for b in rows] or [(p, -1)] * (how == "left")
+            expected += [(p, b) for b in rows] or [(p, -1)] * (how in ("left", "full"))
+    if how in ("right", "full"):
+        expected += [(-1, b) for b in lone]
     assert pairs_of(found) == sorted(expected, key=str)
 
 

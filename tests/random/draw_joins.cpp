@@ -207,8 +207,9 @@ class join_drawer : public drawer {
     // The oracle compares each probe row with each build row.
     const std::size_t most = 1 + (tested_.emulated ? 100'000 : 300'000) / (size + 1);
     if (made.how == matching::own_windows && size > most) made.how = matching::window;
-    const bool any_kind =
-        is("equi_join") && (made.how == matching::equal || made.how == matching::points);
+    const bool equal = made.how == matching::equal || made.how == matching::points;
+    const bool any_kind = (is("equi_join") && equal) || is("range_join") || is("interval_join") ||
+                          is("inequality_join");
     made.kind = static_cast<join_kind>(draw(any_kind ? 6 : 4));
     made.compared = static_cast<comparison>(draw(4));
     made.relation = static_cast<interval_relation>(draw(3));

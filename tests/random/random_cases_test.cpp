@@ -169,11 +169,11 @@ TEST(random_cases, draw_every_join_and_all_that_is_asked_of_it) {
   // Ways, kinds, and 11 aggregates, or 16 pairs of comparisons.
   const std::map<std::string, std::size_t> expected{{"asof_join", 1 + 4},
                                                     {"equi_join", 5 + 6},
-                                                    {"interval_join", 2 + 4},
-                                                    {"range_join", 4 + 4},
+                                                    {"interval_join", 2 + 6},
+                                                    {"range_join", 4 + 6},
                                                     {"nearest_join", 2 + 4},
                                                     {"interval_coverage", 1 + 4},
-                                                    {"inequality_join", 1 + 4 + 16},
+                                                    {"inequality_join", 1 + 6 + 16},
                                                     {"window_join", 3 + 4 + 11}};
   EXPECT_EQ(sizes, expected);
 }

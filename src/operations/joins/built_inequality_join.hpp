@@ -55,6 +55,11 @@ class built_inequality_join final : public inequality_join {
 
   std::unique_ptr<joined> do_match(const context& on, const column& first, const column& second,
                                    const key_parts& by, join_kind kind) const override {
+    if (wants_unmatched(kind)) {
+      return std::make_unique<joined_with_unmatched<Executor>>(
+          on, info_.where, kind, table_rows_,
+          do_match(on, first, second, by, without_unmatched(kind)));
+    }
     const auto validity = validity_beside<Executor>(on, first, &second, by);
     const dominance_request request{0,     {&first, takes_equal(first_how_)},
                                     1,     {&second, !takes_equal(second_how_)},

@@ -54,6 +54,11 @@ class built_interval_join final : public interval_join {
   std::unique_ptr<joined> do_match(const context& on, const column& lower, const column* upper,
                                    const key_parts& by, std::optional<interval_relation> how,
                                    join_kind kind, matches_taken which) const override {
+    if (wants_unmatched(kind)) {
+      return std::make_unique<joined_with_unmatched<Executor>>(
+          on, info_.where, kind, table_rows_,
+          do_match(on, lower, upper, by, how, without_unmatched(kind), which));
+    }
     buffer<std::uint64_t> empty(on, 1);
     buffer<std::uint8_t> validity;
     if (upper != nullptr) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "raydex/core/joins/pairs.hpp"
@@ -91,10 +93,18 @@ inline bool wants_unmatched(join_kind kind) {
   return kind == join_kind::right || kind == join_kind::full;
 }
 
+// What a join with unmatched build rows has beside them.
+inline join_kind without_unmatched(join_kind kind) {
+  return kind == join_kind::full ? join_kind::left : join_kind::inner;
+}
+
 // The build rows that no probe found.
 template <executor Executor>
 class unmatched_rows {
  public:
+  // Of so many, those that are in no row of a join; synchronises. Takes the time of its rows.
+  unmatched_rows(const context& on, std::uint64_t rows, const joined& pairs)
+      : matched_(marked(on, rows, pairs)), tiles_(on, view()) {}
   // Of so many, of which an index has `entries`; synchronises.
   template <class RowId>
   unmatched_rows(const context& on, std::uint64_t rows, std::uint64_t entries,
@@ -103,16 +113,37 @@ class unmatched_rows {
 
   std::uint64_t size() const { return tiles_.rows(); }
 
-  // Writes a slice of them, beside no probe rows.
-  template <class Out>
-  void write(const context& on, const core::row_slice<Out>& slice) const {
-    // To the kernel they are the probes, of which those without a match are asked for.
-    const core::row_slice<Out> turned{slice.begin, slice.end, slice.build_rows, slice.probe_rows};
-    tiles_.template write<core::row_writer<located, Out>>(on, view(), turned);
+  // Writes a slice of a join that has these after so many others: f(row_slice) writes of the
+  // others.
+  template <class Out, class F>
+  void write_after(const context& on, std::uint64_t others, const core::row_slice<Out>& slice,
+                   const F& f) const {
+    if (slice.begin < others) {
+      core::row_slice<Out> some = slice;
+      some.end = std::min(slice.end, others);
+      f(some);
+    }
+    if (slice.end > others) {
+      const std::uint64_t begin = std::max(slice.begin, others);
+      const std::uint64_t written = begin - slice.begin;
+      write(on, core::row_slice<Out>{begin - others, slice.end - others, slice.probe_rows + written,
+                                     slice.build_rows + written});
+    }
   }
 
  private:
   using located = core::located_probes<std::uint32_t>;
+
+  // Of a join whose rows are marked so many at a time.
+  static constexpr std::uint64_t marked_at_once = std::uint64_t{1} << 22;
+
+  // Writes a slice of them, beside no probe rows.
+  template <class Out>
+  void write(const context& on, const core::row_slice<Out>& slice) const {
+    // To the kernel they are the probes, and it writes those without a match.
+    const core::row_slice<Out> turned{slice.begin, slice.end, slice.build_rows, slice.probe_rows};
+    tiles_.template write<core::row_writer<located, Out>>(on, view(), turned);
+  }
 
   located view() const {
     return {matched_.data(), matched_.data(), nullptr, matched_.size(),
@@ -142,6 +173,33 @@ class unmatched_rows {
                                    matched.data()},
         entries);
     return matched;
+  }
+
+  static buffer<std::uint32_t> marked(const context& on, std::uint64_t rows, const joined& pairs) {
+    buffer<std::uint32_t> matched(on, rows);
+    if (rows == 0) return matched;
+    Executor::clear(on, matched.data(), rows);
+    const bool narrow = std::max(rows, pairs.probes()) < not_found<std::uint32_t>;
+    narrow ? mark<std::uint32_t>(on, pairs, matched) : mark<std::uint64_t>(on, pairs, matched);
+    return matched;
+  }
+
+  template <class RowId>
+  static void mark(const context& on, const joined& pairs, buffer<std::uint32_t>& matched) {
+    buffer<RowId> probes(on, std::min(pairs.size(), marked_at_once));
+    buffer<RowId> builds(on, probes.size());
+    for (std::uint64_t first = 0; first < pairs.size(); first += probes.size()) {
+      const std::uint64_t size = std::min(pairs.size() - first, probes.size());
+      std::span<RowId> some_probes(probes.data(), size);
+      std::span<RowId> some_builds(builds.data(), size);
+      pairs.rows(on, first, gather_maps(some_probes, some_builds));
+      // Each row is as the only one that a probe found.
+      constexpr const RowId* none = nullptr;
+      Executor::for_each(on,
+                         core::mark_found{core::row_numbers(builds.data()), core::row_numbers(none),
+                                          matched.size(), matched.data(), nullptr},
+                         size);
+    }
   }
 
   buffer<std::uint32_t> matched_;  // a number a build row: 1, or 0
@@ -176,24 +234,46 @@ class built_joined final : public joined {
 
   void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
     with_slice(first, out, [&]<class Out>(const core::row_slice<Out>& slice) {
-      const std::uint64_t of_probes = tiles_.rows();
-      if (slice.begin < of_probes) {
-        core::row_slice<Out> some = slice;
-        some.end = std::min(slice.end, of_probes);
+      without_probe_.write_after(on, tiles_.rows(), slice, [&](const core::row_slice<Out>& some) {
         tiles_.template write<core::row_writer<located, Out>>(on, found_.view(kind()), some);
-      }
-      if (slice.end > of_probes) {
-        const std::uint64_t begin = std::max(slice.begin, of_probes);
-        const std::uint64_t written = begin - slice.begin;
-        without_probe_.write(
-            on, core::row_slice<Out>{begin - of_probes, slice.end - of_probes,
-                                     slice.probe_rows + written, slice.build_rows + written});
-      }
+      });
     });
   }
 
   found_rows<RowId> found_;
   row_tiles<Executor> tiles_;
+  unmatched_rows<Executor> without_probe_;
+};
+
+// A right or full join, by an inner or left one of the same rows.
+template <executor Executor>
+class joined_with_unmatched final : public joined {
+ public:
+  joined_with_unmatched(const context& on, backend where, join_kind kind, std::uint64_t table_rows,
+                        std::unique_ptr<joined> pairs)
+      : joined(where, kind, pairs->probes(), table_rows == 0 ? 0 : table_rows - 1),
+        pairs_(std::move(pairs)),
+        without_probe_(on, table_rows, *pairs_) {
+    this->unmatched_ = without_probe_.size();
+    this->size_ = pairs_->size() + this->unmatched_;
+  }
+
+ private:
+  void do_counts(const context& on, std::uint64_t* out) const override {
+    pairs_->counts(on, std::span(out, probes()));
+  }
+
+  void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
+    with_slice(first, out, [&]<class Out>(const core::row_slice<Out>& slice) {
+      without_probe_.write_after(on, pairs_->size(), slice, [&](const core::row_slice<Out>& some) {
+        pairs_->rows(
+            on, some.begin,
+            gather_maps(out.type, some.probe_rows, some.build_rows, some.end - some.begin));
+      });
+    });
+  }
+
+  std::unique_ptr<joined> pairs_;
   unmatched_rows<Executor> without_probe_;
 };
 

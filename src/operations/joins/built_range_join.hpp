@@ -45,6 +45,12 @@ class built_range_join final : public range_join {
   const value_order<Executor>& order() const { return (*orders_)[0]; }
 
   std::unique_ptr<joined> do_match(const context& on, const request& what) const override {
+    if (wants_unmatched(what.kind)) {
+      request pairs = what;
+      pairs.kind = without_unmatched(what.kind);
+      return std::make_unique<joined_with_unmatched<Executor>>(on, info_.where, what.kind,
+                                                               table_rows_, do_match(on, pairs));
+    }
     const column& probe = what.batch ? what.batch->lower : *what.probe;
     const bool is_ranges = what.batch && !what.batch->is_points;
     const auto validity =
