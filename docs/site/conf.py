@@ -3,6 +3,7 @@
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 SITE = Path(__file__).resolve().parent
@@ -35,8 +36,13 @@ repository_pages = {
     "README.md": "index",
     "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changelog",
+    "CODE_OF_CONDUCT.md": "conduct",
+    "RELEASING.md": "releasing",
+    "SECURITY.md": "security",
+    "SUPPORT.md": "support",
     "docs/architecture.md": "architecture",
     "docs/building.md": "reference/building",
+    "docs/compatibility.md": "compatibility",
     "docs/command_line.md": "reference/command_line",
     "docs/decisions.md": "decisions",
     "docs/performance": "performance",
@@ -83,7 +89,11 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_theme_options = {"navigation_with_keys": True}
+addresses = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+html_theme_options = {
+    "navigation_with_keys": True,
+    "footer_icons": [{"name": name, "url": url, "html": name, "class": ""} for name, url in addresses.items()],
+}
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

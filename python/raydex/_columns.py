@@ -79,11 +79,11 @@ def _look_at_pandas(argument: str, x: Any) -> Source | Any:
             return Source(argument, x, HOST, _lists.cells_of_objects(argument, x), loose=True, shape=x.shape)
         array = x.to_numpy(copy=False)
         return Source(argument, array, HOST, HostCells(array), shape=array.shape)
+    arrays = sys.modules.get("pyarrow")
+    if arrays is None:  # pandas imports it if it is there, and gives no Arrow without it
+        return Source(argument, x, HOST, _lists.cells_of_objects(argument, x), loose=True, shape=x.shape)
     if is_arrow(x):
         return x
-    arrays = sys.modules.get("pyarrow")
-    if arrays is None:
-        raise InvalidType(f"{argument}: a pandas {type(x).__name__} of {x.dtype} needs pyarrow; import it")
     try:
         return arrays.array(x)
     except (arrays.ArrowException, ValueError, TypeError) as error:

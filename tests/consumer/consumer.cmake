@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the build BUILD_DIR into an empty prefix below WORK_DIR, then builds and runs the consumer
-# project against it, with the compiler CXX and the flags CXX_FLAGS of that build.
+# project against it, with the compiler CXX and the flags CXX_FLAGS of that build, and uninstalls it.
 file(REMOVE_RECURSE ${WORK_DIR})
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
@@ -22,16 +22,23 @@ run(${WORK_DIR}/build/consumer_of_papers)
 
 # Without libraydex_papers. A static libraydex holds it.
 file(GLOB_RECURSE papers ${WORK_DIR}/prefix/libraydex_papers.*)
-if(NOT papers)
-  return()
-endif()
-file(REMOVE ${papers})
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/project -B ${WORK_DIR}/alone -G Ninja
-    -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
-if(EXISTS ${WORK_DIR}/prefix/bin/raydex)
-  run(${WORK_DIR}/prefix/bin/raydex structures)
-  execute_process(COMMAND ${WORK_DIR}/prefix/bin/raydex structures eytzinger RESULT_VARIABLE status ERROR_VARIABLE error)
-  if(NOT status EQUAL 1 OR NOT error MATCHES "eytzinger is in libraydex_papers, which is not installed beside libraydex")
-    message(FATAL_ERROR "raydex structures eytzinger ended with ${status}: ${error}")
+if(papers)
+  file(REMOVE ${papers})
+  run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/project -B ${WORK_DIR}/alone -G Ninja
+      -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
+  if(EXISTS ${WORK_DIR}/prefix/bin/raydex)
+    run(${WORK_DIR}/prefix/bin/raydex structures)
+    execute_process(COMMAND ${WORK_DIR}/prefix/bin/raydex structures eytzinger RESULT_VARIABLE status ERROR_VARIABLE error)
+    if(NOT status EQUAL 1 OR NOT error MATCHES "eytzinger is in libraydex_papers, which is not installed beside libraydex")
+      message(FATAL_ERROR "raydex structures eytzinger ended with ${status}: ${error}")
+    endif()
   endif()
+endif()
+
+# As docs/building.md says.
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
+execute_process(COMMAND xargs rm INPUT_FILE ${BUILD_DIR}/install_manifest.txt COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB_RECURSE left ${WORK_DIR}/prefix/*)
+if(left)
+  message(FATAL_ERROR "these are left after an uninstallation: ${left}")
 endif()

@@ -3,6 +3,7 @@
 
 import array
 import datetime
+import sys
 
 import numpy as np
 import pytest
@@ -112,6 +113,23 @@ def test_pandas():
     assert raydex.build(pd.Series([1.0, None])).contains([np.nan])[0]
     frame = pd.DataFrame({"a": [1, 2], "b": [3.0, 4.0]})
     assert raydex.build(frame["b"]).first([4])[0] == 1
+
+
+@pytest.mark.parametrize("column", [
+    pd.Series(["b", None, "a", "b"]),
+    pd.Series(["b", None, "a", "b"], dtype="category"),
+    pd.Series([2**62 + 1, None, 3, 2**62 + 1], dtype="Int64"),
+    pd.Series([0.5, None, 3.0, 0.5], dtype="Float64"),
+    pd.Series([True, None, False, True], dtype="boolean"),
+    pd.Series(["2026-03-29T01:30", None, "2026-03-29T00:30", "2026-03-29T01:30"]).astype("datetime64[ns, UTC]"),
+    pd.Index(["b", "a", "b"]),
+], ids=lambda column: f"{type(column).__name__}-{column.dtype}")
+def test_pandas_without_pyarrow(column, monkeypatch):
+    expected = raydex.join(column, column)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    found = raydex.join(column, column)
+    assert (found.probe.tolist(), found.build.tolist()) == (expected.probe.tolist(), expected.build.tolist())
+    assert len(found.build) == 2 * 2 + 1
 
 
 def test_duckdb():
