@@ -69,8 +69,8 @@ def join_range(
     Parameters
     ----------
     distance
-        Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta`; exactly for integers
-        and times, and with the difference as the type of floating numbers rounds it. Or a pair of both sides,
+        Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta` or a text as `"90s"`;
+        exactly for integers and times, and with the difference as the type of floating numbers rounds it. Or a pair of both sides,
         in host memory: `probe - distance[0] <= build <= probe + distance[1]`; both may be negative.
         NaN is near nothing.
     compare

@@ -34,7 +34,7 @@ def reach_of(argument: str, distance: Any, key: Key) -> int | float | None:
         if key.time is not None:
             reach: int | float = distance_in(distance, key.time)
         else:
-            reach = whole(distance) if key.is_integer else float(distance)
+            reach = whole(distance) if key.is_integer else float(whole(distance))
     except (TypeError, ValueError):
         raise InvalidType(f"{argument}: {distance!r} is no distance of {key}") from None
     return reach

@@ -8,8 +8,10 @@ import datetime
 import functools
 import math
 import operator
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -327,7 +329,38 @@ def is_span(distance: Any) -> bool:
     return isinstance(_plain_distance(distance), (datetime.timedelta, np.timedelta64))
 
 
+_SPAN = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-zµμ]+)\s*")
+_UNITS = {
+    word: unit
+    for unit, words in (
+        ("ns", "ns"), ("us", "us µs μs"), ("ms", "ms"), ("s", "s sec second seconds"), ("m", "m min minute minutes"),
+        ("h", "h H hr hour hours"), ("D", "d D day days"), ("W", "w W week weeks"),
+    )
+    for word in words.split()
+}  # fmt: skip
+
+
+def _span_of_text(text: str) -> np.timedelta64:
+    """A span as pandas and Polars write it: 90s, 1.5h, 1h30min, -2 days. Raises ValueError for what is none."""
+    left = text.strip()
+    sign = -1 if left.startswith("-") else 1
+    left = left.removeprefix("-").strip()
+    size, any_unit = Fraction(0), False  # in attoseconds
+    while left or not any_unit:
+        found = _SPAN.match(left)
+        if found is None or found[2] not in _UNITS:
+            raise ValueError(f"{text!r} is no numbers with units")
+        size += Fraction(found[1]) * _SIZES[_UNITS[found[2]]]
+        left, any_unit = left[found.end() :], True
+    for unit in ("s", "ms", "us", "ns"):
+        if size % _SIZES[unit] == 0 and size // _SIZES[unit] <= _MOST:
+            return np.timedelta64(sign * int(size // _SIZES[unit]), unit)
+    raise ValueError(f"{text!r} is no whole number of nanoseconds, or too long")
+
+
 def _plain_distance(distance: Any) -> Any:
+    if isinstance(distance, str):
+        return _span_of_text(distance)
     distance = getattr(distance, "to_timedelta64", lambda: distance)()  # of pandas, which has nanoseconds
     return distance[()] if isinstance(distance, np.ndarray) and distance.ndim == 0 else distance
 

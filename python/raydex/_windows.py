@@ -57,8 +57,8 @@ def join_window(
         A column beside `build` of what is aggregated: numbers, or times for all but `sum` and `mean`. Without it
         only `count` is answered.
     before, after
-        The window: the times from `probe - before` to `probe + after`. Numbers, or for times a `timedelta`, as the
-        `tolerance` of `join_asof`; `numpy.inf` for no end.
+        The window: the times from `probe - before` to `probe + after`. Numbers, or for times a `timedelta` or a
+        text as `"90s"` or `"1h30min"`, as the `tolerance` of `join_asof`; `numpy.inf` for no end.
     aggregate
         One or several of `sum`, `mean`, `count`, `min`, `max`; `first` and `last`, by time, of equal ones by row;
         `argmin` and `argmax`, the build row of the smallest or largest value, of equal ones the first by time, then

@@ -371,3 +371,24 @@ def test_minima_and_aggregates(kind):
         assert found.dtype == least.dtype and found.view("int64").tolist()[:2] == [20, 30] and np.isnat(found[2])
         with pytest.raises(raydex.InvalidType, match="sums and means are of numbers"):
             aggregate.sum([0])
+
+
+@pytest.mark.parametrize("text", ["90s", "1.5h", "1h30min", "15min", "2h", "250ms", "3us", "7ns", "1 h 5 m", "0s"])
+def test_spans_as_texts(text):
+    pandas = pytest.importorskip("pandas")
+    times = np.array(["2024-01-01"], "datetime64[ns]")
+    late = times + np.timedelta64(pandas.Timedelta(text).value, "ns")
+    assert raydex.join_asof(times, late, tolerance=text).tolist() == [0]
+    assert raydex.join_asof(times, late + 1, tolerance=text).tolist() == [-1]
+    assert raydex.join_range(times, late, distance=text).build.tolist() == [0]
+    assert raydex.join_window(times, late, [5], before=text, after="0s").tolist() == [5]
+
+
+@pytest.mark.parametrize("text", ["", "1", "h", "1M", "1y", "-", "1h3", "1.5ns", "99999999999999w"])
+def test_texts_that_are_no_spans(text):
+    times = np.array(["2024-01-01"], "datetime64[ns]")
+    with pytest.raises(raydex.InvalidType, match="is no distance of datetime64"):
+        raydex.join_asof(times, times, tolerance=text)
+    for numbers in ([1], [1.0]):
+        with pytest.raises(raydex.InvalidType, match="is no distance of"):
+            raydex.join_asof(numbers, numbers, tolerance="1s")
