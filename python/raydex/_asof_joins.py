@@ -67,9 +67,9 @@ def join_asof(
         Whether a row of the same time is taken, as in `pandas.merge_asof`.
     tolerance
         The largest distance, taken exactly: a number, or for times a `timedelta`, a text as `"90s"` or
-        `"1h30min"`, or a number of the finer one of their units, as NumPy counts it. Of floating numbers as for the `distance` of `join_range`. Or a
-        column of these, one a probe row; if it is missing, nothing is near enough. On a GPU its cells are integers
-        for integers, and floating numbers for others.
+        `"1h30min"`, or a number of the finer one of their units, as NumPy counts it. Of floating numbers as for the
+        `distance` of `join_range`. Or a column of numbers or spans, one a probe row; if it is missing, nothing is
+        near enough. On a GPU its cells are integers for integers, and floating numbers for others.
     relative_tolerance
         The largest distance as a share of the probe: `abs(build - probe) <= relative_tolerance * abs(probe)`, as
         `20e-6` for 20 parts per million. Of integers and durations the product is exact, of floating numbers share

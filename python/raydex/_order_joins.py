@@ -70,9 +70,9 @@ def join_range(
     ----------
     distance
         Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta` or a text as `"90s"`;
-        exactly for integers and times, and with the difference as the type of floating numbers rounds it. Or a pair of both sides,
-        in host memory: `probe - distance[0] <= build <= probe + distance[1]`; both may be negative.
-        NaN is near nothing.
+        exactly for integers and times, and with the difference as the type of floating numbers rounds it. Or
+        a pair of both sides, in host memory: `probe - distance[0] <= build <= probe + distance[1]`; both may be
+        negative. NaN is near nothing.
     compare
         `"<"`, `"<="`, `">"` or `">="`: how the build key compares with the probe, as in
         `build < probe`.
