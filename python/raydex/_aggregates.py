@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._arguments import flag
@@ -17,17 +18,18 @@ from raydex._held import Held
 from raydex._index import Batch, Index, bytes_as_text
 from raydex._keys import Key, format_of
 from raydex._progress import shown
+from raydex.typing import ColumnLike, DeviceName, HostColumn, Scalar, StreamLike, StructureName, Tensor
 
 
 @dataclass(frozen=True)
 class AggregateInfo:
     """What an aggregate is and what it holds beside its index."""
 
-    structure: str
+    structure: StructureName
     """The structure of its index."""
     backend: str
     """`cpu`, `cuda` or `optix`."""
-    device: str
+    device: DeviceName
     """The same with the number of a GPU: `cuda:0`."""
     key: str
     """The type of the keys."""
@@ -68,7 +70,8 @@ class Aggregate(Held):
         """Structure, backend, types, and bytes as measured."""
         structure, backend, key, entries, resident, peak = self._native.info()
         value = None if self._value is None else format_of(self._value)
-        return AggregateInfo(structure, backend, str(self._device), key, value, entries, resident, peak)
+        named = cast(StructureName, structure)
+        return AggregateInfo(named, backend, self._device.name, key, value, entries, resident, peak)
 
     def __len__(self) -> int:
         """Entries of the index when it was built."""
@@ -102,11 +105,31 @@ class Aggregate(Held):
             raise Unsupported("aggregate: it was built without values")
         return self._value
 
-    def count(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+    @overload
+    def count(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def count(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def count(
+        self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def count(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    def count(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """How many rows match each probe, int64. Cost: a search or two a probe."""
         return self._count(lower, upper, False, stream)
 
-    def count_values(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+    @overload
+    def count_values(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def count_values(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def count_values(
+        self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def count_values(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    def count_values(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """How many of the rows that match each probe have a value, int64. Cost: as `sum`."""
         return self._count(lower, upper, True, stream)
 
@@ -114,7 +137,15 @@ class Aggregate(Held):
         batch = self._batch(lower, upper, stream)
         return batch.numbers("int64", self._native.count, self._index._native, *batch.arguments, values)
 
-    def sum(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+    @overload
+    def sum(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def sum(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> Any: ...
+    @overload
+    def sum(self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> npt.NDArray[Any]: ...
+    @overload
+    def sum(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    def sum(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """The sum of the values of each probe: int64 of signed ones, uint64 of unsigned ones, both modulo
         2^64, float64 of floating ones. These are off by less than 2^-90 of the sum of the absolute values
         that match, whatever the others are, and rounded once; one that exceeds float64 on the way is
@@ -125,21 +156,47 @@ class Aggregate(Held):
         batch = self._batch(lower, upper, stream)
         return batch.numbers(dtype, self._native.sum, self._index._native, *batch.arguments)
 
-    def mean(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+    @overload
+    def mean(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def mean(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> np.float64: ...
+    @overload
+    def mean(
+        self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...
+    ) -> npt.NDArray[np.float64]: ...
+    @overload
+    def mean(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    def mean(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """The mean of the values of each probe, float64. That of integers is of their exact sum, not modulo
         2^64, rounded once before the division. Cost and errors: as `sum`."""
         self._numbers()
         batch = self._batch(lower, upper, stream)
         return batch.numbers("float64", self._native.mean, self._index._native, *batch.arguments)
 
-    def min(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+    @overload
+    def min(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def min(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> Any: ...
+    @overload
+    def min(self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> npt.NDArray[Any]: ...
+    @overload
+    def min(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    def min(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """The smallest value of each probe, in the dtype of the values; for int8, int16, uint8, uint16,
         float16 and bool in the one that they were widened to, for Arrow's times in NumPy's: datetime64, of
         times with a zone in UTC, and timedelta64 of times of day. Cost: a search or two a probe, and a few
         reads. Raises `raydex.Unsupported` if it was built without values or with `minima=False`."""
         return self._extreme(lower, upper, False, stream)
 
-    def max(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+    @overload
+    def max(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def max(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> Any: ...
+    @overload
+    def max(self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> npt.NDArray[Any]: ...
+    @overload
+    def max(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    def max(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """The largest value of each probe, as `min` gives the smallest one; for which `maxima` is asked."""
         return self._extreme(lower, upper, True, stream)
 
@@ -158,7 +215,17 @@ class Aggregate(Held):
         times = as_times(found, dtype)
         return np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()]
 
-    def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+    @overload
+    def first(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def first(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def first(
+        self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def first(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    def first(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """The smallest matching row of each probe, int64, -1 where none matches, see `raydex.take`. Cost: a
         search or two a probe, and a few reads, where `Index.first` looks at all rows of a range. Raises
         `raydex.Unsupported` if it was built with `first_rows=False`."""
@@ -168,13 +235,13 @@ class Aggregate(Held):
 
 def aggregate(
     index: Index,
-    values: Any = None,
+    values: ColumnLike = None,
     *,
     sums: bool = True,
     minima: bool = True,
     maxima: bool = True,
     first_rows: bool = True,
-    stream: Any = None,
+    stream: StreamLike = None,
     progress: bool = False,
 ) -> Aggregate:
     """Builds what answers aggregates over an index, however many rows match.

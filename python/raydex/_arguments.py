@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from raydex._errors import InvalidArgument, InvalidType
@@ -38,7 +38,7 @@ def flag(argument: str, value: object) -> bool:
     return bool(value)
 
 
-def option_texts(options: dict[str, Any], structure: str, called: Callable[..., Any]) -> dict[str, str]:
+def option_texts(options: Mapping[str, object], structure: str, called: Callable[..., Any]) -> dict[str, str]:
     """Options as the library reads them, of what a function was called with beyond its parameters."""
     check_words(options, structure, called)
     return {

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import Any, overload
 
+import numpy as np
+import numpy.typing as npt
+
 from raydex import _raydex
 from raydex._arguments import flag
 from raydex._asof_joins import Asked
@@ -15,6 +18,16 @@ from raydex._index import bytes_as_text
 from raydex._joined import Call, JoinRows
 from raydex._joins import key_columns, natives
 from raydex._keys import Key
+from raydex.typing import (
+    ColumnLike,
+    DeviceLike,
+    Direction,
+    Distance,
+    HostColumn,
+    KeyColumns,
+    StreamLike,
+    Tensor,
+)
 
 # What a probe time of another unit stands for where distances do not matter, with and without rows of its time.
 _ROLES = {("backward", False): "at_most", ("backward", True): "below",
@@ -50,8 +63,9 @@ class AsofIndex(Held):
     _called = "index"
 
     def __init__(
-        self, times: Any, *, by: Any = None, missing_equal: bool = False, device: Any = None, stream: Any = None
-    ) -> None:
+        self, times: ColumnLike, *, by: KeyColumns = None, missing_equal: bool = False, device: DeviceLike = None,
+        stream: StreamLike = None,
+    ) -> None:  # fmt: skip
         missing_equal = flag("missing_equal", missing_equal)
         source = look("times", times)
         call = Call(source, device, stream)
@@ -106,25 +120,45 @@ class AsofIndex(Held):
 
     @overload
     def join(
-        self, probe: Any, *, by: Any = ..., direction: str = ..., allow_exact_matches: bool = ..., tolerance: Any = ...,
-        relative_tolerance: float | None = ..., k: None = ..., stream: Any = ...,
+        self, probe: Tensor, *, by: KeyColumns = ..., direction: Direction = ..., allow_exact_matches: bool = ...,
+        tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ..., k: None = ...,
+        stream: StreamLike = ...,
+    ) -> Tensor: ...
+    @overload
+    def join(
+        self, probe: HostColumn, *, by: KeyColumns = ..., direction: Direction = ..., allow_exact_matches: bool = ...,
+        tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ..., k: None = ...,
+        stream: StreamLike = ...,
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def join(
+        self, probe: ColumnLike, *, by: KeyColumns = ..., direction: Direction = ..., allow_exact_matches: bool = ...,
+        tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ..., k: None = ...,
+        stream: StreamLike = ...,
     ) -> Any: ...
     @overload
     def join(
-        self, probe: Any, *, by: Any = ..., direction: str = ..., allow_exact_matches: bool = ..., tolerance: Any = ...,
-        relative_tolerance: float | None = ..., k: int, stream: Any = ...,
-    ) -> JoinRows: ...  # fmt: skip
+        self, probe: ColumnLike, *, by: KeyColumns = ..., direction: Direction = ..., allow_exact_matches: bool = ...,
+        tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ..., k: int,
+        stream: StreamLike = ...,
+    ) -> JoinRows: ...
+    @overload
+    def join(
+        self, probe: ColumnLike, *, by: KeyColumns = ..., direction: Direction = ..., allow_exact_matches: bool = ...,
+        tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ..., k: int | None,
+        stream: StreamLike = ...,
+    ) -> Any: ...  # fmt: skip
     def join(
         self,
-        probe: Any,
+        probe: ColumnLike,
         *,
-        by: Any = None,
-        direction: str = "backward",
+        by: KeyColumns = None,
+        direction: Direction = "backward",
         allow_exact_matches: bool = True,
-        tolerance: Any = None,
+        tolerance: Distance | ColumnLike = None,
         relative_tolerance: float | None = None,
         k: int | None = None,
-        stream: Any = None,
+        stream: StreamLike = None,
     ) -> Any:
         """For each probe row the row of the index with the closest time, or the `k` closest ones, as `join_asof` gives
         them.
@@ -150,7 +184,7 @@ class AsofIndex(Held):
             self._streams[call.stream] = call.kept
             return asked.ask(self._native, call, times, parts, near, self._size, self)
 
-    def append(self, times: Any, *, by: Any = None, stream: Any = None) -> None:
+    def append(self, times: ColumnLike, *, by: KeyColumns = None, stream: StreamLike = None) -> None:
         """Adds rows, whose numbers follow those that there are. They are copied.
 
         Waits for what other threads ask, and for the stream. Cost: a batch is put in order by itself, together with

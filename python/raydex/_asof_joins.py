@@ -22,35 +22,68 @@ from raydex._joins import natives
 from raydex._keys import Key
 from raydex._ordered_columns import DIRECTIONS, by_columns, check_reach, in_one_order, keys_of, reach_of, within_64_bits
 from raydex._times import Order
+from raydex.typing import (
+    ColumnLike,
+    DeviceLike,
+    Direction,
+    Distance,
+    HostColumn,
+    KeyColumns,
+    StreamLike,
+    Tensor,
+)
 
 
 @overload
 def join_asof(
-    build: Any, probe: Any, *, by: Any = ..., build_by: Any = ..., probe_by: Any = ..., direction: str = ...,
-    allow_exact_matches: bool = ..., tolerance: Any = ..., relative_tolerance: float | None = ..., k: None = ...,
-    missing_equal: bool = ..., device: Any = ..., stream: Any = ...,
+    build: Tensor, probe: ColumnLike, *, by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ...,
+    probe_by: KeyColumns = ..., direction: Direction = ..., allow_exact_matches: bool = ...,
+    tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ..., k: None = ...,
+    missing_equal: bool = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> Tensor: ...
+@overload
+def join_asof(
+    build: HostColumn, probe: ColumnLike, *, by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., direction: Direction = ...,
+    allow_exact_matches: bool = ..., tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ...,
+    k: None = ..., missing_equal: bool = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> npt.NDArray[np.int64]: ...
+@overload
+def join_asof(
+    build: ColumnLike, probe: ColumnLike, *, by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., direction: Direction = ...,
+    allow_exact_matches: bool = ..., tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ...,
+    k: None = ..., missing_equal: bool = ..., device: DeviceLike = ..., stream: StreamLike = ...,
 ) -> Any: ...
 @overload
 def join_asof(
-    build: Any, probe: Any, *, by: Any = ..., build_by: Any = ..., probe_by: Any = ..., direction: str = ...,
-    allow_exact_matches: bool = ..., tolerance: Any = ..., relative_tolerance: float | None = ..., k: int,
-    missing_equal: bool = ..., device: Any = ..., stream: Any = ...,
-) -> JoinRows: ...  # fmt: skip
+    build: ColumnLike, probe: ColumnLike, *, by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., direction: Direction = ...,
+    allow_exact_matches: bool = ..., tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ...,
+    k: int, missing_equal: bool = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> JoinRows: ...
+@overload
 def join_asof(
-    build: Any,
-    probe: Any,
+    build: ColumnLike, probe: ColumnLike, *, by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., direction: Direction = ...,
+    allow_exact_matches: bool = ..., tolerance: Distance | ColumnLike = ..., relative_tolerance: float | None = ...,
+    k: int | None, missing_equal: bool = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> Any: ...  # fmt: skip
+def join_asof(
+    build: ColumnLike,
+    probe: ColumnLike,
     *,
-    by: Any = None,
-    build_by: Any = None,
-    probe_by: Any = None,
-    direction: str = "backward",
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    build_by: KeyColumns = None,
+    probe_by: KeyColumns = None,
+    direction: Direction = "backward",
     allow_exact_matches: bool = True,
-    tolerance: Any = None,
+    tolerance: Distance | ColumnLike = None,
     relative_tolerance: float | None = None,
     k: int | None = None,
     missing_equal: bool = False,
-    device: Any = None,
-    stream: Any = None,
+    device: DeviceLike = None,
+    stream: StreamLike = None,
 ) -> Any:
     """For each probe row the build row with the closest time, or the `k` closest ones.
 

@@ -8,11 +8,12 @@ import functools
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, TypeVar, cast
 
 from raydex import _cuda, _raydex
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._structures import known
+from raydex.typing import DeviceName
 
 _Result = TypeVar("_Result")
 
@@ -41,6 +42,11 @@ class Device:
 
     def __str__(self) -> str:
         return self.backend if self.number is None else f"{self.backend}:{self.number}"
+
+    @property
+    def name(self) -> DeviceName:
+        """The same, as users give it."""
+        return cast(DeviceName, str(self))
 
     def run(self, call: Callable[..., _Result], *arguments: Any) -> _Result:
         """Calls with the device as the current one."""

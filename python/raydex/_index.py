@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,19 @@ from raydex._held import Held
 from raydex._keys import Key
 from raydex._plain import NONE, plain_columns
 from raydex._progress import shown
+from raydex.typing import (
+    ColumnLike,
+    DeviceLike,
+    DeviceName,
+    HostColumn,
+    KeyOptions,
+    Scalar,
+    Side,
+    StreamLike,
+    StructureName,
+    Tensor,
+    Unpack,
+)
 
 not_found = -1
 """What stands for no row in results, which are int64.
@@ -52,11 +66,11 @@ class IndexInfo:
     """What an index is and what it holds. `build_peak_bytes` is 0 of strings of any length, where it is not
     known."""
 
-    structure: str
+    structure: StructureName
     """The name of the structure."""
     backend: str
     """`cpu`, `cuda` or `optix`."""
-    device: str
+    device: DeviceName
     """The same with the number of a GPU: `cuda:0`."""
     key: str
     """The type of its keys."""
@@ -174,8 +188,8 @@ class Index(Held):
         """Structure, backend, options, rows, and bytes as measured."""
         (structure, backend, key, bits, n, entries, most, options, resident, peak) = self._native.info()
         return IndexInfo(
-            structure, backend, str(self._device), key if not self._key.unit else self._key.unit, bits, n,
-            entries, most, options_of(options), resident, peak,
+            cast(StructureName, structure), backend, self._device.name, key if not self._key.unit else self._key.unit,
+            bits, n, entries, most, options_of(options), resident, peak,
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -221,7 +235,17 @@ class Index(Held):
 
     # Queries
 
-    def first(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+    @overload
+    def first(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def first(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def first(
+        self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def first(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    def first(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """The smallest matching row of each probe, -1 where none matches; see `raydex.take`.
 
         Cost: a search a probe, and for ranges a look at the rows in it."""
@@ -233,12 +257,40 @@ class Index(Held):
         batch = self._batch(lower, upper, None)
         return batch.numbers("int32", self._native.first32, *batch.arguments)
 
-    def count(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Any:
+    @overload
+    def count(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def count(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def count(
+        self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def count(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    def count(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """How many rows match each probe, int64. Cost: a search or two a probe."""
         batch = self._batch(lower, upper, stream)
         return batch.numbers("int64", self._native.count, *batch.arguments)
 
-    def sum(self, lower: Any, upper: Any = None, *, values: Any = None, stream: Any = None) -> Any:
+    @overload
+    def sum(
+        self, lower: Tensor, upper: ColumnLike = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+    ) -> Tensor: ...
+    @overload
+    def sum(
+        self, lower: Scalar, upper: Scalar | None = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+    ) -> Any: ...
+    @overload
+    def sum(
+        self, lower: HostColumn, upper: ColumnLike = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+    ) -> npt.NDArray[Any]: ...
+    @overload
+    def sum(
+        self, lower: ColumnLike, upper: ColumnLike = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+    ) -> Any: ...
+    def sum(
+        self, lower: ColumnLike, upper: ColumnLike = None, *, values: ColumnLike = None, stream: StreamLike = None
+    ) -> Any:
         """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
 
         `values`: a column with a cell for each row. The sum is int64 for signed values, uint64 for
@@ -257,7 +309,7 @@ class Index(Held):
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[kind]
         return batch.numbers(dtype, self._native.sum, *batch.arguments, column.native, kind)
 
-    def rows(self, lower: Any, upper: Any = None, *, stream: Any = None) -> Matches:
+    def rows(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Matches:
         """All matching rows of each probe, as offsets and rows.
 
         Those of a probe are ordered by key, then by row, on ordered structures. Waits for the stream
@@ -280,12 +332,28 @@ class Index(Held):
         self._device.run(self._native.rows, *batch.arguments, begins, batch.size + 1, room)
         return Matches(offsets, found)
 
-    def contains(self, points: Any, *, stream: Any = None) -> Any:
+    @overload
+    def contains(self, points: Tensor, *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def contains(self, points: Scalar, *, stream: StreamLike = ...) -> np.bool_: ...
+    @overload
+    def contains(self, points: HostColumn, *, stream: StreamLike = ...) -> npt.NDArray[np.bool_]: ...
+    @overload
+    def contains(self, points: ColumnLike, *, stream: StreamLike = ...) -> Any: ...
+    def contains(self, points: ColumnLike, *, stream: StreamLike = None) -> Any:
         """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
         batch = self._batch(points, None, stream)
         return batch.numbers("bool", self._native.contains, *batch.points)
 
-    def isin(self, points: Any, invert: bool = False, *, stream: Any = None) -> Any:
+    @overload
+    def isin(self, points: Tensor, invert: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def isin(self, points: Scalar, invert: bool = ..., *, stream: StreamLike = ...) -> np.bool_: ...
+    @overload
+    def isin(self, points: HostColumn, invert: bool = ..., *, stream: StreamLike = ...) -> npt.NDArray[np.bool_]: ...
+    @overload
+    def isin(self, points: ColumnLike, invert: bool = ..., *, stream: StreamLike = ...) -> Any: ...
+    def isin(self, points: ColumnLike, invert: bool = False, *, stream: StreamLike = None) -> Any:
         """`numpy.isin(points, column, invert=invert)`, of the column of the index: as `contains`, but
         NaN is in nothing, and with `invert` the opposite. Points may have any number of dimensions."""
         batch = self._batch(points, None, stream, flat=True)
@@ -294,7 +362,15 @@ class Index(Held):
         # A `DeviceArray` and strangers' arrays, which have one dimension, have no `reshape`.
         return found if batch.shape is None or len(batch.shape) == 1 else found.reshape(batch.shape)
 
-    def rank(self, points: Any, side: str = "left", *, stream: Any = None) -> Any:
+    @overload
+    def rank(self, points: Tensor, side: Side = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def rank(self, points: Scalar, side: Side = ..., *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def rank(self, points: HostColumn, side: Side = ..., *, stream: StreamLike = ...) -> npt.NDArray[np.int64]: ...
+    @overload
+    def rank(self, points: ColumnLike, side: Side = ..., *, stream: StreamLike = ...) -> Any: ...
+    def rank(self, points: ColumnLike, side: Side = "left", *, stream: StreamLike = None) -> Any:
         """How many keys are less than each point, or with `side="right"` not greater; int64.
 
         That is `numpy.searchsorted` of the sorted column. -1 for missing points. Of ordered structures
@@ -307,12 +383,32 @@ class Index(Held):
         found = batch.numbers("int64", self._native.rank, *batch.points, behind or batch.before is not None)
         return found if batch.before is None else with_zeros(found, batch.before)
 
-    def predecessor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
+    @overload
+    def predecessor(self, points: Tensor, strict: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def predecessor(self, points: Scalar, strict: bool = ..., *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def predecessor(
+        self, points: HostColumn, strict: bool = ..., *, stream: StreamLike = ...
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def predecessor(self, points: ColumnLike, strict: bool = ..., *, stream: StreamLike = ...) -> Any: ...
+    def predecessor(self, points: ColumnLike, strict: bool = False, *, stream: StreamLike = None) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict`
         less than it; -1 where there is none, see `raydex.take`. Of ordered structures only. Cost: a search or two."""
         return self._closest(points, True, strict, stream)
 
-    def successor(self, points: Any, strict: bool = False, *, stream: Any = None) -> Any:
+    @overload
+    def successor(self, points: Tensor, strict: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def successor(self, points: Scalar, strict: bool = ..., *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def successor(
+        self, points: HostColumn, strict: bool = ..., *, stream: StreamLike = ...
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def successor(self, points: ColumnLike, strict: bool = ..., *, stream: StreamLike = ...) -> Any: ...
+    def successor(self, points: ColumnLike, strict: bool = False, *, stream: StreamLike = None) -> Any:
         """The same for the smallest key that is not less than the point, or greater than it."""
         return self._closest(points, False, strict, stream)
 
@@ -326,14 +422,14 @@ class Index(Held):
 
     # Edits
 
-    def insert(self, keys: Any, rows: Any, *, stream: Any = None) -> None:
+    def insert(self, keys: ColumnLike, rows: ColumnLike, *, stream: StreamLike = None) -> None:
         """Inserts entries: keys and their rows, integers that the index's row ids have room for.
 
         Missing keys are passed over. Waits for queries of other threads, and for the stream. Cost: see
         the structure; most sort the batch and merge."""
         self._edit(keys, rows, None, None, stream)
 
-    def erase(self, keys: Any, rows: Any = None, *, stream: Any = None) -> None:
+    def erase(self, keys: ColumnLike, rows: ColumnLike = None, *, stream: StreamLike = None) -> None:
         """Erases all entries of these keys, or with `rows` those of each pair of a key and a row. What
         is erased need not be there. Waits and costs as `insert`."""
         self._edit(None, None, keys, rows, stream)
@@ -485,14 +581,14 @@ def broadcast_ends(lower: Source, upper: Source) -> tuple[Source, Source]:
 
 @renamed(column_of="column")
 def build(
-    column: Any,
-    structure: str = "auto",
-    device: Any = None,
-    stream: Any = None,
+    column: ColumnLike,
+    structure: StructureName = "auto",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
     *,
-    rows: Any = None,
+    rows: ColumnLike = None,
     progress: bool = False,
-    **options: Any,
+    **options: Unpack[KeyOptions],
 ) -> Index:
     """Builds an index over a column.
 
@@ -571,7 +667,9 @@ def build(
     return Index(native, target, keys.key, kept, number)
 
 
-def _build_over_strings(keys: Column, target: Device, structure: str, options: dict[str, Any], rows: Any) -> Index:
+def _build_over_strings(
+    keys: Column, target: Device, structure: str, options: Mapping[str, object], rows: Any
+) -> Index:
     if target.number is not None:
         raise Unsupported(
             "column: strings of any length in the memory of a GPU are keys of raydex.join only"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts
 from raydex._times import Order, Time, are_compared, common, in_one_unit
+from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowType, StreamLike, StructureName, Unpack
 
-_KINDS = ("inner", "left", "right", "full", "outer", "semi", "anti")
+_KINDS = get_args(How)
 _HASH_TABLES = ("hash_open", "hash_bucket")
 OF_BUILD_ROWS = ("right", "full", "outer")  # which give build rows without a match
 
@@ -212,27 +213,35 @@ def check_kind(how: str) -> None:
 
 @overload
 def join(
-    build: Any, probe: Any, how: str = ..., *, structure: str = ..., missing_equal: bool = ..., seed: int | None = ...,
-    lazy: Literal[False] = ..., dtype: Any = ..., device: Any = ..., stream: Any = ..., **options: Any,
+    build: KeyColumns, probe: KeyColumns, how: How = ..., *, structure: StructureName = ...,
+    missing_equal: bool = ..., seed: int | None = ..., lazy: Literal[False] = ..., dtype: RowType = ...,
+    device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
 ) -> JoinRows: ...
 @overload
 def join(
-    build: Any, probe: Any, how: str = ..., *, structure: str = ..., missing_equal: bool = ..., seed: int | None = ...,
-    lazy: Literal[True], dtype: Any = ..., device: Any = ..., stream: Any = ..., **options: Any,
-) -> Joined: ...  # fmt: skip
+    build: KeyColumns, probe: KeyColumns, how: How = ..., *, structure: StructureName = ...,
+    missing_equal: bool = ..., seed: int | None = ..., lazy: Literal[True], dtype: RowType = ...,
+    device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
+) -> Joined: ...
+@overload
 def join(
-    build: Any,
-    probe: Any,
-    how: str = "inner",
+    build: KeyColumns, probe: KeyColumns, how: How = ..., *, structure: StructureName = ...,
+    missing_equal: bool = ..., seed: int | None = ..., lazy: bool, dtype: RowType = ..., device: DeviceLike = ...,
+    stream: StreamLike = ..., **options: Unpack[JoinOptions],
+) -> JoinRows | Joined: ...  # fmt: skip
+def join(
+    build: KeyColumns,
+    probe: KeyColumns,
+    how: How = "inner",
     *,
-    structure: str = "auto",
+    structure: StructureName = "auto",
     missing_equal: bool = False,
     seed: int | None = None,
     lazy: bool = False,
-    dtype: Any = "int64",
-    device: Any = None,
-    stream: Any = None,
-    **options: Any,
+    dtype: RowType = "int64",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
+    **options: Unpack[JoinOptions],
 ) -> JoinRows | Joined:
     """Joins two tables by equal keys.
 
@@ -271,11 +280,11 @@ def join(
     sizes are known when it returns. Raises as `raydex.build`.
     """
     check_kind(how)
-    missing_equal, lazy, dtype = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)
+    missing_equal, lazy, row_type = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)
     if isinstance(build, Index):
         _check_words_for(build, structure, missing_equal, seed, device, options)
-        return _join_index(build, probe, how, stream, dtype, lazy)
-    found = match_columns(build, probe, how, structure, missing_equal, seed, device, stream, options, dtype)
+        return _join_index(build, probe, how, stream, row_type, lazy)
+    found = match_columns(build, probe, how, structure, missing_equal, seed, device, stream, options, row_type)
     return rows_of(found, lazy)
 
 
@@ -288,7 +297,7 @@ def match_columns(
     seed: int | None,
     device: Any,
     stream: Any,
-    options: dict[str, Any],
+    options: Mapping[str, object],
     dtype: str = "int64",
 ) -> Joined:
     """A join whose rows are yet to be written."""
@@ -321,7 +330,7 @@ def check_seed(seed: object) -> int | None:
 
 
 def _check_words_for(
-    index: Index, structure: Any, missing_equal: bool, seed: int | None, device: Any, options: dict[str, Any]
+    index: Index, structure: Any, missing_equal: bool, seed: int | None, device: Any, options: Mapping[str, object]
 ) -> None:
     """Refuses what would be said of an index that is there already."""
     index._check_open()

@@ -10,6 +10,7 @@ from raydex._arguments import flag
 from raydex._asof_joins import join_asof
 from raydex._errors import InvalidArgument
 from raydex._frames import Frames, check_columns, frames_of, with_suffixes
+from raydex.typing import Direction, Distance
 
 
 def _names(said: str, both: Any, left: Any, right: Any) -> tuple[list[Any], list[Any]]:
@@ -45,9 +46,9 @@ def merge_asof(
     left_by: Any = None,
     right_by: Any = None,
     suffixes: Sequence[str | None] = ("_x", "_y"),
-    tolerance: Any = None,
+    tolerance: Distance | None = None,
     allow_exact_matches: bool = True,
-    direction: str = "backward",
+    direction: Direction = "backward",
 ) -> Any:
     """`pandas.merge_asof`, on frames of pandas or of Polars: each row of `left` beside the row of `right` with the
     closest time.

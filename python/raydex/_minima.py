@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any, Callable, cast, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._arguments import option_texts
@@ -20,6 +21,19 @@ from raydex._index import bytes_as_text, options_of
 from raydex._keys import Key, format_of
 from raydex._plain import plain_columns
 from raydex._progress import shown
+from raydex.typing import (
+    ColumnLike,
+    DeviceLike,
+    DeviceName,
+    Extremes,
+    HostColumn,
+    MinimaOptions,
+    Scalar,
+    StreamLike,
+    StructureName,
+    Tensor,
+    Unpack,
+)
 
 
 @dataclass(frozen=True)
@@ -27,11 +41,11 @@ class RmqInfo:
     """What a structure for minima or maxima is, and what it holds beside the array: with both, two
     structures of the same options."""
 
-    structure: str
+    structure: StructureName
     """The name of the structure."""
     backend: str
     """`cpu`, `cuda` or `optix`."""
-    device: str
+    device: DeviceName
     """The same with the number of a GPU: `cuda:0`."""
     value: str
     """The type of the values."""
@@ -82,7 +96,7 @@ class Rmq(Held):
             resident += info[5]
         extremes = "both" if len(all_infos) == 2 else self._extremes[0]
         return RmqInfo(
-            structure, backend, str(self._device), value, n, extremes, named, resident, peak
+            cast(StructureName, structure), backend, self._device.name, value, n, extremes, named, resident, peak
         )
 
     def __len__(self) -> int:
@@ -143,28 +157,60 @@ class Rmq(Held):
         )
         return found if time is None else as_times(found, time.dtype)
 
-    def min(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
+    @overload
+    def min(self, lower: Tensor, upper: ColumnLike, *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def min(self, lower: Scalar, upper: Scalar, *, stream: StreamLike = ...) -> Any: ...
+    @overload
+    def min(self, lower: HostColumn, upper: ColumnLike, *, stream: StreamLike = ...) -> npt.NDArray[Any]: ...
+    @overload
+    def min(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = ...) -> Any: ...
+    def min(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = None) -> Any:
         """The smallest value of each range, in the array's dtype; for int8, int16, uint8, uint16, float16
         and bool in the one that they were widened to, for Arrow's times in NumPy's: datetime64, of times
         with a zone in UTC, and timedelta64 of times of day. NaN comes after everything; a zero is 0.0. Of an
         empty range, NaN or the largest number of the type."""
         return self._extreme("min", lower, upper, stream)
 
-    def max(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
+    @overload
+    def max(self, lower: Tensor, upper: ColumnLike, *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def max(self, lower: Scalar, upper: Scalar, *, stream: StreamLike = ...) -> Any: ...
+    @overload
+    def max(self, lower: HostColumn, upper: ColumnLike, *, stream: StreamLike = ...) -> npt.NDArray[Any]: ...
+    @overload
+    def max(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = ...) -> Any: ...
+    def max(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = None) -> Any:
         """The largest value of each range, as `min`: NaN, where there is one. Of an empty range, NaN or the
         smallest number of the type. Needs `extremes="max"` or `"both"` at the build."""
         return self._extreme("max", lower, upper, stream)
 
-    def argmin(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
+    @overload
+    def argmin(self, lower: Tensor, upper: ColumnLike, *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def argmin(self, lower: Scalar, upper: Scalar, *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def argmin(self, lower: HostColumn, upper: ColumnLike, *, stream: StreamLike = ...) -> npt.NDArray[np.int64]: ...
+    @overload
+    def argmin(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = ...) -> Any: ...
+    def argmin(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = None) -> Any:
         """Where each range has its smallest value, int64; of equal ones the leftmost, or with
         `ties="rightmost"` at the build the rightmost. -1 for empty ranges, see `raydex.take`."""
         return self._ask(lower, upper, stream, "int64", self._native.position, self._largest("min"))
 
-    def argmax(self, lower: Any, upper: Any, *, stream: Any = None) -> Any:
+    @overload
+    def argmax(self, lower: Tensor, upper: ColumnLike, *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def argmax(self, lower: Scalar, upper: Scalar, *, stream: StreamLike = ...) -> np.int64: ...
+    @overload
+    def argmax(self, lower: HostColumn, upper: ColumnLike, *, stream: StreamLike = ...) -> npt.NDArray[np.int64]: ...
+    @overload
+    def argmax(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = ...) -> Any: ...
+    def argmax(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = None) -> Any:
         """Where each range has its largest value, as `argmin`. Needs `extremes="max"` or `"both"`."""
         return self._ask(lower, upper, stream, "int64", self._native.position, self._largest("max"))
 
-    def refresh(self, positions: Any, *, stream: Any = None) -> None:
+    def refresh(self, positions: ColumnLike, *, stream: StreamLike = None) -> None:
         """Takes in values of the array that have changed, at these positions. Only of structures with
         `updates`, and of an array that was not widened. Waits for queries of other threads; on a GPU those of
         other streams that follow are to wait for its stream."""
@@ -202,14 +248,14 @@ def _as_int64(column: Column, stream: int) -> Column:
 
 
 def rmq(
-    array: Any,
-    structure: str = "auto",
-    device: Any = None,
-    stream: Any = None,
+    array: ColumnLike,
+    structure: StructureName = "auto",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
     *,
-    extremes: str = "min",
+    extremes: Extremes = "min",
     progress: bool = False,
-    **options: Any,
+    **options: Unpack[MinimaOptions],
 ) -> Rmq:
     """Builds a structure that answers range-minimum queries over an array, or range-maximum ones.
 

@@ -16,6 +16,7 @@ from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import Together, check_how, natives
 from raydex._ordered_columns import DIRECTIONS, by_columns, in_one_order, keys_of, pair_of
 from raydex._times import Time
+from raydex.typing import DeviceLike, Direction, KeyColumns, OrderedHow, Pair, RowType, StreamLike
 
 
 class NearestRows(NamedTuple):
@@ -49,38 +50,40 @@ def _differences(of: Time) -> np.dtype[Any]:
 
 @overload
 def join_nearest(
-    build: Any, probe: Any, *, k: int = ..., ties: Literal["first"] = ..., direction: str = ...,
-    overlaps: bool = ..., by: Any = ..., build_by: Any = ..., probe_by: Any = ..., device: Any = ...,
-    stream: Any = ...,
+    build: Pair, probe: Pair, *, k: int = ..., ties: Literal["first"] = ..., direction: Direction = ...,
+    overlaps: bool = ..., by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ...,
+    probe_by: KeyColumns = ..., device: DeviceLike = ..., stream: StreamLike = ...,
 ) -> NearestRows: ...
 @overload
 def join_nearest(
-    build: Any, probe: Any, *, k: int = ..., ties: Literal["all"], how: str = ..., direction: str = ...,
-    overlaps: bool = ..., by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[False] = ...,
-    dtype: Any = ..., device: Any = ..., stream: Any = ...,
+    build: Pair, probe: Pair, *, k: int = ..., ties: Literal["all"], how: OrderedHow = ...,
+    direction: Direction = ..., overlaps: bool = ..., by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., lazy: Literal[False] = ..., dtype: RowType = ...,
+    device: DeviceLike = ..., stream: StreamLike = ...,
 ) -> JoinRows: ...
 @overload
 def join_nearest(
-    build: Any, probe: Any, *, k: int = ..., ties: Literal["all"], how: str = ..., direction: str = ...,
-    overlaps: bool = ..., by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[True],
-    dtype: Any = ..., device: Any = ..., stream: Any = ...,
+    build: Pair, probe: Pair, *, k: int = ..., ties: Literal["all"], how: OrderedHow = ...,
+    direction: Direction = ..., overlaps: bool = ..., by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., lazy: Literal[True], dtype: RowType = ...,
+    device: DeviceLike = ..., stream: StreamLike = ...,
 ) -> Joined: ...  # fmt: skip
 def join_nearest(
-    build: Any,
-    probe: Any,
+    build: Pair,
+    probe: Pair,
     *,
     k: int = 1,
     ties: str = "first",
-    how: str = "inner",
-    direction: str = "nearest",
+    how: OrderedHow = "inner",
+    direction: Direction = "nearest",
     overlaps: bool = True,
-    by: Any = None,
-    build_by: Any = None,
-    probe_by: Any = None,
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    build_by: KeyColumns = None,
+    probe_by: KeyColumns = None,
     lazy: bool = False,
-    dtype: Any = "int64",
-    device: Any = None,
-    stream: Any = None,
+    dtype: RowType = "int64",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
 ) -> NearestRows | JoinRows | Joined:
     """For each interval of the probe side the nearest ones of the build side, and how far away they are.
 
@@ -131,8 +134,8 @@ def join_nearest(
         raise InvalidArgument(f"ties: {ties!r} is none of first, all")
     if direction not in list(DIRECTIONS):
         raise InvalidArgument(f"direction: {direction!r} is none of {', '.join(DIRECTIONS)}")
-    overlaps, lazy, dtype = flag("overlaps", overlaps), flag("lazy", lazy), row_dtype(dtype)
-    if ties == "first" and (how != "inner" or lazy or dtype != "int64"):
+    overlaps, lazy, row_type = flag("overlaps", overlaps), flag("lazy", lazy), row_dtype(dtype)
+    if ties == "first" and (how != "inner" or lazy or row_type != "int64"):
         raise InvalidArgument("how: this, lazy and dtype go with ties='all'")
     keys = keys_of(by, build_by, probe_by)
     call, ends, build_key, probe_key = _intervals(build, probe, device, stream, keys)
@@ -140,7 +143,7 @@ def join_nearest(
     side = run(_raydex.NearestJoin, call.device.backend, *call.context, *columns[:2], natives(build_key))
     if ties == "all":
         found = run(side.match_ties, *call.context, *columns[2:], natives(probe_key), *asked, how)
-        return rows_of(Joined(found, call, how, dtype, ends.columns[0].size, [build_key, ends]), lazy)
+        return rows_of(Joined(found, call, how, row_type, ends.columns[0].size, [build_key, ends]), lazy)
     key, size = ends.key, ends.columns[2].size * int(k)
     is_floating = key.time is None and not key.is_integer
     rows = call.library.empty(size, "int64", call.stream)
@@ -159,14 +162,14 @@ def join_nearest(
 
 
 def interval_coverage(
-    build: Any,
-    probe: Any,
+    build: Pair,
+    probe: Pair,
     *,
-    by: Any = None,
-    build_by: Any = None,
-    probe_by: Any = None,
-    device: Any = None,
-    stream: Any = None,
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    build_by: KeyColumns = None,
+    probe_by: KeyColumns = None,
+    device: DeviceLike = None,
+    stream: StreamLike = None,
 ) -> Any:
     """For each interval of the probe side the summed length of what it shares with those of the build side, in a time
     that does not depend on how many these are. What several of them share with it counts once for each.

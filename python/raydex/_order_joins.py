@@ -28,41 +28,71 @@ from raydex._ordered_columns import (
     unbounded,
     within_64_bits,
 )
+from raydex.typing import (
+    Closed,
+    ColumnLike,
+    Comparison,
+    DeviceLike,
+    Distance,
+    JoinOptions,
+    KeyColumns,
+    MissingEnd,
+    How,
+    Pair,
+    Relation,
+    RowType,
+    StreamLike,
+    StructureName,
+    Unpack,
+)
 
 
 @overload
 def join_range(
-    build: Any, probe: Any, how: str = ..., *, distance: Any = ..., compare: str | None = ...,
-    build_upper: Any = ..., probe_upper: Any = ..., closed: str = ..., by: Any = ..., build_by: Any = ...,
-    probe_by: Any = ..., structure: str = ..., lazy: Literal[False] = ..., dtype: Any = ..., device: Any = ...,
-    stream: Any = ..., **options: Any,
+    build: ColumnLike, probe: ColumnLike, how: How = ..., *,
+    distance: Distance | tuple[Distance, Distance] | None = ..., compare: Comparison | None = ...,
+    build_upper: ColumnLike = ..., probe_upper: ColumnLike = ..., closed: Closed = ...,
+    by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ..., probe_by: KeyColumns = ...,
+    structure: StructureName = ..., lazy: Literal[False] = ..., dtype: RowType = ..., device: DeviceLike = ...,
+    stream: StreamLike = ..., **options: Unpack[JoinOptions],
 ) -> JoinRows: ...
 @overload
 def join_range(
-    build: Any, probe: Any, how: str = ..., *, distance: Any = ..., compare: str | None = ...,
-    build_upper: Any = ..., probe_upper: Any = ..., closed: str = ..., by: Any = ..., build_by: Any = ...,
-    probe_by: Any = ..., structure: str = ..., lazy: Literal[True], dtype: Any = ..., device: Any = ...,
-    stream: Any = ..., **options: Any,
-) -> Joined: ...  # fmt: skip
+    build: ColumnLike, probe: ColumnLike, how: How = ..., *,
+    distance: Distance | tuple[Distance, Distance] | None = ..., compare: Comparison | None = ...,
+    build_upper: ColumnLike = ..., probe_upper: ColumnLike = ..., closed: Closed = ...,
+    by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ..., probe_by: KeyColumns = ...,
+    structure: StructureName = ..., lazy: Literal[True], dtype: RowType = ..., device: DeviceLike = ...,
+    stream: StreamLike = ..., **options: Unpack[JoinOptions],
+) -> Joined: ...
+@overload
 def join_range(
-    build: Any,
-    probe: Any,
-    how: str = "inner",
+    build: ColumnLike, probe: ColumnLike, how: How = ..., *,
+    distance: Distance | tuple[Distance, Distance] | None = ..., compare: Comparison | None = ...,
+    build_upper: ColumnLike = ..., probe_upper: ColumnLike = ..., closed: Closed = ...,
+    by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ..., probe_by: KeyColumns = ...,
+    structure: StructureName = ..., lazy: bool, dtype: RowType = ..., device: DeviceLike = ...,
+    stream: StreamLike = ..., **options: Unpack[JoinOptions],
+) -> JoinRows | Joined: ...  # fmt: skip
+def join_range(
+    build: ColumnLike,
+    probe: ColumnLike,
+    how: How = "inner",
     *,
-    distance: Any = None,
-    compare: str | None = None,
-    build_upper: Any = None,
-    probe_upper: Any = None,
-    closed: str = "both",
-    by: Any = None,
-    build_by: Any = None,
-    probe_by: Any = None,
-    structure: str = "auto",
+    distance: Distance | tuple[Distance, Distance] | None = None,
+    compare: Comparison | None = None,
+    build_upper: ColumnLike = None,
+    probe_upper: ColumnLike = None,
+    closed: Closed = "both",
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    build_by: KeyColumns = None,
+    probe_by: KeyColumns = None,
+    structure: StructureName = "auto",
     lazy: bool = False,
-    dtype: Any = "int64",
-    device: Any = None,
-    stream: Any = None,
-    **options: Any,
+    dtype: RowType = "int64",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
+    **options: Unpack[JoinOptions],
 ) -> JoinRows | Joined:
     """Joins two tables by order: `distance`, `compare`, `build_upper` or `probe_upper` says how.
 
@@ -111,7 +141,7 @@ def join_range(
         )
     check_comparison(compare)
     texts = option_texts(options, structure, join_range)
-    lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
+    lazy, row_type = flag("lazy", lazy), row_dtype(dtype)
     build_by, probe_by = keys_of(by, build_by, probe_by)
     of_order = build_by is not None or how in OF_BUILD_ROWS
     if (build_upper is not None or of_order) and (structure != "auto" or options):
@@ -122,7 +152,7 @@ def join_range(
     if build_upper is not None:
         return _join_ends(
             [look("build", build), look("build_upper", build_upper)], [look("probe", probe)], how, None, closed,
-            "unmatched", build_by, probe_by, lazy, dtype, device, stream,
+            "unmatched", build_by, probe_by, lazy, row_type, device, stream,
         )  # fmt: skip
     if closed != "both":
         raise InvalidArgument("closed: it goes with build_upper, whose intervals it is of")
@@ -157,7 +187,7 @@ def join_range(
         found = run(side.match_compared, *context, columns[1], COMPARISONS[compare], *keyed, how)
     elif len(ends) == 2:
         found = run(side.match_ranges, *context, *natives(ends), *keyed, how)
-    return rows_of(Joined(found, call, how, dtype, pair.columns[0].size, build_key), lazy)
+    return rows_of(Joined(found, call, how, row_type, pair.columns[0].size, build_key), lazy)
 
 
 def _join_ends(
@@ -187,32 +217,41 @@ def _join_ends(
 
 @overload
 def join_intervals(
-    build: Any, probe: Any, how: str = ..., *, relation: str | None = ..., closed: str = ..., missing: str = ...,
-    matches: str = ..., by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[False] = ...,
-    dtype: Any = ..., device: Any = ..., stream: Any = ...,
+    build: Pair, probe: ColumnLike, how: How = ..., *, relation: Relation | None = ..., closed: Closed = ...,
+    missing: MissingEnd = ..., matches: Literal["all", "first"] = ..., by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., lazy: Literal[False] = ..., dtype: RowType = ...,
+    device: DeviceLike = ..., stream: StreamLike = ...,
 ) -> JoinRows: ...
 @overload
 def join_intervals(
-    build: Any, probe: Any, how: str = ..., *, relation: str | None = ..., closed: str = ..., missing: str = ...,
-    matches: str = ..., by: Any = ..., build_by: Any = ..., probe_by: Any = ..., lazy: Literal[True], dtype: Any = ...,
-    device: Any = ..., stream: Any = ...,
-) -> Joined: ...  # fmt: skip
+    build: Pair, probe: ColumnLike, how: How = ..., *, relation: Relation | None = ..., closed: Closed = ...,
+    missing: MissingEnd = ..., matches: Literal["all", "first"] = ..., by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., lazy: Literal[True], dtype: RowType = ...,
+    device: DeviceLike = ..., stream: StreamLike = ...,
+) -> Joined: ...
+@overload
 def join_intervals(
-    build: Any,
-    probe: Any,
-    how: str = "inner",
+    build: Pair, probe: ColumnLike, how: How = ..., *, relation: Relation | None = ..., closed: Closed = ...,
+    missing: MissingEnd = ..., matches: Literal["all", "first"] = ..., by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., lazy: bool, dtype: RowType = ...,
+    device: DeviceLike = ..., stream: StreamLike = ...,
+) -> JoinRows | Joined: ...  # fmt: skip
+def join_intervals(
+    build: Pair,
+    probe: ColumnLike,
+    how: How = "inner",
     *,
-    relation: str | None = None,
-    closed: str = "both",
-    missing: str = "unmatched",
-    matches: str = "all",
-    by: Any = None,
-    build_by: Any = None,
-    probe_by: Any = None,
+    relation: Relation | None = None,
+    closed: Closed = "both",
+    missing: MissingEnd = "unmatched",
+    matches: Literal["all", "first"] = "all",
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    build_by: KeyColumns = None,
+    probe_by: KeyColumns = None,
     lazy: bool = False,
-    dtype: Any = "int64",
-    device: Any = None,
-    stream: Any = None,
+    dtype: RowType = "int64",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
 ) -> JoinRows | Joined:
     """Joins intervals with intervals, or with points.
 
@@ -254,7 +293,7 @@ def join_intervals(
     in whatever way these are spread over the probe rows.
     """
     check_kind(how)
-    lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
+    lazy, row_type = flag("lazy", lazy), row_dtype(dtype)
     build_by, probe_by = keys_of(by, build_by, probe_by)
     if relation is not None and relation not in list(RELATIONS):
         raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(RELATIONS)}")
@@ -271,33 +310,42 @@ def join_intervals(
         if relation not in (None, "contains", "encloses"):
             raise InvalidArgument(f"relation: {relation!r} is of intervals, and probe are points")
     return _join_ends(
-        built, probed, how, lies, closed, missing, build_by, probe_by, lazy, dtype, device, stream, matches == "first"
-    )
+        built, probed, how, lies, closed, missing, build_by, probe_by, lazy, row_type, device, stream,
+        matches == "first",
+    )  # fmt: skip
 
 
 @overload
 def join_where(
-    build: Any, probe: Any, compare: tuple[str, str], how: str = ..., *, by: Any = ..., build_by: Any = ...,
-    probe_by: Any = ..., lazy: Literal[False] = ..., dtype: Any = ..., device: Any = ..., stream: Any = ...,
+    build: Pair, probe: Pair, compare: tuple[Comparison, Comparison], how: How = ..., *,
+    by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ..., probe_by: KeyColumns = ...,
+    lazy: Literal[False] = ..., dtype: RowType = ..., device: DeviceLike = ..., stream: StreamLike = ...,
 ) -> JoinRows: ...
 @overload
 def join_where(
-    build: Any, probe: Any, compare: tuple[str, str], how: str = ..., *, by: Any = ..., build_by: Any = ...,
-    probe_by: Any = ..., lazy: Literal[True], dtype: Any = ..., device: Any = ..., stream: Any = ...,
-) -> Joined: ...  # fmt: skip
+    build: Pair, probe: Pair, compare: tuple[Comparison, Comparison], how: How = ..., *,
+    by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ..., probe_by: KeyColumns = ...,
+    lazy: Literal[True], dtype: RowType = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> Joined: ...
+@overload
 def join_where(
-    build: Any,
-    probe: Any,
-    compare: tuple[str, str],
-    how: str = "inner",
+    build: Pair, probe: Pair, compare: tuple[Comparison, Comparison], how: How = ..., *,
+    by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ..., probe_by: KeyColumns = ...,
+    lazy: bool, dtype: RowType = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> JoinRows | Joined: ...  # fmt: skip
+def join_where(
+    build: Pair,
+    probe: Pair,
+    compare: tuple[Comparison, Comparison],
+    how: How = "inner",
     *,
-    by: Any = None,
-    build_by: Any = None,
-    probe_by: Any = None,
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    build_by: KeyColumns = None,
+    probe_by: KeyColumns = None,
     lazy: bool = False,
-    dtype: Any = "int64",
-    device: Any = None,
-    stream: Any = None,
+    dtype: RowType = "int64",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
 ) -> JoinRows | Joined:
     """Joins two tables by two inequalities: with `compare=("<", ">=")` each probe row with the build rows that have
     `build[0] < probe[0]` and `build[1] >= probe[1]`.
@@ -324,7 +372,7 @@ def join_where(
     is `join_range(build, probe, compare="<")`.
     """
     check_kind(how)
-    lazy, dtype = flag("lazy", lazy), row_dtype(dtype)
+    lazy, row_type = flag("lazy", lazy), row_dtype(dtype)
     build_by, probe_by = keys_of(by, build_by, probe_by)
     if not isinstance(compare, (tuple, list)) or len(compare) != 2:
         raise InvalidArgument(f"compare: {compare!r} are no two comparisons, as (\"<\", \">=\")")
@@ -339,4 +387,4 @@ def join_where(
     compared = [word for (column, _), one in zip(pairs, compare) for word in (column.native, COMPARISONS[one])]
     side = run(_raydex.InequalityJoin, call.device.backend, *context, *compared, natives(build_key))
     found = run(side.match, *context, *(probes.native for _, probes in pairs), natives(probe_key), how)
-    return rows_of(Joined(found, call, how, dtype, pairs[0][0].size, build_key), lazy)
+    return rows_of(Joined(found, call, how, row_type, pairs[0][0].size, build_key), lazy)

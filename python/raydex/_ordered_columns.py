@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from raydex._joined import Call
 from raydex._joins import Together, both_keys, pair_columns, together
 from raydex._keys import Key
 from raydex._times import distance_in, is_span, shifted, whole
+from raydex.typing import Direction, MissingEnd
 
-DIRECTIONS = ("backward", "forward", "nearest")
+DIRECTIONS = get_args(Direction)
 COMPARISONS = {
     "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal",
     "less": "less", "less_equal": "less_equal", "greater": "greater", "greater_equal": "greater_equal",
@@ -131,7 +132,7 @@ def check_comparison(compare: str | None) -> None:
 
 
 RELATIONS = {"overlaps": "overlaps", "within": "within", "encloses": "encloses", "contains": "encloses"}
-MISSING = ("unmatched", "unbounded")
+MISSING = get_args(MissingEnd)
 
 
 def is_pair(x: Any) -> bool:

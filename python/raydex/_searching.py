@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from raydex._index import Index
 from raydex._keys import Key, converts, natural
 from raydex._plain import OWN, PlainColumns, plain_columns
 from raydex._times import Time, are_compared, in_one_unit, time_of
+from raydex.typing import ColumnLike, HostColumn, Scalar, Side, StreamLike, Tensor
 
 # Where no call of the library pays: to search for fewer values, and to look up fewer cells in all. Measured on
 # two cores of an AMD EPYC.
@@ -116,7 +117,25 @@ def _index_over(library: ArrayLibrary, key: Key, native: Any, size: int, stream:
     return Index(made, target, key, None, stream)
 
 
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, stream: Any = None) -> Any:
+@overload
+def searchsorted(
+    a: ColumnLike, v: Tensor, side: Side = ..., sorter: ColumnLike = ..., *, stream: StreamLike = ...
+) -> Tensor: ...
+@overload
+def searchsorted(
+    a: ColumnLike, v: Scalar, side: Side = ..., sorter: ColumnLike = ..., *, stream: StreamLike = ...
+) -> np.int64: ...
+@overload
+def searchsorted(
+    a: ColumnLike, v: HostColumn, side: Side = ..., sorter: ColumnLike = ..., *, stream: StreamLike = ...
+) -> npt.NDArray[np.int64]: ...
+@overload
+def searchsorted(
+    a: ColumnLike, v: ColumnLike, side: Side = ..., sorter: ColumnLike = ..., *, stream: StreamLike = ...
+) -> Any: ...
+def searchsorted(
+    a: ColumnLike, v: ColumnLike, side: Side = "left", sorter: ColumnLike = None, *, stream: StreamLike = None
+) -> Any:
     """`numpy.searchsorted`: where to insert the elements of `v` into the sorted `a`.
 
     Parameters
@@ -260,14 +279,34 @@ def _search_sorted(a: Source, v: Source, side: str, stream: int) -> Any:
     return out
 
 
+@overload
 def isin(
-    element: Any,
-    test_elements: Any,
+    element: Tensor, test_elements: ColumnLike, assume_unique: bool = ..., invert: bool = ..., *,
+    kind: Literal["sort", "table"] | None = ..., stream: StreamLike = ...,
+) -> Tensor: ...
+@overload
+def isin(
+    element: Scalar, test_elements: ColumnLike, assume_unique: bool = ..., invert: bool = ..., *,
+    kind: Literal["sort", "table"] | None = ..., stream: StreamLike = ...,
+) -> np.bool_: ...
+@overload
+def isin(
+    element: HostColumn, test_elements: ColumnLike, assume_unique: bool = ..., invert: bool = ..., *,
+    kind: Literal["sort", "table"] | None = ..., stream: StreamLike = ...,
+) -> npt.NDArray[np.bool_]: ...
+@overload
+def isin(
+    element: ColumnLike, test_elements: ColumnLike, assume_unique: bool = ..., invert: bool = ..., *,
+    kind: Literal["sort", "table"] | None = ..., stream: StreamLike = ...,
+) -> Any: ...  # fmt: skip
+def isin(
+    element: ColumnLike,
+    test_elements: ColumnLike,
     assume_unique: bool = False,
     invert: bool = False,
     *,
-    kind: str | None = None,
-    stream: Any = None,
+    kind: Literal["sort", "table"] | None = None,
+    stream: StreamLike = None,
 ) -> Any:
     """`numpy.isin`: whether each element is one of `test_elements`, or with `invert` none of them.
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import cast
 
 from raydex import _raydex
+from raydex.typing import StructureName
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Option:
 class Structure:
     """What a structure can do on a backend. `reason` says why it is not available here."""
 
-    name: str
+    name: StructureName
     """Its name, as given to `raydex.build` or `raydex.rmq`."""
     backend: str
     """`cpu`, `cuda` or `optix`."""
@@ -63,7 +65,7 @@ def structures() -> list[Structure]:
 
     Those for keys are built by `raydex.build`, those with `minima` by `raydex.rmq`. Cost: asks the
     driver whether there is a GPU."""
-    return [Structure(*one[:9], tuple(one[9])) for one in _raydex.structures()]
+    return [Structure(cast(StructureName, one[0]), *one[1:9], tuple(one[9])) for one in _raydex.structures()]
 
 
 @functools.lru_cache(maxsize=None)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args, overload
 
 import numpy as np
 
@@ -18,29 +18,49 @@ from raydex._joins import natives
 from raydex._keys import Key, format_of
 from raydex._ordered_columns import by_columns, check_reach, in_one_order, keys_of, reach_of, within_64_bits
 from raydex._times import Order, is_between_counts
+from raydex.typing import AggregateName, Closed, ColumnLike, DeviceLike, Distance, KeyColumns, StreamLike
 
 # What each aggregate is built of.
 _PARTS = {
     "sum": "sums", "mean": "sums", "count": None, "min": "minima", "max": "maxima", "first": "minima",
     "last": "minima", "argmin": "minima", "argmax": "maxima",
 }  # fmt: skip
-_CLOSED = ("both", "left", "right", "neither")
+_CLOSED = get_args(Closed)
 
 
+@overload
 def join_window(
-    build: Any,
-    probe: Any,
-    values: Any = None,
+    build: ColumnLike, probe: ColumnLike, values: ColumnLike = ..., *, before: Distance, after: Distance = ...,
+    aggregate: AggregateName = ..., by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ...,
+    probe_by: KeyColumns = ..., closed: Closed = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> Any: ...
+@overload
+def join_window(
+    build: ColumnLike, probe: ColumnLike, values: ColumnLike = ..., *, before: Distance, after: Distance = ...,
+    aggregate: Sequence[AggregateName], by: tuple[KeyColumns, KeyColumns] | None = ..., build_by: KeyColumns = ...,
+    probe_by: KeyColumns = ..., closed: Closed = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> dict[str, Any]: ...
+@overload
+def join_window(
+    build: ColumnLike, probe: ColumnLike, values: ColumnLike = ..., *, before: Distance, after: Distance = ...,
+    aggregate: AggregateName | Sequence[AggregateName], by: tuple[KeyColumns, KeyColumns] | None = ...,
+    build_by: KeyColumns = ..., probe_by: KeyColumns = ..., closed: Closed = ..., device: DeviceLike = ...,
+    stream: StreamLike = ...,
+) -> Any: ...  # fmt: skip
+def join_window(
+    build: ColumnLike,
+    probe: ColumnLike,
+    values: ColumnLike = None,
     *,
-    before: Any,
-    after: Any = 0,
-    aggregate: str | Sequence[str] = "sum",
-    by: Any = None,
-    build_by: Any = None,
-    probe_by: Any = None,
-    closed: str = "both",
-    device: Any = None,
-    stream: Any = None,
+    before: Distance,
+    after: Distance = 0,
+    aggregate: AggregateName | Sequence[AggregateName] = "sum",
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    build_by: KeyColumns = None,
+    probe_by: KeyColumns = None,
+    closed: Closed = "both",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
 ) -> Any:
     """For each probe row an aggregate of the build rows whose time lies in a window about its own, in a time that
     does not depend on how many these are.
@@ -122,7 +142,7 @@ def join_window(
     return results[names[0]] if isinstance(aggregate, str) else results
 
 
-def _values(values: Any, times: Source, names: list[str], stream: int) -> Column:
+def _values(values: Any, times: Source, names: Sequence[str], stream: int) -> Column:
     source = look("values", values)
     same_device(times, source)
     column = refuse_strings(column_of(source, stream))
@@ -135,14 +155,16 @@ def _values(values: Any, times: Source, names: list[str], stream: int) -> Column
     return column
 
 
-def closed_at_counts(closed: str, key: Key, before: Any, after: Any) -> str:
+def closed_at_counts(closed: Closed, key: Key, before: Any, after: Any) -> Closed:
     """Which ends belong to windows once these are rounded down to counts of a unit: if a window ends between two
     counts, the one within it does."""
     ends = [closed in ("both", "left"), closed in ("both", "right")]
     if key.time is not None:
         for at, one in enumerate((before, after)):
             ends[at] |= is_between_counts(one, key.time)
-    return {(True, True): "both", (True, False): "left", (False, True): "right"}.get((ends[0], ends[1]), "neither")
+    if ends[0]:
+        return "both" if ends[1] else "left"
+    return "right" if ends[1] else "neither"
 
 
 def _ends(column: Column, order: Order, reaches: list[Any], closed: str, stream: int) -> list[Column]:
@@ -176,23 +198,39 @@ def _ask(call: Call, found: _raydex.Windowed, name: str, key: Key | None, size: 
     return np.where(answer("count", "int64") != 0, times, np.array("NaT", times.dtype))
 
 
+@overload
 def rolling(
-    times: Any,
-    values: Any = None,
+    times: ColumnLike, values: ColumnLike = ..., *, window: Distance, aggregate: AggregateName = ...,
+    by: KeyColumns = ..., closed: Closed = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> Any: ...
+@overload
+def rolling(
+    times: ColumnLike, values: ColumnLike = ..., *, window: Distance, aggregate: Sequence[AggregateName],
+    by: KeyColumns = ..., closed: Closed = ..., device: DeviceLike = ..., stream: StreamLike = ...,
+) -> dict[str, Any]: ...
+@overload
+def rolling(
+    times: ColumnLike, values: ColumnLike = ..., *, window: Distance,
+    aggregate: AggregateName | Sequence[AggregateName], by: KeyColumns = ..., closed: Closed = ...,
+    device: DeviceLike = ..., stream: StreamLike = ...,
+) -> Any: ...  # fmt: skip
+def rolling(
+    times: ColumnLike,
+    values: ColumnLike = None,
     *,
-    window: Any,
-    aggregate: str | Sequence[str] = "sum",
-    by: Any = None,
-    closed: str = "right",
-    device: Any = None,
-    stream: Any = None,
+    window: Distance,
+    aggregate: AggregateName | Sequence[AggregateName] = "sum",
+    by: KeyColumns = None,
+    closed: Closed = "right",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
 ) -> Any:
     """For each row an aggregate of the rows of its key in the window up to its time: `join_window` of a table with
     itself, with `before=window`. As in pandas and Polars the default leaves out rows exactly `window` before, so that a
     window of 0 has none. Rows need not be sorted; later rows of the same time belong to the window, as in
     `rolling_sum_by` of Polars.
     """
-    keys = {} if by is None else {"by": (by, by)}
     return join_window(
-        times, times, values, before=window, aggregate=aggregate, closed=closed, device=device, stream=stream, **keys
-    )
+        times, times, values, before=window, aggregate=aggregate, closed=closed, device=device, stream=stream,
+        by=None if by is None else (by, by),
+    )  # fmt: skip

@@ -25,7 +25,7 @@ types (`Int64`) if they are starts and ends, and else become floating numbers.""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -169,7 +169,7 @@ def _whole_ends(one: _Intervals) -> tuple[Rows, Rows]:
 def overlap(
     df1: Any,
     df2: Any,
-    how: str = "left",
+    how: Literal["left", "right", "outer", "inner"] = "left",
     return_input: bool = True,
     return_index: bool | str = False,
     return_overlap: bool | str = False,

@@ -5,10 +5,13 @@ import doctest
 import pathlib
 import subprocess
 import sys
+import typing
 
 import pytest
 import raydex
+import raydex.typing
 
+TYPED = pathlib.Path(__file__).parent / "typed"
 PACKAGE = pathlib.Path(raydex.__file__).parent
 
 
@@ -25,25 +28,41 @@ def test_the_package(tmp_path):
 
 
 def test_what_users_write(tmp_path):
-    pytest.importorskip("mypy")
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import numpy as np\n"
-        "import raydex\n"
-        "with raydex.build(np.arange(3), structure='pivot_tree', device='cpu') as index:\n"
-        "    size: int = len(index) + index.info.resident_bytes\n"
-        "    rows = index.rows([1]).rows\n"
-        "pairs: raydex.JoinRows = raydex.join([1], [1], how='left')\n"
-        "with raydex.join_range([1], [1], distance=1, lazy=True) as found:\n"
-        "    sizes: list[int] = [len(rows.probe) for rows in found.chunks(10)] + [len(found)]\n"
-        "names: list[str] = [one.name for one in raydex.structures() if one.minima]\n"
-        "cells = raydex.take(np.arange(3), pairs.build), pairs.take(probe=np.arange(3))\n"
-        "low = raydex.rmq([1, 2]).argmin([0], [1])\n"
-    )
-    run("mypy", "--strict", "--cache-dir", tmp_path / "cache", program)
-    program.write_text("import raydex\nraydex.join_range([1], [1], compare=5)\n")
-    with pytest.raises(AssertionError, match="compare"):
-        run("mypy", "--strict", "--cache-dir", tmp_path / "cache", program)
+    """A program without faults passes, and runs; of one with a fault in each line each is found."""
+    for library in ("mypy", "pandas", "polars", "pyarrow", "torch"):
+        pytest.importorskip(library)
+    accepted, refused = TYPED / "accepted.py", TYPED / "refused.py"
+    subprocess.run([sys.executable, accepted], check=True)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", accepted, refused]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert "accepted.py" not in done.stdout, done.stdout
+    found = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error: " in line}
+    lines = refused.read_text().splitlines()
+    assert sorted(found) == [number for number, line in enumerate(lines, 1) if line.startswith("raydex.")], done.stdout
+
+
+def test_words_and_options_are_those_of_the_library():
+    """Each structure, and each option with its words, has a type; and no other."""
+    structures = raydex.structures()
+    assert set(typing.get_args(raydex.typing.StructureName)) == {"auto", *(one.name for one in structures)}
+    for types, is_of_minima, others in (
+        (raydex.typing.KeyOptions, False, set()),
+        (raydex.typing.MinimaOptions, True, {"extreme"}),  # which is `extremes` of `raydex.rmq`
+    ):
+        words: dict[str, set[str]] = {}
+        for one in structures:
+            for option in one.options if one.minima == is_of_minima else ():
+                words.setdefault(option.name, set()).update(option.values.split("|"))
+        hints = typing.get_type_hints(types)
+        assert set(hints) == set(words) - others
+        for name, hint in hints.items():
+            literals = set()
+            for part in (hint, *typing.get_args(hint)):
+                literals.update(typing.get_args(part) if typing.get_origin(part) is typing.Literal else ())
+            if hint is not str:
+                numbers = {word for word in words[name] if word[0].isdigit() and word != "3d"}
+                assert literals == words[name] - numbers, name
+                assert bool(numbers) == (int in (hint, *typing.get_args(hint))), name
 
 
 def test_the_stub_is_what_the_extension_has(tmp_path):

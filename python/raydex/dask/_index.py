@@ -23,6 +23,7 @@ from raydex.dask._libraries import DataNode, HighLevelGraph, List, Task, TaskRef
 from raydex.sharded._cells import of_all
 from raydex.sharded._routing import Routes, splitters_from
 from raydex.sharded._shard import Summary, ordered_query, row_id_bits
+from raydex.typing import KeyOptions, Side, StructureName, Unpack
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ class Index:
         """As `contains`, but NaN is in nothing; with `invert` the opposite."""
         return self._ask("contains", points, invert=invert)
 
-    def rank(self, points: Any, side: str = "left") -> Any:
+    def rank(self, points: Any, side: Side = "left") -> Any:
         """How many keys are less than each point, or with `side="right"` not greater; int64, -1 for missing
         points. Of ordered structures only."""
         if side not in ("left", "right"):
@@ -548,11 +549,11 @@ def _living(engine: Engine, token: str, graph: Graph, made: list[Any], workers_o
 def build(
     column: Any,
     shards: int | None = None,
-    structure: str = "auto",
+    structure: StructureName = "auto",
     device: str | None = None,
     *,
     rows: Any = None,
-    **options: Any,
+    **options: Unpack[KeyOptions],
 ) -> Index:
     """Builds an index over a column of Dask, with shards on the workers of its cluster.
 

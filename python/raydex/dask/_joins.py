@@ -19,6 +19,7 @@ from raydex.dask._cells import Cells, key_column, order_of
 from raydex.dask._graphs import Graph, Partitions, take_apart
 from raydex.dask._libraries import List, Task, TaskRef, frames, pd, tokenize
 from raydex.sharded._routing import route, sample, splitters_from
+from raydex.typing import DaskJoinOptions, How, Unpack
 
 
 class Plan:
@@ -28,10 +29,10 @@ class Plan:
         self,
         left_on: list[Any],
         right_on: list[Any],
-        how: str,
+        how: How,
         suffixes: tuple[str, str],
         missing_equal: bool,
-        options: dict[str, Any],
+        options: DaskJoinOptions,
     ) -> None:
         self.left_on = left_on
         self.right_on = right_on
@@ -262,12 +263,12 @@ def join(
     *,
     left_on: Any = None,
     right_on: Any = None,
-    how: str = "inner",
+    how: How = "inner",
     suffixes: tuple[str, str] = ("_x", "_y"),
     shards: int | None = None,
     broadcast: bool | None = None,
     missing_equal: bool = False,
-    **options: Any,
+    **options: Unpack[DaskJoinOptions],
 ) -> Any:
     """Joins two Dask DataFrames by equal keys, as `dask.dataframe.merge` does.
 

@@ -51,6 +51,7 @@ from raydex.sharded._order import (
     sampled,
     types_of,
 )
+from raydex.typing import AggregateName, Closed, Comparison, Direction, Distance, MissingEnd, OrderedHow, Relation
 
 
 class _Typed(NamedTuple):
@@ -87,12 +88,14 @@ def _hashed(argument: str, column: Any) -> tuple[Any, Any]:
 class _OrderPlan(Plan):
     """A join by order, as its tasks have to know it."""
 
+    how: OrderedHow
+
     def __init__(
         self,
         kind: Kind,
         times: dict[str, list[Any]],
         by: dict[str, list[Any]],
-        how: str,
+        how: OrderedHow,
         suffixes: tuple[str, str],
         metas: dict[str, Any],
     ) -> None:
@@ -279,7 +282,7 @@ def _matched(found: tuple[Any, list[Any]], partition: int) -> Any:
 
 def _joined(
     word: str, kind: Kind, left: Any, right: Any, times: tuple[list[Any], list[Any]], by: Any, left_by: Any,
-    right_by: Any, how: str, suffixes: tuple[str, str], shards: int | None, broadcast: bool | None,
+    right_by: Any, how: OrderedHow, suffixes: tuple[str, str], shards: int | None, broadcast: bool | None,
 ) -> Any:  # fmt: skip
     equal: tuple[list[Any], list[Any]] = ([], [])
     if by is not None or left_by is not None or right_by is not None:
@@ -312,9 +315,9 @@ def join_asof(
     by: Any = None,
     left_by: Any = None,
     right_by: Any = None,
-    direction: str = "backward",
+    direction: Direction = "backward",
     allow_exact_matches: bool = True,
-    tolerance: Any = None,
+    tolerance: Distance | None = None,
     suffixes: tuple[str, str] = ("_x", "_y"),
     shards: int | None = None,
     broadcast: bool | None = None,
@@ -359,12 +362,12 @@ def join_range(
     *,
     left_on: Any = None,
     right_on: Any = None,
-    how: str = "inner",
-    distance: Any = None,
-    compare: str | None = None,
+    how: OrderedHow = "inner",
+    distance: Distance | None = None,
+    compare: Comparison | None = None,
     left_upper: Any = None,
     right_upper: Any = None,
-    closed: str = "both",
+    closed: Closed = "both",
     by: Any = None,
     left_by: Any = None,
     right_by: Any = None,
@@ -416,10 +419,10 @@ def join_intervals(
     *,
     left_on: Any = None,
     right_on: Any = None,
-    how: str = "inner",
-    relation: str | None = None,
-    closed: str = "both",
-    missing: str = "unmatched",
+    how: OrderedHow = "inner",
+    relation: Relation | None = None,
+    closed: Closed = "both",
+    missing: MissingEnd = "unmatched",
     by: Any = None,
     left_by: Any = None,
     right_by: Any = None,
@@ -460,12 +463,12 @@ def join_intervals(
 def join_where(
     left: Any,
     right: Any,
-    compare: tuple[str, str],
+    compare: tuple[Comparison, Comparison],
     on: Any = None,
     *,
     left_on: Any = None,
     right_on: Any = None,
-    how: str = "inner",
+    how: OrderedHow = "inner",
     by: Any = None,
     left_by: Any = None,
     right_by: Any = None,
@@ -509,13 +512,13 @@ def join_window(
     *,
     left_on: Any = None,
     right_on: Any = None,
-    before: Any,
-    after: Any = 0,
-    aggregate: str | Sequence[str] = "sum",
+    before: Distance,
+    after: Distance = 0,
+    aggregate: AggregateName | Sequence[AggregateName] = "sum",
     by: Any = None,
     left_by: Any = None,
     right_by: Any = None,
-    closed: str = "both",
+    closed: Closed = "both",
     shards: int | None = None,
     broadcast: bool | None = None,
 ) -> Any:

@@ -19,6 +19,7 @@ from raydex.sharded._index import SAMPLE, ShardedIndex
 from raydex.sharded._routing import Routes, route, sample
 from raydex.sharded._shard import row_id_bits
 from raydex.sharded._shard_set import ShardSet, build_shards, packed, shard_splitters, subrange_splitters
+from raydex.typing import ColumnLike, DeviceLike, ShardOptions, StructureName, Unpack
 
 
 def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float, device: Any) -> Exchange:
@@ -44,17 +45,17 @@ def engine_for(group: Any, devices: Any, engine: Exchange | None, timeout: float
 
 @renamed(column_of="column")
 def build(
-    column: Any,
-    structure: str = "auto",
-    device: Any = None,
+    column: ColumnLike,
+    structure: StructureName = "auto",
+    device: DeviceLike = None,
     *,
-    rows: Any = None,
+    rows: ColumnLike = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
     timeout: float = 300.0,
     most_probes: int | None = None,
-    **options: Any,
+    **options: Unpack[ShardOptions],
 ) -> ShardedIndex:
     """Builds an index over a column that is divided among processes, a slice each. A collective call.
 
@@ -92,7 +93,7 @@ def build(
     """
     moves = engine_for(group, devices, engine, timeout, device)
     company = Company(moves)
-    made = (structure, device, options)
+    made: tuple[StructureName, DeviceLike, dict[str, Any]] = (structure, device, {**options})
     most = most_probes
     if most is None:
         most = 1 << (24 if all(one is None for one in moves.places) else 27)

@@ -19,6 +19,7 @@ from raydex.sharded._info import Balance, ShardedInfo
 from raydex.sharded._routing import Routes, route, sample
 from raydex.sharded._shard import ordered_query
 from raydex.sharded._shard_set import ShardSet, build_shards, packed, shard_splitters, subrange_splitters
+from raydex.typing import ColumnLike, DeviceLike, Side, StructureName
 
 SAMPLE = 4096  # keys of a slice, from which splitters are made
 
@@ -54,7 +55,7 @@ class ShardedIndex:
     def __init__(
         self,
         shards: ShardSet,
-        made: tuple[str, Any, dict[str, Any]],
+        made: tuple[StructureName, DeviceLike, dict[str, Any]],
         most_probes: int,
         owned: bool,
     ) -> None:
@@ -135,15 +136,15 @@ class ShardedIndex:
 
     # Queries
 
-    def first(self, lower: Any, upper: Any = None) -> Any:
+    def first(self, lower: ColumnLike, upper: ColumnLike = None) -> Any:
         """The smallest matching row of each probe, int64, -1 where none matches."""
         return self._numbers("first", lower, upper)
 
-    def count(self, lower: Any, upper: Any = None) -> Any:
+    def count(self, lower: ColumnLike, upper: ColumnLike = None) -> Any:
         """How many rows match each probe, int64."""
         return self._numbers("count", lower, upper)
 
-    def sum(self, lower: Any, upper: Any = None, *, values: Any = None) -> Any:
+    def sum(self, lower: ColumnLike, upper: ColumnLike = None, *, values: ColumnLike = None) -> Any:
         """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
 
         `values`: of each process a slice of a column with a cell for each row; slices follow each other as
@@ -157,7 +158,7 @@ class ShardedIndex:
         found, probes = self._ask("sum", lower, upper, {}, values)
         return probes.lower.in_library(found)
 
-    def rows(self, lower: Any, upper: Any = None) -> Matches:
+    def rows(self, lower: ColumnLike, upper: ColumnLike = None) -> Matches:
         """All matching rows of each probe, as offsets and rows; those of a probe by key, then by row, where
         the structure is ordered."""
         (offsets, found), probes = self._ask("rows", lower, upper, {})
@@ -166,11 +167,11 @@ class ShardedIndex:
             offsets, found = library.to_host(offsets), library.to_host(found)
         return Matches(offsets, found)
 
-    def contains(self, points: Any) -> Any:
+    def contains(self, points: ColumnLike) -> Any:
         """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
         return self._numbers("contains", points, None)
 
-    def isin(self, points: Any, invert: bool = False) -> Any:
+    def isin(self, points: ColumnLike, invert: bool = False) -> Any:
         """`numpy.isin(points, column, invert=invert)`: as `contains`, but NaN is in nothing, and with
         `invert` the opposite. Points may have any number of dimensions."""
 
@@ -188,17 +189,17 @@ class ShardedIndex:
         answers = cells.in_library(~found if invert else found)
         return answers if cells.source.shape is None else answers.reshape(cells.source.shape)
 
-    def rank(self, points: Any, side: str = "left") -> Any:
+    def rank(self, points: ColumnLike, side: Side = "left") -> Any:
         """How many keys are less than each point, or with `side="right"` not greater; int64. -1 for missing
         points."""
         return self._ordered("rank", points, side=side)
 
-    def predecessor(self, points: Any, strict: bool = False) -> Any:
+    def predecessor(self, points: ColumnLike, strict: bool = False) -> Any:
         """The smallest row of the largest key that is not greater than each point, or with `strict` less
         than it; -1 where there is none."""
         return self._ordered("predecessor", points, strict=strict)
 
-    def successor(self, points: Any, strict: bool = False) -> Any:
+    def successor(self, points: ColumnLike, strict: bool = False) -> Any:
         """The same for the smallest key that is not less than the point, or greater than it."""
         return self._ordered("successor", points, strict=strict)
 
@@ -243,7 +244,7 @@ class ShardedIndex:
 
     # Edits
 
-    def insert(self, keys: Any, rows: Any) -> None:
+    def insert(self, keys: ColumnLike, rows: ColumnLike) -> None:
         """Inserts entries of this process: keys and their rows, integers that the index's row ids have room
         for. They go to the shards of their keys, those of missing keys nowhere.
 
@@ -251,7 +252,7 @@ class ShardedIndex:
         rows takes it back."""
         self._edit("insert", keys, rows)
 
-    def erase(self, keys: Any, rows: Any = None) -> None:
+    def erase(self, keys: ColumnLike, rows: ColumnLike = None) -> None:
         """Erases all entries of these keys, on all shards, or with `rows` those of each pair of a key and a
         row. What is erased need not be there. After an error it can be called again."""
         self._edit("erase", keys, rows)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from raydex.sharded._exchange import Company, Exchange, by_process, distribute
 from raydex.sharded._hot_keys import Sampled, apart, hot_keys, without
 from raydex.sharded._index import ShardedIndex
 from raydex.sharded._routing import Routes, route, sample, slices_by_rows, splitters_from
+from raydex.typing import ExchangeName, How, KeyColumns, ShardJoinOptions, StructureName, Unpack
 
 _SAMPLE = 1536  # of both sides' keys of 64 bits 24 KiB, which processes of a host tell each other by sockets
 SLICE = 1 << 22
@@ -54,18 +55,18 @@ class _Side(NamedTuple):
 
 
 def join(
-    left: Any,
-    right: Any,
-    how: str = "inner",
+    left: KeyColumns,
+    right: KeyColumns,
+    how: How = "inner",
     *,
-    exchange: str | None = None,
-    structure: str = "auto",
+    exchange: ExchangeName | None = None,
+    structure: StructureName = "auto",
     seed: int | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
     timeout: float = 300.0,
-    **options: Any,
+    **options: Unpack[ShardJoinOptions],
 ) -> JoinPairs:
     """Joins two tables by equal keys. A collective call.
 
@@ -130,7 +131,7 @@ def join(
 
 def _of_any_kind(
     company: Company, left: Any, right: Any, how: str, exchange: str | None, structure: str, seed: int | None,
-    options: dict[str, Any],
+    options: Mapping[str, object],
 ) -> JoinPairs:  # fmt: skip
     """A right join is a left one the other way round."""
     if how not in OF_BUILD_ROWS:
@@ -156,7 +157,7 @@ def _join(
     exchange: str | None,
     structure: str,
     seed: int | None,
-    options: dict[str, Any],
+    options: Mapping[str, object],
 ) -> JoinPairs:
     moves = company.engine
 
@@ -333,7 +334,7 @@ def _to_all(company: Company, own: _Side, other: _Side, small_left: bool, sizes:
 
 
 def _joined(
-    to_join: _ToJoin, unmatched: Any, how: str, structure: str, seed: int | None, options: dict[str, Any]
+    to_join: _ToJoin, unmatched: Any, how: str, structure: str, seed: int | None, options: Mapping[str, object]
 ) -> JoinPairs:
     """Joins what the shards of this process have; the last column of both sides are their rows.
 

@@ -28,6 +28,7 @@ from raydex._windows import closed_at_counts, join_window
 from raydex.sharded._arrays import Arrays, arrays_of
 from raydex.sharded._cells import empty_source
 from raydex.sharded._routing import Routes, route, sample
+from raydex.typing import AggregateName, Closed, Comparison, Direction, MissingEnd, OrderedHow, Relation
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 Bounds = tuple[Any, Any]
@@ -109,7 +110,7 @@ def _by(left: _Columns, right: _Columns) -> dict[str, Any]:
 class Asof:
     """A right row for each left row."""
 
-    direction: str
+    direction: Direction
     allow_exact_matches: bool
     tolerance: Any
 
@@ -141,8 +142,8 @@ class Range:
     """By a distance, a comparison, or ranges of one side."""
 
     distance: Any = None
-    compare: str | None = None
-    closed: str = "both"
+    compare: Comparison | None = None
+    closed: Closed = "both"
     is_pair: tuple[bool, bool] = (False, False)  # whether left and right rows are ranges
 
     neighbours = ()
@@ -163,13 +164,14 @@ class Range:
         return (ordered(times[0]), None)
 
     def match(
-        self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: str = "inner"
+        self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: OrderedHow = "inner"
     ) -> Joined:
         lie: dict[str, Any] = {"distance": self.distance, "compare": self.compare, "closed": self.closed}
         for name, side, is_pair in zip(("probe", "build"), (left, right), self.is_pair):
             if is_pair:
                 lie[f"{name}_upper"] = side[1]
-        return join_range(right[0], left[0], how, lazy=True, **lie, **_by(left_by, right_by))
+        found: Joined = join_range(right[0], left[0], how, lazy=True, **lie, **_by(left_by, right_by))
+        return found
 
 
 def _compared(compare: str, times: Any) -> Bounds:
@@ -183,10 +185,10 @@ def _compared(compare: str, times: Any) -> Bounds:
 class Intervals:
     """Right intervals with left intervals, or with points."""
 
-    relation: str | None
-    closed: str
+    relation: Relation | None
+    closed: Closed
     of_points: bool
-    missing: str = "unmatched"
+    missing: MissingEnd = "unmatched"
 
     neighbours = ()
 
@@ -198,14 +200,15 @@ class Intervals:
         return (ordered(times[0]), upper)
 
     def match(
-        self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: str = "inner"
+        self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: OrderedHow = "inner"
     ) -> Joined:
         probe = left[0] if self.of_points else (left[0], left[1])
-        return join_intervals(
+        found: Joined = join_intervals(
             (right[0], right[1]), probe, how, relation=self.relation, closed=self.closed,
             missing=self.missing, lazy=True,
             **_by(left_by, right_by),
         )  # fmt: skip
+        return found
 
 
 @dataclass(frozen=True)
@@ -223,11 +226,12 @@ class Where:
         return (ordered(times[0]), None) if side == "left" else _compared(self.compare[0], times[0])
 
     def match(
-        self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: str = "inner"
+        self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns, how: OrderedHow = "inner"
     ) -> Joined:
-        return join_where(
+        found: Joined = join_where(
             (right[0], right[1]), (left[0], left[1]), self.compare, how, lazy=True, **_by(left_by, right_by)
         )
+        return found
 
 
 @dataclass(frozen=True)
@@ -236,8 +240,8 @@ class Window:
 
     before: Any
     after: Any
-    aggregates: tuple[str, ...]
-    closed: str
+    aggregates: tuple[AggregateName, ...]
+    closed: Closed
 
     neighbours = ()
 

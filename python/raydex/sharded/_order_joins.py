@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,20 @@ from raydex.sharded._order import (
     types_of,
 )
 from raydex.sharded._routing import Routes, route, splitters_from, undo
+from raydex.typing import (
+    AggregateName,
+    Closed,
+    ColumnLike,
+    Comparison,
+    Direction,
+    Distance,
+    ExchangeName,
+    KeyColumns,
+    MissingEnd,
+    OrderedHow,
+    Pair,
+    Relation,
+)
 
 
 class _Table(NamedTuple):
@@ -319,7 +333,9 @@ def _windows(call: _Call, tables: _Tables) -> dict[str, Any]:
 
     shards, _ = call.company.agree((*call.words, "matched"), match)
     left = tables.left
-    found = {name: call.back(tables, [one[name] for one in shards], "single", 0) for name in kind.aggregates}
+    found: dict[str, Any] = {
+        name: call.back(tables, [one[name] for one in shards], "single", 0) for name in kind.aggregates
+    }
     lone = () if left.there is None else left.library.nonzero(~left.there)
     if len(lone):  # without a time or a key they have what there is of no row
         nothing = [one[:0] for one in tables.shards[0][1].times]
@@ -369,16 +385,16 @@ def _column(argument: str, x: Any) -> Source:
 
 
 def join_asof(
-    left: Any,
-    right: Any,
+    left: ColumnLike,
+    right: ColumnLike,
     *,
-    by: Any = None,
-    left_by: Any = None,
-    right_by: Any = None,
-    direction: str = "backward",
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    left_by: KeyColumns = None,
+    right_by: KeyColumns = None,
+    direction: Direction = "backward",
     allow_exact_matches: bool = True,
-    tolerance: Any = None,
-    exchange: str | None = None,
+    tolerance: Distance | None = None,
+    exchange: ExchangeName | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -447,19 +463,19 @@ def join_asof(
 
 
 def join_range(
-    left: Any,
-    right: Any,
-    how: str = "inner",
+    left: ColumnLike,
+    right: ColumnLike,
+    how: OrderedHow = "inner",
     *,
-    distance: Any = None,
-    compare: str | None = None,
-    left_upper: Any = None,
-    right_upper: Any = None,
-    closed: str = "both",
-    by: Any = None,
-    left_by: Any = None,
-    right_by: Any = None,
-    exchange: str | None = None,
+    distance: Distance | None = None,
+    compare: Comparison | None = None,
+    left_upper: ColumnLike = None,
+    right_upper: ColumnLike = None,
+    closed: Closed = "both",
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    left_by: KeyColumns = None,
+    right_by: KeyColumns = None,
+    exchange: ExchangeName | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -520,17 +536,17 @@ def join_range(
 
 
 def join_intervals(
-    left: Any,
-    right: Any,
-    how: str = "inner",
+    left: ColumnLike,
+    right: Pair,
+    how: OrderedHow = "inner",
     *,
-    relation: str | None = None,
-    closed: str = "both",
-    missing: str = "unmatched",
-    by: Any = None,
-    left_by: Any = None,
-    right_by: Any = None,
-    exchange: str | None = None,
+    relation: Relation | None = None,
+    closed: Closed = "both",
+    missing: MissingEnd = "unmatched",
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    left_by: KeyColumns = None,
+    right_by: KeyColumns = None,
+    exchange: ExchangeName | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -577,15 +593,15 @@ def join_intervals(
 
 
 def join_where(
-    left: Any,
-    right: Any,
-    compare: tuple[str, str],
-    how: str = "inner",
+    left: Pair,
+    right: Pair,
+    compare: tuple[Comparison, Comparison],
+    how: OrderedHow = "inner",
     *,
-    by: Any = None,
-    left_by: Any = None,
-    right_by: Any = None,
-    exchange: str | None = None,
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    left_by: KeyColumns = None,
+    right_by: KeyColumns = None,
+    exchange: ExchangeName | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,
@@ -627,19 +643,40 @@ def join_where(
     return found
 
 
+@overload
 def join_window(
-    left: Any,
-    right: Any,
-    values: Any = None,
+    left: ColumnLike, right: ColumnLike, values: ColumnLike = ..., *, before: Distance, after: Distance = ...,
+    aggregate: AggregateName = ..., by: tuple[KeyColumns, KeyColumns] | None = ..., left_by: KeyColumns = ...,
+    right_by: KeyColumns = ..., closed: Closed = ..., exchange: ExchangeName | None = ..., group: Any = ...,
+    devices: Sequence[Any] | None = ..., engine: Exchange | None = ..., timeout: float = ...,
+) -> Any: ...
+@overload
+def join_window(
+    left: ColumnLike, right: ColumnLike, values: ColumnLike = ..., *, before: Distance, after: Distance = ...,
+    aggregate: Sequence[AggregateName], by: tuple[KeyColumns, KeyColumns] | None = ..., left_by: KeyColumns = ...,
+    right_by: KeyColumns = ..., closed: Closed = ..., exchange: ExchangeName | None = ..., group: Any = ...,
+    devices: Sequence[Any] | None = ..., engine: Exchange | None = ..., timeout: float = ...,
+) -> dict[str, Any]: ...
+@overload
+def join_window(
+    left: ColumnLike, right: ColumnLike, values: ColumnLike = ..., *, before: Distance, after: Distance = ...,
+    aggregate: AggregateName | Sequence[AggregateName], by: tuple[KeyColumns, KeyColumns] | None = ...,
+    left_by: KeyColumns = ..., right_by: KeyColumns = ..., closed: Closed = ..., exchange: ExchangeName | None = ...,
+    group: Any = ..., devices: Sequence[Any] | None = ..., engine: Exchange | None = ..., timeout: float = ...,
+) -> Any: ...  # fmt: skip
+def join_window(
+    left: ColumnLike,
+    right: ColumnLike,
+    values: ColumnLike = None,
     *,
-    before: Any,
-    after: Any = 0,
-    aggregate: str | Sequence[str] = "sum",
-    by: Any = None,
-    left_by: Any = None,
-    right_by: Any = None,
-    closed: str = "both",
-    exchange: str | None = None,
+    before: Distance,
+    after: Distance = 0,
+    aggregate: AggregateName | Sequence[AggregateName] = "sum",
+    by: tuple[KeyColumns, KeyColumns] | None = None,
+    left_by: KeyColumns = None,
+    right_by: KeyColumns = None,
+    closed: Closed = "both",
+    exchange: ExchangeName | None = None,
     group: Any = None,
     devices: Sequence[Any] | None = None,
     engine: Exchange | None = None,

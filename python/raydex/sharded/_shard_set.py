@@ -20,6 +20,7 @@ from raydex.sharded._exchange import Company, Exchange, by_process, concatenated
 from raydex.sharded._overlap import subranges_for
 from raydex.sharded._routing import Routes, route, splitters_from, undo
 from raydex.sharded._shard import Shard, Summary, complete
+from raydex.typing import DeviceLike, StructureName
 
 
 @dataclass
@@ -252,7 +253,7 @@ def build_shards(
     columns: list[list[Any]],
     table: npt.NDArray[np.int64],
     bits: int,
-    made: tuple[str, Any, dict[str, Any]],
+    made: tuple[StructureName, DeviceLike, dict[str, Any]],
 ) -> tuple[list[Shard], list[Summary]]:
     """The shards of this process, of entries that are grouped by shard; and what is known of all."""
     structure, device, options = made
