@@ -244,7 +244,12 @@ def aggregate(
     stream: StreamLike = None,
     progress: bool = False,
 ) -> Aggregate:
-    """Builds what answers aggregates over an index, however many rows match.
+    """Builds sums, means, minima and maxima over an index, each answered in the same time however many rows match.
+
+        >>> import raydex
+        >>> index = raydex.build([50, 20, 40, 20, 30])
+        >>> raydex.aggregate(index, [1.5, 2.0, 4.0, 8.0, 16.0]).sum([20, 30], [20, 50])
+        array([10. , 21.5])
 
     Parameters
     ----------
@@ -266,8 +271,14 @@ def aggregate(
     Aggregate
         The column of values may be freed or changed afterwards.
 
-    Cost: a pass over the rows in the order of their keys, and the builds of what is asked for. Waits for
-    the stream. Raises as `raydex.build`, and `raydex.Unsupported` for an index without ranks.
+    Raises
+    ------
+    Unsupported
+        For an index without ranks; and what `raydex.build` raises.
+
+    Cost
+    ----
+    A pass over the rows in the order of their keys, and the builds of what is asked for. Waits for the stream.
     """
     if not isinstance(index, Index):
         raise InvalidType(f"index: a {type(index).__qualname__} is none; give raydex.build(column)")

@@ -35,8 +35,8 @@ _ROLES = {("backward", False): "at_most", ("backward", True): "below",
 
 
 class AsofIndex(Held):
-    """Times, with keys or without, that are asked for the closest ones and take further rows: the build side of
-    `join_asof`, kept.
+    """The build side of `join_asof`, kept: it is asked for the closest times as often as you like, and takes further
+    rows.
 
         >>> import raydex
         >>> with raydex.AsofIndex([10, 20, 30]) as quotes:

@@ -85,7 +85,11 @@ def join_asof(
     device: DeviceLike = None,
     stream: StreamLike = None,
 ) -> Any:
-    """For each probe row the build row with the closest time, or the `k` closest ones.
+    """For each probe row the build row with the closest time before it, or after it, or the `k` closest ones.
+
+        >>> import raydex
+        >>> raydex.join_asof([10, 20, 30], [25, 30, 5])
+        array([ 1,  2, -1])
 
     Parameters
     ----------
@@ -122,10 +126,17 @@ def join_asof(
         taken, in the order of the probe rows, then by closeness: each further one is taken likewise among those
         that are left.
 
-    Cost: the build of an index, one or two searches a probe row, for each further neighbour a few reads. A key costs
-    little beside a time where both fit 64 bits by what they span, as days in nanoseconds and thousands of symbols do.
-    Where `build` ascends, less is sorted. On a CPU nothing is where both ascend and no key of `build` is missing, if
-    there are sixteen rows a key: the columns are read once, from end to end. `AsofIndex` is a build side that is kept.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported, OutOfMemory, CudaError
+        As of `raydex.build`.
+
+    Cost
+    ----
+    The build of an index, one or two searches a probe row, for each further neighbour a few reads. A key costs little
+    beside a time where both fit 64 bits by what they span, as days in nanoseconds and thousands of symbols do. Where
+    `build` ascends, less is sorted. On a CPU nothing is where both ascend and no key of `build` is missing, if there
+    are sixteen rows a key: the columns are read once, from end to end. `AsofIndex` is a build side that is kept.
     """
     build_by, probe_by = keys_of(by, build_by, probe_by)
     asked = Asked(direction, allow_exact_matches, tolerance, relative_tolerance, k)

@@ -82,8 +82,14 @@ def take(values: Any, rows: Any) -> Any:
     numpy.ma.MaskedArray, or what pyarrow has of a column or a table
         Of an array a masked array of its dtype, else of Arrow with nulls. A copy.
 
-    `values[rows]` takes the last cell for -1, as everything does that counts from the end. Raises
-    `raydex.InvalidArgument` for rows that are not there.
+    Raises
+    ------
+    InvalidArgument
+        For rows that are not there.
+
+    Notes
+    -----
+    `values[rows]` takes the last cell for -1, as everything does that counts from the end.
     """
     array, none = _rows_of("rows", rows, "columns of which cells are taken")
     values = on_gpu(values)

@@ -592,14 +592,20 @@ def build(
 ) -> Index:
     """Builds an index over a column.
 
+        >>> import raydex
+        >>> index = raydex.build([50, 20, 40, 20, 30])
+        >>> index.first([20, 60])
+        array([ 1, -1])
+
     Parameters
     ----------
     column
-        One-dimensional: a NumPy array, strided or masked; what has `__dlpack__` (PyTorch, CuPy, JAX),
-        `__cuda_array_interface__` (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or
-        `__arrow_c_device_array__` (pyarrow, Polars, pandas, DuckDB, cuDF); or a list. Cells are
-        integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates, times (with
-        a zone or without) and durations, UUIDs, texts, or bytes. They are read where they are. Those of
+        An array of NumPy, PyTorch or CuPy, a column of pandas, Polars, pyarrow, DuckDB or cuDF, or a list; of one
+        dimension. Cells are integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates, times (with
+        a zone or without) and durations, UUIDs, texts, or bytes. They are read where they are.
+
+        NumPy's arrays may be strided or masked. What has `__dlpack__` (JAX, too), `__cuda_array_interface__`
+        (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or `__arrow_c_device_array__` is taken. Cells of
         int8, int16, uint8, uint16, float16 and bool are widened to 32 bits by a copy on the same device;
         Arrow's chunks are joined by a copy, and its dictionaries are decoded by one, in host memory.
 
@@ -639,9 +645,22 @@ def build(
     Index
         The column may be freed or changed afterwards, but for strings of any length.
 
-    Cost: a radix sort of the column, and what the structure lays out; see the structure's own header.
-    Missing cells are never matched. Ctrl-C ends a build, as it ends queries and joins. Raises
-    `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `Unavailable`, `OutOfMemory`, `CudaError`.
+    Raises
+    ------
+    InvalidArgument, InvalidType
+        For a column that is none, and for words and options that are not legal.
+    Unsupported, Unavailable
+        For what the structure cannot do, and a backend that this machine lacks.
+    OutOfMemory, CudaError
+        If the device has too little memory, or fails.
+
+    Cost
+    ----
+    A radix sort of the column, and what the structure lays out; see the structure's own header.
+
+    Notes
+    -----
+    Missing cells are never matched. Ctrl-C ends a build, as it ends queries and joins.
     """
     source = look("column", column)
     if source.scalar:

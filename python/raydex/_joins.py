@@ -245,6 +245,10 @@ def join(
 ) -> JoinRows | Joined:
     """Joins two tables by equal keys.
 
+        >>> import raydex
+        >>> raydex.join(["ann", "bob", "cyd"], ["bob", "eve", "ann"])
+        JoinRows(probe=array([0, 2]), build=array([1, 0]))
+
     Parameters
     ----------
     build, probe
@@ -276,8 +280,15 @@ def join(
     JoinRows, or Joined if lazy
         `probe` and `build`, in the order of the probe rows; see `Index` for their library.
 
-    Cost: the build of an index, one lookup a probe row, a write a row of the result. Waits for the stream:
-    sizes are known when it returns. Raises as `raydex.build`.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported, Unavailable, OutOfMemory, CudaError
+        As of `raydex.build`.
+
+    Cost
+    ----
+    The build of an index, one lookup a probe row, a write a row of the result. Waits for the stream: sizes are known
+    when it returns.
     """
     check_kind(how)
     missing_equal, lazy, row_type = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)

@@ -75,8 +75,14 @@ def merge_asof(
         `right`. Types change as in `pandas.merge_asof`, where missing cells make floating numbers of integers;
         in Polars they do not change.
 
-    As in pandas, of rows of equal times `backward` takes the last one, `forward` the first one. Other than in
-    pandas, a time that is missing matches nothing, and is no error. Cost: as `join_asof`, and a copy of the rows.
+    Cost
+    ----
+    As of `join_asof`, and a copy of the rows.
+
+    Notes
+    -----
+    As in pandas, of rows of equal times `backward` takes the last one, `forward` the first one. Other than in pandas, a
+    time that is missing matches nothing, and is no error.
     """
     of = frames_of(left=left, right=right)
     left_index, right_index = flag("left_index", left_index), flag("right_index", right_index)

@@ -257,7 +257,12 @@ def rmq(
     progress: bool = False,
     **options: Unpack[MinimaOptions],
 ) -> Rmq:
-    """Builds a structure that answers range-minimum queries over an array, or range-maximum ones.
+    """Builds what answers range-minimum queries over an array, or range-maximum ones.
+
+        >>> import raydex
+        >>> lows = raydex.rmq([5, 2, 8, 1, 9])
+        >>> lows.min([0, 2], [2, 4]), lows.argmin([0, 2], [2, 4])
+        (array([2, 1]), array([1, 3]))
 
     Parameters
     ----------
@@ -275,8 +280,14 @@ def rmq(
     Rmq
         It keeps the array, which queries read.
 
-    Cost: a pass over the array; at most a quarter of its bytes; twice that with both extremes. Raises as
-    `raydex.build`.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported, Unavailable, OutOfMemory, CudaError
+        As of `raydex.build`.
+
+    Cost
+    ----
+    A pass over the array; at most a quarter of its bytes; twice that with both extremes.
     """
     wanted = {"min": ("min",), "max": ("max",), "both": ("min", "max")}.get(str(extremes))
     if wanted is None:

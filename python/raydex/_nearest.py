@@ -123,9 +123,18 @@ def join_nearest(
     JoinRows, or Joined if lazy
         With `ties="all"`: in the order of the probe rows; those of one by lower end, then by build row.
 
-    An interval whose lower end is above the upper one, or that lacks an end or a key, is near nothing.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported, OutOfMemory, CudaError
+        As of `raydex.build`.
 
-    Cost: three sorts of the build side, four searches a probe row, a few reads for each row that is taken.
+    Cost
+    ----
+    Three sorts of the build side, four searches a probe row, a few reads for each row that is taken.
+
+    Notes
+    -----
+    An interval whose lower end is above the upper one, or that lacks an end or a key, is near nothing.
     """
     check_how(how)
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
@@ -190,11 +199,20 @@ def interval_coverage(
     Returns
     -------
     array of int64, for times of their differences, on a GPU of int64
-        One a probe row; 0 if an end or a key is missing, or the lower end is above the upper one. Exact; a sum that
-        int64 does not hold raises `raydex.InvalidArgument`.
+        One a probe row; 0 if an end or a key is missing, or the lower end is above the upper one. Exact.
 
-    Cost: two sorts of the build side, four searches a probe row. Unite intervals that overlap, as
-    `raydex.genomics.merge` does, to have what they share count once.
+    Raises
+    ------
+    InvalidArgument
+        For a sum that int64 does not hold; and what `raydex.build` raises.
+
+    Cost
+    ----
+    Two sorts of the build side, four searches a probe row.
+
+    Notes
+    -----
+    Unite intervals that overlap, as `raydex.genomics.merge` does, to have what they share count once.
     """
     keys = keys_of(by, build_by, probe_by)
     call, ends, build_key, probe_key = _intervals(build, probe, device, stream, keys)

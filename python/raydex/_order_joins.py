@@ -94,10 +94,19 @@ def join_range(
     stream: StreamLike = None,
     **options: Unpack[JoinOptions],
 ) -> JoinRows | Joined:
-    """Joins two tables by order: `distance`, `compare`, `build_upper` or `probe_upper` says how.
+    """Joins rows whose keys are near each other, compare so, or lie in a range: `distance`, `compare`, `build_upper` or
+    `probe_upper` says which.
+
+        >>> import raydex
+        >>> raydex.join_range([10, 20, 30], [11, 29], distance=2)
+        JoinRows(probe=array([0, 1]), build=array([0, 2]))
 
     Parameters
     ----------
+    build, probe
+        A column each, of numbers, times of any unit and zone, or strings of up to 8 bytes.
+    how
+        As of `join`.
     distance
         Band: `abs(build - probe) <= distance`, a number, or for times a `timedelta` or a text as `"90s"`;
         exactly for integers and times, and with the difference as the type of floating numbers rounds it. Or
@@ -113,17 +122,24 @@ def join_range(
         Probe rows are intervals `[probe, probe_upper]` that contain the build key.
     build_by, probe_by
         Columns of a key, as of `join`, which has to be equal, too; or `by`, a pair of both.
-    build, probe, how, lazy, dtype, structure, device, stream, options
-        As of `join`, of one column each. Structures and options are for joins without `build_upper` and `by` that
-        are neither right nor full.
+    lazy, dtype, structure, device, stream, options
+        As of `join`. Structures and options are for joins without `build_upper` and `by` that are neither right nor
+        full.
 
     Returns
     -------
     JoinRows, or Joined if lazy
         In the order of the probe rows; those of one by build key, then by build row.
 
-    Cost: the build of an index, two searches a probe row, a write a row of the result, which may be far larger
-    than both tables: `lazy=True` writes it in parts. A key costs little, as in `join_asof`.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported, OutOfMemory, CudaError
+        As of `raydex.build`.
+
+    Cost
+    ----
+    The build of an index, two searches a probe row, a write a row of the result, which may be far larger than both
+    tables: `lazy=True` writes it in parts. A key costs little, as in `join_asof`.
     """
     check_kind(how)
     named = [
@@ -253,7 +269,11 @@ def join_intervals(
     device: DeviceLike = None,
     stream: StreamLike = None,
 ) -> JoinRows | Joined:
-    """Joins intervals with intervals, or with points.
+    """Joins intervals that overlap, or lie in each other, or points with the intervals that contain them.
+
+        >>> import raydex
+        >>> raydex.join_intervals(([8, 16, 9], [16, 24, 17]), ([16], [18]), closed="left")
+        JoinRows(probe=array([0, 0]), build=array([2, 1]))
 
     Parameters
     ----------
@@ -285,12 +305,21 @@ def join_intervals(
     JoinRows, or Joined if lazy
         In the order of the probe rows; those of one by lower end, `within` by upper end, then by build row.
 
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported, OutOfMemory, CudaError
+        As of `raydex.build`.
+
+    Cost
+    ----
+    Two sorts of the build side, two searches a probe row, a few reads and a write a row of the result, in whatever way
+    these are spread over the probe rows.
+
+    Notes
+    -----
     An interval whose lower end is above the upper one matches nothing. One of equal ends contains its point if both
     ends are closed, and none if one is open; it overlaps what it lies strictly inside. NaN comes after all other
     numbers.
-
-    Cost: two sorts of the build side, two searches a probe row, a few reads and a write a row of the result,
-    in whatever way these are spread over the probe rows.
     """
     check_kind(how)
     lazy, row_type = flag("lazy", lazy), row_dtype(dtype)
@@ -350,6 +379,10 @@ def join_where(
     """Joins two tables by two inequalities: with `compare=("<", ">=")` each probe row with the build rows that have
     `build[0] < probe[0]` and `build[1] >= probe[1]`.
 
+        >>> import raydex
+        >>> raydex.join_where(([1, 2, 3], [9, 5, 7]), ([3], [6]), ("<", ">="))
+        JoinRows(probe=array([0]), build=array([0]))
+
     Parameters
     ----------
     build, probe
@@ -368,8 +401,19 @@ def join_where(
         In the order of the probe rows; those of one by the first build column, descending if that is compared by
         `>` or `>=`, then by build row.
 
-    A missing value matches nothing, NaN comes after all other numbers. Cost: as of `join_intervals`. One inequality
-    is `join_range(build, probe, compare="<")`.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported, OutOfMemory, CudaError
+        As of `raydex.build`.
+
+    Cost
+    ----
+    As of `join_intervals`.
+
+    Notes
+    -----
+    A missing value matches nothing, NaN comes after all other numbers. One inequality is
+    `join_range(build, probe, compare="<")`.
     """
     check_kind(how)
     lazy, row_type = flag("lazy", lazy), row_dtype(dtype)

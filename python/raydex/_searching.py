@@ -136,7 +136,7 @@ def searchsorted(
 def searchsorted(
     a: ColumnLike, v: ColumnLike, side: Side = "left", sorter: ColumnLike = None, *, stream: StreamLike = None
 ) -> Any:
-    """`numpy.searchsorted`: where to insert the elements of `v` into the sorted `a`.
+    """Where to insert the elements of `v` into the sorted `a`, as `numpy.searchsorted`.
 
     Parameters
     ----------
@@ -155,12 +155,17 @@ def searchsorted(
     array of int64, of the shape of `v`
         In the library of `v`; a number for a number.
 
-    Answers, dtypes and errors are NumPy's: values of two dtypes are compared in the one that NumPy
-    promotes them to, NaN and NaT come last. Integers of lists and Python's own are compared exactly; beside
-    floating keys one that is none of their values is refused. Times of two units are compared exactly, also
-    if one unit does not hold the other's (NumPy's wrap). Values that are no keys of raydex (str, object,
-    complex, longdouble, records) are refused. Cost: few values are searched for in `a` as it lies, many by a tree
-    that is made for the call; for many calls with one `a`, `raydex.build(a).rank(v)`.
+    Cost
+    ----
+    Few values are searched for in `a` as it lies, many by a tree that is made for the call; for many calls with one
+    `a`, `raydex.build(a).rank(v)`.
+
+    Notes
+    -----
+    Answers, dtypes and errors are NumPy's: values of two dtypes are compared in the one that NumPy promotes them to,
+    NaN and NaT come last. Integers of lists and Python's own are compared exactly; beside floating keys one that is
+    none of their values is refused. Times of two units are compared exactly, also if one unit does not hold the other's
+    (NumPy's wrap). Values that are no keys of raydex (str, object, complex, longdouble, records) are refused.
     """
     if side not in ("left", "right"):
         raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
@@ -308,7 +313,7 @@ def isin(
     kind: Literal["sort", "table"] | None = None,
     stream: StreamLike = None,
 ) -> Any:
-    """`numpy.isin`: whether each element is one of `test_elements`, or with `invert` none of them.
+    """Whether each element is one of `test_elements`, as `numpy.isin`.
 
     Parameters
     ----------
@@ -316,6 +321,8 @@ def isin(
         Values, of any shape in host memory, else of one dimension.
     test_elements
         Values to look for, of any shape in host memory; on the device of `element`.
+    invert
+        Whether True is for elements that are none of `test_elements`.
     assume_unique, kind
         As of NumPy, for which they choose a way; here they change nothing.
 
@@ -324,11 +331,16 @@ def isin(
     array of bool, of the shape of `element`
         In its library.
 
-    Answers are NumPy's: two dtypes are compared in the one that NumPy promotes them to, int64 and uint64
-    exactly, NaN and NaT are in nothing. (Where integers of 64 bits meet floating numbers, `numpy.isin` finds
-    some that are in nothing, since it takes two elements that round to one number for a pair; raydex does
-    not.) Values that are no keys of raydex (str, object, complex, longdouble, records) are refused. Cost: a
-    hash table or the like over `test_elements`, a lookup an element; of a few cells, NumPy's own way.
+    Cost
+    ----
+    A hash table or the like over `test_elements`, a lookup an element; of a few cells, NumPy's own way.
+
+    Notes
+    -----
+    Answers are NumPy's: two dtypes are compared in the one that NumPy promotes them to, int64 and uint64 exactly, NaN
+    and NaT are in nothing. (Where integers of 64 bits meet floating numbers, `numpy.isin` finds some that are in
+    nothing, since it takes two elements that round to one number for a pair; raydex does not.) Values that are no keys
+    of raydex (str, object, complex, longdouble, records) are refused.
     """
     if kind not in (None, "sort", "table"):
         raise InvalidArgument(f"kind: {kind!r} is none of None, 'sort' and 'table'")

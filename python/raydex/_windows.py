@@ -96,12 +96,20 @@ def join_window(
         0, a row -1, and a mean, or a floating value, NaN, a time NaT; of integers `min`, `first` and `last` are
         the largest number of their type, `max` the smallest: `count` tells.
 
-    A missing value belongs to no window, nor does a row with a missing time or key. NaN is a value, which comes
-    after all others: `numpy.ma.masked_invalid(values)` has it missing.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported, OutOfMemory, CudaError
+        As of `join_asof`.
 
-    Cost: a sort of the build rows, passes over the values in that order, two searches and a few reads a probe row;
-    less where `probe` and its key are the very objects given as `build`.
-    Sums are as exact as those of `Aggregate`. Raises as `join_asof`.
+    Cost
+    ----
+    A sort of the build rows, passes over the values in that order, two searches and a few reads a probe row; less where
+    `probe` and its key are the very objects given as `build`.
+
+    Notes
+    -----
+    A missing value belongs to no window, nor does a row with a missing time or key. NaN is a value, which comes after
+    all others: `numpy.ma.masked_invalid(values)` has it missing. Sums are as exact as those of `Aggregate`.
     """
     names = [aggregate] if isinstance(aggregate, str) else list(aggregate)
     for name in names:

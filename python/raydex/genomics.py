@@ -199,7 +199,9 @@ def overlap(
     ensure_int
         Whether starts and ends that may be missing are of nullable types, in pandas.
 
-    Cost: as of `raydex.join_intervals`.
+    Cost
+    ----
+    As of `raydex.join_intervals`.
     """
     if how not in ("left", "right", "outer", "inner"):
         raise InvalidArgument(f"how: {how!r} is none of left, right, outer, inner")
@@ -555,8 +557,7 @@ def closest(
     """For each interval of `df1` the `k` closest ones of `df2`, as `bioframe.closest` without `tie_breaking_col`.
 
     Rows are in the order of `df1`, those of one by distance, overlaps before neighbours, then by row of `df2`. An
-    interval that none is near to has one row, with missing cells; one whose cells are missing has no row. Cost: as of
-    `overlap`, even if few overlaps are asked for, and of `raydex.join_nearest` on both sides.
+    interval that none is near to has one row, with missing cells; one whose cells are missing has no row.
 
     Parameters
     ----------
@@ -569,6 +570,10 @@ def closest(
         A column of strands of `df1`: up and down change sides where it is `-`.
     return_input, return_index, return_overlap, return_distance
         As of `overlap`; `have_overlap` besides, and `distance`, 0 for overlaps and neighbours.
+
+    Cost
+    ----
+    As of `overlap`, even if few overlaps are asked for, and of `raydex.join_nearest` on both sides.
     """
     if not isinstance(k, (int, np.integer)) or k < 1:
         raise InvalidArgument(f"k: {k!r}; it must be a number of 1 or more")

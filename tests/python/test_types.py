@@ -2,10 +2,16 @@
 """Annotations, the extension's stub, and the examples of docstrings."""
 
 import doctest
+import importlib
+import inspect
 import pathlib
+import pkgutil
+import re
 import subprocess
 import sys
+import types
 import typing
+from importlib.util import find_spec
 
 import pytest
 import raydex
@@ -45,7 +51,7 @@ def test_words_and_options_are_those_of_the_library():
     """Each structure, and each option with its words, has a type; and no other."""
     structures = raydex.structures()
     assert set(typing.get_args(raydex.typing.StructureName)) == {"auto", *(one.name for one in structures)}
-    for types, is_of_minima, others in (
+    for options, is_of_minima, others in (
         (raydex.typing.KeyOptions, False, set()),
         (raydex.typing.MinimaOptions, True, {"extreme"}),  # which is `extremes` of `raydex.rmq`
     ):
@@ -53,7 +59,7 @@ def test_words_and_options_are_those_of_the_library():
         for one in structures:
             for option in one.options if one.minima == is_of_minima else ():
                 words.setdefault(option.name, set()).update(option.values.split("|"))
-        hints = typing.get_type_hints(types)
+        hints = typing.get_type_hints(options)
         assert set(hints) == set(words) - others
         for name, hint in hints.items():
             literals = set()
@@ -73,7 +79,38 @@ def test_the_stub_is_what_the_extension_has(tmp_path):
 
 
 def test_examples():
-    assert doctest.testmod(raydex).failed == 0
+    """Of all modules but those for Dask, whose examples need a cluster."""
+    names = [one.name for one in pkgutil.walk_packages([str(PACKAGE)], "raydex.")]
+    modules = [importlib.import_module(name) for name in names if not re.search(r"dask|__main__|\._raydex$", name)]
+    examples = [doctest.testmod(one) for one in (raydex, *modules)]
+    assert sum(one.failed for one in examples) == 0
+    assert sum(one.attempted for one in examples) > 20
+
+
+def public_docstrings():
+    for module in ("raydex", "raydex.genomics", "raydex.sharded", *["raydex.dask"] * bool(find_spec("distributed"))):
+        for name, value in vars(importlib.import_module(module)).items():
+            if not name.startswith("_") and getattr(value, "__module__", "").startswith("raydex"):
+                members = vars(value).items() if inspect.isclass(value) else ()
+                for member, one in [(name, value), *((f"{name}.{each}", one) for each, one in members)]:
+                    if isinstance(one, (type, types.FunctionType)) and one.__doc__ and "._" not in member:
+                        yield f"{module}.{member}", inspect.cleandoc(one.__doc__)
+
+
+def test_sections_of_docstrings():
+    """Each has its heading, and each entry of what goes in, comes back or is raised its description: text that follows
+    the entries would be shown as another one."""
+    found = [(name, text) for name, text in public_docstrings() if "\n----" in text]
+    assert len(found) > 25
+    for name, text in found:
+        assert not re.search(r"\bCost: |\bRaises [`a-z]", text), name
+        _, *sections = re.split(r"^(\w+)\n-{4,}\n", text, flags=re.MULTILINE)
+        for title, body in zip(sections[::2], sections[1::2]):
+            assert title in ("Parameters", "Returns", "Raises", "Cost", "Notes"), f"{name}: {title}"
+            if title in ("Parameters", "Returns", "Raises"):
+                lines = [*body.rstrip().splitlines(), ""]
+                entries = [at for at, line in enumerate(lines) if line and not line.startswith(" ")]
+                assert all(lines[at + 1].startswith("    ") for at in entries), f"{name}: {title}"
 
 
 def test_everything_public_is_documented():

@@ -578,13 +578,20 @@ def build(
     Index
         When all shards are there. It keeps them until it is closed or forgotten.
 
-    The cluster is that of the client that Dask uses now: `dask.distributed.Client()` makes one. Without a
-    client all is done in this process, with Dask's scheduler.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported, OutOfMemory, ExchangeError
+        As of `raydex.build`; and what reading the column raises.
 
-    Cost: the column is read once and sampled, each partition is split by the splitters, and each shard is
-    built where it stays: partitions x shards pieces. The keys are held twice until then. Raises
-    `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `OutOfMemory`, `ExchangeError`, and what reading
-    the column raises.
+    Cost
+    ----
+    The column is read once and sampled, each partition is split by the splitters, and each shard is built where it
+    stays: partitions x shards pieces. The keys are held twice until then.
+
+    Notes
+    -----
+    The cluster is that of the client that Dask uses now: `dask.distributed.Client()` makes one. Without a client all is
+    done in this process, with Dask's scheduler.
     """
     check_column("column", column)
     check_words(options, structure, build)

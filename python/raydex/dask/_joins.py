@@ -305,11 +305,16 @@ def join(
         Lazy. The rows of `dask.dataframe.merge`, in another order; labels are new, as there. Partitions of
         a shuffled join hold ranges of the first key column.
 
-    Cost: both sides are sampled, split by splitters from the samples, and joined shard by shard:
-    partitions x shards pieces a side. Rows of one key are on one shard, so that a hot key, or a first key
-    column of few values, makes a large partition. All partitions of both sides are held until the
-    splitters are known, in memory or where workers spill to. Raises `raydex.InvalidArgument`,
-    `InvalidType`; in tasks what `raydex.join` raises.
+    Raises
+    ------
+    InvalidArgument, InvalidType
+        At once; in tasks what `raydex.join` raises.
+
+    Cost
+    ----
+    Both sides are sampled, split by splitters from the samples, and joined shard by shard: partitions x shards pieces a
+    side. Rows of one key are on one shard, so that a hot key, or a first key column of few values, makes a large
+    partition. All partitions of both sides are held until the splitters are known, in memory or where workers spill to.
     """
     lefts, rights = _checked_names(left, right, on, left_on, right_on)
     check_kind(how)

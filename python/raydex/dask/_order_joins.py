@@ -344,9 +344,15 @@ def join_asof(
         right row; columns of integers of the right side become float64. Partitions hold ranges of (by, time), also of
         the rows of one key, unless a side was sent to all.
 
-    Cost: as of `raydex.dask.join`, and up to two more rows a right partition and shard, since the closest row may be in
-    the shard beside. Rows of one key and one time are on one shard. Raises `raydex.InvalidArgument`, `InvalidType`,
-    `Unsupported`.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported
+        At once; in tasks what `raydex.join_asof` raises.
+
+    Cost
+    ----
+    As of `raydex.dask.join`, and up to two more rows a right partition and shard, since the closest row may be in the
+    shard beside. Rows of one key and one time are on one shard.
     """
     kind = Asof(direction, flag("allow_exact_matches", allow_exact_matches), tolerance)
     times = _single("on", both_names(on, left_on, right_on))
@@ -394,8 +400,14 @@ def join_range(
         Lazy; all columns of both sides, those of `by` of one name once. With `left_upper` left rows without a right
         one, and the rows of semi and anti joins, are in partitions of their own, one a left partition.
 
-    Cost: as of `raydex.dask.join`; a right row goes to each shard in which it may match, and with `left_upper` a left
-    row. Raises as `join_asof`.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported
+        As of `join_asof`.
+
+    Cost
+    ----
+    As of `raydex.dask.join`; a right row goes to each shard in which it may match, and with `left_upper` a left row.
     """
     check_how(how)
     named = {"distance": distance, "compare": compare, "right_upper": right_upper, "left_upper": left_upper}
@@ -446,7 +458,14 @@ def join_intervals(
     dask.dataframe.DataFrame
         As of `join_range`; left rows without a right one in partitions of their own, unless they are points.
 
-    Cost: as of `join_range`; an interval goes to all shards that it meets. Raises as `join_asof`.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported
+        As of `join_asof`.
+
+    Cost
+    ----
+    As of `join_range`; an interval goes to all shards that it meets.
     """
     check_how(how)
     if relation is not None and relation not in list(RELATIONS):
@@ -493,8 +512,14 @@ def join_where(
     dask.dataframe.DataFrame
         As of `join_range`.
 
-    Cost: as of a comparison by `join_range`: a right row goes to all shards on one side of its own, by the first
-    column. Raises as `join_asof`.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported
+        As of `join_asof`.
+
+    Cost
+    ----
+    As of a comparison by `join_range`: a right row goes to all shards on one side of its own, by the first column.
     """
     check_how(how)
     times = both_names(on, left_on, right_on)
@@ -540,7 +565,14 @@ def join_window(
         Lazy; all left rows in another order, with their labels, and a column more for each aggregate, as `price_sum`;
         without `values` it is `count`.
 
-    Cost: as of `join_range` with a distance. Raises as `join_asof`.
+    Raises
+    ------
+    InvalidArgument, InvalidType, Unsupported
+        As of `join_asof`.
+
+    Cost
+    ----
+    As of `join_range` with a distance.
     """
     names = (aggregate,) if isinstance(aggregate, str) else tuple(dict.fromkeys(aggregate))
     for name in names:

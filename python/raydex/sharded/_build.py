@@ -88,8 +88,14 @@ def build(
         Splitters are drawn from samples, so that shards have about as many rows; see `rebalance`. The
         column may be freed or changed afterwards.
 
-    Cost: a key and a row of each cell are sent; a local build. Raises as `raydex.build`,
-    `raydex.ShardError`, `raydex.ExchangeError`.
+    Raises
+    ------
+    ShardError, ExchangeError
+        If another process fails, or does not answer; and what `raydex.build` raises.
+
+    Cost
+    ----
+    A key and a row of each cell are sent; a local build.
     """
     moves = engine_for(group, devices, engine, timeout, device)
     company = Company(moves)

@@ -99,15 +99,22 @@ def join(
         value and rows with a hot key where they came from; with `broadcast` and with an index those of its
         own rows.
 
-    Memory: 16 bytes a pair, which are returned; up to a twentieth of that, or some 150 MB, while they are written; and
-    what there is of each row, the index over the right ones among it. With an index rows come in rounds, which
-    take up to a twentieth, or some 400 MB.
-    A process that has no memory raises `raydex.OutOfMemory`, the others `raydex.ShardError`.
+    Raises
+    ------
+    OutOfMemory, ShardError
+        On a process that has no memory, and on the others.
+    ExchangeError
+        If another process does not answer; and what `raydex.join` raises.
 
-    Cost: keys and rows are sent once, or one side as many times as there are processes; a local join. With
-    `shuffle` left rows stay where they are if their key, of several columns the first one, is hot, that is
-    in more than one of 64 left rows, and the fewer right rows are sent to all processes instead; of an inner
-    join also the other way round. Raises as `raydex.join`, `raydex.ShardError`, `raydex.ExchangeError`.
+    Cost
+    ----
+    Keys and rows are sent once, or one side as many times as there are processes; a local join. With `shuffle` left
+    rows stay where they are if their key, of several columns the first one, is hot, that is in more than one of 64 left
+    rows, and the fewer right rows are sent to all processes instead; of an inner join also the other way round.
+
+    Memory: 16 bytes a pair, which are returned; up to a twentieth of that, or some 150 MB, while they are written; and
+    what there is of each row, the index over the right ones among it. With an index rows come in rounds, which take up
+    to a twentieth, or some 400 MB.
     """
     if isinstance(right, ShardedIndex):
         arguments: dict[str, Any] = {

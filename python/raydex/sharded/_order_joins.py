@@ -430,11 +430,20 @@ def join_asof(
         A right row, numbered over all slices, for each left row of this process; -1 where there is none. Of rows of
         equal times the one that `raydex.join_asof` takes.
 
-    Cost: times, keys and rows are sent, and a row comes back; a local join. With `shuffle` rows of one key are on all
-    shards if they are many, but those of one key and one time on one; a process also sends a shard up to two right rows
-    from beside it, where the answer may be. Times of several units are compared in the finest one, and refused if it
-    does not hold them. Raises as `raydex.join_asof`, `raydex.ShardError`,
-    `raydex.ExchangeError`.
+    Raises
+    ------
+    ShardError, ExchangeError
+        If another process fails, or does not answer; and what `raydex.join_asof` raises.
+
+    Cost
+    ----
+    Times, keys and rows are sent, and a row comes back; a local join. With `shuffle` rows of one key are on all shards
+    if they are many, but those of one key and one time on one; a process also sends a shard up to two right rows from
+    beside it, where the answer may be.
+
+    Notes
+    -----
+    Times of several units are compared in the finest one, and refused if it does not hold them.
     """
 
     def work(company: Company, words: tuple[Any, ...]) -> Any:
@@ -504,9 +513,16 @@ def join_range(
         Of each process the pairs of its shard, a range of (keys, time); left rows without a match, and those of semi
         and anti joins, at the process that gave them.
 
-    Cost: with `shuffle` left rows are sent once, right rows to each shard in which they may match, or with `left_upper`
-    the other way round: a distance or an interval that is short beside a shard meets one or two, a comparison all on
-    one side. Of other joins than inner ones 4 bytes a left row come back. Raises as `join_asof`.
+    Raises
+    ------
+    ShardError, ExchangeError
+        If another process fails, or does not answer; and what `raydex.join_range` raises.
+
+    Cost
+    ----
+    With `shuffle` left rows are sent once, right rows to each shard in which they may match, or with `left_upper` the
+    other way round: a distance or an interval that is short beside a shard meets one or two, a comparison all on one
+    side. Of other joins than inner ones 4 bytes a left row come back.
     """
     named = {"distance": distance, "compare": compare, "right_upper": right_upper, "left_upper": left_upper}
 
@@ -568,8 +584,15 @@ def join_intervals(
     JoinPairs
         As of `join_range`.
 
-    Cost: as of `join_range`. Intervals are sent to all shards that they meet, of both sides; a pair is made by the
-    first one that both are on. Raises as `raydex.join_intervals`, `raydex.ShardError`, `raydex.ExchangeError`.
+    Raises
+    ------
+    ShardError, ExchangeError
+        If another process fails, or does not answer; and what `raydex.join_intervals` raises.
+
+    Cost
+    ----
+    As of `join_range`. Intervals are sent to all shards that they meet, of both sides; a pair is made by the first one
+    that both are on.
     """
     of_points = not is_pair(left)
 
@@ -622,8 +645,15 @@ def join_where(
     JoinPairs
         As of `join_range`.
 
-    Cost: as of a comparison by `join_range`: right rows are sent to all shards on one side of their own by the first
-    column, half of them on average. Raises as `raydex.join_where`, `raydex.ShardError`, `raydex.ExchangeError`.
+    Raises
+    ------
+    ShardError, ExchangeError
+        If another process fails, or does not answer; and what `raydex.join_where` raises.
+
+    Cost
+    ----
+    As of a comparison by `join_range`: right rows are sent to all shards on one side of their own by the first column,
+    half of them on average.
     """
 
     def sides() -> _Sides:
@@ -702,9 +732,15 @@ def join_window(
         One result a left row of this process, as of `raydex.join_window`; `argmin` and `argmax` are rows over all
         slices.
 
-    Cost: as of `join_range` with a distance: left rows go to one shard, right rows with their values to all that the
-    window meets, and a number an aggregate comes back. Raises as `raydex.join_window`, `raydex.ShardError`,
-    `raydex.ExchangeError`.
+    Raises
+    ------
+    ShardError, ExchangeError
+        If another process fails, or does not answer; and what `raydex.join_window` raises.
+
+    Cost
+    ----
+    As of `join_range` with a distance: left rows go to one shard, right rows with their values to all that the window
+    meets, and a number an aggregate comes back.
     """
     names = (aggregate,) if isinstance(aggregate, str) else tuple(dict.fromkeys(aggregate))
 

@@ -126,6 +126,8 @@ class TorchExchange:
         their copy engines, and calls wait for their answers; otherwise, and for rows, joins and builds, NCCL
         sends them.
 
+    Notes
+    -----
     One with NCCL takes tensors on the current GPU (see `torch.cuda.set_device`), one with gloo what is in
     host memory. Making one is a collective call; keep it for many
     joins.
