@@ -75,6 +75,7 @@ autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_custom_sections = ["Cost"]
 
 # What is ours has to be found. Other libraries' references are not at hand while this is built.
 nitpicky = True

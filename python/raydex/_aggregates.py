@@ -15,6 +15,7 @@ from raydex._array_libraries import as_times, bare_library
 from raydex._columns import column_of, look, refuse_strings
 from raydex._errors import InvalidType, Unsupported
 from raydex._held import Held
+from raydex._html import facts
 from raydex._index import Batch, Index, bytes_as_text
 from raydex._keys import Key, format_of
 from raydex._progress import shown
@@ -86,6 +87,16 @@ class Aggregate(Held):
             f"raydex.Aggregate({values} over {info.structure} on {info.device}: {info.entries} rows of "
             f"{self._index._key}, {bytes_as_text(info.resident_bytes)} beside it)"
         )
+
+    def _repr_html_(self) -> str:
+        if self._closed:
+            return facts("raydex.Aggregate, closed", {})
+        info = self.info
+        return facts("raydex.Aggregate", {
+            "structure": info.structure, "device": info.device, "keys": self._index._key,
+            "values": "none" if self._value is None else self._value, "rows": info.entries,
+            "memory beside the index": bytes_as_text(info.resident_bytes),
+        })  # fmt: skip
 
     def _batch(self, lower: Any, upper: Any, stream: Any) -> Batch:
         batch = self._index._batch(lower, upper, stream)

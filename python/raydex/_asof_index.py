@@ -14,6 +14,7 @@ from raydex._asof_joins import Asked
 from raydex._columns import Column, Source, column_of, key_of, look, refuse_strings, role_of, same_device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._held import Held
+from raydex._html import facts
 from raydex._index import bytes_as_text
 from raydex._joined import Call, JoinRows
 from raydex._joins import key_columns, natives
@@ -99,6 +100,14 @@ class AsofIndex(Held):
             return "raydex.AsofIndex(closed)"
         held = bytes_as_text(self.resident_bytes)
         return f"raydex.AsofIndex({self._key} on {self._device}: {self._size} rows, {held})"
+
+    def _repr_html_(self) -> str:
+        if self._closed:
+            return facts("raydex.AsofIndex, closed", {})
+        return facts("raydex.AsofIndex", {
+            "device": self._device, "times": self._key, "by": ", ".join(map(str, self._keys)) or "nothing",
+            "rows": self._size, "memory": bytes_as_text(self.resident_bytes),
+        })  # fmt: skip
 
     def _free(self) -> None:
         super()._free()

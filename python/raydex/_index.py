@@ -19,6 +19,7 @@ from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import lists_to_arrow
 from raydex._held import Held
+from raydex._html import facts, lists
 from raydex._keys import Key
 from raydex._plain import NONE, plain_columns
 from raydex._progress import shown
@@ -54,6 +55,9 @@ class Matches(NamedTuple):
     """int64, one more than probes."""
     rows: Any
     """int64, `offsets[-1]` of them."""
+
+    def _repr_html_(self) -> str:
+        return lists("Rows of probes", self.offsets, self.rows)
 
     def to_arrow(self) -> Any:
         """A `pyarrow.LargeListArray` with a list of rows a probe, of the same memory. What is on a GPU is
@@ -204,6 +208,16 @@ class Index(Held):
             f"raydex.Index({info.structure} on {info.device}: {info.entries} rows of {self._key}, "
             f"{bytes_as_text(info.resident_bytes)})"
         )
+
+    def _repr_html_(self) -> str:
+        if self._closed:
+            return facts("raydex.Index, closed", {})
+        info = self.info
+        return facts("raydex.Index", {
+            "structure": info.structure, "device": info.device, "keys": self._key, "rows": info.entries,
+            "memory": bytes_as_text(info.resident_bytes),
+            "options": ", ".join(f"{name}={value}" for name, value in info.options.items()),
+        })  # fmt: skip
 
     def _free(self) -> None:
         super()._free()

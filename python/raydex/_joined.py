@@ -17,6 +17,7 @@ from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._exports import pairs_to_arrow, take
 from raydex._held import Held
+from raydex._html import columns, facts
 from raydex._index import Index
 
 _BITS = {"int64": 64, "int32": 32}
@@ -30,6 +31,10 @@ class JoinRows(NamedTuple):
     build: Any
     """Its build row, -1 where a left or full join has none; None for semi and anti joins. As an index -1 is the
     last row: `take` gives missing cells there."""
+
+    def _repr_html_(self) -> str:
+        sides = {"probe": self.probe} if self.build is None else {"probe": self.probe, "build": self.build}
+        return columns("Rows of a join", sides)
 
     def take(self, *, build: Any = None, probe: Any = None) -> Any:
         """The cells of a column, or the rows of a table, of one side of the join, as `raydex.take` has them:
@@ -122,6 +127,13 @@ class Joined(Held):
         if self._closed:
             return "raydex.Joined(closed)"
         return f"raydex.Joined({self.how} on {self._device}: {self.size} rows of {self.probes} probe rows)"
+
+    def _repr_html_(self) -> str:
+        if self._closed:
+            return facts("raydex.Joined, closed", {})
+        return facts("raydex.Joined", {
+            "how": self.how, "device": self._device, "rows": self.size, "probe rows": self.probes,
+        })  # fmt: skip
 
     def _free(self) -> None:
         super()._free()

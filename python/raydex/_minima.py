@@ -17,6 +17,7 @@ from raydex._columns import Column, Source, column_of, dtype_of, look, same_devi
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._held import Held
+from raydex._html import facts
 from raydex._index import bytes_as_text, options_of
 from raydex._keys import Key, format_of
 from raydex._plain import plain_columns
@@ -111,6 +112,15 @@ class Rmq(Held):
             f"raydex.Rmq({info.structure} on {info.device}: {info.n} values of {self._key}, "
             f"{bytes_as_text(info.resident_bytes)} beside them)"
         )
+
+    def _repr_html_(self) -> str:
+        if self._closed:
+            return facts("raydex.Rmq, closed", {})
+        info = self.info
+        return facts("raydex.Rmq", {
+            "structure": info.structure, "device": info.device, "values": f"{info.n} of {self._key}",
+            "extremes": info.extremes, "memory beside them": bytes_as_text(info.resident_bytes),
+        })  # fmt: skip
 
     def _free(self) -> None:
         super()._free()
