@@ -45,15 +45,15 @@ CARDS = {"nvidia-h200": "H200", "nvidia-h100-80gb-hbm3": "H100"}
 
 @functools.cache
 def shown() -> dict[str, list[str]]:
-    """The cards whose plot of an experiment is shown, by its name: not those of which another one measured all
-    structures as well, and more of them, or later."""
+    """The cards whose plot of an experiment is shown, by its name. A card is left out if another one measured all of its
+    structures and more, or the same ones later. A plot that compares cards is one for all."""
     found: dict[str, dict[str, tuple[set[str], str]]] = {}
     for card in CARDS:
         for name, rows_of_it in plot().read([results.RESULTS / card]).items():
             structures = {row["structure"] for row in rows_of_it}
             found.setdefault(name, {})[card] = structures, max(row["date"] for row in rows_of_it)
     return {
-        name: [
+        name: list(of)[:1] if name in plot().PLOTS and plot().compares_cards(plot().PLOTS[name]) else [
             card for card, (structures, date) in of.items()
             if not any(structures < others or structures == others and date < later
                        for other, (others, later) in of.items() if other != card)
@@ -77,10 +77,13 @@ def draw(app: Sphinx) -> None:
         if not kept.exists() or kept.stat().st_mtime < newest:
             shutil.rmtree(kept, ignore_errors=True)
             kept.mkdir(parents=True)
+            of_all = module.read([results.RESULTS / one for one in CARDS])
             for name, rows_of_it in module.with_cpus(module.read([results.RESULTS / card])).items():
                 if card in shown()[name] and name in module.PLOTS:
                     before = drawn / (name.replace("/", "-") + ".svg")
-                    if drawn.resolve().name == card and before.exists():
+                    if module.compares_cards(module.PLOTS[name]):
+                        module.draw(name, of_all[name], kept / file_of(name, short))
+                    elif drawn.resolve().name == card and before.exists():
                         shutil.copyfile(before, kept / file_of(name, short))
                     else:
                         module.draw(name, rows_of_it, kept / file_of(name, short))
@@ -166,7 +169,7 @@ def plots_of(name: str) -> list[str]:
             f":target: ../_images/{file}",
             f":name: {anchor(name, short)}",
             "",
-            f"`{name}`: {plot().PLOTS[name].title} ({short})",
+            f"`{name}`: {plot().PLOTS[name].title}" + ("" if plot().compares_cards(plot().PLOTS[name]) else f" ({short})"),
             ":::",
             "",
         ]
