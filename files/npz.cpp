@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several arrays in one .npz file: a zip archive of .npy files, none of which is compressed.
+// Several arrays in one .npz file: a zip archive of .npy files, not compressed.
 #include "files/npz.hpp"
 
 #include <zlib.h>

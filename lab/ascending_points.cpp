@@ -121,7 +121,7 @@ int main(int argc, char** argv) try {
   CLI::App app{"Ascending points, by how many there are."};
   app.add_option("--keys", s.keys, "entries of an index");
   app.add_option("--most-probes", s.most_probes, "of the largest batch, a power of 2");
-  app.add_option("--repetitions", s.repetitions, "of which the median is printed");
+  app.add_option("--repetitions", s.repetitions, "the median of these is printed");
   app.add_option("--key-bits", s.key_bits, "32, 64")
       ->delimiter(',')
       ->check(CLI::IsMember({32, 64}));

@@ -318,7 +318,7 @@ void add_bench_command(CLI::App& app) {
       ->allow_extra_args(false);
   bench
       .add_option("--repetitions", s->repetitions,
-                  "measurements, of which the median counts; short lookups are measured until "
+                  "measurements; the median counts; short lookups are measured until "
                   "they took 10 ms in all [5; 3]")
       ->type_name("N");
   add_json_option(bench, s->json,

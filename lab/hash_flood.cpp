@@ -112,7 +112,7 @@ int main(int argc, char** argv) try {
   CLI::App app{"Hash tables on keys that were chosen to share a bucket."};
   app.add_option("--backend", s.where, "cpu, cuda, optix or auto");
   app.add_option("--keys", s.keys, "keys of a table, and as many lookups");
-  app.add_option("--repetitions", s.repetitions, "of which the median is printed");
+  app.add_option("--repetitions", s.repetitions, "the median of these is printed");
   CLI11_PARSE(app, argc, argv);
   return raydex::bench::run(s) ? 0 : 1;
 } catch (const std::exception& problem) {

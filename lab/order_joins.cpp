@@ -368,7 +368,7 @@ int main(int argc, char** argv) try {
       "windows."};
   app.add_option("--backend", s.where, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--scale", s.scale, "of all numbers of rows");
-  app.add_option("--repetitions", s.repetitions, "of which the median is printed");
+  app.add_option("--repetitions", s.repetitions, "the median of these is printed");
   app.add_option("--only", s.only, "names of joins")->delimiter(',');
   CLI11_PARSE(app, argc, argv);
   const session on(s.where == "cpu" ? backend::cpu : backend::cuda);

@@ -14,7 +14,7 @@ answer is compared with what the rows of the keys say, and with joins every pair
 The steps of `first` are timed one by one, with all processes waiting for each other before each: `route` divides
 probes among the subranges of all shards, `exchange` sends keys, `lookup` asks the local shard, `back` sends rows,
 `undo` puts them in the order of the probes. `first` is the whole call, in which what is sent and what is looked up
-overlap, with the agreements between the steps, of which `gather` is one. Of smaller batches there are three lines: all
+overlap, with the agreements between the steps; `gather` is one. Of smaller batches there are three lines: all
 probes go `to all` shards, they are `divided`, or the library chooses. `one index` is the same batch on an index of the
 process alone, of as many keys, for which nothing is sent. Steps of a join are `join: route`, of both tables,
 `join: exchange`, of keys and rows, and `join: match`, the local join; `join` is the whole call with

@@ -42,7 +42,7 @@ io::host_column rewritten(const io::host_column& from, key_format format, const 
           .validity = from.validity};
 }
 
-// Strings, none of which has a value.
+// Strings without a value.
 io::host_strings no_strings(const io::host_column& from) {
   const std::shared_ptr<char[]> none = std::make_unique<char[]>(1);
   return {.size = from.size,

@@ -283,18 +283,15 @@ void add_rmq_command(CLI::App& app) {
        "Their new values; of equal positions the last counts");
   explain(
       *command,
-      "The array is of numbers or times, none of which is missing. Positions are integers and "
+      "The array is of numbers or times, and none is missing. Positions are integers and "
       "count\n"
       "from 0, both ends are included. NaN comes after all other values, -0.0 equals 0.0. With\n"
       "--option ties=rightmost equal values count from the right.\n"
       "\n"
       "A range is cut to the array on both sides: of 3 values, [-4, 1] has the first two. Without\n"
-      "--check, a range of which nothing is left, whose lower end is greater than the upper one, "
-      "or\n"
-      "an end of which is missing, has NaN as its value, or of integers the largest one (with max "
-      "the\n"
-      "smallest one), and the position 2^64 - 1. The ranges of an .npy file may be larger than\n"
-      "memory.\n"
+      "--check, if nothing is left of a range, its lower end is greater than the upper one, or an\n"
+      "end is missing, its value is NaN, or of integers the largest one (with max the smallest\n"
+      "one), and its position 2^64 - 1. The ranges of an .npy file may be larger than memory.\n"
       "\n"
       "Examples:\n"
       "  raydex rmq --values lcp.npy --ranges pairs.npy --result min --check --out lce.npy\n"

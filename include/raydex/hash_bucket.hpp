@@ -80,7 +80,7 @@ class RAYDEX_EXPORT hash_bucket : public index {
   struct table_storage {
     std::uint32_t* words = nullptr;  ///< the nodes
     std::uint32_t nodes = 0;         ///< how many
-    std::uint32_t chains = 1;        ///< buckets, each of which begins with the node of its number
+    std::uint32_t chains = 1;        ///< buckets; each begins with the node of its number
     const void* runs = nullptr;      ///< the run of each slot, where keys repeat
     const void* rows = nullptr;      ///< the rows of the runs
     std::uint64_t seed = 0;          ///< of the hash function

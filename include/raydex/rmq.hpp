@@ -77,7 +77,7 @@ struct rmq_info {
 ///
 /// *Ranges* are `ranges(lower, upper)` of positions, both ends included, counted from 0; columns of
 /// uint32, uint64, int32 or int64. A range is cut to the array on both sides: of 3 values, [-4, 1]
-/// has the first two and [1, 9] the last two. A range of which nothing is left has no minimum, nor
+/// has the first two and [1, 9] the last two. If nothing is left of a range it has no minimum, nor
 /// one whose lower end is greater than the upper one, such as [0, -1], or one that is missing: its
 /// value is the last one in the order (NaN, or the largest of the type; of maxima NaN, or the
 /// smallest of the type), its position `no_position`. `check` refuses ranges that are not wholly in
@@ -113,8 +113,8 @@ class RAYDEX_EXPORT rmq {
   /// of equal ones the leftmost or rightmost, as the build was told.
   void position(const context& on, const probes& ranges, std::span<std::uint64_t> out) const;
 
-  /// Refuses ranges whose lower end is greater than the upper one, or an end of which is not in the
-  /// array, on either side: throws `invalid_argument`, which names the first of them and its ends.
+  /// Refuses ranges whose lower end is greater than the upper one, or whose ends are not both in
+  /// the array: throws `invalid_argument`, which names the first of them and its ends.
   /// Missing ones are legal. Of a part of a longer batch, `first` is the number of its first range
   /// there. Synchronises.
   void check(const context& on, const probes& ranges, std::uint64_t first = 0) const;

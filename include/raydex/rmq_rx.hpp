@@ -31,8 +31,8 @@ struct rmq_rx_options {
 /// range is not taken; the block is scanned then.
 ///
 /// *Cost*: build: about 2 ln(block) reads a value on random arrays, on any array at most
-/// 128 + block / 16; and what the engine does with the triangles. A range: at each level, of which
-/// there are log(n) / log(block), a ray for either end that is within a block; 3 rays up to block^2
+/// 128 + block / 16; and what the engine does with the triangles. A range: at each of the
+/// log(n) / log(block) levels a ray for either end that is within a block; 3 rays up to block^2
 /// values. *Memory*: large: about 112 bytes a value on `optix`, and 130 on `cpu`; on `optix` the
 /// build holds 36 bytes and the engine's scratch for each of up to 2^22 triangles besides. Any
 /// number of values for which there is memory: triangles are divided into parts of 2^22. *Stream*:

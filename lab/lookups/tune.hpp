@@ -17,7 +17,7 @@ namespace raydex::bench {
 struct tuning {
   speed_table table;           ///< the measurements
   std::uint64_t left_out = 0;  ///< workloads that would have taken too long or too much memory
-  std::vector<std::string> shortages;  ///< those that ran out of memory: which, of whom, and how
+  std::vector<std::string> shortages;  ///< those that ran out of memory: which, whose, and how
 };
 
 /// Measures within about two minutes, or a few seconds if `quick`: fewer sizes, each once. Every

@@ -159,7 +159,7 @@ std::vector<experiment> lightweight() {
        .trials = {{joined(naive, tuned_by_paper, ours, baselines_of_points), scaled_points}}},
       {.name = "lightweight/22",
        .title = "ranges by the number of hits and of keys",
-       .note = "three numbers of keys, six of hits; both layouts, of which the paper's is row",
+       .note = "three numbers of keys, six of hits; both layouts; the paper's is row",
        .trials = {{joined(tuned_for_ranges, ours, trees),
                    {.keys = {"2^20", "2^24", "2^28"},
                     .probes = {"2^16"},

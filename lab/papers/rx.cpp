@@ -9,7 +9,7 @@ namespace {
 const texts ours{"rx"};
 const texts all_methods = joined({paper_rx, described_rx}, ours, baselines);
 const texts range_methods = joined({paper_rx, described_rx}, ours, ordered_baselines);
-// The thesis gives its RX and cgRX, of which it names two sizes of buckets, sorted lookups.
+// The thesis gives its RX and cgRX, with two sizes of buckets, sorted lookups.
 const std::string thesis = "rx primitive=triangle parts=16 scale=0/0";
 const texts thesis_rays = joined({thesis + " order=batch"}, ours,
                                  texts{"cgrx mapping=bits bucket=32,256 order=batch", "cgrx"});

@@ -12,7 +12,7 @@ What kernels take by themselves is in `searchsorted.py`, what whole processes ta
 `searchsorted`: `raydex.searchsorted(a, v)` and the same of the others, with as many values as elements; `a` is
 sorted, `v` is not (`--order ascending`: it is). `index` is `raydex.build(a).rank(v)` with the index at hand, which
 is what many calls with one `a` pay. `join`: `raydex.join(build=left, probe=right)` of unique keys in random order,
-all of which match, as pairs of row numbers, and what gives the same elsewhere: joined tables with the row numbers as
+which all match, as pairs of row numbers, and what gives the same elsewhere: joined tables with the row numbers as
 columns.
 
 `join_asof`: `raydex.join_asof(quotes, trades)` by times in nanoseconds of five days, both sides sorted by time or

@@ -45,7 +45,7 @@ class Network:
     bytes_per_ms: float = 50e6  # 400 Gb/s
     message_ms: float = 0.005
     agreement_ms: float = 0.03
-    """A step of gloo's all-gather, of which there is one less than processes."""
+    """A step of gloo's all-gather; there is one less than processes."""
 
 
 NETWORK = Network()

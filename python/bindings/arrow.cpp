@@ -177,7 +177,7 @@ void check_layout(const field& type, const ArrowArray& array) {
   }
 }
 
-// An array, or a child of one, of which all is kept.
+// An array, or a child of one; all of it is kept.
 struct chunk {
   std::shared_ptr<owned<ArrowArray>> owner;
   const ArrowArray* array;
@@ -269,7 +269,7 @@ class flat_strings {
     if (!text.empty()) std::memcpy(at, text.data(), text.size());
     end(text.size());
   }
-  // A string of up to 12 bytes, so many of which can be read.
+  // A string of up to 12 bytes; so many can be read.
   void append_short(const char* text, std::size_t size) {
     std::memcpy(room(size), text, together);
     end(size);

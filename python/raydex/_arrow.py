@@ -41,7 +41,7 @@ _CUDA = (2, 13)  # managed memory, too
 
 @dataclass(slots=True)
 class HostCells:
-    """Cells in host memory: an array of one dimension, and a bitmap of which are there.
+    """Cells in host memory: an array of one dimension, and a bitmap of those that are there.
 
     `unit` is what integers of Arrow count, where the array's dtype does not say it; `is_void`: no cell is there,
     nor said what it would be of; `is_whole`: NUL bytes at the end of byte strings are of them, as in Arrow, and no
@@ -75,8 +75,8 @@ class DeviceCells:
 @dataclass(slots=True)
 class StringCells:
     """Strings of any length, as Arrow lays them out; `event` is as of `DeviceCells`. `unit`: what they are where
-    they are no texts or bytes; `texts`: the same of a list; `bits`: the bitmap of which are there, in host
-    memory."""
+    they are no texts or bytes; `texts`: the same of a list; `bits`: the bitmap of those that are there, in
+    host memory."""
 
     bytes: int
     offsets: int

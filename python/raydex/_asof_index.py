@@ -85,7 +85,7 @@ class AsofIndex(Held):
         self._size = column.size
 
     def __len__(self) -> int:
-        """How many rows it has, of which those with a missing time or key are asked for by none."""
+        """How many rows it has. Those with a missing time or key are found by none."""
         return self._size
 
     @property

@@ -335,7 +335,7 @@ def _converted(source: Source, array: npt.NDArray[Any], own: Key, want: Key) -> 
             if not array.size or not (cast != array).any():
                 return cast
             value = array.reshape(-1)[np.argmax(cast != array)]
-            raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, of which the keys are")
+            raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, as the keys are")
     raise _refuse(source.argument, str(own), want)
 
 
@@ -521,7 +521,7 @@ def _in_unit(
     else:
         if role == "kept" and (there & ~exact).any():
             value = array[int(np.argmax(there & ~exact))]
-            raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, of which the keys are")
+            raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, as the keys are")
         there &= exact
     keys = keys.astype(f"i{want.dtype.itemsize}").view(want.dtype)
     return (keys, there, before if role in ("below", "at_most") else None)

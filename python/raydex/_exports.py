@@ -71,7 +71,7 @@ def take(values: Any, rows: Any) -> Any:
     Parameters
     ----------
     values
-        An array of NumPy, of which the first dimension are rows; or what has Arrow's interface of streams or
+        An array of NumPy, whose first dimension are rows; or what has Arrow's interface of streams or
         arrays: columns and tables of pyarrow, Polars, pandas and DuckDB.
     rows
         Of any call that gives rows, such as `Index.first` or `join_asof`, in host memory: -1, masked or null
@@ -91,7 +91,7 @@ def take(values: Any, rows: Any) -> Any:
     -----
     `values[rows]` takes the last cell for -1, as everything does that counts from the end.
     """
-    array, none = _rows_of("rows", rows, "columns of which cells are taken")
+    array, none = _rows_of("rows", rows, "columns whose cells are taken")
     values = on_gpu(values)
     if is_of("torch", values, "Tensor") and values.is_cpu:
         values = values.detach().numpy()

@@ -567,7 +567,7 @@ class AnyBatch(Batch):
 
 
 def with_zeros(ranks: Any, before: npt.NDArray[np.bool_]) -> Any:
-    """Ranks, of which those before all keys are 0."""
+    """Ranks; those before all keys are 0."""
     return np.where(before.reshape(np.shape(ranks)), 0, ranks)[()]
 
 

@@ -149,7 +149,7 @@ class Together(NamedTuple):
     columns: list[Column]
     key: Key
     order: Order | None
-    """Of times of which 64 bits in one unit do not hold all: the columns are numbers in their order."""
+    """Of times that 64 bits in one unit do not hold: the columns are numbers in their order."""
 
 
 def together(sources: list[Source], stream: int) -> Together:

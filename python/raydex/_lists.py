@@ -233,7 +233,7 @@ def _one_exactly(argument: str, x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _no_number(argument: str, x: Any, dtype: np.dtype[Any]) -> InvalidArgument:
-    return InvalidArgument(f"{argument}: {x!s} is no {dtype}, of which the keys are")
+    return InvalidArgument(f"{argument}: {x!s} is no {dtype}, as the keys are")
 
 
 def refuse_mixed(argument: str, array: npt.NDArray[Any]) -> InvalidArgument:
@@ -269,12 +269,12 @@ def strings_of(cells: list[bytes], unit: str = "", validity: npt.NDArray[np.uint
 
 
 def short(argument: str, cells: StringCells, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The texts of a list as byte strings of one width, of which each is one."""
+    """The texts of a list as byte strings of one width, if each is one."""
     assert cells.texts is not None
     width = dtype.itemsize
     for one in cells.texts:
         if len(one) > width or (len(one) < width and one.endswith(b"\0")):
-            raise InvalidArgument(f"{argument}: {one!r} is no S{width}, of which the keys are")
+            raise InvalidArgument(f"{argument}: {one!r} is no S{width}, as the keys are")
     return np.array(cells.texts, dtype)
 
 

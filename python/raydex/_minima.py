@@ -66,8 +66,8 @@ class Rmq(Held):
     """Answers range-minimum queries over an array, range-maximum ones, or both; made by `raydex.rmq`.
 
     *Ranges* are two columns of positions, both ends included, integers counted from 0. A range is cut to
-    the array on both sides; one of which nothing is left has no minimum or maximum, nor has one whose
-    lower end is above its upper one. *Results*, *streams* and *threads* are as of `raydex.Index`.
+    the array on both sides; if nothing is left it has no minimum or maximum, nor has one whose lower end is
+    above its upper one. *Results*, *streams* and *threads* are as of `raydex.Index`.
 
     The array stays where it is and is kept; after a change of its values `refresh` is called.
     """

@@ -38,7 +38,7 @@ def _intervals(
     call = Call(sources[0], device, stream)
     ends = in_one_order(sources, call.stream)
     if ends.order is not None:
-        raise InvalidType("build: times of several units, of which 64 bits do not hold all; convert them")
+        raise InvalidType("build: times of several units, and 64 bits do not hold all of them in one; convert them")
     return (call, ends, *by_columns(sources[0], *by, call.stream))
 
 

@@ -87,7 +87,7 @@ def are_compared(one: Time, other: Time) -> bool:
 
 
 def common(times: Sequence[Time]) -> Time:
-    """The coarsest unit of which all are multiples."""
+    """The coarsest unit that divides all."""
     known = [one for one in times if one.unit != "generic"] or list(times[:1])
     exact = [Time(one.kind, "D") if one.is_calendar else one for one in known]
     if all(one.is_calendar for one in known):
@@ -124,7 +124,7 @@ class Scaled:
 
 
 def _times_ratio(cells: Integers, up: int, down: int, low: int, high: int) -> Scaled:
-    """Cells times `up`, divided by `down`, of which those within the ends can be held."""
+    """Cells times `up`, divided by `down`; what is within the ends can be held."""
     shared = math.gcd(up, down)
     up, down = up // shared, down // shared
     least = max(-(-low * down // up), -_MOST - 1)
@@ -143,7 +143,7 @@ def _times_ratio(cells: Integers, up: int, down: int, low: int, high: int) -> Sc
 
 
 def scale(cells: Integers, own: Time, to: Time, low: int, high: int) -> Scaled:
-    """Counts of one unit in those of another, of which those within the ends can be held."""
+    """Counts of one unit in those of another; what is within the ends can be held."""
     found = _scale(cells, own, to, low, high)
     if found.beyond.any():
         found.floor[found.beyond < 0] = low

@@ -147,7 +147,7 @@ extern const paper_builders papers_builders;
 
 // The table of a backend; null where it is not built.
 const backend_table* find_backend(backend where) noexcept;
-// The builders of libraydex_papers there, of which `what` is wanted; null if it has none. Throws
+// The builders of libraydex_papers there, for `what` is wanted; null if it has none. Throws
 // `unavailable` if it is not installed.
 RAYDEX_INTERNAL const paper_builders* find_paper_builders(backend where, std::string_view name);
 

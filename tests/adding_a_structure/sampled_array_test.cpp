@@ -81,7 +81,7 @@ class sampled_array_of : public test::backend_test {
               expected(sorted, lower, upper));
   }
 
-  // Keys of which some are equal, and some numbers between them are none.
+  // Some keys are equal, and some numbers between them are none.
   std::vector<Key> some_keys(std::size_t size) const {
     std::vector<Key> keys(size);
     for (Key& key : keys)

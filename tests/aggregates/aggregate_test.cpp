@@ -21,7 +21,7 @@
 namespace raydex::test {
 namespace {
 
-// Cells of which some may be missing.
+// Cells; some may be missing.
 template <class T>
 struct cells {
   std::vector<T> all;

@@ -108,6 +108,6 @@ def random_keys(rng, dtype, n):
 
 
 def random_points(rng, keys, n):
-    """Hits, and other bit patterns, most of which are misses."""
+    """Hits, and other bit patterns, which are misses for the most part."""
     misses = np.concatenate([random_bits(rng, keys.dtype, n), extremes(keys.dtype)])
     return rng.choice(np.concatenate([keys, rng.choice(misses, n)]), n)

@@ -12,7 +12,7 @@ VALUE_TYPES = ["<u4", "<i8", "<f4", "<f8"]
 
 
 def values_of(rng, dtype, n):
-    """Values of which every sum is exact."""
+    """Values whose sums are all exact."""
     if dtype[1] == "f":
         return rng.integers(-(2**15), 2**15, n).astype(dtype)
     return random_bits(rng, dtype, n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Four threads search trees of lines together, in all shapes that an index has only for millions of
-// entries: levels of pivots above levels of quantised nodes, many of which mislead.
+// entries: levels of pivots above levels of quantised nodes; many of these mislead.
 #include <gtest/gtest.h>
 
 #include <algorithm>

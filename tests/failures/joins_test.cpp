@@ -68,7 +68,7 @@ class failing_joins : public failures {
     return all;
   }
 
-  // Makes `build` fail, then `match(join)`, of which the rows are known.
+  // Makes `build` fail, then `match(join)`, whose rows are known.
   template <class Build, class Match>
   void check(const std::string& name, const Build& build, const Match& match,
              const pairs& expected) {

@@ -44,7 +44,7 @@ TEST_F(refusals, minima_are_of_ranges) {
                                  {"ranges: they are points"});
 }
 
-// Memory as of a GPU, of which none is asked.
+// Memory as of a GPU; none is asked for.
 class device_memory final : public memory_resource {
  public:
   void* allocate(std::size_t /*bytes*/, stream_t /*stream*/) override { throw out_of_memory(0, 0); }

@@ -167,7 +167,7 @@ constexpr std::array directions{asof_direction::backward, asof_direction::forwar
 template <class T>
 class asof : public backend_test {
  protected:
-  // Times that repeat, of which some are missing and some, if `odd`, extreme.
+  // Times that repeat; some are missing and some, if `odd`, extreme.
   static cells_of<T> times(std::size_t size, bool odd, std::mt19937_64& random) {
     cells_of<T> all(size);
     for (auto& cell : all) {

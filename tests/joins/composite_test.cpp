@@ -137,7 +137,7 @@ TEST_P(composite_join, by_every_structure) {
   }
 }
 
-// Pairs of rows, of which the second is 0 where a join has none.
+// Pairs of rows; the second is 0 where a join has none.
 using row_pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 class joined_tables : public composite_join {

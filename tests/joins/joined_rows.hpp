@@ -34,7 +34,7 @@ inline bool few_combinations() {
   return tested_by_emulation() || small_scale();
 }
 
-// The cells of a column, of which some may be missing.
+// The cells of a column; some may be missing.
 template <class T>
 using cells_of = std::vector<std::optional<T>>;
 

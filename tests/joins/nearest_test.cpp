@@ -44,7 +44,7 @@ class nearest : public backend_test {
     distance apart;
   };
 
-  // Of two numbers, of which the second one is not less.
+  // Of two numbers; the second one is not less.
   static distance apart(T from, T to) {
     if constexpr (std::is_floating_point_v<T>) {
       return static_cast<double>(to - from);

@@ -357,7 +357,7 @@ TEST_F(int32_order_joins, of_all_sizes) {
 }
 
 // One interval that contains all probes; probes that all intervals contain: their rows are divided
-// among groups, of which each has to find its first one.
+// among groups, and each has to find its first one.
 TEST_F(int32_order_joins, of_many_rows_of_few_probes) {
   constexpr std::int32_t size = 70'000;
   side<std::int32_t> build;

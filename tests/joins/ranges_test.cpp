@@ -29,7 +29,7 @@ T close_key(std::uint64_t i) {
   }
 }
 
-// Cells of which one in eight is missing, and as many are extremes if these are `sparse`.
+// Cells: one in eight is missing, and as many are extremes if these are `sparse`.
 template <class T>
 cells_of<T> make_cells(std::size_t size, bool sparse, std::mt19937_64& random) {
   const std::vector<T> extremes = extreme_keys<T>();
@@ -243,7 +243,7 @@ TEST_F(one_range_join, over_an_index) {
   }
 }
 
-// Keys of which no two are equal, in no order.
+// Different keys, in no order.
 TEST_F(one_range_join, over_different_keys) {
   auto random = generator();
   cells_of<std::uint32_t> build_cells;

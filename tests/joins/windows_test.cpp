@@ -245,7 +245,7 @@ class windows : public backend_test {
         if (this->HasFatalFailure()) return;
       }
     }
-    // Ranges, of which some are reversed.
+    // Ranges; some are reversed.
     cells_of<time> ends = probe.times;
     if (!ends.empty()) std::ranges::rotate(ends, ends.begin() + 1);
     const placed probe_ends(at(), ends);

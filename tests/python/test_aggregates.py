@@ -128,7 +128,7 @@ def are_within_the_bound(sums, each):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("widest", [0, 40, 60])
 def test_sums_of_floating_values_are_within_the_bound(library, dtype, widest, random):
-    """Of numbers of any size and sign, many of which cancel each other but for little, by sums without rounding."""
+    """Of numbers of any size and sign that often cancel each other but for little, by sums without rounding."""
     size = 1500
     scale = 10 if dtype == "float64" else 2
     values = random.normal(size=size) * 2.0 ** (scale * random.integers(-widest, widest + 1, size))

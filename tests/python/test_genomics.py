@@ -26,7 +26,7 @@ def drawn(request):
 
 
 def frame(random, rows=None, missing=0.1, names=("chrom", "start", "end"), categorical=True):
-    """Intervals of few chromosomes, many of which are equal, nested, or empty."""
+    """Intervals of few chromosomes; many are equal, nested, or empty."""
     rows = int(random.integers(0, 60)) if rows is None else rows
     span = int(random.choice([8, 40, 200]))
     start = random.integers(0, span, rows)
@@ -97,7 +97,7 @@ def both(function, *frames, **said):
 @pytest.mark.parametrize("on", [None, ["strand"]])
 def test_overlap(drawn, how, on):
     df1, df2 = two_frames(drawn)
-    if not len(df1) or not len(df2):  # of which bioframe takes the last row
+    if not len(df1) or not len(df2):  # bioframe takes their last row
         return
     for said in ({}, {"return_index": True, "return_overlap": True}, {"return_input": False, "return_index": "row",
                  "return_overlap": "both", "suffixes": ("_a", "_b")}):
@@ -124,7 +124,7 @@ def test_overlap_is_ordered(drawn):
 def test_counts_and_coverage(drawn):
     df1, df2 = two_frames(drawn)
     if not len(df1) or not len(df2):
-        return  # of which bioframe takes the last row
+        return  # bioframe takes their last row
     for on in (None, ["strand"]):
         found = both("count_overlaps", df1, df2, on=on)
         same(found, bioframe.count_overlaps(df1.copy(), df2.copy(), on=on))
@@ -190,7 +190,7 @@ def listed_once(table):
 def test_closest(drawn, said):
     df1, df2 = two_frames(drawn)
     found = both("closest", df1, df2, **said)
-    if not len(df1) or not len(df2):  # of which bioframe takes the last row
+    if not len(df1) or not len(df2):  # bioframe takes their last row
         return
     asked = {**said, "return_index": True, "return_overlap": True}
     found = genomics.closest(df1, df2, **asked)

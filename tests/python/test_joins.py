@@ -247,7 +247,7 @@ def test_a_column_of_no_strings():
 @pytest.mark.parametrize("tolerance", [None, 7])
 @pytest.mark.parametrize("keyed", [False, True])
 def test_as_of(library, random, direction, exact, tolerance, keyed):
-    # Without equal times, of which pandas takes the last row and raydex the first.
+    # Without equal times: pandas takes their last row and raydex the first.
     build = pd.DataFrame({"t": np.sort(random.permutation(900)[:200]), "g": random.integers(0, 4, 200)})
     probe = pd.DataFrame({"t": np.sort(random.integers(0, 900, 300)), "g": random.integers(0, 4, 300)})
     merged = pd.merge_asof(

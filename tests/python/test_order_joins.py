@@ -20,7 +20,7 @@ with_arrow = pytest.mark.parametrize("library", array_libraries.WITH_ARROW, indi
 
 
 def numbers(random, rows, kind):
-    """Values of which many are equal."""
+    """Values; many are equal."""
     small = random.integers(0, 25, rows)
     if kind == "float64":
         return np.where(random.random(rows) < 0.15, random.choice([np.nan, np.inf, -np.inf, -0.0], rows), small / 4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of which some are none, and what is taken by them, against pandas and Arrow."""
+"""Rows, some of them none, and what is taken by them, against pandas and Arrow."""
 
 import numpy as np
 import pytest

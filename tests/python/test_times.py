@@ -109,7 +109,7 @@ def test_edits(both):
             assert len(index) == len(left) + sum(value is not None for value in more.values)
             assert index.contains(keys).tolist() == [value is not None for value in more.values]
         elif size:
-            with pytest.raises(raydex.InvalidArgument, match="of which the keys are"):
+            with pytest.raises(raydex.InvalidArgument, match="as the keys are"):
                 index.insert(keys, rows)
 
 

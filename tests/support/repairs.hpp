@@ -22,7 +22,7 @@ inline bool keeps_all_bits(backend where) {
 }
 
 // On the CPU none, since Embree computes distances well enough in all layouts. The exceptions are
-// cases where floats have no room, half of which may fail: stretched keys, and spheres met from
+// cases where floats have no room, and half of these may fail: stretched keys, and spheres met from
 // zero, since the squares of their distances are subtracted. Where distances do not keep all bits,
 // all of these spheres may be missed, and half of other lookups along rays from zero, where half a
 // step is one float. RT cores may round more: one in 1000 lookups may fail at the ends of long

@@ -125,7 +125,7 @@ def test_many_are_told_by_their_ends():
 
 
 def test_claims_of_a_printed_table_wait_for_it(tmp_path, monkeypatch):
-    """A figure of which another program prints a table says why it is not there until it is, and is then judged."""
+    """A figure whose table another program prints says why it is not there until it is, and is then judged."""
     monkeypatch.setattr(results, "RESULTS", tmp_path)
     for name, text in {
         "FIGURES": '[[figures]]\nnames = ["a/1"]\ntable = "loads.csv"\nshows = "Loads"\nlacks = "Time."\n',

@@ -73,7 +73,7 @@ BATCH = ["void cuda::run_items<4, raydex::put_probe<a>>", "void radix_sort::Devi
 
 
 def run_of(*kernels):
-    """What ncu prints of kernels, of which the i-th takes 2^i ms."""
+    """What ncu prints of kernels; the i-th takes 2^i ms."""
     text = BEGIN + HEAD
     for i, name in enumerate(kernels):
         text += line("gpu__time_duration.sum", "ns", f"{2**i * 10**6:,}").replace(

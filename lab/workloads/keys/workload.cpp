@@ -75,7 +75,7 @@ void check_waves(const workload& spec) {
           spec.growth);
   require(spec.multiplicity == 1, "waves of keys that come {} times each: must be once",
           spec.multiplicity);
-  require(spec.heavy_key == 0, "waves of keys of which one has {} % of the rows: must be 0",
+  require(spec.heavy_key == 0, "waves of keys, one with {} % of the rows: must be 0",
           spec.heavy_key);
   require(spec.uniformity == 0 || spec.uniformity == 100,
           "waves on keys of uniformity {} %: must be 0 or 100", spec.uniformity);

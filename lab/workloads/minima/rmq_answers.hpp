@@ -28,7 +28,7 @@ RAYDEX_HD inline std::uint64_t code_at(const void* values, key_type type, std::u
   return code;
 }
 
-/// A table over the minima of blocks: row k says of which block the minimum of 2^k blocks is. What
+/// A table over the minima of blocks: row k says in which block the minimum of 2^k blocks is. What
 /// a range has of the blocks at its ends is scanned. Of equal values the leftmost counts.
 ///
 /// Takes about (4 log2(n / 64) + 8) / 64 bytes a value. Trivially copyable; kernels take it by

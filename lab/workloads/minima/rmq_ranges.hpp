@@ -23,7 +23,7 @@ constexpr auto names_of(range_kind) {
   return std::array{"large", "medium", "small", "mixed"};
 }
 
-/// Lengths of which a range is shorter with a probability that rises evenly from one to the next.
+/// Lengths, ascending: the probability that a range is shorter rises evenly from one to the next.
 /// They are computed once on the host and interpolated with integers, so that host and device
 /// agree.
 inline constexpr int quantile_bits = 12;

@@ -101,7 +101,7 @@ def cells_of(argument: str, partition: Any, want: Key | None = None, role: str =
 
 
 def order_of(argument: str, partition: Any) -> Cells:
-    """As `cells_of` of any strings, of which it gives the first 8 bytes: equal keys have equal ones."""
+    """As `cells_of`, of the first 8 bytes of any strings: equal keys have equal ones."""
     if _is_untyped(partition):
         return cells_of(argument, partition)
     source = _looked_at(argument, partition)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is used of Dask and pandas, of which parts have no types."""
+"""What is used of Dask and pandas; parts of these have no types."""
 
 from __future__ import annotations
 

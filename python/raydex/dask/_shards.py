@@ -332,7 +332,7 @@ def together(routes: Routes, answers: list[Any], operation: str) -> Any:
 
 
 def with_first_ranks(found: Any, operation: str, before: npt.NDArray[np.bool_] | None) -> Any:
-    """Answers, of which ranks before all keys are 0."""
+    """Answers; ranks before all keys are 0."""
     return found if before is None or operation != "rank" else with_zeros(found, before)
 
 

@@ -78,8 +78,8 @@ def apart(keys: Any, hot: npt.NDArray[Any]) -> tuple[Any, Any]:
 def hot_keys(kept: Sampled, spread: Sampled, shards: int, pairs: bool) -> npt.NDArray[Any]:
     """Hot keys of a side of a join, ascending: those whose rows of the other side are to be sent to all
     shards. With `pairs` all rows with a hot key match each other, and pairs are made of them, far more than
-    rows: then these are the keys that the other side has fewer rows of. Else those of which it is less to
-    send the other side's rows to all than this side's to one.
+    rows: then these are the keys that the other side has fewer rows of. Else those for which it is
+    less to send the other side's rows to all than this side's to one.
 
     Cost: sorts the samples of this side."""
     cells, stands = _weighed(kept)

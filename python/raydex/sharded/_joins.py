@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joins of tables of which each process has a slice."""
+"""Joins of tables that are divided among processes, a slice each."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Where:
-    """By two inequalities, of which the first one says where rows go."""
+    """By two inequalities; the first one says where rows go."""
 
     compare: Any
 

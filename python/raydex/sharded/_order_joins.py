@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joins by order of tables of which each process has a slice."""
+"""Joins by order of tables that are divided among processes, a slice each."""
 
 from __future__ import annotations
 

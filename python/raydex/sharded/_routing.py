@@ -22,7 +22,7 @@ from raydex._columns import column_of, look
 from raydex.sharded._arrays import Arrays, arrays_of
 
 SLICE = 1 << 22
-"""Rows of which it is in memory where they go."""
+"""How many rows it is in memory where each goes."""
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,7 @@ class ShardSet:
         return (counts, company.exchange(rows, sizes, come))
 
     def place_values(self, values: Values, report: list[dict[str, Any]]) -> None:
-        """Learns which rows have their values where, and of which type all are."""
+        """Learns which rows have their values where, and the type of all."""
         sizes = [one["values"][1] for one in report]
         values.key = of_all("values", [one["values"][0] for one in report], sizes)
         if self.entries and sum(sizes) <= self.max_row:

@@ -66,7 +66,7 @@ void for_blocks(std::uint64_t size, std::uint64_t grain, const Function& f) {
   for_blocks(size, grain, f, 128 * grain);
 }
 
-// Calls f(i) for 0 .. size - 1, of which each takes some time.
+// Calls f(i) for 0 .. size - 1; each call takes some time.
 template <class Function>
 void for_each_part(std::uint64_t size, const Function& f) {
   for_blocks(

@@ -198,7 +198,7 @@ class walked_order {
   std::uint64_t build_row(std::uint64_t i) const { return build_.row(i); }
   std::uint64_t probe_row(std::uint64_t i) const { return probe_.row(i); }
 
-  // How many build rows come before a probe, of which `low` do: by steps that grow, so that few
+  // How many build rows come before a probe, at least `low`: by steps that grow, so that few
   // probes among many rows take few of them.
   std::uint64_t advance(std::uint64_t low, typename times::code probe) const {
     constexpr std::uint64_t together = 8;

@@ -105,7 +105,7 @@ class unmatched_rows {
   // Of so many, those that are in no row of a join; synchronises. Takes the time of its rows.
   unmatched_rows(const context& on, std::uint64_t rows, const joined& pairs)
       : matched_(marked(on, rows, pairs)), tiles_(on, view()) {}
-  // Of so many, of which an index has `entries`; synchronises.
+  // Of so many, if an index has `entries` of them; synchronises.
   template <class RowId>
   unmatched_rows(const context& on, std::uint64_t rows, std::uint64_t entries,
                  const found_rows<RowId>& found)

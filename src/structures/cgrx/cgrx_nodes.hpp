@@ -79,7 +79,7 @@ class node_store {
     return nodes_.buckets + (std::uint64_t{chunks_.size()} << nodes_.chunk_bits);
   }
 
-  // The nodes that an edit may take, of which it takes `wanted`, memory for those that are new, and
+  // The nodes that an edit may take (it takes `wanted`), memory for those that are new, and
   // where it puts others. The store holds what it held until it takes them back.
   class supply {
    public:

@@ -36,7 +36,7 @@ inline std::uint64_t prime_from(std::uint64_t number) {
   return number;
 }
 
-// Keys of which so many repeat another one; more buckets than can be numbered.
+// Keys, if so many repeat another one; more buckets than can be numbered.
 [[noreturn]] RAYDEX_INTERNAL void refuse_repeated(std::uint64_t repeated, std::uint64_t keys);
 [[noreturn]] RAYDEX_INTERNAL void refuse_buckets(std::uint64_t buckets, std::uint64_t most);
 

@@ -31,7 +31,7 @@ class edited_btree {
   const btree& built() const { return *built_; }
   const entries& held() const { return held_; }
 
-  // Erases keys, or pairs if `by_row`, of which none are inserted as well.
+  // Erases keys, or pairs if `by_row`; none are inserted as well.
   void edit(const entries& insert, entries erase, bool by_row) {
     const auto insert_keys = at_.upload(keys_of(insert));
     const auto insert_rows = at_.upload(rows_of(insert));

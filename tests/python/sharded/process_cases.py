@@ -53,7 +53,7 @@ def slices(engine, subranges, of):
 
 
 def few_and_many(engine):
-    """Batches of which some processes have few probes and others many."""
+    """Batches in which some processes have few probes and others many."""
     random = np.random.default_rng(5)
     keys = random.integers(0, 3000, 2000)
     whole = raydex.build(keys)
@@ -275,7 +275,7 @@ def no_room(engine, subranges):
 
 
 def forked(engine):
-    """The last process leaves, of which another one was forked that lives on: how long the others wait for it."""
+    """The last process leaves, and one that it forked lives on: how long the others wait for it."""
     if engine.process < engine.processes - 1:
         begin = time.monotonic()
         return (_error_of(engine.gather, None)[0] != "", time.monotonic() - begin)

@@ -188,7 +188,7 @@ def check_index(party, dtype, kind, seed, size=700, convert=lambda x: x):
 
 
 def check_hot(party, dtype, seed, convert=lambda x: x):
-    """One key in half of all probes, some of which are missing unless they are converted."""
+    """One key in half of all probes; some of these are missing unless they are converted."""
     random = np.random.default_rng(seed)
     keys = column(dtype, 3000, "plain", random)
     if keys.dtype.kind == "f":

@@ -19,7 +19,7 @@ KINDS = ["plain", "one key", "equal", "missing", "empty left", "empty right", "t
 
 
 def tables(random, kind, rows=(160, 130)):
-    """Columns a and b of numbers, of which the second one is mostly greater, a key k, and the number of a row."""
+    """Columns a and b of numbers, the second one mostly greater, a key k, and the number of a row."""
     found = []
     for side, size in enumerate(rows):
         size = 0 if kind == f"empty {('left', 'right')[side]}" else size

@@ -381,7 +381,7 @@ def test_times_of_other_units(shards):
         with raydex.sharded.build(keys, **engine) as index:
             cases.check_points(index, whole, points)
             cases.check_ranges(index, whole, points, points[::-1])
-            with pytest.raises(raydex.InvalidArgument, match="of which the keys are"):
+            with pytest.raises(raydex.InvalidArgument, match="as the keys are"):
                 index.insert(points, np.arange(len(points)))
             index.erase(points)
             whole.erase(points)

@@ -134,7 +134,7 @@ struct mark_found_positions {
 /// one.
 inline constexpr unsigned tile_probes = 1024;
 
-/// A tile of more rows than `heavy_rows` is left to many groups, each of which writes
+/// A tile of more rows than `heavy_rows` is left to many groups, and each writes
 /// `rows_at_once` of them.
 inline constexpr std::uint64_t heavy_rows = std::uint64_t{1} << 16;
 /// See `heavy_rows`.
@@ -150,7 +150,7 @@ class tile_ends {
   RAYDEX_HD explicit tile_ends(std::byte* scratch)
       : ends_(reinterpret_cast<std::uint64_t*>(scratch)) {}
 
-  /// Adds up `rows(i)` of the tile's probes, of which there may be fewer in the last tile.
+  /// Adds up `rows(i)` of the tile's probes; the last tile may have fewer.
   template <summing_group Group, class Rows>
   RAYDEX_HD void add_up(const Group& group, unsigned probes, const Rows& rows) const {
     const unsigned each = tile_probes / group.lanes();

@@ -80,7 +80,7 @@ class btree_view : public ordered_view<btree_view<Key, RowId>, Key, RowId> {
   /// Where the parts of the tree lie.
   struct parts {
     root_node<Key> root;            ///< the root
-    pivot_levels levels;            ///< levels below it, of which the pages are the leaves
+    pivot_levels levels;            ///< levels below it; the pages are their leaves
     const Key* pivots = nullptr;    ///< those of these levels
     btree_pages<Key, RowId> pages;  ///< what is below them
   };

@@ -220,7 +220,7 @@ struct first_of_points {
     return {view, {probes.lower, probes.upper, probes.size, probes.is_points}, out};
   }
 
-  /// Answers N plain probes from `first` on, all of which there are; for teams of one lane.
+  /// Answers N plain probes from `first` on, as many as there are; for teams of one lane.
   template <std::size_t N, class Team>
   RAYDEX_HD void run_plain(Team& team, std::uint64_t first) const requires Plain {
     using key = typename View::key_type;

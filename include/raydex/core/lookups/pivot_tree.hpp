@@ -414,8 +414,8 @@ struct place_nodes {
 };
 
 /// Counts the entries for which quantised nodes would lead a search to a child before theirs: those
-/// above the last key before their child that round to the same. Leaves out duplicates of that key,
-/// of which a few may be misled by a separator before it. Looks at every `every`-th node of a
+/// above the last key before their child that round to the same. Leaves out duplicates of that key;
+/// a few of these may be misled by a separator before it. Looks at every `every`-th node of a
 /// level.
 template <class Entries>
 struct count_misled {

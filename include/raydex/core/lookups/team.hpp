@@ -138,7 +138,7 @@ concept bucket_team = requires(const T& team,
   // The first slot of each bucket with this hash and its row id; if there is none, how many slots
   // there are and the largest row id. Of the first `count` of these.
   team.find_in_buckets(table, buckets, hashes, slots, rows, count);
-  // The same of keys in their homes, of which there are `count`; and hashes and homes.
+  // The same of `count` keys in their homes; and hashes and homes.
   team.find_in_homes(table, hash, count, keys, hashes, buckets, slots, rows);
 };
 /// @}

@@ -187,7 +187,7 @@ class value_array {
     return number >= static_cast<Place>((first_ + size - 1) / size) &&
            number < static_cast<Place>(end_ / size);
   }
-  /// The pack of this number, all of which is in the array.
+  /// The pack of this number, which is in the array as a whole.
   RAYDEX_HD value_pack<Value> whole_pack(std::uint64_t number) const {
     value_pack<Value> read = load_whole(packs() + number);
     RAYDEX_UNROLL

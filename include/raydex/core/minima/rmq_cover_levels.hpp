@@ -371,7 +371,7 @@ struct minima_levels {
       if (!inside.could_improve(least, true)) return;
       std::uint32_t equal = equal_to(packs, least);
       if (number + between > last) equal &= low_bits((last - number) * pack_size);
-      if (equal == 0) return;  // NaN, of which there was one before
+      if (equal == 0) return;  // NaN, and there was one before
       const Place entry = number * pack_size + (rightmost ? floor_log2(equal) : first_bit(equal));
       inside.take(least, rightmost ? entry > before : entry < before, level, entry, entry);
     } else {

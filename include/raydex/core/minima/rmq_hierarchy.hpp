@@ -63,7 +63,7 @@ struct array_level {
   RAYDEX_HD Value operator[](std::uint64_t place) const { return array[place]; }
   /// Some pack.
   RAYDEX_HD value_pack<Value> pack(std::uint64_t number) const { return array.pack(number); }
-  /// A pack all of which is in the array.
+  /// A pack that is in the array as a whole.
   RAYDEX_HD value_pack<Value> whole_pack(std::uint64_t number) const {
     value_pack<Value> read = load_whole(array.packs() + number);
     RAYDEX_UNROLL
@@ -132,8 +132,8 @@ struct rmq_hierarchy_view {
   }
   /// @}
 
-  /// @name By a group of threads, of which adjacent ones read adjacent values. A range of which the
-  /// first place is 1 and the last one 0 is empty.
+  /// @name By a group of threads; adjacent ones read adjacent values. A range whose first place is
+  /// 1 and whose last one is 0 is empty.
   /// @{
 
   /// The minimum of [first, last], places of the array.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// cgRX: a sorted column in buckets, of which the last key, the representative, stands in a scene.
+/// cgRX: a sorted column in buckets; the last key of each, its representative, stands in a scene.
 /// A lookup casts rays until it meets the first representative that is not below its key, and then
 /// searches that bucket ("More Bang For Your Buck(et)", sections 3.1 to 3.4).
 ///

@@ -16,7 +16,7 @@ namespace raydex::cpu {
 
 inline constexpr std::uint64_t entries_of_block = 1 << 14;
 
-// Copies the entries without a mark, of which there are as many as `to` has room for.
+// Copies the entries without a mark; there are as many as `to` has room for.
 template <class Key, class RowId>
 void select_unmarked(const context& on, const core::strided_list<Key, RowId>& list,
                      const std::uint8_t* marks, sorted_column<Key, RowId>& to) {

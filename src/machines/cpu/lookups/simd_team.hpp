@@ -69,7 +69,7 @@ struct simd_team : core::single_lane {
     kernels_of<Buckets>().in_homes(table, hash, homes_count, keys, hashes, homes, slots, rows, M);
   }
 
-  // Ranges of a lookup each, of which the long ones are divided among cores.
+  // Ranges of a lookup each; the long ones are divided among cores.
   template <std::size_t N, class Operation, class Rank, class Out>
   static void scan(const Operation& operation, const core::ticket (&tickets)[N],
                    const Rank (&begin)[N], const Rank (&end)[N], Out* out) {

@@ -87,7 +87,7 @@ enum ray_flags : unsigned {
   skip_closest_hit = 1U << 3
 };
 
-// Traces a ray. The call takes and returns 32 words of payload, of which the first three are used.
+// Traces a ray. The call takes and returns 32 words of payload; the first three are used.
 __device__ inline void trace(unsigned long long scene, const core::axis_ray& ray, unsigned flags,
                              unsigned (&words)[payload_words]) {
   const float x = ray.axis == 0 ? 1.0F : 0.0F;
