@@ -6,6 +6,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import raydex.typing
+
 SITE = Path(__file__).resolve().parent
 ROOT = SITE.parents[1]
 sys.path[:0] = [str(SITE / "extensions"), str(ROOT / "lab/scripts")]
@@ -55,7 +57,8 @@ repository_pages = {
     "python": "reference/python",
 }
 
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "substitution"]
+myst_substitutions = {"version": version}
 myst_heading_anchors = 3
 
 # Notebooks run at each build; those that need a GPU are shown as they are.
@@ -76,6 +79,7 @@ autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_custom_sections = ["Cost"]
+autodoc_type_aliases = {name: f"raydex.typing.{name}" for name in vars(raydex.typing) if name[0].isupper()}
 
 # What is ours has to be found. Other libraries' references are not at hand while this is built.
 nitpicky = True
@@ -86,6 +90,11 @@ nitpick_ignore_regex = [
 
 html_theme = "furo"
 html_title = "raydex"
+templates_path = ["templates"]
+html_sidebars = {"**": [
+    "sidebar/brand.html", "project.html", "sidebar/search.html", "sidebar/scroll-start.html", "sidebar/navigation.html",
+    "sidebar/scroll-end.html",
+]}  # fmt: skip
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False

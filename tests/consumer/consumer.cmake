@@ -13,6 +13,11 @@ endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/project -B ${WORK_DIR}/build -G Ninja
     -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+foreach(own own_memory own_stream)  # the latter if there is CUDA
+  if(EXISTS ${WORK_DIR}/build/${own})
+    run(${WORK_DIR}/build/${own})
+  endif()
+endforeach()
 execute_process(COMMAND ${WORK_DIR}/build/consumer OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
 message("${output}")
 if(NOT output STREQUAL "2 rows\n2 rows\n0 rows\n")

@@ -45,8 +45,8 @@ CARDS = {"nvidia-h200": "H200", "nvidia-h100-80gb-hbm3": "H100"}
 
 @functools.cache
 def shown() -> dict[str, list[str]]:
-    """The cards whose plot of an experiment is shown, by its name. A card is left out if another one measured all of its
-    structures and more, or the same ones later. A plot that compares cards is one for all."""
+    """The cards whose plot of an experiment is shown, by its name. A card is left out if another one measured all of
+    its structures and more, or the same ones later. A plot that compares cards is one for all."""
     found: dict[str, dict[str, tuple[set[str], str]]] = {}
     for card in CARDS:
         for name, rows_of_it in plot().read([results.RESULTS / card]).items():
@@ -161,6 +161,7 @@ def plots_of(name: str) -> list[str]:
     for card in shown()[name]:
         short = CARDS[card]
         file = file_of(name, short)
+        of_card = "" if plot().compares_cards(plot().PLOTS[name]) else f" ({short})"
         lines += [
             f":::{{figure}} /plots-{short.lower()}/{file}",
             f":alt: {name}: {plot().PLOTS[name].title}",
@@ -169,7 +170,7 @@ def plots_of(name: str) -> list[str]:
             f":target: ../_images/{file}",
             f":name: {anchor(name, short)}",
             "",
-            f"`{name}`: {plot().PLOTS[name].title}" + ("" if plot().compares_cards(plot().PLOTS[name]) else f" ({short})"),
+            f"`{name}`: {plot().PLOTS[name].title}{of_card}",
             ":::",
             "",
         ]

@@ -168,7 +168,7 @@ def hash_open() -> Drawing:
 
 
 def btree() -> Drawing:
-    """Pages that lie anywhere, one of which takes an insertion."""
+    """Pages that lie anywhere; one takes an insertion."""
     inserted, fill = 61, 6
     pages = [KEYS[i : i + fill] for i in range(0, len(KEYS), fill)]
     order = [1, 2, 0]  # where they lie

@@ -4,6 +4,7 @@
 import functools
 import inspect
 import re
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -16,6 +17,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
@@ -28,12 +30,12 @@ for one in filter(inspect.isclass, (getattr(raydex, name) for name in raydex.__a
         one.__module__ = methods[0].__module__
 
 
-def name_or_code(found: re.Match[str]) -> str:
-    """A reference where the text is a name of the package, else code."""
+def name_or_code(found: re.Match[str], arguments: Container[str]) -> str:
+    """A reference where the text is a name of the package, and not that of an argument beside it, else code."""
     text = found[1]
     name = text.removeprefix("raydex.")
     owner, _, member = name.partition(".")
-    if owner in raydex.__all__ and (not member or hasattr(getattr(raydex, owner), member)):
+    if text not in arguments and owner in raydex.__all__ and (not member or hasattr(getattr(raydex, owner), member)):
         return f":py:obj:`raydex.{name}`"
     return f"``{text}``"
 
@@ -47,8 +49,27 @@ def on_signature(
 
 def on_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Text between single backticks, which reStructuredText leaves to us."""
-    text = "\n".join(lines)
-    lines[:] = re.sub(r"(?<![`:\w])`([^`\n]+)`(?!`)", name_or_code, text).split("\n")
+    arguments = inspect.signature(thing).parameters if inspect.isroutine(thing) else ()
+    named = functools.partial(name_or_code, arguments=arguments)
+    lines[:] = re.sub(r"(?<![`:\w])`([^`\n]+)`(?!`)", named, "\n".join(lines)).split("\n")
+
+
+def without_overloads(analyze: Callable[[ModuleAnalyzer], None]) -> Callable[[ModuleAnalyzer], None]:
+    """The signature of a function with overloads is its own: these only say more to type checkers."""
+
+    def analyzed(self: ModuleAnalyzer) -> None:
+        analyze(self)
+        self.overloads = {}
+
+    return analyzed
+
+
+def on_missing(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, text: nodes.Node) -> nodes.Node | None:
+    """The types of arguments, which annotations name as classes."""
+    target = node.get("reftarget", "")
+    if node.get("refdomain") != "py" or not target.startswith("raydex.typing."):
+        return None
+    return env.get_domain("py").resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, text)
 
 
 class Documented(NamedTuple):
@@ -127,7 +148,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     # Groups of members come after what is in none.
     SphinxRenderer.sections.sort(key=lambda section: section[0] == DoxSectionKind.user_defined)
+    ModuleAnalyzer.analyze = without_overloads(ModuleAnalyzer.analyze)
     app.add_directive("header", Header)
+    app.connect("missing-reference", on_missing)
     app.connect("autodoc-process-docstring", on_docstring)
     app.connect("autodoc-process-signature", on_signature)
     app.connect("doctree-read", on_page)

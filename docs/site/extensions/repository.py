@@ -3,8 +3,8 @@
 
 Where a page has the line `<!-- text: FILE -->`, the text of that file below its title is read, and of
 `<!-- text: FILE, SECTION -->` what stands below that heading. Links in it, and in pages, are as in the
-repository: one to what a page shows leads to that page, one to another file is a download, and of one to a
-folder its text is left.
+repository: one to what a page shows leads to that page, by its title if its text is the name of the file; one to
+another file is a download, and of one to a folder its text is left.
 """
 
 import re
@@ -15,6 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 TEXT = re.compile(r"^<!-- text: (?P<file>[^\s,]+)(?:, (?P<section>.+))? -->$", flags=re.MULTILINE)
+FILE = re.compile(r"`?(?:\.\./)*[\w.-]*(?:/[\w./-]+|\.md)`?")  # of the repository, as a text
 LINK = re.compile(r"\[(?P<label>[^\[\]]*)\]\((?P<path>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -37,7 +38,8 @@ def relink(text: str, folder: Path, shown: dict[Path, str]) -> str:
     def anew(link: re.Match[str]) -> str:
         path = (folder / link["path"]).resolve()
         if path in shown:
-            return f"[{link['label']}](/{shown[path]}{link['anchor'] or ''})"
+            label = "" if FILE.fullmatch(link["label"]) else link["label"]
+            return f"[{label}](/{shown[path]}{link['anchor'] or ''})"
         if path.is_dir():
             return link["label"]
         return f"[{link['label']}](/repository/{path.relative_to(results.ROOT)})"
