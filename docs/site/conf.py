@@ -4,6 +4,7 @@
 import re
 import sys
 import tomllib
+import typing
 from pathlib import Path
 
 import raydex.typing
@@ -79,12 +80,16 @@ autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_custom_sections = ["Cost"]
-autodoc_type_aliases = {name: f"raydex.typing.{name}" for name in vars(raydex.typing) if name[0].isupper()}
+# Names of types are shown, not what they stand for; but `Unpack` takes the options themselves.
+autodoc_type_aliases = {
+    name: f"raydex.typing.{name}" for name in vars(raydex.typing)
+    if name[0].isupper() and not hasattr(typing, name) and not name.endswith("Options")
+}
 
 # What is ours has to be found. Other libraries' references are not at hand while this is built.
 nitpicky = True
 nitpick_ignore_regex = [
-    (r"py:.*", r"(?!raydex\.(?!_|sharded\._|dask\._)).*"),
+    (r"py:.*", r"(?!raydex\.(?!_|sharded\._|dask\._|typing\._)).*"),
     (r"cpp:.*", r"(?!raydex::(?!core)).*"),
 ]
 

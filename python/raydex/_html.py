@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _SHOWN = 10  # rows of a result
+_CAPTION = "<caption style='text-align: left; white-space: nowrap'>"  # the table may be narrower
 
 
 def _row(cells: Sequence[object], tag: str) -> str:
@@ -17,7 +18,7 @@ def _row(cells: Sequence[object], tag: str) -> str:
 def facts(name: str, values: Mapping[str, object]) -> str:
     """What something is: a line for each fact."""
     body = "".join(_row(one, "td") for one in values.items())
-    return f"<table><caption>{html.escape(name)}</caption><tbody>{body}</tbody></table>"
+    return f"<table>{_CAPTION}{html.escape(name)}</caption><tbody>{body}</tbody></table>"
 
 
 def columns(name: str, values: Mapping[str, Any]) -> str:
@@ -45,6 +46,6 @@ def _table(name: str, size: int, names: Sequence[str], rows: Sequence[Sequence[o
     left = f", the first {len(rows)} of {size}" if len(rows) < size else f", {size} in all"
     body = "".join(_row(one, "td") for one in rows)
     return (
-        f"<table><caption>{html.escape(name + left)}</caption><thead>{_row(['', *names], 'th')}</thead>"
+        f"<table>{_CAPTION}{html.escape(name + left)}</caption><thead>{_row(['', *names], 'th')}</thead>"
         f"<tbody>{body}</tbody></table>"
     )
