@@ -82,7 +82,7 @@ napoleon_use_rtype = False
 napoleon_custom_sections = ["Cost"]
 # Names of types are shown, not what they stand for; but `Unpack` takes the options themselves.
 autodoc_type_aliases = {
-    name: f"raydex.typing.{name}" for name in vars(raydex.typing)
+    name: f"~raydex.typing.{name}" for name in vars(raydex.typing)
     if name[0].isupper() and not hasattr(typing, name) and not name.endswith("Options")
 }
 
