@@ -3,11 +3,11 @@
 
 import re
 import sys
-import tomllib
 import typing
 from pathlib import Path
 
 import raydex.typing
+import tomllib
 
 SITE = Path(__file__).resolve().parent
 ROOT = SITE.parents[1]

@@ -24,9 +24,9 @@ else:
 # Words
 
 How = Literal["inner", "left", "right", "full", "outer", "semi", "anti"]
-"""Kinds of a join by equal keys."""
+"""Kinds of a join."""
 OrderedHow = Literal["inner", "left", "semi", "anti"]
-"""Kinds of a join by order, and of one with an `Index`."""
+"""Kinds of a join that gives no build rows without a match: of nearest intervals, and by order over shards."""
 Closed = Literal["both", "left", "right", "neither"]
 """Which ends belong to an interval or a window."""
 Comparison = Literal["<", "<=", ">", ">=", "less", "less_equal", "greater", "greater_equal"]
@@ -103,8 +103,8 @@ Tensor = TypeVar("Tensor", bound=_Tensor)
 """A tensor of PyTorch, whose answers are tensors."""
 Pair = Union[tuple[ColumnLike, ColumnLike], list[ColumnLike]]
 """Two columns: the lower and the upper ends of intervals, or what is compared."""
-Distance = Union[SupportsFloat, datetime.timedelta, np.timedelta64]
-"""How far keys may be apart: a number, or of times a span of time."""
+Distance = Union[SupportsFloat, datetime.timedelta, np.timedelta64, str]
+"""How far keys may be apart: a number, or of times a span of time, also as a text."""
 DeviceLike = Union[DeviceName, int, _TorchDevice, None]
 """Where an index is: a name, the number of a GPU, or a device of PyTorch or CuPy. None: beside its column."""
 StreamLike = Union[int, _CudaStream, _TorchStream, None]
