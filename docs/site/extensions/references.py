@@ -17,6 +17,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
+from sphinx.ext.napoleon import NumpyDocstring
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -62,6 +63,12 @@ def without_overloads(analyze: Callable[[ModuleAnalyzer], None]) -> Callable[[Mo
         self.overloads = {}
 
     return analyzed
+
+
+def whole_comment(self: NumpyDocstring) -> tuple[str, list[str]]:
+    """The comment of an attribute, which says no type before a colon."""
+    lines = [self._lines.next(), *self._dedent(self._consume_to_end())]
+    return ("", NumpyDocstring(lines, self._config).lines())
 
 
 def on_missing(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, text: nodes.Node) -> nodes.Node | None:
@@ -149,6 +156,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     # Groups of members come after what is in none.
     SphinxRenderer.sections.sort(key=lambda section: section[0] == DoxSectionKind.user_defined)
     ModuleAnalyzer.analyze = without_overloads(ModuleAnalyzer.analyze)
+    NumpyDocstring._consume_inline_attribute = whole_comment
     app.add_directive("header", Header)
     app.connect("missing-reference", on_missing)
     app.connect("autodoc-process-docstring", on_docstring)
