@@ -88,3 +88,15 @@ def test_texts_are_escaped():
     text = "<script>&\"'"
     assert "<script>" not in _html.facts(text, {text: text}) + _html.columns(text, {text: np.array([text])})
     assert dict(Table(_html.facts("a", {text: text})).rows) == {text: text}
+
+
+def test_arrays_that_are_not_read():
+    """A `DeviceArray` has no cells that the host reads: what it is stands in their place."""
+
+    class Far:
+        def __repr__(self):
+            return "3 of int64 on cuda:0"
+
+    join = raydex.JoinRows(Far(), Far())
+    assert dict(Table(join._repr_html_()).rows) == {"probe": "3 of int64 on cuda:0", "build": "3 of int64 on cuda:0"}
+    assert dict(Table(raydex.Matches(Far(), Far())._repr_html_()).rows).keys() == {"offsets", "rows"}
