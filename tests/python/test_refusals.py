@@ -39,7 +39,8 @@ REFUSED = {
         "tolerance: np.timedelta64(1,'D') is no distance of datetime64[M]"),
     "no time": (
         lambda: raydex.join_asof(DAYS, DAYS, tolerance=np.timedelta64("NaT")), "is no distance of datetime64[D]"),
-    "text as a time": (lambda: raydex.join_asof(DAYS, DAYS, tolerance="1D"), "'1D' is no distance of datetime64[D]"),
+    "text as a time": (
+        lambda: raydex.join_asof(DAYS, DAYS, tolerance="1 Dec"), "'1 Dec' is no distance of datetime64[D]"),
     "device that is a bool": (lambda: raydex.build(KEYS, device=True), "device: True is none; give 'cpu', 'cuda'"),
     "device of DLPack": (lambda: count(OnAnotherDevice()), "points: it is on a device of DLPack's kind 10"),
     "integer beyond float64": (lambda: count([10**400], np.array([1.5])), "points: 1000"),
