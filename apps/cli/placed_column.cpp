@@ -30,13 +30,18 @@ column upper_cells(const probes& host) {
   return host.is_points || are_pairs(host) ? column() : host.upper;
 }
 
+// The bytes of a bitmap that have bits of so many cells.
+buffer<std::uint8_t> bits_of(const session& on, const validity_bitmap& of, std::uint64_t size) {
+  return on.upload(std::span(of.first_byte(), (of.first_bit() + size + 7) / 8));
+}
+
 }  // namespace
 
 column slice(const column& all, std::uint64_t begin, std::uint64_t count) {
   column part = all;
   part.data = static_cast<const std::byte*>(all.data) + begin * all.step();
   part.size = count;
-  if (all.validity != nullptr) part.validity = all.validity + begin / 8;
+  part.validity = all.validity.from(begin);
   return part;
 }
 
@@ -54,7 +59,7 @@ key_parts slice(const key_parts& all, std::uint64_t begin, std::uint64_t count) 
     string_column part = std::get<string_column>(whole);
     part.offsets = static_cast<const std::uint64_t*>(part.offsets) + begin;
     part.size = count;
-    if (part.validity != nullptr) part.validity += begin / 8;
+    part.validity = part.validity.from(begin);
     parts.emplace_back(part);
   }
   return parts;
@@ -66,8 +71,8 @@ placed_column::placed_column(const session& on, const column& host) : view_(host
       std::span(static_cast<const std::byte*>(host.data), bytes_from_first_to_last(host)));
   view_.data = cells_.data();
   if (host.validity == nullptr) return;
-  validity_ = on.upload(std::span(host.validity, (host.size + 7) / 8));
-  view_.validity = validity_.data();
+  validity_ = bits_of(on, host.validity, host.size);
+  view_.validity = {validity_.data(), host.validity.first_bit()};
 }
 
 void placed_column::reload(const session& on, const column& host) {
@@ -100,8 +105,8 @@ placed_strings::placed_strings(const session& on, const string_column& host) : v
   view_.bytes = bytes_.data();
   view_.offsets = offsets_.data();
   if (host.validity == nullptr) return;
-  validity_ = on.upload(std::span(host.validity, (host.size + 7) / 8));
-  view_.validity = validity_.data();
+  validity_ = bits_of(on, host.validity, host.size);
+  view_.validity = {validity_.data(), host.validity.first_bit()};
 }
 
 placed_key::placed_key(const session& on, const key_parts& host) {

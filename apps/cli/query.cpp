@@ -185,7 +185,8 @@ struct key_places {
 template <class Key>
 key_places places_of(const column& keys) {
   const core::encoded_column<Key> codes{static_cast<const std::byte*>(keys.data), keys.step(),
-                                        keys.validity, keys.format};
+                                        keys.validity.first_byte(), keys.format,
+                                        keys.validity.first_bit()};
   key_places found{0, 0};
   Key smallest = std::numeric_limits<Key>::max();
   Key largest = 0;

@@ -17,6 +17,34 @@ namespace raydex {
 /// The name of a key format: `uint32 uint64 int32 int64 float double bytes1 .. bytes8`.
 RAYDEX_EXPORT std::string to_string(key_format format);
 
+/// Which cells of a column are there: a bitmap as Arrow has it, which may begin at any bit, so that
+/// a slice of a column needs no bitmap of its own. Does not own it. A pointer is one whose first
+/// bit is that of the first cell.
+struct validity_bitmap {
+  const std::uint8_t* bits = nullptr;  ///< bit b is bit b % 8 of byte b / 8; null: all are there
+  std::uint64_t offset = 0;            ///< the bit of the first cell
+
+  /// All cells are there.
+  validity_bitmap() = default;
+  /// The cell i is there if bit `first + i` is 1.
+  validity_bitmap(const std::uint8_t* bytes,  // NOLINT(google-explicit-constructor)
+                  std::uint64_t first = 0)
+      : bits(bytes), offset(first) {}
+
+  /// That of the cells from number `first` on.
+  validity_bitmap from(std::uint64_t first) const {
+    return bits == nullptr ? *this : validity_bitmap(bits, offset + first);
+  }
+  /// The byte that has the bit of the first cell; null where all are there.
+  const std::uint8_t* first_byte() const { return bits == nullptr ? nullptr : bits + offset / 8; }
+  /// Which bit of that byte it is, below 8.
+  std::uint8_t first_bit() const { return static_cast<std::uint8_t>(offset % 8); }
+  /// Whether there is none, so that all cells are there.
+  friend bool operator==(const validity_bitmap& bitmap, std::nullptr_t) noexcept {
+    return bitmap.bits == nullptr;
+  }
+};
+
 /// A column of keys or values in memory that the backend can read: host memory for `cpu`, device
 /// memory for `cuda` and `optix`. It does not own its cells.
 ///
@@ -28,21 +56,20 @@ struct column {
   const void* data = nullptr;  ///< the first cell
   std::uint64_t size = 0;      ///< number of cells
   std::uint64_t stride = 0;    ///< bytes from one cell to the next; 0: cells are adjacent
-  const std::uint8_t* validity =
-      nullptr;  ///< Arrow bitmap, bit i % 8 of byte i / 8; null: all valid
+  validity_bitmap validity;    ///< which cells are there; an Arrow bitmap, or a pointer to one
 
   /// No cells.
   column() = default;
 
   /// Cells of a format known at run time.
   column(key_format cell_format, const void* cells, std::uint64_t count,
-         const std::uint8_t* validity_bits = nullptr)
+         const validity_bitmap& validity_bits = {})
       : format(cell_format), data(cells), size(count), validity(validity_bits) {}
 
   /// All cells of a `std::vector`, `std::span`, `buffer` or the like. They are integers, `float`,
   /// `double`, or `std::array<char, N>`. What owns them must outlive the column.
   template <std::ranges::contiguous_range Cells>
-  explicit column(const Cells& cells, const std::uint8_t* validity_bits = nullptr)
+  explicit column(const Cells& cells, const validity_bitmap& validity_bits = {})
       : column(format_of<std::ranges::range_value_t<Cells>>, std::ranges::data(cells),
                std::ranges::size(cells), validity_bits) {}
 

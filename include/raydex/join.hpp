@@ -23,11 +23,11 @@ namespace raydex {
 /// Strings of any length, as Arrow's `utf8` and `large_utf8` lay them out: string i is the bytes
 /// from `offsets[i]` up to `offsets[i + 1]`. Does not own them.
 struct string_column {
-  const char* bytes = nullptr;             ///< all strings, one after the other
-  const void* offsets = nullptr;           ///< `size + 1` numbers of 32 or 64 bits
-  bool wide_offsets = false;               ///< whether they have 64 bits
-  std::uint64_t size = 0;                  ///< number of strings
-  const std::uint8_t* validity = nullptr;  ///< as of a `column`
+  const char* bytes = nullptr;    ///< all strings, one after the other
+  const void* offsets = nullptr;  ///< `size + 1` numbers of 32 or 64 bits
+  bool wide_offsets = false;      ///< whether they have 64 bits
+  std::uint64_t size = 0;         ///< number of strings
+  validity_bitmap validity = {};  ///< as of a `column`
 };
 
 /// A column of a key.

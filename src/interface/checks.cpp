@@ -91,6 +91,13 @@ void check_available(backend where) {
   throw unavailable(fmt::format("backend {} is not available: {}", to_string(where), reason));
 }
 
+void check_validity(const char* argument, const validity_bitmap& validity) {
+  if (validity != nullptr && validity.offset > largest_extent) {
+    throw invalid_argument(fmt::format("{}: its validity begins at bit {}; it must lie within 2^63",
+                                       argument, validity.offset));
+  }
+}
+
 void check_column(const char* argument, const column& cells) {
   const key_format format = cells.format;
   check_format(argument, format);
@@ -101,6 +108,7 @@ void check_column(const char* argument, const column& cells) {
     throw invalid_argument(fmt::format("{}: {} cells {} bytes apart; they must lie within 2^63",
                                        argument, cells.size, cells.step()));
   }
+  check_validity(argument, cells.validity);
   const auto address = reinterpret_cast<std::uintptr_t>(cells.data);
   if (format.type != key_type::bytes &&
       (address % format.width != 0 || cells.step() % format.width != 0)) {

@@ -50,6 +50,7 @@ void check_available(backend where);
 // Refuses memory that the backend cannot reach.
 void check_space(const context& on, backend needed);
 void check_format(const char* argument, key_format format);
+void check_validity(const char* argument, const validity_bitmap& validity);
 void check_column(const char* argument, const column& cells);
 // Checks an array that is written or read as a whole, of numbers of `width` bytes.
 void check_array(const char* argument, const void* data, std::uint64_t size, std::size_t width);

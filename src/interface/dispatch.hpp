@@ -71,7 +71,8 @@ auto dispatch_values(const column& values, rmq_extreme extreme, Make&& make) {
 // Columns on the way from the interface to core.
 // A column as core reads it.
 inline core::cells cells_of(const column& c) {
-  return {static_cast<const std::byte*>(c.data), c.step(), c.validity, c.format};
+  return {static_cast<const std::byte*>(c.data), c.step(), c.validity.first_byte(), c.format,
+          c.validity.first_bit()};
 }
 
 }  // namespace raydex

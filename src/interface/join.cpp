@@ -20,6 +20,7 @@ void check_strings(const char* argument, const string_column& strings) {
   if (strings.size == 0) return;
   if (strings.offsets == nullptr)
     throw invalid_argument(fmt::format("{}: {} strings without offsets", argument, strings.size));
+  check_validity(argument, strings.validity);
   check_array(argument, strings.offsets, strings.size + 1, strings.wide_offsets ? 8 : 4);
 }
 

@@ -83,6 +83,29 @@ TEST(cells, validity_bits_are_read_least_significant_first) {
                                    false, false, true,  false, true};
   for (std::size_t i = 0; i < valid.size(); ++i)
     EXPECT_EQ(cells.valid(i), valid[i]) << i;
+  cells.first_bit = 7;
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(cells.valid(i), valid[i + 7]) << i;
+}
+
+// Of eight cells at a time, where the bitmap begins at any bit; the byte behind its last one is not
+// read.
+TEST(cells, validity_bits_are_read_by_bytes) {
+  std::mt19937_64 random = test::generator();
+  for (std::uint64_t size = 1; size < 40; ++size) {
+    for (std::uint8_t first = 0; first < 8; ++first) {
+      std::vector<std::uint8_t> bits((first + size + 7) / 8);
+      for (std::uint8_t& byte : bits)
+        byte = static_cast<std::uint8_t>(random());
+      core::cells cells;
+      cells.validity = bits.data();
+      cells.first_bit = first;
+      for (std::uint64_t i = 0; i < size; ++i) {
+        const unsigned byte = cells.valid_bits(i / 8 * 8, size);
+        ASSERT_EQ((byte >> i % 8 & 1) != 0, cells.valid(i)) << i << " of " << size;
+      }
+    }
+  }
 }
 
 }  // namespace

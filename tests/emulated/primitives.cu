@@ -29,11 +29,11 @@ __global__ void sort_pairs_kernel(const Key* keys, Key* sorted_keys, const Value
 }
 
 template <class Position>
-__global__ void select_valid_kernel(const std::uint8_t* validity, std::uint64_t size,
-                                    Position* positions, std::uint64_t* count) {
+__global__ void select_valid_kernel(core::cells of, std::uint64_t size, Position* positions,
+                                    std::uint64_t* count) {
   *count = 0;
   for (std::uint64_t i = 0; i < size; ++i) {
-    if ((validity[i / 8] >> (i % 8) & 1) != 0) positions[(*count)++] = static_cast<Position>(i);
+    if (of.valid(i)) positions[(*count)++] = static_cast<Position>(i);
   }
 }
 
@@ -75,9 +75,9 @@ void sort_pairs(const context& on, double_buffer<Key>& keys, double_buffer<Value
 }
 
 template <class Position>
-void select_valid(const context& on, const std::uint8_t* validity, std::uint64_t size,
-                  Position* positions, std::uint64_t* count) {
-  launch(on.stream, 1, 1, 0, select_valid_kernel<Position>, validity, size, positions, count);
+void select_valid(const context& on, const core::cells& of, std::uint64_t size, Position* positions,
+                  std::uint64_t* count) {
+  launch(on.stream, 1, 1, 0, select_valid_kernel<Position>, of, size, positions, count);
 }
 
 template <class T>
@@ -110,9 +110,9 @@ template void sort_pairs(const context&, double_buffer<std::uint64_t>&,
                          double_buffer<std::uint32_t>&, bit_range);
 template void sort_pairs(const context&, double_buffer<std::uint64_t>&,
                          double_buffer<std::uint64_t>&, bit_range);
-template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint32_t*,
+template void select_valid(const context&, const core::cells&, std::uint64_t, std::uint32_t*,
                            std::uint64_t*);
-template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,
+template void select_valid(const context&, const core::cells&, std::uint64_t, std::uint64_t*,
                            std::uint64_t*);
 template void select_unmarked(const context&, const core::strided<std::uint32_t>&,
                               const std::uint8_t*, std::uint64_t, std::uint32_t*);

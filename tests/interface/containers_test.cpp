@@ -42,7 +42,8 @@ TEST(containers, columns_are_made_of_them) {
   const std::array<std::array<char, 3>, 2> names{{{'a', 'b', 'c'}, {'d', 'e', 'f'}}};
   EXPECT_EQ(column(names).format, key_format::bytes(3));
   const std::uint8_t valid = 5;
-  EXPECT_EQ(column(cells, &valid).validity, &valid);
+  EXPECT_EQ(column(cells, &valid).validity.bits, &valid);
+  EXPECT_EQ(column(cells, {&valid, 3}).validity.offset, 3);
 }
 
 TEST(containers, integers_count_by_their_width) {

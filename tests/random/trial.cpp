@@ -27,21 +27,21 @@ std::optional<std::string> try_case(const place& where, const test_case& tried) 
 
 namespace {
 
-// Which cells are present, as an Arrow bitmap; bits beyond the end are set.
-std::vector<std::uint8_t> bitmap(const std::vector<cell>& cells, std::size_t skew) {
-  std::vector<std::uint8_t> bits(skew + (cells.size() + 7) / 8, 0xff);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    std::uint8_t& byte = bits[skew + i / 8];
-    if (cells[i].missing) byte = static_cast<std::uint8_t>(byte & ~(1U << i % 8));
-  }
-  return bits;
-}
-
 bool any_missing(const std::vector<cell>& cells) {
   return std::any_of(cells.begin(), cells.end(), [](const cell& one) { return one.missing; });
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> bitmap(const std::vector<cell>& cells, std::uint64_t first_bit) {
+  std::vector<std::uint8_t> bits((first_bit + cells.size() + 7) / 8, 0xff);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::uint64_t bit = first_bit + i;
+    if (cells[i].missing)
+      bits[bit / 8] = static_cast<std::uint8_t>(bits[bit / 8] & ~(1U << bit % 8));
+  }
+  return bits;
+}
 
 placed_column::placed_column(const session& at, key_format format, const std::vector<cell>& cells,
                              const placing& lie, bool masked, std::uint64_t cell::*what) {
@@ -53,9 +53,8 @@ placed_column::placed_column(const session& at, key_format format, const std::ve
   for (std::size_t i = 0; i < cells.size(); ++i)
     std::memcpy(bytes.data() + skew + i * step, &(cells[i].*what), format.width);
   cells_ = at.upload(bytes);
-  if (masked || any_missing(cells)) bits_ = at.upload(bitmap(cells, lie.skew));
-  view_ = column(format, cells_.data() + skew, cells.size(),
-                 bits_.size() != 0 ? bits_.data() + lie.skew : nullptr);
+  if (masked || any_missing(cells)) bits_ = at.upload(bitmap(cells, first_bit_of(lie)));
+  view_ = column(format, cells_.data() + skew, cells.size(), {bits_.data(), first_bit_of(lie)});
   if (lie.stride != 1) view_.stride = step;
 }
 

@@ -73,6 +73,13 @@ void try_joins(const place& where, const test_case& tried);
 void try_keys(const place& where, const test_case& tried);
 void try_minima(const place& where, const test_case& tried);
 
+// Which cells are present, as an Arrow bitmap from a bit on; those beside them are set.
+std::vector<std::uint8_t> bitmap(const std::vector<cell>& cells, std::uint64_t first_bit);
+// Where the bitmap of cells that lie so begins: at any bit.
+inline std::uint64_t first_bit_of(const placing& lie) {
+  return std::uint64_t{11} * lie.skew;
+}
+
 // Cells in the backend's memory.
 class placed_column {
  public:

@@ -18,17 +18,16 @@ namespace {
 // Strings in the backend's memory. Missing ones have bytes, too, and others lie in front.
 class placed_strings {
  public:
-  placed_strings(const session& at, const std::vector<cell>& cells, bool wide, bool masked) {
+  placed_strings(const session& at, const std::vector<cell>& cells, const placing& lie,
+                 bool masked) {
+    const bool wide = lie.stride != 1;
     std::string all = "..";
     std::vector<std::uint64_t> offsets{all.size()};
-    std::vector<std::uint8_t> bits((cells.size() + 7) / 8, 0xff);
     bool any_missing = masked;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       all += string_of(cells[i]);
       offsets.push_back(all.size());
-      if (!cells[i].missing) continue;
-      any_missing = true;
-      bits[i / 8] = static_cast<std::uint8_t>(bits[i / 8] & ~(1U << i % 8));
+      any_missing = any_missing || cells[i].missing;
     }
     bytes_ = at.upload(all);
     if (wide) {
@@ -36,12 +35,12 @@ class placed_strings {
     } else {
       narrow_ = at.upload(std::vector<std::uint32_t>(offsets.begin(), offsets.end()));
     }
-    if (any_missing) bits_ = at.upload(bits);
+    if (any_missing) bits_ = at.upload(bitmap(cells, first_bit_of(lie)));
     view_.bytes = bytes_.data();
     view_.offsets = wide ? static_cast<const void*>(wide_.data()) : narrow_.data();
     view_.wide_offsets = wide;
     view_.size = cells.size();
-    view_.validity = bits_.data();
+    view_.validity = {bits_.data(), first_bit_of(lie)};
   }
   const string_column& view() const { return view_; }
 
@@ -76,7 +75,7 @@ class placed_rows {
         numbers_.push_back(std::make_unique<placed_column>(at, *join.by[i], cells, lie, of.masked));
         by_.emplace_back(numbers_.back()->view());
       } else {
-        strings_.push_back(std::make_unique<placed_strings>(at, cells, lie.stride != 1, of.masked));
+        strings_.push_back(std::make_unique<placed_strings>(at, cells, lie, of.masked));
         by_.emplace_back(strings_.back()->view());
       }
     }

@@ -31,6 +31,22 @@ void copy_cells(const context& on, const column& cells, std::byte* to) {
   Executor::copy_in(on, to, adjacent.data(), adjacent.size());
 }
 
+// The validity of so many cells, more than none, in host memory, from the first bit on; what is
+// left of the last byte is 0. May wait.
+template <executor Executor>
+std::vector<std::uint8_t> validity_out(const context& on, const validity_bitmap& of,
+                                       std::uint64_t size) {
+  const unsigned shift = of.first_bit();
+  std::vector<std::uint8_t> bits((shift + size + 7) / 8, 0xff);
+  if (of != nullptr) Executor::copy_out(on, bits.data(), of.first_byte(), bits.size());
+  bits.push_back(0);
+  for (std::uint64_t b = 0; b + 1 < bits.size(); ++b)
+    bits[b] = static_cast<std::uint8_t>((bits[b] | unsigned{bits[b + 1]} << 8) >> shift);
+  bits.resize((size + 7) / 8);
+  if (size % 8 != 0) bits.back() &= static_cast<std::uint8_t>((1U << size % 8) - 1);
+  return bits;
+}
+
 // The validity of columns one after the other; nothing if no cell of any can be missing.
 template <executor Executor, class Column>
 buffer<std::uint8_t> chained_validity(const context& on, const std::vector<Column>& columns) {
@@ -45,9 +61,7 @@ buffer<std::uint8_t> chained_validity(const context& on, const std::vector<Colum
   std::uint64_t at = 0;
   for (const Column& one : columns) {
     if (one.size == 0) continue;
-    std::vector<std::uint8_t> own((one.size + 7) / 8, 0xff);
-    if (one.validity != nullptr) Executor::copy_out(on, own.data(), one.validity, own.size());
-    if (one.size % 8 != 0) own.back() &= static_cast<std::uint8_t>((1U << one.size % 8) - 1);
+    const std::vector<std::uint8_t> own = validity_out<Executor>(on, one.validity, one.size);
     for (std::uint64_t b = 0; b < own.size(); ++b) {
       const unsigned moved = unsigned{own[b]} << at % 8;
       bits[at / 8 + b] |= static_cast<std::uint8_t>(moved);

@@ -43,7 +43,7 @@ buffer<std::uint8_t> validity_of(const context& on, const core::composite_cells&
   if (keys.missing_equal || std::none_of(keys.parts, keys.parts + keys.count, some_missing))
     return {};
   buffer<std::uint8_t> bits(on, (size + 7) / 8);
-  Executor::for_each(on, core::put_validity{keys, bits.data()}, bits.size());
+  Executor::for_each(on, core::put_validity{keys, size, bits.data()}, bits.size());
   return bits;
 }
 

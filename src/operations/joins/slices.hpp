@@ -15,17 +15,17 @@
 
 namespace raydex {
 
-// Cells from `first` on, a multiple of 8.
+// Cells from `first` on.
 inline column slice(column cells, std::uint64_t first, std::uint64_t size) {
   if (first != 0) cells.data = static_cast<const std::byte*>(cells.data) + first * cells.step();
-  if (cells.validity != nullptr) cells.validity += first / 8;
+  cells.validity = cells.validity.from(first);
   cells.size = size;
   return cells;
 }
 inline string_column slice(string_column strings, std::uint64_t first, std::uint64_t size) {
   const std::uint64_t width = strings.wide_offsets ? 8 : 4;
   strings.offsets = static_cast<const std::byte*>(strings.offsets) + first * width;
-  if (strings.validity != nullptr) strings.validity += first / 8;
+  strings.validity = strings.validity.from(first);
   strings.size = size;
   return strings;
 }
@@ -57,7 +57,7 @@ inline core::key_cells key_cells_of(const column& cells) {
   return {cells_of(cells)};
 }
 inline core::key_cells key_cells_of(const string_column& strings) {
-  return {{nullptr, 0, strings.validity, {}},
+  return {{nullptr, 0, strings.validity.first_byte(), {}, strings.validity.first_bit()},
           strings.bytes,
           strings.offsets,
           strings.wide_offsets,

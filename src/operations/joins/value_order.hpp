@@ -125,7 +125,7 @@ keyed_values<Executor> number_above(const context& own, const key_parts& by, boo
 // Numbers of one width.
 using keyed_numbers = std::variant<buffer<std::uint32_t>, buffer<std::uint64_t>>;
 
-inline column column_of(const keyed_numbers& keyed, const std::uint8_t* validity = nullptr) {
+inline column column_of(const keyed_numbers& keyed, const validity_bitmap& validity = {}) {
   return std::visit([&](const auto& numbers) { return column(numbers, validity); }, keyed);
 }
 

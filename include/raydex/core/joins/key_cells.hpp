@@ -221,12 +221,14 @@ struct put_key_hashes {
 /// Writes which keys have all their values, eight a byte.
 struct put_validity {
   composite_cells from;  ///< the columns
+  std::uint64_t size;    ///< how many keys
   std::uint8_t* out;     ///< a bit a key
   /// Writes byte `i`.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     unsigned bits = 0xff;
     for (unsigned p = 0; p < from.count; ++p)
-      if (from.parts[p].fixed.validity != nullptr) bits &= load(from.parts[p].fixed.validity + i);
+      if (from.parts[p].fixed.validity != nullptr)
+        bits &= from.parts[p].fixed.valid_bits(i * 8, size);
     out[i] = static_cast<std::uint8_t>(bits);
   }
 };

@@ -55,12 +55,24 @@ struct cells {
   const std::byte* data = nullptr;  ///< the first cell
   std::uint64_t stride = 0;         ///< bytes from one cell to the next
   const std::uint8_t* validity =
-      nullptr;        ///< one bit a cell, least significant first; null: all valid
-  key_format format;  ///< what a cell holds
+      nullptr;                 ///< one bit a cell, least significant first; null: all valid
+  key_format format;           ///< what a cell holds
+  std::uint8_t first_bit = 0;  ///< the bit of the first cell, below 8
 
   /// Whether cell `i` holds a key; false for a missing one.
   RAYDEX_HD bool valid(std::uint64_t i) const {
-    return validity == nullptr || ((load(validity + i / 8) >> (i % 8)) & 1) != 0;
+    if (validity == nullptr) return true;
+    const std::uint64_t bit = i + first_bit;
+    return ((load(validity + bit / 8) >> (bit % 8)) & 1) != 0;
+  }
+  /// The validity of the cells from `first` on, a multiple of 8, and below `size`: a bit each, of
+  /// up to 8 cells. There is a bitmap.
+  RAYDEX_HD unsigned valid_bits(std::uint64_t first, std::uint64_t size) const {
+    unsigned bits = load(validity + first / 8);
+    // The byte behind is read only if it has bits of these cells.
+    if (first_bit != 0 && first_bit + (size - first) > 8)
+      bits |= unsigned{load(validity + first / 8 + 1)} << 8;
+    return bits >> first_bit;
   }
 
   /// The bits of cell `i` as a T.

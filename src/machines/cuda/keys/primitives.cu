@@ -27,10 +27,10 @@ void with_scratch(const context& on, const char* name, Algorithm&& algorithm) {
 }
 
 struct is_valid {
-  core::cells bits;
+  core::cells of;
   template <class Position>
   __device__ bool operator()(Position i) const {
-    return bits.valid(i);
+    return of.valid(i);
   }
 };
 
@@ -90,13 +90,11 @@ void sort_pairs(const context& on, double_buffer<Key>& keys, double_buffer<Value
 }
 
 template <class Position>
-void select_valid(const context& on, const std::uint8_t* validity, std::uint64_t size,
-                  Position* positions, std::uint64_t* count) {
-  core::cells bits;
-  bits.validity = validity;
+void select_valid(const context& on, const core::cells& of, std::uint64_t size, Position* positions,
+                  std::uint64_t* count) {
   with_scratch(on, "cub::DeviceSelect::If", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<Position>(0), positions,
-                                 count, static_cast<std::int64_t>(size), is_valid{bits}, on.stream);
+                                 count, static_cast<std::int64_t>(size), is_valid{of}, on.stream);
   });
 }
 
@@ -141,9 +139,9 @@ template void sort_pairs(const context&, double_buffer<std::uint64_t>&,
                          double_buffer<std::uint32_t>&, bit_range);
 template void sort_pairs(const context&, double_buffer<std::uint64_t>&,
                          double_buffer<std::uint64_t>&, bit_range);
-template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint32_t*,
+template void select_valid(const context&, const core::cells&, std::uint64_t, std::uint32_t*,
                            std::uint64_t*);
-template void select_valid(const context&, const std::uint8_t*, std::uint64_t, std::uint64_t*,
+template void select_valid(const context&, const core::cells&, std::uint64_t, std::uint64_t*,
                            std::uint64_t*);
 
 template void select_unmarked(const context&, const core::strided<std::uint32_t>&,

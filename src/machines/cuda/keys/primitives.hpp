@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/keys/sum.hpp"
 #include "raydex/memory.hpp"
@@ -23,10 +24,10 @@ template <class Key, class Value>
 void sort_pairs(const context& on, double_buffer<Key>& keys, double_buffer<Value>& values,
                 bit_range bits = {});
 
-// Writes the numbers of the valid ones among `size` bits, ascending, and how many there are.
+// Writes the numbers of the valid ones among `size` cells, ascending, and how many there are.
 template <class Position>
-void select_valid(const context& on, const std::uint8_t* validity, std::uint64_t size,
-                  Position* positions, std::uint64_t* count);
+void select_valid(const context& on, const core::cells& of, std::uint64_t size, Position* positions,
+                  std::uint64_t* count);
 
 // Copies the elements whose mark is 0.
 template <class T>

@@ -132,7 +132,7 @@ struct present_rows {
     if (keys.validity == nullptr || size == 0) return;
     positions = {on, size};
     buffer<std::uint64_t> count(on, 1);
-    select_valid(on, keys.validity, size, positions.data(), count.data());
+    select_valid(on, cells_of(keys), size, positions.data(), count.data());
     size = executor::read(on, count.data());
   }
 };
