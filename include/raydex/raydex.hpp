@@ -5,6 +5,7 @@
 
 #include "raydex/advise.hpp"                   // IWYU pragma: export
 #include "raydex/aggregate.hpp"                // IWYU pragma: export
+#include "raydex/arrow.hpp"                    // IWYU pragma: export
 #include "raydex/btree.hpp"                    // IWYU pragma: export
 #include "raydex/capability.hpp"               // IWYU pragma: export
 #include "raydex/cgrx.hpp"                     // IWYU pragma: export

@@ -119,12 +119,20 @@ struct operation_table {
 struct structure_builders;
 struct paper_builders;
 
+// Events of a device, which order work of several streams.
+struct event_table {
+  int (*device)();                                   // the number of the current device
+  void (*wait)(stream_t stream, void* event);        // has a stream wait for one: a cudaEvent_t*
+  std::shared_ptr<void> (*record)(stream_t stream);  // one that follows what is queued so far
+};
+
 struct backend_table {
   backend where;
   std::string (*why_unavailable)();
   std::unique_ptr<platform> (*open_platform)();
   const operation_table* operations;
   const structure_builders* structures;
+  const event_table* events;  // null where calls return when their work is done
 };
 
 namespace cpu {
@@ -135,6 +143,7 @@ extern const paper_builders papers_builders;
 }  // namespace cpu
 namespace cuda {
 extern const backend_table table;
+extern const event_table events;
 extern const operation_table operations;
 extern const structure_builders main_builders;
 extern const paper_builders papers_builders;

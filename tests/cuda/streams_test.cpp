@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "raydex/raydex.hpp"
@@ -100,6 +101,35 @@ TEST_F(cuda_streams, of_the_thread) {
 
 TEST_F(cuda_streams, legacy) {
   check_on_threads([] { return cudaStreamLegacy; });
+}
+
+// Arrays of Arrow are read once their event has come, which follows what writes them.
+TEST_F(cuda_streams, wait_for_events_of_arrow) {
+  const session writer(backend::cuda);
+  const stream_t stream = context(writer).stream;
+  const auto ones = writer.upload(std::vector<std::uint32_t>(std::size_t{1} << 24, 1));
+  buffer<std::uint32_t> rows(writer, ones.size());
+  cuda::check(cudaMemsetAsync(rows.data(), 0, rows.bytes(), stream), "cudaMemsetAsync");
+  writer.synchronize();
+  buffer<std::uint32_t> scratch(writer, ones.size());
+  const auto copy = [&](std::uint32_t* to) {
+    cuda::check(cudaMemcpyAsync(to, ones.data(), ones.bytes(), cudaMemcpyDefault, stream),
+                "cudaMemcpyAsync");
+  };
+  for (int i = 0; i < 200; ++i)  // some milliseconds
+    copy(scratch.data());
+  copy(rows.data());
+  ArrowDeviceArray array{};
+  ArrowSchema schema{};
+  to_arrow(writer, std::move(rows), array, schema);
+
+  const auto built = build("sorted_array", backend::cuda, at(), column_of(at(), array, schema));
+  const auto asked = at().upload(std::vector<std::uint32_t>{0, 1});
+  buffer<std::uint64_t> counts(at(), 2);
+  built->count(at(), points(column(asked)), counts);
+  EXPECT_EQ(at().download(counts), (std::vector<std::uint64_t>{0, ones.size()}));
+  array.array.release(&array.array);
+  schema.release(&schema);
 }
 
 }  // namespace

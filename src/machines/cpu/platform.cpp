@@ -54,6 +54,7 @@ extern const backend_table table{.where = backend::cpu,
                                  .why_unavailable = [] { return std::string(); },
                                  .open_platform = open_platform,
                                  .operations = &operations,
-                                 .structures = &main_builders};
+                                 .structures = &main_builders,
+                                 .events = nullptr};
 
 }  // namespace raydex::cpu

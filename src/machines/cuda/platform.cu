@@ -13,6 +13,27 @@ namespace raydex::cuda {
 
 namespace {
 
+int current_device() {
+  int number = 0;
+  check(cudaGetDevice(&number), "cudaGetDevice");
+  return number;
+}
+
+void wait_for_event(stream_t stream, void* event) {
+  check(cudaStreamWaitEvent(stream, *static_cast<cudaEvent_t*>(event), 0), "cudaStreamWaitEvent");
+}
+
+std::shared_ptr<void> record_event(stream_t stream) {
+  const auto destroy = [](cudaEvent_t* event) {
+    if (*event != nullptr) cudaEventDestroy(*event);
+    delete event;
+  };
+  const std::shared_ptr<cudaEvent_t> event(new cudaEvent_t(nullptr), destroy);
+  check(cudaEventCreateWithFlags(event.get(), cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  check(cudaEventRecord(*event, stream), "cudaEventRecord");
+  return event;
+}
+
 // A pool of the current device. It keeps what is freed, so that the next build need not ask the
 // system again, and gives all back when it goes.
 class pool_resource final : public memory_resource {
@@ -163,13 +184,7 @@ class gpu final : public platform {
   }
 
  private:
-  static int current() {
-    int number = 0;
-    check(cudaGetDevice(&number), "cudaGetDevice");
-    return number;
-  }
-
-  int number_ = current();
+  int number_ = current_device();
   pool_resource pool_{number_};
   owned_stream stream_;
   reusing_resource memory_{pool_, stream_};
@@ -193,10 +208,13 @@ std::string why_unavailable() {
   return std::string("the CUDA runtime says: ") + cudaGetErrorString(code);
 }
 
+extern const event_table events{
+    .device = current_device, .wait = wait_for_event, .record = record_event};
 extern const backend_table table{.where = backend::cuda,
                                  .why_unavailable = why_unavailable,
                                  .open_platform = open_platform,
                                  .operations = &operations,
-                                 .structures = &main_builders};
+                                 .structures = &main_builders,
+                                 .events = &events};
 
 }  // namespace raydex::cuda

@@ -49,6 +49,7 @@ extern const backend_table table{.where = backend::optix,
                                  .why_unavailable = why_unavailable,
                                  .open_platform = open_platform,
                                  .operations = &cuda::operations,
-                                 .structures = &main_builders};
+                                 .structures = &main_builders,
+                                 .events = &cuda::events};
 
 }  // namespace raydex::optix
