@@ -18,7 +18,7 @@ install(TARGETS raydex EXPORT raydexTargets)
 install(TARGETS raydex_papers EXPORT raydexPapersTargets OPTIONAL)
 install(EXPORT raydexPapersTargets NAMESPACE raydex:: DESTINATION ${raydex_package_dir})
 set_target_properties(raydex_papers PROPERTIES EXPORT_NAME papers INSTALL_RPATH $ORIGIN)
-install(DIRECTORY include/raydex DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/raydex DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES ${PROJECT_BINARY_DIR}/include/raydex/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/raydex)
 
 install(EXPORT raydexTargets NAMESPACE raydex:: DESTINATION ${raydex_package_dir})

@@ -45,6 +45,7 @@ repository_pages = {
     "SUPPORT.md": "support",
     "docs/architecture.md": "architecture",
     "docs/building.md": "reference/building",
+    "docs/c.md": "reference/c",
     "docs/compatibility.md": "compatibility",
     "docs/command_line.md": "reference/command_line",
     "docs/decisions.md": "decisions",

@@ -11,7 +11,7 @@ if(EXISTS ${WORK_DIR}/prefix/bin/raydex)
   run(${WORK_DIR}/prefix/bin/raydex structures)  # finds its library
 endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/project -B ${WORK_DIR}/build -G Ninja
-    -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
+    -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS} -DCMAKE_C_FLAGS=${CXX_FLAGS})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 foreach(own own_memory own_stream)  # the latter if there is CUDA
   if(EXISTS ${WORK_DIR}/build/${own})
@@ -23,6 +23,10 @@ message("${output}")
 if(NOT output STREQUAL "2 rows\n2 rows\n0 rows\n")
   message(FATAL_ERROR "the consumer printed something else than expected")
 endif()
+execute_process(COMMAND ${WORK_DIR}/build/consumer_in_c OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output STREQUAL "20: 2 rows\n35: 0 rows\n60: 0 rows\n2 pairs\n")
+  message(FATAL_ERROR "the consumer in C printed '${output}'")
+endif()
 run(${WORK_DIR}/build/consumer_of_papers)
 
 # Without libraydex_papers. A static libraydex holds it.
@@ -30,7 +34,7 @@ file(GLOB_RECURSE papers ${WORK_DIR}/prefix/libraydex_papers.*)
 if(papers)
   file(REMOVE ${papers})
   run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/project -B ${WORK_DIR}/alone -G Ninja
-      -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
+      -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${CXX_FLAGS} -DCMAKE_C_FLAGS=${CXX_FLAGS})
   if(EXISTS ${WORK_DIR}/prefix/bin/raydex)
     run(${WORK_DIR}/prefix/bin/raydex structures)
     execute_process(COMMAND ${WORK_DIR}/prefix/bin/raydex structures eytzinger RESULT_VARIABLE status ERROR_VARIABLE error)
