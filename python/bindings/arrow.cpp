@@ -14,40 +14,13 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "raydex/arrow.hpp"
 
-// As the specification of Arrow has them; these names and layouts never change.
+// As the specification of Arrow has it; these names and layouts never change.
 // NOLINTBEGIN(readability-identifier-naming)
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
 extern "C" {
-struct ArrowSchema {
-  const char* format;
-  const char* name;
-  const char* metadata;
-  std::int64_t flags;
-  std::int64_t n_children;
-  ArrowSchema** children;
-  ArrowSchema* dictionary;
-  void (*release)(ArrowSchema*);
-  void* private_data;
-};
-struct ArrowArray {
-  std::int64_t length;
-  std::int64_t null_count;
-  std::int64_t offset;
-  std::int64_t n_buffers;
-  std::int64_t n_children;
-  const void** buffers;
-  ArrowArray** children;
-  ArrowArray* dictionary;
-  void (*release)(ArrowArray*);
-  void* private_data;
-};
-struct ArrowDeviceArray {
-  ArrowArray array;
-  std::int64_t device_id;
-  std::int32_t device_type;
-  void* sync_event;
-  std::int64_t reserved[3];
-};
 struct ArrowArrayStream {
   int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
   int (*get_next)(ArrowArrayStream*, ArrowArray*);
@@ -56,6 +29,7 @@ struct ArrowArrayStream {
   void* private_data;
 };
 }
+#endif
 // NOLINTEND(readability-identifier-naming)
 
 namespace raydex::python {

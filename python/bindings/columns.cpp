@@ -29,15 +29,19 @@ key_format parse_format(const std::string& name) {
 }
 
 void make_column(column* self, const key_format& format, address data, std::uint64_t size,
-                 std::uint64_t stride, address validity) {
-  new (self) column(format, pointer<const void>(data), size, pointer<const std::uint8_t>(validity));
+                 std::uint64_t stride, address validity, std::uint64_t first_bit) {
+  new (self) column(format, pointer<const void>(data), size,
+                    {pointer<const std::uint8_t>(validity), first_bit});
   self->stride = stride;
 }
 
 void make_strings(string_column* self, address bytes, address offsets, bool wide,
-                  std::uint64_t size, address validity) {
-  new (self) string_column{pointer<const char>(bytes), pointer<const void>(offsets), wide, size,
-                           pointer<const std::uint8_t>(validity)};
+                  std::uint64_t size, address validity, std::uint64_t first_bit) {
+  new (self) string_column{pointer<const char>(bytes),
+                           pointer<const void>(offsets),
+                           wide,
+                           size,
+                           {pointer<const std::uint8_t>(validity), first_bit}};
 }
 
 // What NumPy says of an array in C, in a tenth of the time of `__array_interface__`: the layout of
@@ -229,11 +233,11 @@ void bind_columns(nb::module_& to) {
 
   nb::class_<column>(to, "Column")
       .def("__init__", make_column, nb::arg("format"), nb::arg("data"), nb::arg("size"),
-           nb::arg("stride") = 0, nb::arg("validity") = 0)
+           nb::arg("stride") = 0, nb::arg("validity") = 0, nb::arg("first_bit") = 0)
       .def_prop_ro("size", [](const column& self) { return self.size; });
   nb::class_<string_column>(to, "Strings")
       .def("__init__", make_strings, nb::arg("bytes"), nb::arg("offsets"), nb::arg("wide"),
-           nb::arg("size"), nb::arg("validity") = 0)
+           nb::arg("size"), nb::arg("validity") = 0, nb::arg("first_bit") = 0)
       .def_prop_ro("size", [](const string_column& self) { return self.size; });
 
   to.def("data_of", data_of, nb::arg("array_struct"),

@@ -39,6 +39,32 @@ _CPU = 1
 _CUDA = (2, 13)  # managed memory, too
 
 
+@dataclass(slots=True, frozen=True)
+class Bitmap:
+    """Which cells are there, in host memory: a bit each, the first one `first_bit` of the first byte."""
+
+    bytes: npt.NDArray[np.uint8]
+    first_bit: int = 0
+
+    @classmethod
+    def of(cls, there: npt.NDArray[np.bool_]) -> Bitmap:
+        return cls(np.packbits(there, bitorder="little"))
+
+    @property
+    def address(self) -> int:
+        return _raydex.data_of(self.bytes.__array_struct__)
+
+    def there(self, size: int) -> npt.NDArray[np.bool_]:
+        """The same, as an array of so many cells."""
+        end = self.first_bit + size
+        return np.unpackbits(self.bytes, count=end, bitorder="little").view(np.bool_)[self.first_bit :]
+
+
+def placed(bitmap: Bitmap | None) -> tuple[int, int]:
+    """Where the library finds it: an address, 0 for none, and a bit."""
+    return (0, 0) if bitmap is None else (bitmap.address, bitmap.first_bit)
+
+
 @dataclass(slots=True)
 class HostCells:
     """Cells in host memory: an array of one dimension, and a bitmap of those that are there.
@@ -48,7 +74,7 @@ class HostCells:
     padding, as in NumPy."""
 
     array: npt.NDArray[Any]
-    validity: npt.NDArray[np.uint8] | None = None
+    validity: Bitmap | None = None
     unit: str = ""
     kept: Any = None
     is_void: bool = False
@@ -58,7 +84,8 @@ class HostCells:
 @dataclass(slots=True)
 class DeviceCells:
     """Cells in the memory of a GPU. `written_on`: the stream that what writes them is queued on, `event`: one
-    of CUDA's that follows that; None and 0 where the call's own stream waits for it already."""
+    of CUDA's that follows that; None and 0 where the call's own stream waits for it already. `validity`: where
+    the bitmap of those that are there is, whose first bit is `first_bit`."""
 
     array: Any
     address: int
@@ -69,25 +96,26 @@ class DeviceCells:
     written_on: int | None = None
     event: int = 0
     validity: int = 0
+    first_bit: int = 0
     unit: str = ""
 
 
 @dataclass(slots=True)
 class StringCells:
-    """Strings of any length, as Arrow lays them out; `event` is as of `DeviceCells`. `unit`: what they are where
-    they are no texts or bytes; `texts`: the same of a list; `bits`: the bitmap of those that are there, in
-    host memory."""
+    """Strings of any length, as Arrow lays them out; `event`, and `validity` with its bit, are as of `DeviceCells`.
+    `unit`: what they are where they are no texts or bytes; `texts`: the same of a list; `bits`: the bitmap of those
+    that are there, in host memory."""
 
     bytes: int
     offsets: int
     wide: bool
     size: int
-    validity: int
+    validity: tuple[int, int]
     kept: Any
     event: int = 0
     unit: str = ""
     texts: list[Any] | None = None
-    bits: npt.NDArray[np.uint8] | None = None
+    bits: Bitmap | None = None
 
 
 Cells = HostCells | DeviceCells | StringCells
@@ -112,26 +140,20 @@ def _view(address: int, size: int, dtype: npt.DTypeLike, owner: Any) -> npt.NDAr
     return array
 
 
-def _validity(chunk: _raydex.ArrowChunk) -> npt.NDArray[np.uint8] | None:
-    """The bitmap from the first cell on; a copy where that does not begin a byte."""
-    if chunk.null_count == 0 or not chunk.buffers or chunk.buffers[0] == 0 or chunk.length == 0:
+def _has_bitmap(chunk: _raydex.ArrowChunk) -> bool:
+    return chunk.null_count != 0 and bool(chunk.buffers) and chunk.buffers[0] != 0 and chunk.length != 0
+
+
+def _validity(chunk: _raydex.ArrowChunk) -> Bitmap | None:
+    if not _has_bitmap(chunk):
         return None
-    begin, shift = divmod(chunk.offset, 8)
-    wanted = (chunk.length + 7) // 8
-    there = (shift + chunk.length + 7) // 8
-    bits = _view(chunk.buffers[0] + begin, there, np.uint8, chunk)
-    if shift == 0:
-        return bits
-    shifted: npt.NDArray[np.uint8] = bits[:wanted] >> np.uint8(shift)
-    above = bits[1 : wanted + 1]
-    shifted[: len(above)] |= above << np.uint8(8 - shift)
-    return shifted
+    begin, first_bit = divmod(chunk.offset, 8)
+    return Bitmap(_view(chunk.buffers[0] + begin, (first_bit + chunk.length + 7) // 8, np.uint8, chunk), first_bit)
 
 
 def _bits(address: int, offset: int, length: int, owner: Any) -> npt.NDArray[np.bool_]:
     begin, shift = divmod(offset, 8)
-    packed = _view(address + begin, (shift + length + 7) // 8, np.uint8, owner)
-    return np.unpackbits(packed, bitorder="little")[shift : shift + length].view(np.bool_)
+    return Bitmap(_view(address + begin, (shift + length + 7) // 8, np.uint8, owner), shift).there(length)
 
 
 def _physical(argument: str, format_of: str) -> tuple[str, str]:
@@ -170,7 +192,7 @@ def _check_extension(argument: str, field: _raydex.ArrowField) -> None:
 def _strings(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> StringCells:
     size = sum(one.length for one in chunks)
     validity = _joined_validity(field, chunks)
-    there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
+    there = placed(validity)
     if field.format in _PLAIN_STRINGS and len(chunks) == 1 and size != 0:
         [one] = chunks
         wide = field.format in ("U", "Z")
@@ -199,7 +221,7 @@ def _fixed_strings(
     size = len(letters) // width
     offsets = np.arange(size + 1, dtype="i8") * width
     validity = _joined_validity(field, chunks) if chunks else None
-    there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
+    there = placed(validity)
     begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
     return StringCells(first, begins, True, size, there, (letters, offsets, validity, chunks), 0, unit, None, validity)
 
@@ -216,12 +238,7 @@ def _decoded_bytes(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk, width: 
     return found
 
 
-def unpacked(bits: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.bool_]:
-    """Which cells are there, of a bitmap."""
-    return np.unpackbits(bits, count=size, bitorder="little").view(np.bool_)
-
-
-def _joined_validity(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> npt.NDArray[np.uint8] | None:
+def _joined_validity(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> Bitmap | None:
     if field.dictionary is not None:
         each = [_validity_by_dictionary(field, one) for one in chunks]
     else:
@@ -231,10 +248,10 @@ def _joined_validity(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]
     if all(one is None for one in each):
         return None
     there = [
-        np.ones(chunk.length, np.bool_) if bits is None else unpacked(bits, chunk.length)
+        np.ones(chunk.length, np.bool_) if bits is None else bits.there(chunk.length)
         for chunk, bits in zip(chunks, each)
     ]
-    return np.packbits(np.concatenate(there), bitorder="little")
+    return Bitmap.of(np.concatenate(there))
 
 
 def _indices(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray[Any]:
@@ -242,9 +259,9 @@ def _indices(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArra
     dtype = np.dtype(_NUMBERS[field.format])
     indices = _view(chunk.buffers[1] + chunk.offset * dtype.itemsize, chunk.length, dtype, chunk)
     validity = _validity(chunk)
-    there = indices if validity is None else indices[unpacked(validity, chunk.length)]
+    there = indices if validity is None else indices[validity.there(chunk.length)]
     if validity is not None:
-        indices = indices * unpacked(validity, chunk.length)
+        indices = indices * validity.there(chunk.length)
     if len(there) and (int(there.min()) < 0 or int(there.max()) >= chunk.dictionary.length):
         raise InvalidArgument(
             f"column: its Arrow dictionary has {chunk.dictionary.length} values, and some of its cells are of others; "
@@ -253,17 +270,17 @@ def _indices(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArra
     return indices
 
 
-def _validity_by_dictionary(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray[np.uint8] | None:
+def _validity_by_dictionary(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> Bitmap | None:
     """Missing are cells without an index, and those with that of a missing value."""
     validity, of_values = _validity(chunk), _validity(chunk.dictionary)
     if of_values is None:
         return validity
     if chunk.dictionary.length == 0:
-        return np.zeros((chunk.length + 7) // 8, np.uint8)
-    there = unpacked(of_values, chunk.dictionary.length)[_indices(field, chunk)]
+        return Bitmap(np.zeros((chunk.length + 7) // 8, np.uint8))
+    there = of_values.there(chunk.dictionary.length)[_indices(field, chunk)]
     if validity is not None:
-        there &= unpacked(validity, chunk.length)
-    return np.packbits(there, bitorder="little")
+        there &= validity.there(chunk.length)
+    return Bitmap.of(there)
 
 
 def _decoded(argument: str, field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray[Any]:
@@ -305,7 +322,7 @@ def _cells(argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowC
 
 def nothing(size: int) -> HostCells:
     """Missing cells, of a type that nothing says."""
-    return HostCells(np.zeros(size), np.zeros((size + 7) // 8, np.uint8) if size else None, is_void=True)
+    return HostCells(np.zeros(size), Bitmap(np.zeros((size + 7) // 8, np.uint8)) if size else None, is_void=True)
 
 
 def _device_cells(
@@ -318,23 +335,16 @@ def _device_cells(
             f"{argument}: it is {layout} in the memory of a GPU; convert it first, to "
             "the type of its values, bool to 'int8'"
         )
-    validity = 0
-    if chunk.null_count != 0 and chunk.buffers and chunk.buffers[0] != 0:
-        if chunk.offset % 8 != 0:
-            raise InvalidType(
-                f"{argument}: its bitmap of what is missing begins within a byte, in the memory of a GPU; "
-                "give a copy, with .copy(deep=True)"
-            )
-        validity = chunk.buffers[0] + chunk.offset // 8
+    validity, first_bit = (chunk.buffers[0] + chunk.offset // 8, chunk.offset % 8) if _has_bitmap(chunk) else (0, 0)
     if field.format in _PLAIN_STRINGS:
         wide = field.format in ("U", "Z")
         offsets = chunk.buffers[1] + chunk.offset * (8 if wide else 4)
-        return StringCells(chunk.buffers[2], offsets, wide, chunk.length, validity, chunk, event)
+        return StringCells(chunk.buffers[2], offsets, wide, chunk.length, (validity, first_bit), chunk, event)
     name, unit = _physical(argument, field.format)
     dtype = np.dtype(name)
     address = chunk.buffers[1] + chunk.offset * dtype.itemsize
     return DeviceCells(
-        None, address, chunk.length, dtype.itemsize, dtype, chunk, event=event, validity=validity, unit=unit
+        None, address, chunk.length, dtype.itemsize, dtype, chunk, None, event, validity, first_bit, unit
     )
 
 

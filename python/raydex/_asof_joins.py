@@ -14,7 +14,7 @@ import numpy.typing as npt
 from raydex import _lists, _raydex
 from raydex._arguments import flag
 from raydex._array_libraries import HOST
-from raydex._arrow import HostCells
+from raydex._arrow import Bitmap, HostCells
 from raydex._columns import Column, Source, column_of, host_cells, look, same_device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Call, Joined, JoinRows, rows_of
@@ -308,7 +308,7 @@ def _reaches(tolerance: Any, key: Key, probe: Column, order: Order | None, call:
     if order is not None:
         return Near(far=cells.astype(object) if there is None else np.where(there, cells.astype(object), -1))
     cells = cells.astype(np.float64 if is_floating else np.uint64)
-    validity = None if there is None else np.packbits(there, bitorder="little")
+    validity = None if there is None else Bitmap.of(there)
     return Near(each=column_of(Source("tolerance", cells, HOST, HostCells(cells, validity)), call.stream))
 
 

@@ -28,7 +28,7 @@ from raydex._array_libraries import (
     numpy_dtype,
     torch_library,
 )
-from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, take_arrow, unpacked
+from raydex._arrow import Bitmap, Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, placed, take_arrow
 from raydex._device_times import in_unit
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import VOID, Key, converts, native_format, natural
@@ -339,9 +339,8 @@ def _converted(source: Source, array: npt.NDArray[Any], own: Key, want: Key) -> 
     raise _refuse(source.argument, str(own), want)
 
 
-def and_validity(there: npt.NDArray[np.bool_], validity: npt.NDArray[np.uint8] | None) -> npt.NDArray[np.uint8]:
-    bits = np.packbits(there, bitorder="little")
-    return bits if validity is None else bits & validity[: len(bits)]
+def and_validity(there: npt.NDArray[np.bool_], validity: Bitmap | None) -> Bitmap:
+    return Bitmap.of(there if validity is None else there & validity.there(len(there)))
 
 
 def _host_column(source: Source, cells: HostCells, want: Key | None, copies: bool, role: str = "") -> Column:
@@ -377,7 +376,7 @@ def _host_column(source: Source, cells: HostCells, want: Key | None, copies: boo
         _raydex.data_of(array.__array_struct__),
         len(array),
         step,
-        0 if validity is None else _raydex.data_of(validity.__array_struct__),
+        *placed(validity),
     )
     return Column(native, len(array), key, source, (array, validity, cells.kept), before)
 
@@ -396,8 +395,7 @@ def _as_strings(argument: str, cells: HostCells) -> StringCells:
     if np.ma.is_masked(cells.array):
         validity = and_validity(~np.ma.getmaskarray(cells.array), validity)
     begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
-    there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
-    return StringCells(first, begins, True, len(array), there, (letters, offsets, validity), bits=validity)
+    return StringCells(first, begins, True, len(array), placed(validity), (letters, offsets, validity), bits=validity)
 
 
 def _are_long(dtype: np.dtype[Any]) -> bool:
@@ -439,7 +437,7 @@ def _as_keys(
     want: Key | None,
     copies: bool,
     role: str,
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8] | None, Key, npt.NDArray[np.bool_] | None]:
+) -> tuple[npt.NDArray[Any], Bitmap | None, Key, npt.NDArray[np.bool_] | None]:
     """Host cells in the type that is asked for, which of them are there, that type, and which are before all
     keys."""
     argument, validity = source.argument, cells.validity
@@ -479,7 +477,7 @@ def _in_unit(
     source: Source,
     array: npt.NDArray[Any],
     missing: npt.NDArray[np.bool_] | None,
-    validity: npt.NDArray[np.uint8] | None,
+    validity: Bitmap | None,
     own: Key,
     want: Key,
     role: str,
@@ -489,7 +487,7 @@ def _in_unit(
     if not _times.are_compared(own.time, want.time):
         raise _refuse(source.argument, str(own), want)
     counts = array.view("i8") if array.dtype.itemsize == 8 else array.astype("i8")
-    there = np.ones(len(counts), bool) if validity is None else unpacked(validity, len(counts))
+    there = np.ones(len(counts), bool) if validity is None else validity.there(len(counts))
     if missing is not None:
         there &= ~missing
     if not there.all():
@@ -551,7 +549,7 @@ def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream:
         raise InvalidArgument(f"{argument}: its cells {how}; give a copy, as x.contiguous() or x.copy()")
     if cells.size <= 1:
         stride = key.dtype.itemsize
-    native = _raydex.Column(native_format(key.dtype), address, cells.size, stride, cells.validity)
+    native = _raydex.Column(native_format(key.dtype), address, cells.size, stride, cells.validity, cells.first_bit)
     return Column(native, cells.size, key, source, (kept, cells.kept))
 
 
@@ -562,7 +560,7 @@ def _string_column(source: Source, cells: StringCells, want: Key | None) -> Colu
         return _host_column(source, HostCells(array, cells.bits), want, True)
     if want not in (None, own):
         raise _refuse(source.argument, cells.unit or "strings of any length", want or own)
-    native = _raydex.Strings(cells.bytes, cells.offsets, cells.wide, cells.size, cells.validity)
+    native = _raydex.Strings(cells.bytes, cells.offsets, cells.wide, cells.size, *cells.validity)
     return Column(native, cells.size, own, source, cells.kept)
 
 
@@ -618,7 +616,7 @@ def column_of(source: Source, stream: int, want: Key | None = None, copies: bool
 def host_cells(column: Column) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """The cells of a column in host memory, without gaps, and which of them are there; None: all."""
     array, validity, _ = column.kept
-    there = None if validity is None else unpacked(validity, len(array))
+    there = None if validity is None else validity.there(len(array))
     return (np.ascontiguousarray(array), None if there is None or there.all() else there)
 
 

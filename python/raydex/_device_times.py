@@ -46,16 +46,17 @@ def in_unit(
             f"{argument}: some of them are beyond what {want} holds, and on a GPU all are converted to it; copy the "
             "columns to the host, where they are compared exactly"
         )
-    kept = (made, cells.kept)
-    return DeviceCells(made, made.data.ptr, cells.size, 8, key.dtype, kept, validity=cells.validity, unit=key.unit)
+    bits, kept = (cells.validity, cells.first_bit), (made, cells.kept)
+    return DeviceCells(made, made.data.ptr, cells.size, 8, key.dtype, kept, None, 0, *bits, key.unit)
 
 
 def _there(cupy: Any, cells: DeviceCells) -> Any:
     """Which cells are there; None for all."""
     if cells.validity == 0 or cells.size == 0:
         return None
-    bits = cupy.asarray(_Memory(cells.validity, (cells.size + 7) // 8, "|u1", cells.kept))
-    return cupy.unpackbits(bits, bitorder="little")[: cells.size].astype(bool)
+    first, end = cells.first_bit, cells.first_bit + cells.size
+    bits = cupy.asarray(_Memory(cells.validity, (end + 7) // 8, "|u1", cells.kept))
+    return cupy.unpackbits(bits, bitorder="little")[first:end].astype(bool)
 
 
 def scaled(counts: Any, times: int, there: Any, role: str) -> tuple[Any, bool]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex._array_libraries import is_of
-from raydex._arrow import HostCells, is_arrow, unpacked
+from raydex._arrow import HostCells, is_arrow
 from raydex._columns import look, on_gpu
 from raydex._errors import InvalidArgument, InvalidType
 
@@ -37,7 +37,7 @@ def _rows_of(name: str, rows: Any, results: str) -> tuple[npt.NDArray[np.int64],
     if np.ma.is_masked(cells.array):
         none |= np.atleast_1d(np.ma.getmaskarray(cells.array))
     if cells.validity is not None:
-        none |= ~unpacked(cells.validity, array.size)
+        none |= ~cells.validity.there(array.size)
     return (array, none)
 
 

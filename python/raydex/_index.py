@@ -13,7 +13,7 @@ import numpy.typing as npt
 from raydex import _cuda, _raydex
 from raydex._arguments import flag, option_texts, renamed
 from raydex._array_libraries import HOST, ArrayLibrary
-from raydex._arrow import HostCells
+from raydex._arrow import Bitmap, HostCells
 from raydex._columns import Column, Source, column_of, dtype_of, look, refuse_strings, role_of, same_device
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
@@ -585,7 +585,7 @@ def broadcast_ends(lower: Source, upper: Source) -> tuple[Source, Source]:
         own, shape = one.cells, like.cells.array.shape
         array = np.full(shape, np.ma.getdata(own.array))
         if own.validity is not None or np.ma.is_masked(own.array):
-            cells = HostCells(array, np.zeros((array.size + 7) // 8, np.uint8), own.unit)
+            cells = HostCells(array, Bitmap.of(np.zeros(array.size, np.bool_)), own.unit)
         else:
             cells = HostCells(array, None, own.unit)
         return Source(one.argument, one.value, one.library, cells, loose=one.loose, shape=shape)

@@ -12,7 +12,7 @@ import numpy as np
 from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
 from raydex._array_libraries import HOST, bare_library, is_of
-from raydex._arrow import HostCells, Table, is_arrow, take_arrow, unpacked
+from raydex._arrow import HostCells, Table, is_arrow, take_arrow
 from raydex._columns import Column, Source, column_of, dtype_of, key_of, look, on_gpu, same_device, takes
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import Index
@@ -170,7 +170,7 @@ def together(sources: list[Source], stream: int) -> Together:
         array, validity, _ = of_one.kept
         assert own_key.time is not None
         columns_of_times.append((array.astype("i8") if array.itemsize < 8 else array.view("i8"), own_key.time))
-        missing.append(None if validity is None else ~unpacked(validity, len(array)))
+        missing.append(None if validity is None else ~validity.there(len(array)))
         validities.append(validity)
     counts, unit, order = in_one_unit(columns_of_times, missing)
     key = _key_of_unit(unit)

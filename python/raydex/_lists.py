@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
-from raydex._arrow import Cells, HostCells, StringCells, nothing
+from raydex._arrow import Bitmap, Cells, HostCells, StringCells, nothing, placed
 from raydex._errors import InvalidArgument, InvalidType
 
 _WIDEST = 8
@@ -129,7 +129,7 @@ def _of_one_kind(argument: str, cells: list[Any]) -> Cells:
             if not there:
                 return nothing(len(cells))
             cells = [there[0] if gone else one for one, gone in zip(cells, missing)]
-            validity = np.packbits(~np.array(missing), bitorder="little")
+            validity = Bitmap.of(~np.array(missing))
         kinds = {_kind_of_type(one) for one in set(map(type, there))}
         if "" in kinds:
             raise _refused(argument, next(one for one in there if not is_known(one)))
@@ -257,15 +257,13 @@ def _bytes(argument: str, cells: list[bytes]) -> HostCells | StringCells:
     return strings_of(cells)
 
 
-def strings_of(cells: list[bytes], unit: str = "", validity: npt.NDArray[np.uint8] | None = None) -> StringCells:
+def strings_of(cells: list[bytes], unit: str = "", validity: Bitmap | None = None) -> StringCells:
     """Bytes as strings of any length."""
     letters = np.frombuffer(b"".join(cells) or b"\0", np.uint8)
     offsets = np.cumsum([0, *map(len, cells)], dtype="int64")
     begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
-    there = 0 if validity is None else _raydex.data_of(validity.__array_struct__)
-    return StringCells(
-        first, begins, True, len(cells), there, (letters, offsets, validity), 0, unit, cells, validity
-    )
+    kept = (letters, offsets, validity)
+    return StringCells(first, begins, True, len(cells), placed(validity), kept, 0, unit, cells, validity)
 
 
 def short(argument: str, cells: StringCells, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -165,8 +165,8 @@ def test_cells_on_a_gpu(kind, dtype, unit):
     assert cells.address == array.buffers()[1].address + 8 * width
     assert cells.validity == array.buffers()[0].address + 1
     assert look("column", OnDevice(array.drop_null())).cells.validity == 0
-    with pytest.raises(TypeError, match="begins within a byte, in the memory of a GPU"):
-        look("column", OnDevice(array.slice(1)))
+    cut = look("column", OnDevice(array.slice(11))).cells
+    assert (cut.validity, cut.first_bit, cut.size) == (array.buffers()[0].address + 1, 3, 13)
     assert str(_columns.key_of(source)) == (unit or dtype if kind != pa.int8() else "int32")
     if unit:
         with pytest.raises(TypeError, match="but int32 are asked for|but int64 are asked for"):
@@ -180,8 +180,9 @@ def test_strings_and_tables_on_a_gpu():
         cells = source.cells
         assert source.library.device == 3 and cells.size == 10 and cells.wide == (text == pa.large_string())
         bits, offsets, letters = words.buffers()
-        assert cells.bytes == letters.address and cells.validity == bits.address + 1
+        assert cells.bytes == letters.address and cells.validity == (bits.address + 1, 0)
         assert cells.offsets == offsets.address + 8 * (8 if cells.wide else 4)
+        assert look("column", OnDevice(words.slice(13))).cells.validity == (bits.address + 1, 5)
     batch = pa.record_batch({"a": [1, 2], "b": ["x", "y"]})
     with pytest.raises(TypeError, match="a table of 2 columns, a, b; give one of them"):
         raydex.build(OnDevice(batch))

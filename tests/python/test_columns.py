@@ -86,6 +86,15 @@ def test_zero_copy_of_arrow(random):
     assert cells.array.__array_interface__["data"][0] == numbers.buffers()[1].address
 
 
+@pytest.mark.parametrize("column", [pa.array([None, 1, 2] * 20), pa.array([None, "a", "bcd"] * 20)])
+def test_zero_copy_of_bitmaps(column):
+    """At any bit, of numbers and of strings."""
+    cells = raydex._columns.look("column", column.slice(21)).cells
+    bitmap = cells.validity if isinstance(cells, raydex._arrow.HostCells) else cells.bits
+    assert (bitmap.address, bitmap.first_bit) == (column.buffers()[0].address + 2, 5)
+    assert bitmap.there(39).tolist() == column.slice(21).is_valid().tolist()
+
+
 def test_polars():
     check(pl.Series([3, None, 1, 3]), [3, None, 1, 3])
     check(pl.Series([1.5, None]), [1.5, None])

@@ -501,7 +501,7 @@ def test_arrow_on_a_gpu(random):
     points = pa.array(random.integers(0, 100, 200), mask=random.random(200) < 0.3)
     for kind in (pa.int64(), pa.uint32(), pa.float64(), pa.timestamp("ms"), pa.timestamp("s", "UTC")):
         a, b = keys.cast(kind), points.cast(kind)
-        for cut in (0, 16):
+        for cut in (0, 16, 21):
             on_host, index = raydex.build(a.slice(cut)), raydex.build(on_gpu(a.slice(cut)))
             assert len(index) == len(on_host) and index.info.device == "cuda:0"
             np.testing.assert_array_equal(answer(index.first(on_gpu(b))), on_host.first(b))
