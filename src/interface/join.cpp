@@ -81,10 +81,10 @@ std::string_view to_string(join_kind kind) try {
 void check_kind(join_kind kind) {
   const std::string_view name = to_string(kind);
   if (kind != join_kind::right && kind != join_kind::full) return;
-  throw unsupported(fmt::format(
-      "kind: {} joins are of equal keys, and by `range_join`, `interval_join` and "
-      "`inequality_join`; this one can be inner, left, semi or anti",
-      name));
+  throw unsupported(
+      fmt::format("kind: {} joins are of equal keys, and by `range_join`, `interval_join` and "
+                  "`inequality_join`; this one can be inner, left, semi or anti",
+                  name));
 }
 
 void check_comparison(comparison how) {
