@@ -43,10 +43,11 @@ from raydex._exports import masked, take, to_arrow
 from raydex._index import Index, IndexInfo, Matches, build, not_found
 from raydex._joined import Joined, JoinRows
 from raydex._joins import join
-from raydex._merging import merge_asof
+from raydex._merging import merge, merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq
 from raydex._nearest import NearestRows, interval_coverage, join_nearest
 from raydex._order_joins import join_intervals, join_range, join_where
+from raydex._range_merging import merge_intervals, merge_range
 from raydex._searching import isin, searchsorted
 from raydex._structures import Option, Structure, structures
 from raydex._windows import join_window, rolling
@@ -90,7 +91,10 @@ __all__ = [
     "join_where",
     "join_window",
     "masked",
+    "merge",
     "merge_asof",
+    "merge_intervals",
+    "merge_range",
     "not_found",
     "rmq",
     "rolling",

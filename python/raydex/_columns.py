@@ -99,9 +99,11 @@ def on_gpu(x: Any) -> Any:
 
 
 def look(argument: str, x: Any) -> Source:
-    """What an argument is, without a copy, and which library it belongs to."""
+    """What an argument is, without a copy, and which library it belongs to. What was looked at stays as it is."""
     if type(x) is np.ndarray:
         return Source(argument, x, HOST, HostCells(x), x.ndim == 0, False, x.shape)
+    if type(x) is Source:
+        return x
     torch = sys.modules.get("torch")
     if torch is not None and type(x) is torch.Tensor:
         return _look_at_tensor(argument, x, torch)

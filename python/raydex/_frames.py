@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data frames of pandas and Polars, and what is done with either. Neither is imported unless its frames come."""
+"""Data frames of pandas and Polars and tables of pyarrow, and what is done with each. None of the libraries is
+imported unless its frames come."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,11 +21,15 @@ Rows = npt.NDArray[np.int64]
 class Frames:
     """Of pandas. Frames that are returned have an index of their own, from 0 on."""
 
-    module = "pandas"
+    module = name = "pandas"
 
     @property
     def library(self) -> Any:
         return importlib.import_module(self.module)
+
+    def names(self, frame: Any) -> list[Any]:
+        """What its columns are called."""
+        return list(frame.columns)
 
     def select(self, frame: Any, names: Sequence[Any]) -> Any:
         return frame[list(names)]
@@ -36,6 +42,36 @@ class Frames:
         if len(rows) == 0 or rows.min() >= 0:
             return frame.take(rows).reset_index(drop=True)
         return frame.reset_index(drop=True).reindex(rows).reset_index(drop=True)
+
+    def chosen(self, frame: Any, rows: Rows) -> Any:
+        """Some rows of a frame, with their index."""
+        return frame.take(rows)
+
+    def with_columns(self, frame: Any, columns: Mapping[Any, Any]) -> Any:
+        """The frame with others in place of some of its columns."""
+        frame = frame.copy(deep=False)
+        for name, column in columns.items():
+            frame[name] = column
+        return frame
+
+    def joined(self, column: Any, other: Any) -> Any:
+        """The cells of both, one after the other, in a type for those of both."""
+        return self.library.concat([column, other], ignore_index=True)
+
+    def cells_at(self, column: Any, rows: Rows) -> Any:
+        """As `take`, of a column."""
+        return self.take(column, rows)
+
+    def ordered(self, column: Any) -> Any:
+        """A column as the library compares it: NaN is a missing value."""
+        is_floating = isinstance(column.dtype, np.dtype) and column.dtype.kind == "f"
+        return _nan_as_missing(column.to_numpy()) if is_floating else column
+
+    def keys(self, column: Any, other: Any) -> tuple[Any, Any]:
+        """Columns that have to be equal. Integers are floating numbers in columns that lack some: these are taken for
+        what they were if the other column is of integers."""
+        cells = self.ordered(column), self.ordered(other)
+        return (_as_integers(cells[0], other), _as_integers(cells[1], column))
 
     def beside(self, frames: Iterable[Any]) -> Any:
         """The columns of all, of equal lengths."""
@@ -85,12 +121,27 @@ class Frames:
         return (_divided(codes, columns), len(values))
 
 
+def _nan_as_missing(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    missing = np.isnan(cells)
+    return np.ma.MaskedArray(cells, missing) if missing.any() else cells
+
+
+def _as_integers(cells: Any, beside: Any) -> Any:
+    """Floating numbers as integers if the other column is of these and each that is there is one of 64 bits."""
+    if not isinstance(cells, np.ndarray) or getattr(beside.dtype, "kind", "O") not in "iu":
+        return cells
+    numbers = np.ma.filled(cells, 0)
+    if not ((np.floor(numbers) == numbers) & (numbers >= -(2.0**63)) & (numbers < 2.0**63)).all():
+        return cells
+    return np.ma.MaskedArray(numbers.astype(np.int64), np.ma.getmask(cells))
+
+
 def _divided(codes: npt.NDArray[Any], columns: Sequence[Any]) -> list[Rows]:
     return np.split(codes.astype(np.int64), np.cumsum([len(one) for one in columns])[:-1])
 
 
 class PolarsFrames(Frames):
-    module = "polars"
+    module, name = "polars", "Polars"
 
     def select(self, frame: Any, names: Sequence[Any]) -> Any:
         return frame.select(list(names))
@@ -106,6 +157,25 @@ class PolarsFrames(Frames):
         if len(rows) and rows.min() < 0:
             at = at.set(polars.Series(rows < 0), None)
         return frame.select(polars.all().gather(at))
+
+    def chosen(self, frame: Any, rows: Rows) -> Any:
+        return self.take(frame, rows)
+
+    def with_columns(self, frame: Any, columns: Mapping[Any, Any]) -> Any:
+        return frame.with_columns(**columns)
+
+    def joined(self, column: Any, other: Any) -> Any:
+        how = "vertical" if column.dtype == other.dtype else "vertical_relaxed"
+        return self.library.concat([one.alias("").to_frame() for one in (column, other)], how=how).to_series()
+
+    def cells_at(self, column: Any, rows: Rows) -> Any:
+        return self.take(column.to_frame(), rows).to_series()
+
+    def ordered(self, column: Any) -> Any:
+        return column
+
+    def keys(self, column: Any, other: Any) -> tuple[Any, Any]:
+        return (column, other)
 
     def beside(self, frames: Iterable[Any]) -> Any:
         return self.library.concat([one for one in frames if one.width], how="horizontal")
@@ -144,20 +214,83 @@ class PolarsFrames(Frames):
         return (_divided(codes.to_numpy(), columns), len(values))
 
 
-PANDAS, POLARS = Frames(), PolarsFrames()
+class ArrowTables(Frames):
+    """Of pyarrow."""
+
+    module = name = "pyarrow"
+
+    @functools.cached_property
+    def _compute(self) -> Any:
+        return importlib.import_module("pyarrow.compute")
+
+    def names(self, frame: Any) -> list[Any]:
+        return list(frame.column_names)
+
+    def select(self, frame: Any, names: Sequence[Any]) -> Any:
+        return frame.select(list(names))
+
+    def rename(self, frame: Any, names: Mapping[Any, Any]) -> Any:
+        return frame.rename_columns([names.get(name, name) for name in frame.column_names])
+
+    def take(self, frame: Any, rows: Rows) -> Any:
+        return frame.take(self._compute.if_else(rows >= 0, rows, None)) if len(rows) else frame.slice(0, 0)
+
+    def chosen(self, frame: Any, rows: Rows) -> Any:
+        return self.take(frame, rows)
+
+    def with_columns(self, frame: Any, columns: Mapping[Any, Any]) -> Any:
+        for name, column in columns.items():
+            frame = frame.set_column(frame.column_names.index(name), name, column)
+        return frame
+
+    def joined(self, column: Any, other: Any) -> Any:
+        columns = (column, other)
+        if column.type != other.type:  # dictionaries and what is in them are not taken for one type
+            columns = tuple(
+                one.cast(one.type.value_type) if self.library.types.is_dictionary(one.type) else one for one in columns
+            )
+        tables = [self.library.table({"": one}) for one in columns]
+        return self.library.concat_tables(tables, promote_options="permissive").column(0)
+
+    def cells_at(self, column: Any, rows: Rows) -> Any:
+        return self.take(column, rows)
+
+    def ordered(self, column: Any) -> Any:
+        return column
+
+    def keys(self, column: Any, other: Any) -> tuple[Any, Any]:
+        return (column, other)
+
+    def beside(self, frames: Iterable[Any]) -> Any:
+        first, *others = frames
+        for one in others:
+            for field, column in zip(one.schema, one.columns):
+                first = first.append_column(field, column)
+        return first
 
 
-def frames_of(**frames: Any) -> Frames:
-    """What does with the frames of a call what is done with such; all are of one library."""
+PANDAS, POLARS, ARROW = Frames(), PolarsFrames(), ArrowTables()
+_CLASSES = ((PANDAS, "DataFrame"), (POLARS, "DataFrame"), (ARROW, "Table"))
+_ADVICE = {
+    ("polars", "LazyFrame"): "; give x.collect()",
+    ("duckdb", "DuckDBPyRelation"): "; give x.df(), x.pl() or x.to_arrow_table()",
+    ("pyarrow", "RecordBatch"): "; give pyarrow.table(x)",
+    ("cudf", "DataFrame"): ": frames of GPUs are not merged; raydex.join takes their columns, and gives rows to take",
+    ("dask", "DataFrame"): "; raydex.dask has joins of these",
+}
+
+
+def frames_of(*kinds: Frames, **frames: Any) -> Frames:
+    """What does with the frames of a call what is done with such; all are of one library, one of some kinds."""
     found = {}
     for argument, frame in frames.items():
-        if is_of("pandas", frame, "DataFrame"):
-            found[argument] = PANDAS
-        elif is_of("polars", frame, "DataFrame"):
-            found[argument] = POLARS
-        else:
-            kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
-            raise InvalidType(f"{argument}: a {kind} is no data frame; give one of pandas or Polars")
+        kind = next((one for one, name in _CLASSES if one in kinds and is_of(one.module, frame, name)), None)
+        if kind is None:
+            module, name = type(frame).__module__, type(frame).__qualname__
+            known = " or ".join(one.name for one in kinds)
+            hint = _ADVICE.get((module.partition(".")[0].lstrip("_"), name), f"; give one of {known}")
+            raise InvalidType(f"{argument}: a {module}.{name} is no data frame{hint}")
+        found[argument] = kind
     (first, library), *others = found.items()
     for argument, other in others:
         if other is not library:
@@ -165,20 +298,23 @@ def frames_of(**frames: Any) -> Frames:
     return library
 
 
-def check_columns(argument: str, frame: Any, names: Iterable[Any]) -> None:
+def check_columns(of: Frames, argument: str, frame: Any, names: Iterable[Any]) -> None:
+    there = of.names(frame)
     for name in names:
-        if name not in frame.columns:
-            raise InvalidArgument(f"{argument}: it has no column {name!r}, only {', '.join(map(str, frame.columns))}")
+        if name not in there:
+            raise InvalidArgument(f"{argument}: it has no column {name!r}, only {', '.join(map(str, there))}")
+        if there.count(name) > 1:
+            raise InvalidArgument(f"{argument}: two columns are called {name!r}; rename one")
 
 
 def with_suffixes(of: Frames, left: Any, right: Any, suffixes: Sequence[str | None]) -> tuple[Any, Any]:
     """Both frames, with suffixes on the names that both have."""
     if len(suffixes) != 2:
         raise InvalidArgument(f"suffixes: {suffixes!r} are no two")
-    both = [name for name in left.columns if name in right.columns]
+    both = [name for name in of.names(left) if name in of.names(right)]
     named = [{name: f"{name}{suffix or ''}" for name in both} for suffix in suffixes]
     left, right = of.rename(left, named[0]), of.rename(right, named[1])
-    twice = [str(name) for name in left.columns if name in right.columns]
+    twice = [str(name) for name in of.names(left) if name in of.names(right)]
     if twice:
         raise InvalidArgument(f"suffixes: with {suffixes!r} both frames have a column {', '.join(twice)}")
     return (left, right)

@@ -1,62 +1,197 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pandas.merge_asof` by as-of joins."""
+"""Merges of data frames by equal keys and by the closest time, as pandas has them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, cast
+
+import numpy as np
 
 from raydex._arguments import flag
 from raydex._asof_joins import join_asof
+from raydex._columns import look
 from raydex._errors import InvalidArgument
-from raydex._frames import Frames, check_columns, frames_of, with_suffixes
-from raydex.typing import Direction, Distance
+from raydex._frames import PANDAS, Frames
+from raydex._joined import JoinRows
+from raydex._joins import join
+from raydex._merged import Frame, MergeHow, Names, Sides, Suffixes, check_kind, list_of, names_of
 
 
-def _names(said: str, both: Any, left: Any, right: Any) -> tuple[list[Any], list[Any]]:
-    """The columns of both sides, however they are named."""
-    if both is not None:
-        if left is not None or right is not None:
-            raise InvalidArgument(f"{said}: give it alone, or left_{said} and right_{said}")
-        left = right = both
-    lists = [[] if one is None else list(one) if isinstance(one, (list, tuple)) else [one] for one in (left, right)]
-    if len(lists[0]) != len(lists[1]):
-        raise InvalidArgument(f"left_{said}: {len(lists[0])} columns, but right_{said} has {len(lists[1])}")
-    return (lists[0], lists[1])
+def _check_indexes(of: Frames) -> None:
+    if of is not PANDAS:
+        raise InvalidArgument(f"left_index: frames of {of.name} have no index; name columns")
 
 
 def _indexes_of(of: Frames, left_index: bool, right_index: bool, left_on: Any) -> None:
-    if of.module != "pandas":
-        raise InvalidArgument("left_index: frames of Polars have no index; name columns")
+    _check_indexes(of)
     if left_index and not right_index:
         raise InvalidArgument("left_index: give right_index, too, or the column that left.reset_index() makes")
     if left_index == (left_on is not None):
         raise InvalidArgument("right_index: give left_index or left_on with it, and no more")
 
 
-def merge_asof(
-    left: Any,
-    right: Any,
-    on: Any = None,
-    left_on: Any = None,
-    right_on: Any = None,
+def merge(
+    left: Frame,
+    right: Frame,
+    how: MergeHow = "inner",
+    on: Names = None,
+    left_on: Names = None,
+    right_on: Names = None,
     left_index: bool = False,
     right_index: bool = False,
-    by: Any = None,
-    left_by: Any = None,
-    right_by: Any = None,
-    suffixes: Sequence[str | None] = ("_x", "_y"),
-    tolerance: Distance | None = None,
-    allow_exact_matches: bool = True,
-    direction: Direction = "backward",
-) -> Any:
-    """`pandas.merge_asof`, on frames of pandas or of Polars: each row of `left` beside the row of `right` with the
-    closest time.
+    suffixes: Suffixes = ("_x", "_y"),
+    *,
+    missing_equal: bool | None = None,
+) -> Frame:
+    """Joins two data frames by equal keys, as `pandas.merge` does.
+
+        >>> import pandas, raydex
+        >>> orders = pandas.DataFrame({"id": [7, 8, 9], "sum": [10, 20, 30]})
+        >>> names = pandas.DataFrame({"id": [9, 7], "name": ["ann", "bob"]})
+        >>> raydex.merge(orders, names, on="id", how="left")
+           id  sum name
+        0   7   10  bob
+        1   8   20  NaN
+        2   9   30  ann
 
     Parameters
     ----------
     left, right
-        Two `pandas.DataFrame` or two `polars.DataFrame`. Neither need be sorted.
+        Two `pandas.DataFrame`, two `polars.DataFrame`, or two `pyarrow.Table`.
+    how
+        `inner`: pairs of rows that match. `left`, `right`, `outer` or its other name `full`: also rows of `left`, of
+        `right`, or of both without a match, beside missing cells. `semi` and `anti`: rows of `left` with a match,
+        once each, or without one.
+    on, left_on, right_on
+        The columns of the key: a name or a list of names, of both sides, or of each. By default all names that both
+        have.
+    left_index, right_index
+        In place of `left_on` or `right_on`: the key is the index of a frame of pandas, all of its levels.
+    suffixes
+        Of names that both frames have, but for keys of one name, which are there once.
+    missing_equal
+        Whether a missing key equals another one. By default as in the frames' own library: in pandas it does, in
+        Polars and Arrow it matches nothing. In columns of floating numbers of pandas NaN is missing; else it is a
+        number that equals itself.
+
+    Returns
+    -------
+    data frame
+        Of the kind of `left`: its columns, then those of `right`. Rows are in the order of `left`, then of `right`; of
+        a right join in that of `right`, then of `left`; rows of `right` alone come last in an outer one. A key that is
+        there once has the cells of `right` in these. Missing cells change types as in `pandas.merge`, which makes
+        floating numbers of integers; in Polars and Arrow types do not change.
+
+    The index of a frame of pandas is new, from 0 on. `semi` and `anti` keep that of `left`; with `left_index` and
+    `right_index` the keys are the index, with one of the two that of the other frame is kept.
+
+    Keys are compared exactly, also of two types, such as times of two units or text and categories; types that are
+    not compared raise `raydex.InvalidType`. Cost: as of `join`, and a copy of the rows.
+    """
+    check_kind(how)
+    sides = Sides(left, right)
+    indexes = flag("left_index", left_index), flag("right_index", right_index)
+    names = _key_names(sides, on, left_on, right_on, indexes)
+    if missing_equal is None:
+        missing_equal = sides.of is PANDAS
+    pairs = [
+        (f"{said}", column, f"{other_said}", other)
+        for (said, column), (other_said, other) in zip(*(
+            _levels(side, frame) if is_index else [(f"{side}[{name!r}]", frame[name]) for name in named]
+            for side, frame, is_index, named in zip(("left", "right"), (sides.left, sides.right), indexes, names)
+        ))
+    ]  # fmt: skip
+    lefts, rights = sides.looked_at(pairs)
+    if how == "right":
+        found = join(lefts, rights, "left", missing_equal=missing_equal)
+        rows = JoinRows(found.build, found.probe)
+    else:
+        rows = join(rights, lefts, how, missing_equal=missing_equal)
+    if not any(indexes):
+        once = [name for name, other in zip(*names) if name == other]
+        return cast(Frame, sides.together(rows, once, suffixes))
+    equal: dict[str, dict[Any, tuple[Any, Any]]] = {
+        side: {name: (column, other) for name, (_, column, _, other) in zip(named, pairs)}
+        for side, named in zip(("left", "right"), names)
+    }
+    return cast(Frame, _with_index(sides, how, sides.together(rows, [], suffixes, equal), rows, indexes, pairs))
+
+
+def _key_names(
+    sides: Sides, on: Names, left_on: Names, right_on: Names, indexes: tuple[bool, bool]
+) -> tuple[list[Any], list[Any]]:
+    """The columns of the key on both sides; none where it is an index."""
+    if any(indexes):
+        _check_indexes(sides.of)
+        if on is not None or (indexes[0] and left_on is not None) or (indexes[1] and right_on is not None):
+            raise InvalidArgument("on: the key of a side is its index, or columns")
+        names = list_of(left_on), list_of(right_on)
+        sizes = [
+            frame.index.nlevels if is_index else len(named)
+            for frame, is_index, named in zip((sides.left, sides.right), indexes, names)
+        ]
+        if sizes[0] != sizes[1]:
+            raise InvalidArgument(f"left_on: the key of left has {sizes[0]} columns, that of right {sizes[1]}")
+    else:
+        if on is None and left_on is None and right_on is None:
+            there = sides.of.names(sides.right)
+            on = [name for name in sides.of.names(sides.left) if name in there]
+        names = names_of("on", on, left_on, right_on)
+        if not names[0]:
+            raise InvalidArgument("on: both frames have no name of a column; give on, or left_on and right_on")
+    sides.check(*names)
+    return names
+
+
+def _levels(side: str, frame: Any) -> list[tuple[str, Any]]:
+    """The columns of an index of pandas."""
+    levels = frame.index.to_frame(index=False)
+    return [(f"{side}.index", levels.iloc[:, at]) for at in range(levels.shape[1])]
+
+
+def _with_index(
+    sides: Sides, how: str, found: Any, rows: JoinRows, indexes: tuple[bool, bool],
+    pairs: Sequence[tuple[str, Any, str, Any]],
+) -> Any:  # fmt: skip
+    """The frame of a join with the index that it has in pandas."""
+    if rows.build is None:
+        return found
+    if all(indexes):
+        index = (sides.right if how == "right" else sides.left).index
+        levels = [sides.filled(one, other, rows) for _, one, _, other in pairs]
+    else:
+        index, at = (sides.left.index, rows.probe) if indexes[1] else (sides.right.index, rows.build)
+        taken = PANDAS.take(index.to_frame(index=False), at)
+        levels = [taken.iloc[:, level] for level in range(index.nlevels)]
+    library = PANDAS.library
+    labels = library.MultiIndex.from_arrays(levels) if len(levels) > 1 else library.Index(levels[0])
+    return found.set_axis(labels.set_names(index.names))
+
+
+def merge_asof(
+    left: Frame,
+    right: Frame,
+    on: Names = None,
+    left_on: Names = None,
+    right_on: Names = None,
+    left_index: bool = False,
+    right_index: bool = False,
+    by: Names = None,
+    left_by: Names = None,
+    right_by: Names = None,
+    suffixes: Suffixes = ("_x", "_y"),
+    tolerance: Any = None,
+    allow_exact_matches: bool = True,
+    direction: Literal["backward", "forward", "nearest"] = "backward",
+) -> Frame:
+    """`pandas.merge_asof`, on frames of pandas, Polars or pyarrow: each row of `left` beside the row of `right` with
+    the closest time.
+
+    Parameters
+    ----------
+    left, right
+        Two `pandas.DataFrame`, two `polars.DataFrame`, or two `pyarrow.Table`. Neither need be sorted.
     on, left_on, right_on
         The column of times, or of other numbers, by one name or by two.
     left_index, right_index
@@ -73,7 +208,7 @@ def merge_asof(
     data frame
         The columns of `left` and `right`, in the order of `left`, with missing cells where there is no row of
         `right`. Types change as in `pandas.merge_asof`, where missing cells make floating numbers of integers;
-        in Polars they do not change.
+        in Polars and Arrow they do not change.
 
     Cost
     ----
@@ -84,7 +219,8 @@ def merge_asof(
     As in pandas, of rows of equal times `backward` takes the last one, `forward` the first one. Other than in pandas, a
     time that is missing matches nothing, and is no error.
     """
-    of = frames_of(left=left, right=right)
+    sides = Sides(left, right)
+    of = sides.of
     left_index, right_index = flag("left_index", left_index), flag("right_index", right_index)
     if left_index or right_index:
         if on is not None or right_on is not None:
@@ -92,27 +228,26 @@ def merge_asof(
         _indexes_of(of, left_index, right_index, left_on)
         keys: tuple[list[Any], list[Any]] = ([] if left_on is None else [left_on], [])
     else:
-        keys = _names("on", on, left_on, right_on)
+        keys = names_of("on", on, left_on, right_on)
         if len(keys[0]) != 1:
             raise InvalidArgument(f"on: {len(keys[0])} columns are named; times are in one")
-    groups = _names("by", by, left_by, right_by)
-    for argument, frame, at in (("left", left, 0), ("right", right, 1)):
-        check_columns(argument, frame, [*keys[at], *groups[at]])
+    groups = names_of("by", by, left_by, right_by)
+    sides.check([*keys[0], *groups[0]], [*keys[1], *groups[1]])
     times = [
-        frame.index if is_index else frame[name[0]]
-        for frame, is_index, name in ((left, left_index, keys[0]), (right, right_index, keys[1]))
-    ]
+        look(f"{side}.index", of.ordered(frame.index)) if is_index
+        else look(f"{side}[{name[0]!r}]", of.ordered(frame[name[0]]))
+        for side, frame, is_index, name in (
+            ("left", sides.left, left_index, keys[0]), ("right", sides.right, right_index, keys[1]),
+        )
+    ]  # fmt: skip
     equal = None
     if groups[0]:
-        equal = ([right[name] for name in groups[1]], [left[name] for name in groups[0]])
+        lefts, rights = sides.keys(*groups)
+        equal = (rights, lefts)
     rows = join_asof(
         times[1], times[0], by=equal, tolerance=tolerance, allow_exact_matches=allow_exact_matches,
         direction=direction,
     )  # fmt: skip
-    once = {name for sides in (keys, groups) for name, other in zip(*sides) if name == other}
-    others = of.select(right, [name for name in right.columns if name not in once])
-    named, others = with_suffixes(of, left, others, suffixes)
-    found = of.take(others, rows)
-    if right_index:
-        return of.beside([named, found.set_axis(left.index)])
-    return of.beside([named.reset_index(drop=True) if of.module == "pandas" else named, found])
+    once = [name for names in (keys, groups) for name, other in zip(*names) if name == other]
+    found: Any = sides.together(JoinRows(np.arange(len(sides.left)), rows), once, suffixes)
+    return cast(Frame, found.set_axis(sides.left.index) if right_index else found)

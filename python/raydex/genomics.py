@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._frames import PANDAS, Frames, Rows, check_columns, frames_of
+from raydex._frames import PANDAS, POLARS, Frames, Rows, check_columns, frames_of
 from raydex._nearest import interval_coverage, join_nearest
 from raydex._order_joins import join_intervals
 
@@ -52,7 +52,7 @@ class _Intervals:
         self.cols: Columns = _NAMES if cols is None else tuple(cols)  # type: ignore[assignment]
         if len(self.cols) != 3:
             raise InvalidArgument(f"cols: {cols!r} are no three columns")
-        check_columns(argument, frame, [*self.cols, *on])
+        check_columns(of, argument, frame, [*self.cols, *on])
         there = [of.are_there(frame[name]) for name in self.cols]
         self.there: npt.NDArray[np.bool_] = there[0] & there[1] & there[2]
         if (self.there != (there[0] | there[1] | there[2])).any():
@@ -94,7 +94,7 @@ def _look(
     if on is not None and (isinstance(on, str) or not isinstance(on, Sequence)):
         raise InvalidArgument(f"on: {on!r} is no list of columns")
     more = list(on or ())
-    of = frames_of(**{argument: frame for argument, frame, _ in sets})
+    of = frames_of(PANDAS, POLARS, **{argument: frame for argument, frame, _ in sets})
     found = [_Intervals(of, argument, frame, cols, more) for argument, frame, cols in sets]
     if any(one.cols[0] in more for one in found):
         raise InvalidArgument("on: the chromosome is one of them")
@@ -460,10 +460,10 @@ def complement(
     `view_df`: a dict of chromosomes and their lengths, or a frame of regions with names in `view_name_col`, by default
     the chromosomes; without one, each chromosome of `df` from 0 to 2^63 - 1. Rows are ordered by the names of regions
     as texts, then by start. Cost: as of `overlap` with the view, and a sort."""
-    of = frames_of(df=df)
+    of = frames_of(PANDAS, POLARS, df=df)
     names = _NAMES if cols is None else cols
     if view_df is None:
-        check_columns("df", df, names)
+        check_columns(of, "df", df, names)
         there = df[names[0]].dropna() if of is PANDAS else df[names[0]].drop_nulls()
         view_df = dict.fromkeys(there.unique(), _END)
     chroms, starts, ends, regions = _view_of(of, view_df, view_name_col, cols_view)
@@ -587,7 +587,7 @@ def closest(
     of = one.of
     ahead = np.ones(len(one.rows), bool)
     if direction_col is not None:
-        check_columns("df1", df1, [direction_col])
+        check_columns(of, "df1", df1, [direction_col])
         ahead = (np.asarray(df1[direction_col].to_numpy(), object) != "-")[one.rows]
     near = []
     if not ignore_overlaps:

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merges of data frames by order: near each other, points in intervals, intervals that overlap."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+from raydex._errors import InvalidArgument
+from raydex._joined import JoinRows
+from raydex._merged import Frame, MergeHow, Names, Sides, Suffixes, check_kind, list_of, names_of, rows_of_kind
+from raydex._order_joins import join_intervals, join_range, join_where
+
+Compare = Literal["<", "<=", ">", ">="]
+Closed = Literal["both", "left", "right", "neither"]
+Relation = Literal["overlaps", "within", "encloses", "contains"]
+
+# Of the left side to the right one, as of the right side to the left one.
+_COMPARISONS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_RELATIONS = {"overlaps": "overlaps", "within": "encloses", "encloses": "within", "contains": "within"}
+# How a point lies to the ends of an interval.
+_ENDS = {"left": (">=", "<"), "right": (">", "<="), "neither": (">", "<")}
+
+
+class _Ordered(Sides):
+    """Two frames and their columns that are compared by order, beside columns that have to be equal."""
+
+    def __init__(
+        self, left: Any, right: Any, names: tuple[list[Any], list[Any]], groups: tuple[list[Any], list[Any]]
+    ) -> None:
+        super().__init__(left, right)
+        self.check([*names[0], *groups[0]], [*names[1], *groups[1]])
+        self.lefts, self.rights = self.ordered(*names)
+        self.groups = groups
+        self.by = self.keys(*groups)[::-1] if groups[0] else None
+
+    def merged(self, how: str, match: Any, suffixes: Suffixes) -> Any:
+        rows = rows_of_kind(how, len(self.right), match)
+        once = [name for name, other in zip(*self.groups) if name == other]
+        return self.together(rows, once, suffixes)
+
+
+def _names(on: Names, left_on: Names, right_on: Names) -> tuple[list[Any], list[Any]]:
+    """The columns of both sides, one or two of each."""
+    if on is not None:
+        if left_on is not None or right_on is not None:
+            raise InvalidArgument("on: give it alone, or left_on and right_on")
+        left_on = right_on = on
+    names = list_of(left_on), list_of(right_on)
+    for side, one in zip(("left", "right"), names):
+        if len(one) not in (1, 2):
+            raise InvalidArgument(
+                f"{side}_on: {len(one)} columns are named; give one of points, or two, the ends of intervals"
+            )
+    return names
+
+
+def merge_range(
+    left: Frame,
+    right: Frame,
+    how: MergeHow = "inner",
+    on: Names = None,
+    left_on: Names = None,
+    right_on: Names = None,
+    *,
+    distance: Any = None,
+    compare: Compare | None = None,
+    closed: Closed = "both",
+    by: Names = None,
+    left_by: Names = None,
+    right_by: Names = None,
+    suffixes: Suffixes = ("_x", "_y"),
+) -> Frame:
+    """Joins two data frames by order: rows that are near each other, or points with the ranges that they lie in.
+
+        >>> import pandas, raydex
+        >>> sales = pandas.DataFrame({"at": [9, 16, 17], "sum": [5, 7, 6]})
+        >>> shifts = pandas.DataFrame({"begin": [8, 16], "end": [16, 24], "who": ["ann", "bob"]})
+        >>> raydex.merge_range(sales, shifts, left_on="at", right_on=["begin", "end"], closed="left")
+           at  sum  begin  end  who
+        0   9    5      8   16  ann
+        1  16    7     16   24  bob
+        2  17    6     16   24  bob
+
+    Parameters
+    ----------
+    left, right
+        Two `pandas.DataFrame`, two `polars.DataFrame`, or two `pyarrow.Table`.
+    on, left_on, right_on
+        A column of each side, by one name or by two, which `distance` or `compare` goes with. Or on one side the two
+        columns of the ends of a range, as `right_on=["begin", "end"]`: it has to contain the other side's cell.
+        Numbers, times of any unit and zone, strings of up to 8 bytes.
+    distance
+        Rows are near: `abs(left - right) <= distance`, a number, or for times a `timedelta`. Or a pair:
+        `left - distance[0] <= right <= left + distance[1]`.
+    compare
+        `"<"`, `"<="`, `">"` or `">="`, as in `left < right`. Rows of two such comparisons are those of `join_where`.
+    closed
+        Which ends belong to a range: `both`, `left`, `right` or `neither`.
+    by, left_by, right_by
+        Columns that have to be equal: a name each, or a list. Any that `join` takes.
+    how, suffixes
+        As of `merge`. Columns of `by` of one name are there once.
+
+    Returns
+    -------
+    data frame
+        As of `merge`, with an index of its own. Of a row of `left` those of `right` are by their column of points, or
+        by the lower ends of their ranges, then as they are there.
+
+    A missing cell matches nothing; of floating numbers in pandas NaN is one. Cost: as of `join_range`, and a copy of
+    the rows, which may be far more than both frames have.
+    """
+    check_kind(how)
+    names, groups = _names(on, left_on, right_on), names_of("by", by, left_by, right_by)
+    sizes = (len(names[0]), len(names[1]))
+    if sizes == (2, 2):
+        raise InvalidArgument("left_on: ranges on both sides; raydex.merge_intervals joins these")
+    if sizes == (1, 1) and (distance is None) == (compare is None):
+        raise InvalidArgument("distance: give it or compare, or on one side two columns, the ends of a range")
+    if sizes != (1, 1) and (distance is not None or compare is not None):
+        raise InvalidArgument("distance: it and compare go with one column on each side")
+    if compare is not None and compare not in _COMPARISONS:
+        raise InvalidArgument(f"compare: {compare!r} is none of {', '.join(_COMPARISONS)}")
+    if closed != "both" and sizes == (1, 1):
+        raise InvalidArgument("closed: it goes with two columns on one side, the ends of a range")
+    if closed not in ("both", *_ENDS):
+        raise InvalidArgument(f"closed: {closed!r} is none of both, {', '.join(_ENDS)}")
+    sides = _Ordered(left, right, names, groups)
+    lefts, rights, equal = sides.lefts, sides.rights, sides.by
+
+    def match(kind: Any) -> JoinRows:
+        if sizes == (1, 2):
+            return join_intervals((rights[0], rights[1]), lefts[0], kind, closed=closed, by=equal)
+        if sizes == (2, 1) and closed == "both":
+            return join_range(rights[0], lefts[0], kind, probe_upper=lefts[1], by=equal)
+        if sizes == (2, 1):
+            points = (rights[0], rights[0])
+            return join_where(points, (lefts[0], lefts[1]), _ENDS[closed], kind, by=equal)
+        flipped = None if compare is None else _COMPARISONS[compare]
+        return join_range(rights[0], lefts[0], kind, distance=distance, compare=flipped, by=equal)
+
+    return cast(Frame, sides.merged(how, match, suffixes))
+
+
+def merge_intervals(
+    left: Frame,
+    right: Frame,
+    how: MergeHow = "inner",
+    on: Names = None,
+    left_on: Names = None,
+    right_on: Names = None,
+    *,
+    relation: Relation = "overlaps",
+    closed: Closed = "both",
+    missing: Literal["unmatched", "unbounded"] = "unmatched",
+    by: Names = None,
+    left_by: Names = None,
+    right_by: Names = None,
+    suffixes: Suffixes = ("_x", "_y"),
+) -> Frame:
+    """Joins two data frames by intervals that overlap, or lie within each other.
+
+        >>> import pandas, raydex
+        >>> stays = pandas.DataFrame({"begin": [1, 4], "end": [3, 9], "guest": ["ann", "bob"]})
+        >>> raydex.merge_intervals(stays, stays, on=["begin", "end"], relation="within", suffixes=("", "_of"))
+           begin  end guest  begin_of  end_of guest_of
+        0      1    3   ann         1       3      ann
+        1      4    9   bob         4       9      bob
+
+    Parameters
+    ----------
+    left, right
+        Two `pandas.DataFrame`, two `polars.DataFrame`, or two `pyarrow.Table`.
+    on, left_on, right_on
+        The columns of the lower and the upper ends: two names for both sides, or for each.
+    relation
+        How an interval of `left` lies to one of `right`: `overlaps`, `within` it, or `encloses` or `contains` it.
+    closed, missing
+        As of `join_intervals`: which ends belong to the intervals, and what a missing end means.
+    by, left_by, right_by
+        Columns that have to be equal: a name each, or a list. Any that `join` takes.
+    how, suffixes
+        As of `merge`. Columns of `by` of one name are there once.
+
+    Returns
+    -------
+    data frame
+        As of `merge`, with an index of its own. Of a row of `left` those of `right` are by lower end, of
+        `relation="encloses"` by upper end, then as they are there.
+
+    Points in intervals are joined by `merge_range`, genomic ones by `raydex.genomics.overlap`. Cost: as of
+    `join_intervals`, and a copy of the rows.
+    """
+    check_kind(how)
+    names, groups = _names(on, left_on, right_on), names_of("by", by, left_by, right_by)
+    if len(names[0]) != 2 or len(names[1]) != 2:
+        raise InvalidArgument("left_on: intervals have two columns on each side; raydex.merge_range joins points")
+    if relation not in list(_RELATIONS):
+        raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(_RELATIONS)}")
+    sides = _Ordered(left, right, names, groups)
+    built, probed = (sides.rights[0], sides.rights[1]), (sides.lefts[0], sides.lefts[1])
+
+    def match(kind: Any) -> JoinRows:
+        return join_intervals(
+            built, probed, kind, relation=_RELATIONS[relation], closed=closed, missing=missing, by=sides.by
+        )
+
+    return cast(Frame, sides.merged(how, match, suffixes))
