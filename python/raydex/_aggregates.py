@@ -146,7 +146,7 @@ class Aggregate(Held):
 
     def _count(self, lower: Any, upper: Any, values: bool, stream: Any) -> Any:
         batch = self._batch(lower, upper, stream)
-        return batch.numbers("int64", self._native.count, self._index._native, *batch.arguments, values)
+        return batch.answer("int64", self._native.count, self._index._native, *batch.arguments, values)
 
     @overload
     def sum(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -165,7 +165,7 @@ class Aggregate(Held):
         `raydex.Unsupported` if it was built without values or with `sums=False`."""
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[self._numbers().kind]
         batch = self._batch(lower, upper, stream)
-        return batch.numbers(dtype, self._native.sum, self._index._native, *batch.arguments)
+        return batch.answer(dtype, self._native.sum, self._index._native, *batch.arguments)
 
     @overload
     def mean(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -182,7 +182,7 @@ class Aggregate(Held):
         2^64, rounded once before the division. Cost and errors: as `sum`."""
         self._numbers()
         batch = self._batch(lower, upper, stream)
-        return batch.numbers("float64", self._native.mean, self._index._native, *batch.arguments)
+        return batch.answer("float64", self._native.mean, self._index._native, *batch.arguments)
 
     @overload
     def min(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -219,12 +219,12 @@ class Aggregate(Held):
         plain = "int64" if value.dtype.kind in "mM" else value.dtype.name
         arguments = (self._index._native, *batch.arguments, largest, native)
         if value.time is None:
-            return batch.numbers(plain, self._native.extreme, *arguments, 0)
+            return batch.answer(plain, self._native.extreme, *arguments, 0)
         dtype = value.time.dtype
         counts = batch.library.empty(batch.size, "int64", batch.stream)
         found = batch.numbers(plain, self._native.extreme, *arguments, batch.library.address(counts))
         times = as_times(found, dtype)
-        return np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()]
+        return batch.as_given(np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()])
 
     @overload
     def first(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -241,7 +241,7 @@ class Aggregate(Held):
         search or two a probe, and a few reads, where `Index.first` looks at all rows of a range. Raises
         `raydex.Unsupported` if it was built with `first_rows=False`."""
         batch = self._batch(lower, upper, stream)
-        return batch.numbers("int64", self._native.first, self._index._native, *batch.arguments)
+        return batch.answer("int64", self._native.first, self._index._native, *batch.arguments)
 
 
 def aggregate(

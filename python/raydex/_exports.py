@@ -14,6 +14,7 @@ from raydex._array_libraries import is_of
 from raydex._arrow import HostCells, is_arrow
 from raydex._columns import look, on_gpu
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._frames import PANDAS, POLARS, Frames, taken_from
 
 
 def _pyarrow() -> Any:
@@ -115,6 +116,13 @@ def take(values: Any, rows: Any) -> Any:
     return values.take(pa.array(array, mask=none))
 
 
+def take_alike(values: Any, rows: Any, points: Any) -> Any:
+    """As `take`, of a frame or a Series of pandas or Polars one of its kind."""
+    array, none = _rows_of("points", np.atleast_1d(rows) if np.isscalar(rows) else rows, "values that are looked up")
+    found = taken_from(values, np.where(none, -1, array), points)
+    return take(values, array) if found is None else found
+
+
 def _check_rows(rows: npt.NDArray[np.int64], none: npt.NDArray[np.bool_], size: int) -> None:
     wrong = (rows >= size) & ~none
     wrong |= (rows < -1) & none
@@ -143,3 +151,26 @@ def pairs_to_arrow(probe: Any, build: Any) -> Any:
     if build is not None:
         columns["build"] = rows_to_arrow("build", build)
     return _pyarrow().table(columns)
+
+
+def lists_to_pandas(offsets: Any, rows: Any) -> Any:
+    """An array of rows a probe."""
+    begins, found = (_rows_of(name, one, "Series of pandas")[0] for name, one in (("offsets", offsets), ("rows", rows)))
+    cells = np.empty(len(begins) - 1, object)
+    cells[:] = np.split(found, begins[1:-1])[: len(cells)]
+    return PANDAS.library.Series(cells, name="rows")
+
+
+def lists_to_polars(offsets: Any, rows: Any) -> Any:
+    """A list of rows a probe."""
+    return POLARS.library.Series("rows", lists_to_arrow(offsets, rows))
+
+
+def pairs_to_frame(of: Frames, probe: Any, build: Any) -> Any:
+    """A frame of the rows of a join."""
+    columns = {}
+    for name, rows in (("probe", probe), ("build", build)):
+        if rows is not None:
+            array, none = _rows_of(name, rows, f"frames of {of.name}")
+            columns[name] = of.integers(array, none)
+    return of.from_columns(columns)

@@ -298,6 +298,35 @@ def frames_of(*kinds: Frames, **frames: Any) -> Frames:
     return library
 
 
+def series_like(given: Any, found: Any) -> Any:
+    """An array as a Series with the index and the name of what it has a cell for each of, if that is one."""
+    if not isinstance(found, np.ndarray):
+        return found
+    if is_of("pandas", given, "Series"):
+        return PANDAS.library.Series(found, index=given.index, name=given.name)
+    return POLARS.library.Series(given.name, _in_polars_unit(found)) if is_of("polars", given, "Series") else found
+
+
+def _in_polars_unit(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Times in a unit that Polars has, which knows none longer than milliseconds."""
+    if cells.dtype.kind not in "mM" or np.datetime_data(cells.dtype)[0] in ("ms", "us", "ns"):
+        return cells
+    return cells.astype(f"{cells.dtype.kind}8[ms]")
+
+
+def taken_from(values: Any, rows: Rows, points: Any) -> Any | None:
+    """The rows of a frame or a Series, of pandas or Polars, with missing cells for -1; None of others. In pandas they
+    have the index of the points, if these are a Series."""
+    if is_of("polars", values, "DataFrame"):
+        return POLARS.take(values, rows)
+    if is_of("polars", values, "Series"):
+        return POLARS.cells_at(values, rows)
+    if not (is_of("pandas", values, "DataFrame") or is_of("pandas", values, "Series")):
+        return None
+    found = PANDAS.take(values, rows)
+    return found.set_axis(points.index) if is_of("pandas", points, "Series") else found
+
+
 def check_columns(of: Frames, argument: str, frame: Any, names: Iterable[Any]) -> None:
     there = of.names(frame)
     for name in names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,8 @@ from raydex._arrow import Bitmap, HostCells
 from raydex._columns import Column, Source, column_of, dtype_of, look, refuse_strings, role_of, same_device
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._exports import lists_to_arrow
+from raydex._exports import lists_to_arrow, lists_to_pandas, lists_to_polars, take_alike
+from raydex._frames import series_like
 from raydex._held import Held
 from raydex._html import facts, lists
 from raydex._keys import Key
@@ -36,6 +37,10 @@ from raydex.typing import (
     Tensor,
     Unpack,
 )
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 not_found = -1
 """What stands for no row in results, which are int64.
@@ -63,6 +68,15 @@ class Matches(NamedTuple):
         """A `pyarrow.LargeListArray` with a list of rows a probe, of the same memory. What is on a GPU is
         refused with what copies it."""
         return lists_to_arrow(self.offsets, self.rows)
+
+    def to_pandas(self) -> pandas.Series[Any]:
+        """A `pandas.Series` with an array of rows a probe, views of `rows`; `explode` makes a row of each."""
+        return lists_to_pandas(self.offsets, self.rows)
+
+    def to_polars(self) -> polars.Series:
+        """A `polars.Series` with a list of rows a probe. Needs pyarrow."""
+        lists: polars.Series = lists_to_polars(self.offsets, self.rows)
+        return lists
 
 
 @dataclass(frozen=True)
@@ -150,7 +164,8 @@ class Index(Held):
 
     *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
     the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for
-    its arrays, else a `raydex.DeviceArray`. Rows are int64, -1 (`raydex.not_found`) where there is
+    its arrays, else a `raydex.DeviceArray`. A Series of pandas or Polars gives a Series with its index and
+    its name, but for `rows`. Rows are int64, -1 (`raydex.not_found`) where there is
     none, which as an index is the last row: `raydex.take(values, rows)` gives missing cells there. In a
     `DeviceArray` they have the width of the index's own row ids.
 
@@ -264,7 +279,7 @@ class Index(Held):
 
         Cost: a search a probe, and for ranges a look at the rows in it."""
         batch = self._batch(lower, upper, stream)
-        return batch.numbers("int64", self._native.first, *batch.arguments)
+        return batch.answer("int64", self._native.first, *batch.arguments)
 
     def _first32(self, lower: Any, upper: Any) -> Any:
         """The same as int32, of an index of row ids of 32 bits that are less than 2^31."""
@@ -284,7 +299,7 @@ class Index(Held):
     def count(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """How many rows match each probe, int64. Cost: a search or two a probe."""
         batch = self._batch(lower, upper, stream)
-        return batch.numbers("int64", self._native.count, *batch.arguments)
+        return batch.answer("int64", self._native.count, *batch.arguments)
 
     @overload
     def sum(
@@ -313,7 +328,7 @@ class Index(Held):
         self._check_ordered("sum")
         batch = self._batch(lower, upper, stream)
         if values is None:
-            return batch.numbers("uint64", self._native.sum, *batch.arguments, None, "u")
+            return batch.answer("uint64", self._native.sum, *batch.arguments, None, "u")
         source = look("values", values)
         self._check_device(source.argument, source.library)
         column = refuse_strings(column_of(source, batch.stream))
@@ -321,7 +336,7 @@ class Index(Held):
             raise InvalidType(f"values: they are {column.key}; sums are of numbers")
         kind = column.key.dtype.kind
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[kind]
-        return batch.numbers(dtype, self._native.sum, *batch.arguments, column.native, kind)
+        return batch.answer(dtype, self._native.sum, *batch.arguments, column.native, kind)
 
     def rows(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Matches:
         """All matching rows of each probe, as offsets and rows.
@@ -357,7 +372,7 @@ class Index(Held):
     def contains(self, points: ColumnLike, *, stream: StreamLike = None) -> Any:
         """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
         batch = self._batch(points, None, stream)
-        return batch.numbers("bool", self._native.contains, *batch.points)
+        return batch.answer("bool", self._native.contains, *batch.points)
 
     @overload
     def isin(self, points: Tensor, invert: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -374,7 +389,7 @@ class Index(Held):
         found = batch.numbers("bool", self._native.contains, *batch.points)
         found = batch.library.membership(found, batch.cells() if self._is_floating else None, invert, batch.stream)
         # A `DeviceArray` and strangers' arrays, which have one dimension, have no `reshape`.
-        return found if batch.shape is None or len(batch.shape) == 1 else found.reshape(batch.shape)
+        return batch.as_given(found if batch.shape is None or len(batch.shape) == 1 else found.reshape(batch.shape))
 
     @overload
     def rank(self, points: Tensor, side: Side = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -395,7 +410,7 @@ class Index(Held):
         behind = side == "right"
         batch = self._batch(points, None, stream, "at_most" if behind else "below")
         found = batch.numbers("int64", self._native.rank, *batch.points, behind or batch.before is not None)
-        return found if batch.before is None else with_zeros(found, batch.before)
+        return batch.as_given(found if batch.before is None else with_zeros(found, batch.before))
 
     @overload
     def predecessor(self, points: Tensor, strict: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -432,7 +447,29 @@ class Index(Held):
         side = ("below" if strict else "at_most") if before else ("above" if strict else "at_least")
         batch = self._batch(points, None, stream, side)
         strict = bool(strict) and not batch.is_aside
-        return batch.numbers("int64", self._native.closest, *batch.points, before, strict)
+        return batch.answer("int64", self._native.closest, *batch.points, before, strict)
+
+    def lookup(self, points: Any, values: Any, *, stream: Any = None) -> Any:
+        """The cells of the first row of each point, missing where there is none.
+
+            >>> import pandas, raydex
+            >>> names = pandas.DataFrame({"id": [7, 9], "name": ["ann", "bob"]})
+            >>> raydex.build(names["id"]).lookup([9, 8, 9], names)
+                id name
+            0  9.0  bob
+            1  NaN  NaN
+            2  9.0  bob
+
+        `values`: a frame, a column or an array with a cell for each row; in host memory. The result is of its kind: a
+        frame or a Series of pandas (with the index of `points` if they are a Series of pandas, else from 0 on) or of
+        Polars, a table or column of pyarrow, and of an array of NumPy a masked one, as `raydex.take` gives it. A single
+        point counts as a list of it. Cost: as `first`, and a copy of the rows."""
+        batch = self._batch(points, None, stream)
+        rows = batch.numbers("int64", self._native.first, *batch.arguments)
+        info = self.info
+        if hasattr(values, "__len__") and info.n > 0 and len(values) <= info.max_row_id:
+            raise InvalidArgument(f"values: {len(values)} rows, but the index has rows up to {info.max_row_id}")
+        return take_alike(values, rows, points)
 
     # Edits
 
@@ -515,11 +552,19 @@ class Batch:
         call(*arguments, library.address(out), self.size)
         return out
 
+    def answer(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
+        """The same as the caller is given it."""
+        return self.as_given(self.numbers(dtype, call, *arguments))
+
+    def as_given(self, found: Any) -> Any:
+        """Answers as a Series if the probes are one."""
+        return found
+
 
 class AnyBatch(Batch):
     """One whose probes may be anything."""
 
-    __slots__ = ("_columns", "_index", "_scalar", "_source", "before", "is_aside", "shape")
+    __slots__ = ("_columns", "_given", "_index", "_scalar", "_source", "before", "is_aside", "shape")
 
     def __init__(self, index: Index, lower: Any, upper: Any, stream: Any, role: str, flat: bool) -> None:
         name = "points" if upper is None else "lower"
@@ -532,6 +577,7 @@ class AnyBatch(Batch):
         if flat and isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
             source.cells.array = source.cells.array.reshape(-1)
             source.scalar = False
+        self._given = upper if upper is not None and source.scalar else lower
         self._index = index
         self._source = source
         self._scalar = source.scalar
@@ -564,6 +610,9 @@ class AnyBatch(Batch):
         out = library.empty(self.size, dtype, self.stream)
         self._index._device.run(call, *arguments, library.address(out), self.size)
         return out[0] if self._scalar else out
+
+    def as_given(self, found: Any) -> Any:
+        return found if self.library is not HOST else series_like(self._given, found)
 
 
 def with_zeros(ranks: Any, before: npt.NDArray[np.bool_]) -> Any:

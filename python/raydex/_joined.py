@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,15 @@ from raydex._array_libraries import ArrayLibrary
 from raydex._columns import Source
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._exports import pairs_to_arrow, take
+from raydex._exports import pairs_to_arrow, pairs_to_frame, take
+from raydex._frames import PANDAS, POLARS
 from raydex._held import Held
 from raydex._html import columns, facts
 from raydex._index import Index
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 _BITS = {"int64": 64, "int32": 32}
 
@@ -53,6 +58,15 @@ class JoinRows(NamedTuple):
         """A `pyarrow.Table` of the columns `probe` and `build`, or of `probe` alone for semi and anti joins;
         of the same memory, with null for -1. What is on a GPU is refused with what copies it."""
         return pairs_to_arrow(self.probe, self.build)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A `pandas.DataFrame` of the same columns, of nullable integers (`Int64`), with `NA` for -1."""
+        return pairs_to_frame(PANDAS, self.probe, self.build)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A `polars.DataFrame` of the same columns, with null for -1."""
+        frame: polars.DataFrame = pairs_to_frame(POLARS, self.probe, self.build)
+        return frame
 
 
 class Call:

@@ -16,6 +16,7 @@ from raydex._arrow import HostCells
 from raydex._columns import Column, Source, column_of, dtype_of, look, same_device
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
+from raydex._frames import series_like
 from raydex._held import Held
 from raydex._html import facts
 from raydex._index import bytes_as_text, options_of
@@ -165,7 +166,7 @@ class Rmq(Held):
         found = self._ask(
             lower, upper, stream, plain.name, self._native.value, largest, _raydex.Format(format_of(self._key))
         )
-        return found if time is None else as_times(found, time.dtype)
+        return series_like(lower, found if time is None else as_times(found, time.dtype))
 
     @overload
     def min(self, lower: Tensor, upper: ColumnLike, *, stream: StreamLike = ...) -> Tensor: ...
@@ -206,7 +207,8 @@ class Rmq(Held):
     def argmin(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = None) -> Any:
         """Where each range has its smallest value, int64; of equal ones the leftmost, or with
         `ties="rightmost"` at the build the rightmost. -1 for empty ranges, see `raydex.take`."""
-        return self._ask(lower, upper, stream, "int64", self._native.position, self._largest("min"))
+        found = self._ask(lower, upper, stream, "int64", self._native.position, self._largest("min"))
+        return series_like(lower, found)
 
     @overload
     def argmax(self, lower: Tensor, upper: ColumnLike, *, stream: StreamLike = ...) -> Tensor: ...
@@ -218,7 +220,8 @@ class Rmq(Held):
     def argmax(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = ...) -> Any: ...
     def argmax(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = None) -> Any:
         """Where each range has its largest value, as `argmin`. Needs `extremes="max"` or `"both"`."""
-        return self._ask(lower, upper, stream, "int64", self._native.position, self._largest("max"))
+        found = self._ask(lower, upper, stream, "int64", self._native.position, self._largest("max"))
+        return series_like(lower, found)
 
     def refresh(self, positions: ColumnLike, *, stream: StreamLike = None) -> None:
         """Takes in values of the array that have changed, at these positions. Only of structures with

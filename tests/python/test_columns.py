@@ -261,7 +261,7 @@ def test_buffers_and_array_interfaces():
 def test_probes_of_another_library():
     index = raydex.build(np.array([3, 1, 2]))
     for probes in (pl.Series([2, None]), pa.array([2, None]), pd.Series([2, None], dtype="Int64")):
-        assert index.first(probes).tolist() == [2, -1]
+        assert list(index.first(probes)) == [2, -1]
     days = raydex.build(pa.array([1, 2], pa.date32()))
     with pytest.raises(TypeError, match="int32, but date32 are asked for"):
         days.first(np.array([1], "int32"))

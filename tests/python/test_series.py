@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series as probes give Series, rows become frames, and points are looked up in frames, against pandas."""
+
+import numpy as np
+import pytest
+import raydex
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+CALLS = ("first", "count", "sum", "contains", "isin", "rank", "predecessor", "successor")
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_series_gives_a_series(random, call):
+    keys = random.integers(0, 20, 30)
+    index, cells = raydex.build(keys), random.integers(0, 25, 12)
+    expected = getattr(index, call)(cells)
+    points = pd.Series(cells, index=random.permutation(12), name="price")
+    pd.testing.assert_series_equal(getattr(index, call)(points), pd.Series(expected, points.index, name="price"))
+    found = getattr(index, call)(pl.Series("price", cells))
+    assert isinstance(found, pl.Series) and found.name == "price" and found.to_list() == expected.tolist()
+    for others in (cells, cells.tolist(), pd.Index(cells), pa.array(cells)):
+        assert type(getattr(index, call)(others)) is np.ndarray
+    nullable = points.astype("Int64").mask(points > 10)
+    pd.testing.assert_index_equal(getattr(index, call)(nullable).index, points.index)
+    pd.testing.assert_series_equal(getattr(index, call)(points[:0]), pd.Series(expected[:0], points[:0].index,
+                                                                               name="price"))
+
+
+def test_ranges_and_aggregates(random):
+    keys, values = random.integers(0, 20, 30), random.integers(0, 9, 30)
+    lower = pd.Series([0, 5, 19], index=["a", "b", "c"], name="low")
+    upper = pd.Series([3, 9, 25], index=["x", "y", "z"], name="high")
+    with raydex.build(keys) as index, raydex.aggregate(index, values) as sums:
+        expected = [int(((keys >= a) & (keys <= b)).sum()) for a, b in zip(lower, upper)]
+        assert index.count(lower, upper).to_dict() == dict(zip("abc", expected))
+        assert index.count(lower, 30).name == "low" and index.count(0, upper).name == "high"
+        assert type(index.count(0, 30)) is not pd.Series
+        assert sums.sum(lower, upper).to_dict() == {
+            name: int(values[(keys >= a) & (keys <= b)].sum()) for name, a, b in zip("abc", lower, upper)}
+        for call in ("count", "count_values", "mean", "min", "max", "first"):
+            assert getattr(sums, call)(lower, upper).index.tolist() == ["a", "b", "c"]
+    times = values.astype("M8[s]")
+    with raydex.build(keys) as index, raydex.aggregate(index, times) as extremes:
+        found = extremes.min(pl.Series("low", lower), pl.Series([-1, 9, 25]))
+        expected = extremes.min(lower.to_numpy(), np.array([-1, 9, 25]))
+        assert found.is_null().to_list() == [True, False, False]
+        assert found[1:].to_list() == expected[1:].tolist()
+    with raydex.rmq(values, extremes="both") as minima:
+        for call in ("min", "max", "argmin", "argmax"):
+            found = getattr(minima, call)(lower, upper)
+            assert found.tolist() == getattr(minima, call)(lower.to_numpy(), upper.to_numpy()).tolist()
+            assert found.name == "low" and found.index.tolist() == ["a", "b", "c"]
+
+
+def looked_up(frame, points):
+    """The rows of first keys, by pandas."""
+    return frame.drop_duplicates("key").set_index("key", drop=False).reindex(points)
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_lookup(random, texts):
+    keys = random.integers(0, 20, 40)
+    names = np.array([f"the name of {key}" for key in range(30)])
+    frame = pd.DataFrame({"key": names[keys] if texts else keys, "v": np.arange(40), "w": random.random(40)})
+    cells = random.integers(0, 25, 15)
+    cells = names[cells] if texts else cells
+    index = raydex.build(frame["key"])
+    expected = looked_up(frame, cells)
+    points = pd.Series(cells, index=random.permutation(15))
+    pd.testing.assert_frame_equal(index.lookup(points, frame), expected.set_axis(points.index))
+    pd.testing.assert_frame_equal(index.lookup(cells.tolist(), frame), expected.reset_index(drop=True))
+    pd.testing.assert_series_equal(index.lookup(points, frame["v"]), expected["v"].set_axis(points.index))
+    polars, table = pl.from_pandas(frame), pl.from_pandas(frame).to_arrow()
+    wanted = pl.from_pandas(expected.reset_index(drop=True))
+    assert index.lookup(points, polars).select("key", "w").equals(wanted.select("key", "w"))
+    assert index.lookup(points, polars["v"]).to_list() == wanted["v"].cast(pl.Int64).to_list()
+    assert pl.from_arrow(index.lookup(points, table)).equals(index.lookup(points, polars))
+    assert index.lookup(points, table["w"]).to_pylist() == wanted["w"].to_list()
+    found = index.lookup(points, frame["w"].to_numpy())
+    assert isinstance(found, np.ma.MaskedArray) and found.tolist() == wanted["w"].to_list()
+    one = index.lookup(frame["key"][0], frame)
+    pd.testing.assert_frame_equal(one, frame[:1])
+    assert len(index.lookup([], frame)) == 0
+
+
+def test_refusals_of_lookup():
+    index = raydex.build([5, 6, 7])
+    with pytest.raises(ValueError, match="values: 2 rows, but the index has rows up to 2"):
+        index.lookup([5], pd.DataFrame({"a": [1, 2]}))
+    with pytest.raises(TypeError, match="values: of a builtins.int no rows are taken"):
+        index.lookup([5], 3)
+
+
+def test_rows_of_joins_as_frames():
+    rows = raydex.join([5, 6, 4], [6, 9, 5], "full")
+    expected = pd.DataFrame({"probe": [0, 1, 2, None], "build": [1, None, 0, 2]}, dtype="Int64")
+    pd.testing.assert_frame_equal(rows.to_pandas(), expected)
+    assert rows.to_polars().equals(pl.from_pandas(expected)) and rows.to_polars().schema["build"] == pl.Int64
+    semi = raydex.join([5], [5, 6], "semi", dtype="int32")
+    assert semi.to_pandas().to_dict("list") == {"probe": [0]} and semi.to_polars().to_dict(as_series=False) == {
+        "probe": [0]}
+
+
+@pytest.mark.parametrize("probes", [[20, 60, 30], [60], [], [60, 60, 20, 50, 20]])
+def test_lists_of_rows(probes):
+    found = raydex.build([50, 20, 40, 20, 30]).rows(probes)
+    expected = [found.rows[a:b].tolist() for a, b in zip(found.offsets, found.offsets[1:])]
+    assert [one.tolist() for one in found.to_pandas()] == expected
+    assert found.to_polars().to_list() == expected and found.to_polars().dtype == pl.List(pl.Int64)
+    assert found.to_pandas().name == found.to_polars().name == "rows"
