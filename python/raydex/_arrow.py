@@ -169,9 +169,10 @@ def _physical(argument: str, format_of: str) -> tuple[str, str]:
         return (f"timedelta64[{_UNITS[format_of[2]]}]", "")
     if 1 <= _width(format_of) <= _WIDEST:
         return (f"S{_width(format_of)}", "")
+    hint = "; cast decimals to integers of their last digit, or to float64" if format_of.startswith("d:") else ""
     raise InvalidType(
         f"{argument}: Arrow's type '{format_of}' is no key; keys are integers, floating numbers, bool, "
-        "dates, times, durations, texts and bytes"
+        f"dates, times, durations, texts and bytes{hint}"
     )
 
 

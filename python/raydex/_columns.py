@@ -316,9 +316,14 @@ def _ready(source: Source, stream: int) -> Cells:
 
 
 def _refuse(argument: str, own: str, want: Key) -> InvalidType:
-    return InvalidType(
-        f"{argument}: they are {own}, but {want} are asked for; a list of values is taken if each of them is one"
-    )
+    hint = "a list of values is taken if each of them is one"
+    if want.time is not None and own.startswith(("datetime64", "date32")) and want.time.kind in ("M", "tz"):
+        hint = "times with a zone and ones without are not compared; give both a zone, or neither"
+    elif want.time is not None and own.startswith("strings"):
+        hint = "make times of them first, as pandas.to_datetime(x) does; a list of ISO texts is taken"
+    elif own == "uuid":
+        hint = "give texts, str(x), or bytes, x.bytes"
+    return InvalidType(f"{argument}: they are {own}, but {want} are asked for; {hint}")
 
 
 def _converted(source: Source, array: npt.NDArray[Any], own: Key, want: Key) -> npt.NDArray[Any]:
@@ -604,6 +609,8 @@ def column_of(source: Source, stream: int, want: Key | None = None, copies: bool
     `below`, `at_least` and `above`: for the closest key on that side; those without one are missing, and
     those before all keys in `before`."""
     cells = _ready(source, stream)
+    if source.loose and want is not None:
+        cells = _lists.read(source.argument, cells, want)
     if want == VOID:
         return _column_of_nothing(source, cells, stream)
     if isinstance(cells, StringCells):
@@ -625,6 +632,16 @@ def host_cells(column: Column) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] 
 def role_of(source: Source, key: Key, role: str, stream: int = 0) -> str:
     """The role, where cells are times of another unit than the keys."""
     return role if key.time is not None and key_of(source, stream) != key else ""
+
+
+def read_as(source: Source, key: Key) -> Source:
+    """A list of texts as the times or UUIDs that keys are, if they are such; any other column as it is."""
+    if not source.loose or source.cells is None:
+        return source
+    cells = _lists.read(source.argument, source.cells, key)
+    if cells is source.cells:
+        return source
+    return Source(source.argument, source.value, source.library, cells, source.scalar, True, source.shape)
 
 
 def takes(source: Source, key: Key) -> bool:

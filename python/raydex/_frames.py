@@ -311,7 +311,10 @@ def _in_polars_unit(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Times in a unit that Polars has, which knows none longer than milliseconds."""
     if cells.dtype.kind not in "mM" or np.datetime_data(cells.dtype)[0] in ("ms", "us", "ns"):
         return cells
-    return cells.astype(f"{cells.dtype.kind}8[ms]")
+    found = cells.astype(f"{cells.dtype.kind}8[ms]")
+    if ((found.astype(cells.dtype) != cells) & ~np.isnat(cells)).any():  # NumPy wraps what is beyond
+        raise InvalidArgument(f"upper: Polars has no unit for some of the answers, which are {cells.dtype}")
+    return found
 
 
 def taken_from(values: Any, rows: Rows, points: Any) -> Any | None:

@@ -14,7 +14,7 @@ from raydex import _cuda, _raydex
 from raydex._arguments import flag, option_texts, renamed
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import Bitmap, HostCells
-from raydex._columns import Column, Source, column_of, dtype_of, look, refuse_strings, role_of, same_device
+from raydex._columns import Column, Source, column_of, dtype_of, look, read_as, refuse_strings, role_of, same_device
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import lists_to_arrow, lists_to_pandas, lists_to_polars, take_alike
@@ -160,7 +160,8 @@ class Index(Held):
     in the keys' type; of a single one the answer is a single one, too. Times in host memory may be of
     any unit: those that the keys' unit does not have equal no key, and lie between two keys, or beyond
     all, where order is asked for. Times with a zone are compared with such, of any zone; with none
-    without.
+    without. A text, or a list of texts, is taken for the time that it is in ISO 8601, as `2024-01-31` (its midnight),
+    `2024-01-31T09:30:00`, or with a zone `2024-01-31T09:30:00Z`; and for a UUID if the keys are such.
 
     *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
     the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for
@@ -587,7 +588,7 @@ class AnyBatch(Batch):
         if upper is not None:
             other = look("upper", upper)
             index._check_device(other.argument, other.library)
-            source, other = broadcast_ends(source, other)
+            source, other = broadcast_ends(read_as(source, index._key), read_as(other, index._key))
             self._scalar = source.scalar
             end = column_of(other, number, index._key, role=role_of(other, index._key, "at_most", number))
             role = "at_least"
@@ -676,8 +677,8 @@ def build(
         `count`, `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index
         keeps and which must not change. So are NumPy's of more than 8 bytes, and UUIDs.
 
-        Lists, and columns of objects of pandas and Polars, are of one kind: numbers, texts, bytes, dates,
-        times with or without a zone, durations, times of day, or UUIDs; None is a missing cell. Each cell
+        Lists, and columns of objects of pandas and Polars, are of one kind: numbers, also as `Decimal`, texts,
+        bytes, dates, times with or without a zone, durations, times of day, or UUIDs; None is a missing cell. Each cell
         is exactly the key that it becomes, or the list is refused, but for floating numbers, which take
         the precision of the keys that they meet. Texts become byte strings if all have up to 8 bytes and
         none ends in NUL. NUL bytes at the end of NumPy's byte strings are padding.

@@ -13,7 +13,7 @@ from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
 from raydex._array_libraries import HOST, bare_library, is_of
 from raydex._arrow import HostCells, Table, is_arrow, take_arrow
-from raydex._columns import Column, Source, column_of, dtype_of, key_of, look, on_gpu, same_device, takes
+from raydex._columns import Column, Source, column_of, dtype_of, key_of, look, on_gpu, read_as, same_device, takes
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
@@ -153,7 +153,9 @@ class Together(NamedTuple):
 
 
 def together(sources: list[Source], stream: int) -> Together:
-    """Columns in one type, which has the values of all but of times."""
+    """Columns in one type, which has the values of all but of times. Lists of texts are read as what the others are."""
+    for other in [key_of(one, stream) for one in sources]:
+        sources = [read_as(one, other) for one in sources]
     key = _key_of_all(sources, stream)
     found = [key_of(one, stream) for one in sources]
     own = [key if own_key.is_void else own_key for own_key in found]  # which match nothing

@@ -5,9 +5,11 @@ becomes, or the list is refused. None and what pandas has for it are missing."""
 from __future__ import annotations
 
 import datetime
+import decimal
 import functools
 import itertools
 import math
+import re
 import uuid
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,6 +20,8 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._arrow import Bitmap, Cells, HostCells, StringCells, nothing, placed
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._keys import Key
+from raydex._times import Time
 
 _WIDEST = 8
 """Bytes of the longest text that is a key by itself, and has an order."""
@@ -26,9 +30,9 @@ _WIDEST = 8
 # an integer.
 _KINDS: tuple[tuple[type, str], ...] = (
     (np.timedelta64, "numpy durations"), (np.datetime64, "numpy times"), (bool, "number"), (np.bool_, "number"),
-    (int, "number"), (np.integer, "number"), (float, "number"), (np.floating, "number"), (bytes, "bytes"),
-    (str, "str"), (datetime.datetime, "datetime"), (datetime.date, "date"), (datetime.timedelta, "timedelta"),
-    (datetime.time, "time"), (uuid.UUID, "uuid"),
+    (int, "number"), (np.integer, "number"), (float, "number"), (np.floating, "number"),
+    (decimal.Decimal, "number"), (bytes, "bytes"), (str, "str"), (datetime.datetime, "datetime"),
+    (datetime.date, "date"), (datetime.timedelta, "timedelta"), (datetime.time, "time"), (uuid.UUID, "uuid"),
 )  # fmt: skip
 
 
@@ -47,8 +51,8 @@ def _is_missing(x: Any) -> bool:
 
 
 def is_known(x: Any) -> bool:
-    """Whether it is a value of Python or NumPy that lists are of."""
-    return _kind_of_type(type(x)) != ""
+    """Whether it is a value of Python or NumPy that lists are of, or what pandas has for a missing one."""
+    return _kind_of_type(type(x)) != "" or _is_missing_of_pandas(type(x))
 
 
 def is_value(x: Any) -> bool:
@@ -153,6 +157,8 @@ def _of_one_kind(argument: str, cells: list[Any]) -> Cells:
 def _numbers(argument: str, cells: list[Any]) -> HostCells:
     """Numbers in NumPy's type for them, where it has each one exactly; else as Python's own, which `exactly` takes to
     the type that is asked for."""
+    if decimal.Decimal in map(type, cells):
+        cells = [_of_decimal(argument, one) if isinstance(one, decimal.Decimal) else one for one in cells]
     types = set(map(type, cells))
     if len(types) == 1 or types == {int, bool}:
         try:
@@ -174,6 +180,19 @@ def _numbers(argument: str, cells: list[Any]) -> HostCells:
             if np.iinfo(dtype).min <= min(own) and max(own) <= np.iinfo(dtype).max:
                 return HostCells(array.astype(dtype))
     return HostCells(array)
+
+
+def _of_decimal(argument: str, x: decimal.Decimal) -> int | float:
+    """The integer or the floating number that a decimal is."""
+    if x.is_finite() and x.adjusted() < 20 and x == x.to_integral_value():
+        return int(x)
+    number = math.nan if x.is_nan() else float(x)
+    if x.is_nan() or decimal.Decimal(number) == x:
+        return number
+    raise InvalidArgument(
+        f"{argument}: the decimal {x} is no floating number; give float(x), which rounds it, or keep integers of the "
+        "last digit as keys"
+    )
 
 
 def _is_exact(x: Any) -> bool:
@@ -335,3 +354,75 @@ _MAKERS: dict[str, Callable[[str, list[Any]], HostCells | StringCells]] = {
     "number": _numbers, "bytes": _bytes, "str": _texts, "numpy times": _in_units, "numpy durations": _in_units,
     "datetime": _datetimes, "date": _dates, "timedelta": _durations, "time": _times_of_day, "uuid": _uuids,
 }  # fmt: skip
+
+
+_ISO = re.compile(
+    r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})?)?", re.ASCII
+)
+_YEARS_OF_NANOSECONDS = ("1678", "2261")
+
+
+def read(argument: str, cells: Cells, key: Key) -> Cells:
+    """Texts of a list as the times or UUIDs that they are written for, if keys are such; others as they are."""
+    if not (key.time is not None or key.unit == "uuid"):
+        return cells
+    if isinstance(cells, StringCells) and cells.texts is not None and not cells.unit:
+        letters, validity = cells.texts, cells.bits
+    elif isinstance(cells, HostCells) and cells.array.dtype.kind == "S" and not cells.is_whole:
+        letters, validity = cells.array.reshape(-1).tolist(), cells.validity
+    else:
+        return cells
+    if key.time is None:
+        return strings_of([_read_uuid(argument, one).bytes for one in letters], "uuid", validity)
+    found = _read_times(argument, [one.decode(errors="replace") for one in letters], key.time)
+    if isinstance(cells, HostCells):
+        found.array = found.array.reshape(cells.array.shape)
+    found.validity = validity
+    return found
+
+
+def _read_uuid(argument: str, text: bytes) -> uuid.UUID:
+    try:
+        return uuid.UUID(text.decode())
+    except ValueError:
+        raise InvalidArgument(
+            f"{argument}: {text!r} is no text of a UUID, of which the keys are; of bytes give uuid.UUID(bytes=x)"
+        ) from None
+
+
+def _read_times(argument: str, texts: list[str], time: Time) -> HostCells:
+    if time.kind == "m":
+        raise InvalidType(f"{argument}: {texts[0]!r} is no duration; give datetime.timedelta or numpy.timedelta64")
+    if time.kind == "time":
+        try:
+            return _times_of_day(argument, [datetime.time.fromisoformat(one) for one in texts])
+        except ValueError:
+            raise InvalidArgument(f"{argument}: {texts[0]!r} or another is no time of day, as 09:30:00") from None
+    array = _in_one_unit(argument, [_read_time(argument, one, time.kind == "tz") for one in texts])
+    if time.kind == "M":
+        return HostCells(array)
+    return HostCells(array.view("i8"), unit=f"datetime64[{np.datetime_data(array.dtype)[0]}, tz]")
+
+
+def _read_time(argument: str, text: str, zoned: bool) -> Any:
+    """A text of ISO 8601 as NumPy's time, of one with a zone that of UTC. A date is its midnight."""
+    found = _ISO.fullmatch(text)
+    try:
+        if found is None:
+            raise ValueError
+        day, minute, second, fraction, zone = found.groups()
+        fraction = (fraction or "").rstrip("0")
+        at = np.datetime64(f"{day}T{minute or '00:00'}:{second or '00'}" + (f".{fraction}" if fraction else ""))
+    except ValueError:
+        raise InvalidArgument(
+            f"{argument}: {text!r} is no time; write 2024-01-31, or 2024-01-31T09:30:00"
+        ) from None
+    if (zone is not None) != zoned:
+        has = "has a zone, and the keys have none" if zone else "has no zone, and the keys have; write ...T09:30:00Z"
+        raise InvalidType(f"{argument}: {text!r} {has}")
+    if len(fraction) > 6 and not _YEARS_OF_NANOSECONDS[0] <= day[:4] <= _YEARS_OF_NANOSECONDS[1]:
+        raise InvalidArgument(f"{argument}: {text!r} is beyond what 64 bits count in nanoseconds")
+    if zone in (None, "Z"):
+        return at
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return at - np.timedelta64(-minutes if zone[0] == "-" else minutes, "m")

@@ -29,6 +29,8 @@ KINDS = {
     "numbers of NumPy": st.sampled_from(
         [np.int8(1), np.uint64(2**63 + 1), np.int64(-1), np.int64(2**53 + 1), np.float32(0.5), np.float64(2.0**53),
          np.bool_(True), np.array(3), np.array(2.0**53)]),
+    "decimals": st.sampled_from(
+        [*map(decimal.Decimal, ["0", "1", "1.0", "-0.5", "1e19"]), *map(decimal.Decimal, EDGES), 1, 0.5]),
     "bytes": st.one_of(st.sampled_from(WORDS), st.binary(max_size=3), st.sampled_from([b"", b"\0"]).map(bytes)),
     "str": st.sampled_from(["", "a", "a\0", "ä", "ääääh", "a longer word than a key", "a longer word than a key\0"]),
     "dates": st.sampled_from([datetime.date(1, 1, 1), datetime.date(2020, 1, 2), datetime.date(9999, 12, 31)]),
@@ -40,7 +42,7 @@ KINDS = {
     "times of day": st.sampled_from([datetime.time(1, 2), datetime.time(23, 59, 59, 999999)]),
     "uuids": st.sampled_from([uuid.UUID(int=0), uuid.UUID(int=1), uuid.UUID(int=2**120)]),
 }
-NUMBERS = ("integers", "numbers", "numbers of NumPy", "timestamps", "durations")  # not all are of one type
+NUMBERS = ("integers", "numbers", "decimals", "numbers of NumPy", "timestamps", "durations")  # not all are of one type
 missing = st.sampled_from([None, None, pd.NA, pd.NaT, np.ma.masked])
 
 
@@ -54,6 +56,8 @@ def is_there(x):
 
 def own(x):
     """A cell as Python's own value, since NumPy compares integers with floating numbers in float64."""
+    if isinstance(x, decimal.Decimal):
+        return int(x) if x == x.to_integral_value() else float(x)
     return x.item() if isinstance(x, np.ndarray) or (isinstance(x, np.generic) and x.dtype.kind in "biuf") else x
 
 
@@ -187,7 +191,8 @@ def test_lists_of_arrays_without_dimensions():
 
 
 @pytest.mark.parametrize("cells", [
-    [1, "a"], ["a", b"a"], [DAY, DAY.date()], [DAY, DAY.replace(tzinfo=UTC)], [1, DAY], [decimal.Decimal(1)],
+    [1, "a"], ["a", b"a"], [DAY, DAY.date()], [DAY, DAY.replace(tzinfo=UTC)], [1, DAY], [decimal.Decimal("0.1")],
+    [decimal.Decimal(1), DAY], [decimal.Decimal("1e400")],
     [pd.Period("2020-01", "M")], [object()], [np.datetime64(1, "s"), np.timedelta64(1, "s")], ["\ud800"],
     [datetime.time(1, tzinfo=UTC)], [datetime.timedelta.max],
 ], ids=str)

@@ -269,7 +269,7 @@ def test_columns_of_pandas_and_polars():
             assert found.tolist() == [-1, 0, -1]
             assert raydex.join_range(build, other, distance=np.timedelta64(1, "s")).probe.tolist() == [0, 0, 1, 1, 2]
         for index, points in itertools.product(moments[3:], series[3:]):
-            assert index.rank(points).tolist() == [0, 1, 2]
+            assert list(index.rank(points)) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("unit", ["10s", "15m", "2D"])
