@@ -34,6 +34,10 @@ class Frames:
     def select(self, frame: Any, names: Sequence[Any]) -> Any:
         return frame[list(names)]
 
+    def without(self, frame: Any, names: Sequence[Any]) -> Any:
+        """The other columns."""
+        return frame.drop(columns=list(names))
+
     def rename(self, frame: Any, names: Mapping[Any, Any]) -> Any:
         return frame.rename(columns=names)
 
@@ -146,6 +150,9 @@ class PolarsFrames(Frames):
     def select(self, frame: Any, names: Sequence[Any]) -> Any:
         return frame.select(list(names))
 
+    def without(self, frame: Any, names: Sequence[Any]) -> Any:
+        return frame.drop(list(names))
+
     def rename(self, frame: Any, names: Mapping[Any, Any]) -> Any:
         return frame.rename(dict(names))
 
@@ -226,8 +233,8 @@ class ArrowTables(Frames):
     def names(self, frame: Any) -> list[Any]:
         return list(frame.column_names)
 
-    def select(self, frame: Any, names: Sequence[Any]) -> Any:
-        return frame.select(list(names))
+    def without(self, frame: Any, names: Sequence[Any]) -> Any:
+        return frame.drop_columns(list(names))
 
     def rename(self, frame: Any, names: Mapping[Any, Any]) -> Any:
         return frame.rename_columns([names.get(name, name) for name in frame.column_names])
@@ -341,7 +348,7 @@ def check_columns(of: Frames, argument: str, frame: Any, names: Iterable[Any]) -
 
 def with_suffixes(of: Frames, left: Any, right: Any, suffixes: Sequence[str | None]) -> tuple[Any, Any]:
     """Both frames, with suffixes on the names that both have."""
-    if len(suffixes) != 2:
+    if isinstance(suffixes, str) or len(suffixes) != 2:
         raise InvalidArgument(f"suffixes: {suffixes!r} are no two")
     both = [name for name in of.names(left) if name in of.names(right)]
     named = [{name: f"{name}{suffix or ''}" for name in both} for suffix in suffixes]

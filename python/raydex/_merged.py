@@ -102,7 +102,7 @@ class Sides:
         of, left = self.of, self.left
         if rows.build is None:
             return of.chosen(left, rows.probe)
-        others = of.select(self.right, [name for name in of.names(self.right) if name not in once])
+        others = of.without(self.right, once)
         halves = {"left": of.take(left, rows.probe), "right": of.take(others, rows.build)}
         pairs = equal or {"left": {name: (left[name], self.right[name]) for name in once}}
         for side, columns in pairs.items():

@@ -139,7 +139,7 @@ def _key_names(
             on = [name for name in sides.of.names(sides.left) if name in there]
         names = names_of("on", on, left_on, right_on)
         if not names[0]:
-            raise InvalidArgument("on: both frames have no name of a column; give on, or left_on and right_on")
+            raise InvalidArgument("on: no name of a column is in both frames; give left_on and right_on")
     sides.check(*names)
     return names
 

@@ -144,3 +144,68 @@ def test_types_of_both_sides():
             found = raydex.merge(*sides, "full", on="k")
             assert type(found) is type(sides[0]) and len(found) == 3
             assert len(raydex.merge(*sides, on="k")) == 1
+
+
+def test_columns_of_one_name():
+    left = pd.DataFrame([[1, 2, 3]], columns=["k", "v", "v"])
+    right = pd.DataFrame([[1, 4, 5], [2, 6, 7]], columns=["k", "w", "w"])
+    pd.testing.assert_frame_equal(raydex.merge(left, right, "right", on="k"), left.merge(right, "right", on="k"))
+    with pytest.raises(ValueError, match="left: two columns are called 'v'; rename one"):
+        raydex.merge(left, right, left_on="v", right_on="w")
+    only_keys = pd.DataFrame({"k": [1, 2]}), pd.DataFrame({"k": [2, 3]})
+    assert raydex.merge(*only_keys, "outer")["k"].tolist() == [1, 2, 3]
+    for kind in (pl.from_pandas, pa.table):
+        found = raydex.merge(*map(kind, only_keys), "outer", on="k")
+        assert (found["k"].to_list() if kind is pl.from_pandas else found["k"].to_pylist()) == [1, 2, 3]
+        assert len(raydex.merge(*map(kind, only_keys), on="k")) == 1
+    labels = pd.DataFrame({0: [1, 2], 1: [3, 4]})
+    pd.testing.assert_frame_equal(raydex.merge(labels, labels, "outer", on=0), labels.merge(labels, "outer", on=0))
+
+
+def test_refusals():
+    frame = pd.DataFrame({"k": [1], "v": [1]})
+    for words, error in (
+        ({"how": "outr"}, "how: 'outr' is none of inner, left, right, outer, full, semi, anti"),
+        ({"how": "cross"}, r"all pairs of rows are left.merge\(right, 'cross'\) in pandas"),
+        ({"how": "left_anti"}, "it is 'anti' here"),
+        ({"on": "u"}, "left: it has no column 'u', only k, v"),
+        ({"left_on": "k"}, "left_on: 1 columns, but right_on has 0"),
+        ({"on": "k", "left_on": "k"}, "on: give it alone, or left_on and right_on"),
+        ({"on": []}, "on: no name of a column is in both frames"),
+        ({"on": "k", "suffixes": ("", None)}, "suffixes: with .* both frames have a column v"),
+        ({"on": "k", "suffixes": "_x"}, "suffixes: '_x' are no two"),
+        ({"left_index": True}, "left_on: the key of left has 1 columns, that of right 0"),
+        ({"left_index": True, "left_on": "k"}, "on: the key of a side is its index, or columns"),
+        ({"on": "k", "right_index": True}, "on: the key of a side is its index, or columns"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            raydex.merge(frame, frame, **words)
+    with pytest.raises(ValueError, match="on: no name of a column is in both frames"):
+        raydex.merge(frame, frame.rename(columns=str.upper))
+    for kind, name in ((pl.from_pandas, "Polars"), (pa.table, "pyarrow")):
+        with pytest.raises(ValueError, match=f"left_index: frames of {name} have no index; name columns"):
+            raydex.merge(kind(frame), kind(frame), left_index=True, right_index=True)
+    with pytest.raises(TypeError, match="right: a frame of pyarrow, but left is one of pandas"):
+        raydex.merge(frame, pa.table(frame), on="k")
+    with pytest.raises(TypeError, match="left_index: 1 is neither True nor False"):
+        raydex.merge(frame, frame, left_index=1)
+
+
+def class_of(module, name):
+    return type(name, (), {"__module__": module})
+
+
+@pytest.mark.parametrize("frame,advice", [
+    (pl.LazyFrame({"k": [1]}), r"a polars.*LazyFrame is no data frame; give x.collect\(\)"),
+    (pa.record_batch({"k": [1]}), r"RecordBatch is no data frame; give pyarrow.table\(x\)"),
+    ({"k": [1]}, "a builtins.dict is no data frame; give one of pandas or Polars or pyarrow"),
+    (class_of("cudf.core.dataframe", "DataFrame")(), "frames of GPUs are not merged; raydex.join takes their columns"),
+    (class_of("dask.dataframe.dask_expr._collection", "DataFrame")(), "raydex.dask has joins of these"),
+    (class_of("_duckdb", "DuckDBPyRelation")(), r"give x.df\(\), x.pl\(\) or x.to_arrow_table\(\)"),
+])
+def test_what_is_no_frame(frame, advice):
+    merges = {raydex.merge: {"on": "k"}, raydex.merge_asof: {"on": "k"}, raydex.merge_range: {"on": "k", "distance": 1},
+              raydex.merge_intervals: {"on": ["k", "k"]}}
+    for merge, words in merges.items():
+        with pytest.raises(TypeError, match=advice):
+            merge(frame, frame, **words)
