@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,10 +38,6 @@ from raydex.typing import (
     Unpack,
 )
 
-if TYPE_CHECKING:
-    import pandas
-    import polars
-
 not_found = -1
 """What stands for no row in results, which are int64.
 
@@ -69,14 +65,13 @@ class Matches(NamedTuple):
         refused with what copies it."""
         return lists_to_arrow(self.offsets, self.rows)
 
-    def to_pandas(self) -> pandas.Series[Any]:
+    def to_pandas(self) -> Any:
         """A `pandas.Series` with an array of rows a probe, views of `rows`; `explode` makes a row of each."""
         return lists_to_pandas(self.offsets, self.rows)
 
-    def to_polars(self) -> polars.Series:
+    def to_polars(self) -> Any:
         """A `polars.Series` with a list of rows a probe. Needs pyarrow."""
-        lists: polars.Series = lists_to_polars(self.offsets, self.rows)
-        return lists
+        return lists_to_polars(self.offsets, self.rows)
 
 
 @dataclass(frozen=True)
@@ -463,8 +458,9 @@ class Index(Held):
 
         `values`: a frame, a column or an array with a cell for each row; in host memory. The result is of its kind: a
         frame or a Series of pandas (with the index of `points` if they are a Series of pandas, else from 0 on) or of
-        Polars, a table or column of pyarrow, and of an array of NumPy a masked one, as `raydex.take` gives it. A single
-        point counts as a list of it. Cost: as `first`, and a copy of the rows."""
+        Polars, a table or column of pyarrow, and of an array of NumPy a masked one, as `raydex.take` gives it. As in
+        pandas, integers become floating numbers if some are missing; those of nullable types do not. A single point
+        counts as a list of it. Cost: as `first`, and a copy of the rows."""
         batch = self._batch(points, None, stream)
         rows = batch.numbers("int64", self._native.first, *batch.arguments)
         info = self.info
@@ -553,9 +549,8 @@ class Batch:
         call(*arguments, library.address(out), self.size)
         return out
 
-    def answer(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
-        """The same as the caller is given it."""
-        return self.as_given(self.numbers(dtype, call, *arguments))
+    answer = numbers
+    """The same as the caller is given it."""
 
     def as_given(self, found: Any) -> Any:
         """Answers as a Series if the probes are one."""
@@ -611,6 +606,9 @@ class AnyBatch(Batch):
         out = library.empty(self.size, dtype, self.stream)
         self._index._device.run(call, *arguments, library.address(out), self.size)
         return out[0] if self._scalar else out
+
+    def answer(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
+        return self.as_given(self.numbers(dtype, call, *arguments))
 
     def as_given(self, found: Any) -> Any:
         return found if self.library is not HOST else series_like(self._given, found)

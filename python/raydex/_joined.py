@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,6 @@ from raydex._frames import PANDAS, POLARS
 from raydex._held import Held
 from raydex._html import columns, facts
 from raydex._index import Index
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
 
 _BITS = {"int64": 64, "int32": 32}
 
@@ -59,14 +55,13 @@ class JoinRows(NamedTuple):
         of the same memory, with null for -1. What is on a GPU is refused with what copies it."""
         return pairs_to_arrow(self.probe, self.build)
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> Any:
         """A `pandas.DataFrame` of the same columns, of nullable integers (`Int64`), with `NA` for -1."""
         return pairs_to_frame(PANDAS, self.probe, self.build)
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self) -> Any:
         """A `polars.DataFrame` of the same columns, with null for -1."""
-        frame: polars.DataFrame = pairs_to_frame(POLARS, self.probe, self.build)
-        return frame
+        return pairs_to_frame(POLARS, self.probe, self.build)
 
 
 class Call:

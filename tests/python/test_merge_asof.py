@@ -9,7 +9,7 @@ import raydex
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
 
 
 def frames(random, kind):
@@ -82,6 +82,9 @@ def test_frames_of_polars(random, asked):
             assert found[name].to_list() == expected[name].to_list()
         else:
             assert found[name].cast(expected[name].dtype).equals(expected[name], null_equal=True)
+    tables = [pl.from_pandas(one).to_arrow() for one in (left, right)]
+    of_arrow = raydex.merge_asof(*tables, **asked)
+    assert isinstance(of_arrow, pa.Table) and pl.from_arrow(of_arrow).equals(found, null_equal=True)
     own = right.dtypes
     assert all(found[name].dtype == pl.from_pandas(right)[name].dtype for name in own.index if name in found.columns)
 
@@ -120,6 +123,15 @@ def test_equal_times_and_missing_ones(random):
     assert found["v"][~there].isna().all()
     expected = pd.merge_asof(left[there].reset_index(drop=True), right, on="t")
     np.testing.assert_array_equal(found["v"][there], expected["v"])
+
+
+def test_nan_is_missing_in_pandas():
+    nan = float("nan")
+    left, right = pd.DataFrame({"t": [1.0, nan]}), pd.DataFrame({"t": [0.5, nan], "v": [1, 2]})
+    assert raydex.merge_asof(left, right, on="t")["v"].tolist()[0] == 1
+    assert raydex.merge_asof(left, right, on="t")["v"].isna().tolist() == [False, True]
+    polars = [pl.DataFrame({name: one[name].to_list() for name in one}) for one in (left, right)]
+    assert raydex.merge_asof(*polars, on="t")["v"].to_list() == [1, 2]  # there NaN is a number, and equals itself
 
 
 def test_zones_and_units():

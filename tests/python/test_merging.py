@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`raydex.merge` on frames of pandas, Polars and pyarrow against the merges of pandas and Polars."""
 
+import doctest
+import importlib
+
 import numpy as np
 import pytest
 import raydex
@@ -209,3 +212,9 @@ def test_what_is_no_frame(frame, advice):
     for merge, words in merges.items():
         with pytest.raises(TypeError, match=advice):
             merge(frame, frame, **words)
+
+
+@pytest.mark.parametrize("module", ["_merging", "_range_merging"])
+def test_examples(module):
+    found = doctest.testmod(importlib.import_module(f"raydex.{module}"))
+    assert found.attempted > 0 and found.failed == 0
