@@ -68,8 +68,11 @@ class Frames:
 
     def ordered(self, column: Any) -> Any:
         """A column as the library compares it: NaN is a missing value."""
-        is_floating = isinstance(column.dtype, np.dtype) and column.dtype.kind == "f"
-        return _nan_as_missing(column.to_numpy()) if is_floating else column
+        if getattr(column.dtype, "kind", "O") != "f":
+            return column
+        if isinstance(column.dtype, np.dtype):
+            return _nan_as_missing(column.to_numpy())
+        return _nan_as_missing(column.to_numpy(dtype=f"f{column.dtype.itemsize}", na_value=np.nan))
 
     def keys(self, column: Any, other: Any) -> tuple[Any, Any]:
         """Columns that have to be equal. Integers are floating numbers in columns that lack some: these are taken for

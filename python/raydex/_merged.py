@@ -41,7 +41,9 @@ def check_kind(how: object) -> None:
 
 
 def list_of(names: Any) -> list[Any]:
-    """A name or a list of names as a list."""
+    """A name or a list of names as a list; an array or an index of names is such a list, too."""
+    if hasattr(names, "tolist"):
+        names = names.tolist()
     return [] if names is None else list(names) if isinstance(names, (list, tuple)) else [names]
 
 

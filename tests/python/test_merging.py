@@ -27,6 +27,8 @@ def keys_of(random, kind, rows):
         return pd.Series(at, dtype="Int64").mask(gone)
     if kind == "floats":
         return pd.Series(np.where(gone, NAN, np.array([-0.0, 0.0, 1.5, np.inf])[at]))
+    if kind == "nullable floats":
+        return pd.Series(at / 2, dtype="Float32").mask(gone)
     texts = pd.Series(np.array(TEXTS)[at], dtype="str").mask(gone)
     if kind == "objects":
         return texts.astype(object)
@@ -36,7 +38,7 @@ def keys_of(random, kind, rows):
     return {"texts": texts, "times": times, "zones": times.dt.tz_localize("Europe/Berlin")}[kind]
 
 
-KINDS = ("integers", "nullable", "floats", "texts", "objects", "categories", "times", "zones")
+KINDS = ("integers", "nullable", "floats", "nullable floats", "texts", "objects", "categories", "times", "zones")
 
 
 def frame_of(random, kind, rows, other):
@@ -133,6 +135,8 @@ def test_integers_that_pandas_made_floating_numbers():
     nullable = right.assign(id=right["id"].astype("Int64").mask(right["b"] == 3))
     assert raydex.merge(left, nullable, on="id")["b"].tolist() == [2, 3, 1]
     assert raydex.merge(left, nullable, on="id", missing_equal=False)["b"].tolist() == [2, 1]
+    for dtype in ("Float64", "double[pyarrow]"):
+        assert raydex.merge(left.astype({"id": dtype}), right, on="id")["b"].tolist() == [2, 1]
     with pytest.raises(TypeError, match=r"left\['id'\]: it is of float64, but right\['id'\] of int64"):
         raydex.merge(left.assign(id=0.5), right, on="id")
 
@@ -150,6 +154,9 @@ def test_types_of_both_sides():
 
 
 def test_columns_of_one_name():
+    frame = pd.DataFrame({"k": [1, 2], "l": [3, 4], "v": [5, 6]})
+    for names in (frame.columns[:2], np.array(["k", "l"]), ("k", "l")):
+        pd.testing.assert_frame_equal(raydex.merge(frame, frame, on=names), frame.merge(frame, on=["k", "l"]))
     left = pd.DataFrame([[1, 2, 3]], columns=["k", "v", "v"])
     right = pd.DataFrame([[1, 4, 5], [2, 6, 7]], columns=["k", "w", "w"])
     pd.testing.assert_frame_equal(raydex.merge(left, right, "right", on="k"), left.merge(right, "right", on="k"))
