@@ -63,7 +63,7 @@ def merge_range(
     right_on: Names = None,
     *,
     distance: Any = None,
-    compare: Compare | None = None,
+    compare: Compare | tuple[Compare, Compare] | None = None,
     closed: Closed = "both",
     by: Names = None,
     left_by: Names = None,
@@ -93,7 +93,8 @@ def merge_range(
         Rows are near: `abs(left - right) <= distance`, a number, or for times a `timedelta`. Or a pair:
         `left - distance[0] <= right <= left + distance[1]`.
     compare
-        `"<"`, `"<="`, `">"` or `">="`, as in `left < right`. Rows of two such comparisons are those of `join_where`.
+        `"<"`, `"<="`, `">"` or `">="`, as in `left < right`. Or a pair of these, with two columns on each side, which
+        are compared one by one, as of `join_where`.
     closed
         Which ends belong to a range: `both`, `left`, `right` or `neither`.
     by, left_by, right_by
@@ -105,7 +106,7 @@ def merge_range(
     -------
     data frame
         As of `merge`, with an index of its own. Of a row of `left` those of `right` are by their column of points, or
-        by the lower ends of their ranges, then as they are there.
+        by the lower ends of their ranges, then as they are there; with two comparisons as of `join_where`.
 
     A missing cell matches nothing; of floating numbers in pandas NaN is one. Cost: as of `join_range`, and a copy of
     the rows, which may be far more than both frames have.
@@ -113,22 +114,29 @@ def merge_range(
     check_kind(how)
     names, groups = _names(on, left_on, right_on), names_of("by", by, left_by, right_by)
     sizes = (len(names[0]), len(names[1]))
-    if sizes == (2, 2):
+    comparisons = list_of(compare)
+    if sizes == (2, 2) and len(comparisons) != 2:
         raise InvalidArgument("left_on: ranges on both sides; raydex.merge_intervals joins these")
     if sizes == (1, 1) and (distance is None) == (compare is None):
         raise InvalidArgument("distance: give it or compare, or on one side two columns, the ends of a range")
-    if sizes != (1, 1) and (distance is not None or compare is not None):
-        raise InvalidArgument("distance: it and compare go with one column on each side")
-    if compare is not None and compare not in _COMPARISONS:
+    if sizes != (1, 1) and distance is not None:
+        raise InvalidArgument("distance: it goes with one column on each side")
+    if comparisons and sizes != (len(comparisons), len(comparisons)):
+        raise InvalidArgument(f"compare: {compare!r} goes with as many columns on each side")
+    if any(one not in list(_COMPARISONS) for one in comparisons):
         raise InvalidArgument(f"compare: {compare!r} is none of {', '.join(_COMPARISONS)}")
-    if closed != "both" and sizes == (1, 1):
+    if closed != "both" and sizes not in ((1, 2), (2, 1)):
         raise InvalidArgument("closed: it goes with two columns on one side, the ends of a range")
     if closed not in ("both", *_ENDS):
         raise InvalidArgument(f"closed: {closed!r} is none of both, {', '.join(_ENDS)}")
     sides = _Ordered(left, right, names, groups)
     lefts, rights, equal = sides.lefts, sides.rights, sides.by
+    flipped = [_COMPARISONS[one] for one in comparisons]
 
     def match(kind: Any) -> JoinRows:
+        if sizes == (2, 2):
+            both = (flipped[0], flipped[1])
+            return join_where((rights[0], rights[1]), (lefts[0], lefts[1]), both, kind, by=equal)
         if sizes == (1, 2):
             return join_intervals((rights[0], rights[1]), lefts[0], kind, closed=closed, by=equal)
         if sizes == (2, 1) and closed == "both":
@@ -136,8 +144,8 @@ def merge_range(
         if sizes == (2, 1):
             points = (rights[0], rights[0])
             return join_where(points, (lefts[0], lefts[1]), _ENDS[closed], kind, by=equal)
-        flipped = None if compare is None else _COMPARISONS[compare]
-        return join_range(rights[0], lefts[0], kind, distance=distance, compare=flipped, by=equal)
+        compared = flipped[0] if flipped else None
+        return join_range(rights[0], lefts[0], kind, distance=distance, compare=compared, by=equal)
 
     return cast(Frame, sides.merged(how, match, suffixes))
 

@@ -90,6 +90,8 @@ def test_ranges(random, kind, how):
         check(how, "l.t < r.low", left, right, raydex.merge_range, left_on="t", right_on="low", compare="<")
         check(how, "l.t >= r.low and l.g = r.g", left, right, raydex.merge_range, left_on="t", right_on="low",
               compare=">=", left_by=["g"], right_by=["g"])
+        check(how, "l.low <= r.high and l.t > r.t and l.g = r.g", left, right, raydex.merge_range, by="g",
+              left_on=["low", "t"], right_on=["high", "t"], compare=("<=", ">"))
         ends = {"both": ("<=", "<="), "left": ("<=", "<"), "right": ("<", "<="), "neither": ("<", "<")}
         for closed, (lower, upper) in ends.items():
             within = f"r.low {lower} l.t and l.t {upper} r.high"
@@ -135,11 +137,14 @@ def test_refusals():
         ({}, "left_on: 0 columns are named"),
         ({"on": "t"}, "distance: give it or compare"),
         ({"on": "t", "distance": 1, "compare": "<"}, "distance: give it or compare"),
-        ({"left_on": "t", "right_on": ["low", "high"], "distance": 1}, "distance: it and compare go with one column"),
+        ({"left_on": "t", "right_on": ["low", "high"], "distance": 1}, "distance: it goes with one column on each"),
         ({"on": ["low", "high"]}, "left_on: ranges on both sides; raydex.merge_intervals"),
         ({"on": ["t", "low", "high"]}, "left_on: 3 columns are named"),
         ({"on": "t", "left_on": "t", "distance": 1}, "on: give it alone"),
         ({"on": "u", "distance": 1}, "left: it has no column 'u', only t, low, high"),
+        ({"on": ["low", "high"], "compare": "<"}, "left_on: ranges on both sides"),
+        ({"on": "t", "compare": ("<", ">")}, r"compare: \('<', '>'\) goes with as many columns on each side"),
+        ({"left_on": "t", "right_on": ["low", "high"], "compare": "<"}, "compare: '<' goes with as many columns"),
         ({"on": "t", "compare": "=="}, "compare: '==' is none of <, <=, >, >="),
         ({"on": "t", "distance": 1, "closed": "left"}, "closed: it goes with two columns"),
         ({"left_on": "t", "right_on": ["low", "high"], "closed": "all"}, "closed: 'all' is none of both"),
