@@ -224,7 +224,7 @@ class Aggregate(Held):
         counts = batch.library.empty(batch.size, "int64", batch.stream)
         found = batch.numbers(plain, self._native.extreme, *arguments, batch.library.address(counts))
         times = as_times(found, dtype)
-        return batch.as_given(np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()])
+        return batch.like_probes(np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()])
 
     @overload
     def first(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...

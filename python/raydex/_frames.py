@@ -308,13 +308,15 @@ def frames_of(*kinds: Frames, **frames: Any) -> Frames:
     return library
 
 
-def series_like(given: Any, found: Any) -> Any:
-    """An array as a Series with the index and the name of what it has a cell for each of, if that is one."""
+def series_like(probes: Any, found: Any) -> Any:
+    """An array with a cell for each probe as a Series with their index and name, if they are a Series."""
     if not isinstance(found, np.ndarray):
         return found
-    if is_of("pandas", given, "Series"):
-        return PANDAS.library.Series(found, index=given.index, name=given.name)
-    return POLARS.library.Series(given.name, _in_polars_unit(found)) if is_of("polars", given, "Series") else found
+    if is_of("pandas", probes, "Series"):
+        return PANDAS.library.Series(found, index=probes.index, name=probes.name)
+    if is_of("polars", probes, "Series"):
+        return POLARS.library.Series(probes.name, _in_polars_unit(found))
+    return found
 
 
 def _in_polars_unit(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:

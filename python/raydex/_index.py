@@ -385,7 +385,7 @@ class Index(Held):
         found = batch.numbers("bool", self._native.contains, *batch.points)
         found = batch.library.membership(found, batch.cells() if self._is_floating else None, invert, batch.stream)
         # A `DeviceArray` and strangers' arrays, which have one dimension, have no `reshape`.
-        return batch.as_given(found if batch.shape is None or len(batch.shape) == 1 else found.reshape(batch.shape))
+        return batch.like_probes(found if batch.shape is None or len(batch.shape) == 1 else found.reshape(batch.shape))
 
     @overload
     def rank(self, points: Tensor, side: Side = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -406,7 +406,7 @@ class Index(Held):
         behind = side == "right"
         batch = self._batch(points, None, stream, "at_most" if behind else "below")
         found = batch.numbers("int64", self._native.rank, *batch.points, behind or batch.before is not None)
-        return batch.as_given(found if batch.before is None else with_zeros(found, batch.before))
+        return batch.like_probes(found if batch.before is None else with_zeros(found, batch.before))
 
     @overload
     def predecessor(self, points: Tensor, strict: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -550,9 +550,9 @@ class Batch:
         return out
 
     answer = numbers
-    """The same as the caller is given it."""
+    """The same in the form that the caller gets."""
 
-    def as_given(self, found: Any) -> Any:
+    def like_probes(self, found: Any) -> Any:
         """Answers as a Series if the probes are one."""
         return found
 
@@ -560,7 +560,7 @@ class Batch:
 class AnyBatch(Batch):
     """One whose probes may be anything."""
 
-    __slots__ = ("_columns", "_given", "_index", "_scalar", "_source", "before", "is_aside", "shape")
+    __slots__ = ("_columns", "_index", "_like", "_scalar", "_source", "before", "is_aside", "shape")
 
     def __init__(self, index: Index, lower: Any, upper: Any, stream: Any, role: str, flat: bool) -> None:
         name = "points" if upper is None else "lower"
@@ -573,7 +573,7 @@ class AnyBatch(Batch):
         if flat and isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
             source.cells.array = source.cells.array.reshape(-1)
             source.scalar = False
-        self._given = upper if upper is not None and source.scalar else lower
+        self._like = upper if upper is not None and source.scalar else lower
         self._index = index
         self._source = source
         self._scalar = source.scalar
@@ -608,10 +608,10 @@ class AnyBatch(Batch):
         return out[0] if self._scalar else out
 
     def answer(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
-        return self.as_given(self.numbers(dtype, call, *arguments))
+        return self.like_probes(self.numbers(dtype, call, *arguments))
 
-    def as_given(self, found: Any) -> Any:
-        return found if self.library is not HOST else series_like(self._given, found)
+    def like_probes(self, found: Any) -> Any:
+        return found if self.library is not HOST else series_like(self._like, found)
 
 
 def with_zeros(ranks: Any, before: npt.NDArray[np.bool_]) -> Any:

@@ -386,7 +386,7 @@ def _read_uuid(argument: str, text: bytes) -> uuid.UUID:
         return uuid.UUID(text.decode())
     except ValueError:
         raise InvalidArgument(
-            f"{argument}: {text!r} is no text of a UUID, of which the keys are; of bytes give uuid.UUID(bytes=x)"
+            f"{argument}: {text!r} is no text of a UUID, and the keys are UUIDs; for bytes give uuid.UUID(bytes=x)"
         ) from None
 
 

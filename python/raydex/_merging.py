@@ -121,7 +121,7 @@ def merge(
 def _key_names(
     sides: Sides, on: Names, left_on: Names, right_on: Names, indexes: tuple[bool, bool]
 ) -> tuple[list[Any], list[Any]]:
-    """The columns of the key on both sides; none where it is an index."""
+    """The columns of the key on both sides; none if it is an index."""
     if any(indexes):
         _check_indexes(sides.of)
         if on is not None or (indexes[0] and left_on is not None) or (indexes[1] and right_on is not None):
