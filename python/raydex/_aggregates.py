@@ -100,7 +100,8 @@ class Aggregate(Held):
 
     def _batch(self, lower: Any, upper: Any, stream: Any) -> Batch:
         batch = self._index._batch(lower, upper, stream)
-        self._streams[batch.stream] = self._index._streams[batch.stream]
+        # None if the index was closed since, which the call then says.
+        self._streams[batch.stream] = self._index._streams.get(batch.stream)
         return batch
 
     def _numbers(self) -> np.dtype[Any]:

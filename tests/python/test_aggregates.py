@@ -294,6 +294,7 @@ def test_the_index_is_kept_and_the_values_are_not():
 
 
 def test_an_index_that_is_closed_while_others_ask():
+    wrong = []
     for _ in range(10):
         index = raydex.build(np.arange(50_000))
         of = raydex.aggregate(index, np.ones(50_000))
@@ -306,11 +307,18 @@ def test_an_index_that_is_closed_while_others_ask():
             except raydex.InvalidArgument as error:
                 assert "it is closed" in str(error)
 
-        threads = [threading.Thread(target=one) for one in (ask, ask, index.close)]
+        def checked(ask=ask):
+            try:
+                ask()
+            except BaseException as error:  # of a thread, which would end in silence
+                wrong.append(error)
+
+        threads = [threading.Thread(target=one) for one in (checked, checked, index.close)]
         for one in threads:
             one.start()
         for one in threads:
             one.join()
+    assert not wrong
 
 
 def test_refusals():
