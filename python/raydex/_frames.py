@@ -59,7 +59,10 @@ class Frames:
         return frame
 
     def joined(self, column: Any, other: Any) -> Any:
-        """The cells of both, one after the other, in a type for those of both."""
+        """The cells of both, one after the other, in a type for those of both; of times in the zone of the first."""
+        zones = [getattr(one.dtype, "tz", None) for one in (column, other)]
+        if None not in zones and zones[0] != zones[1]:
+            other = other.dt.tz_convert(zones[0])
         return self.library.concat([column, other], ignore_index=True)
 
     def cells_at(self, column: Any, rows: Rows) -> Any:
@@ -175,8 +178,14 @@ class PolarsFrames(Frames):
         return frame.with_columns(**columns)
 
     def joined(self, column: Any, other: Any) -> Any:
-        how = "vertical" if column.dtype == other.dtype else "vertical_relaxed"
-        return self.library.concat([one.alias("").to_frame() for one in (column, other)], how=how).to_series()
+        polars, columns = self.library, [column.alias(""), other.alias("")]
+        if column.dtype != other.dtype:
+            kinds = (polars.Categorical, polars.Enum)
+            columns = [one.cast(polars.String) if isinstance(one.dtype, kinds) else one for one in columns]
+            zones = [getattr(one.dtype, "time_zone", None) for one in columns]
+            if None not in zones and zones[0] != zones[1]:
+                columns[1] = columns[1].dt.convert_time_zone(zones[0])
+        return polars.concat([one.to_frame() for one in columns], how="vertical_relaxed").to_series()
 
     def cells_at(self, column: Any, rows: Rows) -> Any:
         return self.take(column.to_frame(), rows).to_series()
@@ -254,11 +263,12 @@ class ArrowTables(Frames):
         return frame
 
     def joined(self, column: Any, other: Any) -> Any:
-        columns = (column, other)
-        if column.type != other.type:  # dictionaries and what is in them are not taken for one type
-            columns = tuple(
-                one.cast(one.type.value_type) if self.library.types.is_dictionary(one.type) else one for one in columns
-            )
+        arrow, columns = self.library, [column, other]
+        if column.type != other.type:  # dictionaries and what is in them are not taken for one type, nor are zones
+            columns = [one.cast(one.type.value_type) if arrow.types.is_dictionary(one.type) else one for one in columns]
+            zones = [getattr(one.type, "tz", None) for one in columns]
+            if None not in zones and zones[0] != zones[1]:
+                columns[1] = columns[1].cast(arrow.timestamp(columns[1].type.unit, zones[0]))
         tables = [self.library.table({"": one}) for one in columns]
         return self.library.concat_tables(tables, promote_options="permissive").column(0)
 

@@ -143,14 +143,26 @@ def test_integers_that_pandas_made_floating_numbers():
 
 def test_types_of_both_sides():
     early, late = np.array(["2024-01-01", "2024-01-02"], "M8[s]"), np.array(["2024-01-02", "2024-01-03"], "M8[ns]")
-    for one, other in (([1, 2], np.array([2, 3], "int8")), (early, late), (["a", "b"], pd.Categorical(["b", "c"]))):
+    zoned = [pd.DatetimeIndex(one, tz=zone) for one, zone in ((early, "UTC"), (late, "Etc/GMT-1"))]
+    zoned[1] += pd.Timedelta("1h")
+    categories = pd.Categorical(["a", "b"]), pd.Categorical(["b", "c"])
+    pairs = (([1, 2], np.array([2, 3], "int8")), (early, late), zoned, (["a", "b"], categories[1]), categories)
+    for one, other in pairs:
         left, right = pd.DataFrame({"k": one, "a": [1, 2]}), pd.DataFrame({"k": other, "b": [3, 4]})
         frames = [(left, right), (pl.from_pandas(left), pl.from_pandas(right))]
         frames.append(tuple(one.to_arrow() for one in frames[1]))
         for sides in frames:
             found = raydex.merge(*sides, "full", on="k")
             assert type(found) is type(sides[0]) and len(found) == 3
+            keys = found["k"].to_pylist() if isinstance(found, pa.Table) else list(found["k"])
+            lefts = sides[0]["k"].to_pylist() if isinstance(found, pa.Table) else list(sides[0]["k"])
+            assert keys[:2] == lefts and type(keys[2]) is type(keys[0])
+            if hasattr(keys[2], "tzinfo") and keys[2].tzinfo:
+                assert str(keys[2].tzinfo) == str(keys[0].tzinfo)
             assert len(raydex.merge(*sides, on="k")) == 1
+    polars = [pl.from_pandas(pd.DataFrame({"k": one})) for one in categories]
+    enum = polars[1].with_columns(pl.col("k").cast(pl.Enum(["b", "c"])))
+    assert raydex.merge(polars[0], enum, "full", on="k")["k"].to_list() == ["a", "b", "c"]
 
 
 def test_columns_of_one_name():
