@@ -21,7 +21,7 @@ from raydex import _raydex
 from raydex._arrow import Bitmap, Cells, HostCells, StringCells, nothing, placed
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import Key
-from raydex._times import Time
+from raydex._times import Time, span_of_text
 
 _WIDEST = 8
 """Bytes of the longest text that is a key by itself, and has an order."""
@@ -392,7 +392,10 @@ def _read_uuid(argument: str, text: bytes) -> uuid.UUID:
 
 def _read_times(argument: str, texts: list[str], time: Time) -> HostCells:
     if time.kind == "m":
-        raise InvalidType(f"{argument}: {texts[0]!r} is no duration; give datetime.timedelta or numpy.timedelta64")
+        try:
+            return HostCells(_in_one_unit(argument, [span_of_text(one) for one in texts]))
+        except ValueError as error:
+            raise InvalidArgument(f"{argument}: {error}; write 90s or 1h30min") from None
     if time.kind == "time":
         try:
             return _times_of_day(argument, [datetime.time.fromisoformat(one) for one in texts])

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -118,19 +118,3 @@ class Sides:
         """The cells of a column of the left side at the rows of a join, and of the right side if there is none."""
         at = np.where(rows.probe < 0, len(column) + rows.build, rows.probe)
         return self.of.cells_at(self.of.joined(column, other), at)
-
-
-def rows_of_kind(how: str, right_rows: int, match: Callable[[Any], JoinRows]) -> JoinRows:
-    """The rows of a join of any kind, by a function that has those of inner, left, semi and anti ones. Those of a
-    right one are in the order of right rows; those of a full one without a left row come last."""
-    if how not in ("right", "full", "outer"):
-        return match(how)
-    found = match("inner" if how == "right" else "left")
-    is_lone = np.ones(right_rows, bool)
-    is_lone[found.build[found.build >= 0]] = False
-    lone = np.flatnonzero(is_lone)
-    lefts, rights = np.append(found.probe, np.full(len(lone), -1)), np.append(found.build, lone)
-    if how == "right":
-        order = np.argsort(rights, kind="stable")
-        lefts, rights = lefts[order], rights[order]
-    return JoinRows(lefts, rights)

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
+import numpy as np
+
 from raydex._errors import InvalidArgument
 from raydex._joined import JoinRows
-from raydex._merged import Frame, MergeHow, Names, Sides, Suffixes, check_kind, list_of, names_of, rows_of_kind
+from raydex._merged import Frame, MergeHow, Names, Sides, Suffixes, check_kind, list_of, names_of
 from raydex._order_joins import join_intervals, join_range, join_where
 
 Compare = Literal["<", "<=", ">", ">="]
@@ -33,8 +35,10 @@ class _Ordered(Sides):
         self.groups = groups
         self.by = self.keys(*groups)[::-1] if groups[0] else None
 
-    def merged(self, how: str, match: Any, suffixes: Suffixes) -> Any:
-        rows = rows_of_kind(how, len(self.right), match)
+    def merged(self, how: str, rows: JoinRows, suffixes: Suffixes) -> Any:
+        if how == "right":  # in the order of right rows
+            order = np.argsort(rows.build, kind="stable")
+            rows = JoinRows(rows.probe[order], rows.build[order])
         once = [name for name, other in zip(*self.groups) if name == other]
         return self.together(rows, once, suffixes)
 
@@ -90,7 +94,8 @@ def merge_range(
         columns of the ends of a range, as `right_on=["begin", "end"]`: it has to contain the other side's cell.
         Numbers, times of any unit and zone, strings of up to 8 bytes.
     distance
-        Rows are near: `abs(left - right) <= distance`, a number, or for times a `timedelta`. Or a pair:
+        Rows are near: `abs(left - right) <= distance`, a number, or for times a `timedelta` or a text as `"90s"`. Or a
+        pair:
         `left - distance[0] <= right <= left + distance[1]`.
     compare
         `"<"`, `"<="`, `">"` or `">="`, as in `left < right`. Or a pair of these, with two columns on each side, which
@@ -132,22 +137,20 @@ def merge_range(
     sides = _Ordered(left, right, names, groups)
     lefts, rights, equal = sides.lefts, sides.rights, sides.by
     flipped = [_COMPARISONS[one] for one in comparisons]
-
-    def match(kind: Any) -> JoinRows:
-        if sizes == (2, 2):
-            both = (flipped[0], flipped[1])
-            return join_where((rights[0], rights[1]), (lefts[0], lefts[1]), both, kind, by=equal)
-        if sizes == (1, 2):
-            return join_intervals((rights[0], rights[1]), lefts[0], kind, closed=closed, by=equal)
-        if sizes == (2, 1) and closed == "both":
-            return join_range(rights[0], lefts[0], kind, probe_upper=lefts[1], by=equal)
-        if sizes == (2, 1):
-            points = (rights[0], rights[0])
-            return join_where(points, (lefts[0], lefts[1]), _ENDS[closed], kind, by=equal)
+    if sizes == (2, 2):
+        both = (flipped[0], flipped[1])
+        rows = join_where((rights[0], rights[1]), (lefts[0], lefts[1]), both, how, by=equal)
+    elif sizes == (1, 2):
+        rows = join_intervals((rights[0], rights[1]), lefts[0], how, closed=closed, by=equal)
+    elif sizes == (2, 1) and closed == "both":
+        rows = join_range(rights[0], lefts[0], how, probe_upper=lefts[1], by=equal)
+    elif sizes == (2, 1):
+        points = (rights[0], rights[0])
+        rows = join_where(points, (lefts[0], lefts[1]), _ENDS[closed], how, by=equal)
+    else:
         compared = flipped[0] if flipped else None
-        return join_range(rights[0], lefts[0], kind, distance=distance, compare=compared, by=equal)
-
-    return cast(Frame, sides.merged(how, match, suffixes))
+        rows = join_range(rights[0], lefts[0], how, distance=distance, compare=compared, by=equal)
+    return cast(Frame, sides.merged(how, rows, suffixes))
 
 
 def merge_intervals(
@@ -207,10 +210,7 @@ def merge_intervals(
         raise InvalidArgument(f"relation: {relation!r} is none of {', '.join(_RELATIONS)}")
     sides = _Ordered(left, right, names, groups)
     built, probed = (sides.rights[0], sides.rights[1]), (sides.lefts[0], sides.lefts[1])
-
-    def match(kind: Any) -> JoinRows:
-        return join_intervals(
-            built, probed, kind, relation=_RELATIONS[relation], closed=closed, missing=missing, by=sides.by
-        )
-
-    return cast(Frame, sides.merged(how, match, suffixes))
+    rows = join_intervals(
+        built, probed, how, relation=_RELATIONS[relation], closed=closed, missing=missing, by=sides.by
+    )
+    return cast(Frame, sides.merged(how, rows, suffixes))

@@ -340,7 +340,7 @@ _UNITS = {
 }  # fmt: skip
 
 
-def _span_of_text(text: str) -> np.timedelta64:
+def span_of_text(text: str) -> np.timedelta64:
     """A span as pandas and Polars write it: 90s, 1.5h, 1h30min, -2 days. Raises ValueError for what is none."""
     left = text.strip()
     sign = -1 if left.startswith("-") else 1
@@ -360,7 +360,7 @@ def _span_of_text(text: str) -> np.timedelta64:
 
 def _plain_distance(distance: Any) -> Any:
     if isinstance(distance, str):
-        return _span_of_text(distance)
+        return span_of_text(distance)
     distance = getattr(distance, "to_timedelta64", lambda: distance)()  # of pandas, which has nanoseconds
     return distance[()] if isinstance(distance, np.ndarray) and distance.ndim == 0 else distance
 

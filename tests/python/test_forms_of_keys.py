@@ -141,8 +141,12 @@ def test_times_that_are_refused(zone, probe, error):
         index.first(probe)
 
 
-def test_durations_that_are_refused():
-    with pytest.raises(TypeError, match="'2s' is no duration; give datetime.timedelta or numpy.timedelta64"):
-        raydex.build([datetime.timedelta(seconds=2)]).first("2s")
+def test_durations():
+    index = raydex.build([datetime.timedelta(seconds=2), datetime.timedelta(minutes=1)])
+    for probe in ("1min", "60s", "1 m", pd.Timedelta("1min"), np.timedelta64(1, "m"), datetime.timedelta(minutes=1)):
+        assert index.first(probe) == 1 and index.rank([probe]).tolist() == [1]
+    assert index.count("1s", "1h") == 2
+    with pytest.raises(ValueError, match="'2' is no numbers with units; write 90s or 1h30min"):
+        index.first("2")
     with pytest.raises(ValueError, match="is no time of day, as 09:30:00"):
         raydex.build([datetime.time(2)]).first("noon")
