@@ -12,13 +12,18 @@ from raydex._joined import JoinRows
 from raydex._merged import Frame, MergeHow, Names, Sides, Suffixes, check_kind, list_of, names_of
 from raydex._order_joins import join_intervals, join_range, join_where
 
-Compare = Literal["<", "<=", ">", ">="]
+Compare = Literal["<", "<=", ">", ">=", "less", "less_equal", "greater", "greater_equal"]
 Closed = Literal["both", "left", "right", "neither"]
 Relation = Literal["overlaps", "within", "encloses", "contains"]
 
 # Of the left side to the right one, as of the right side to the left one.
-_COMPARISONS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_RELATIONS = {"overlaps": "overlaps", "within": "encloses", "encloses": "within", "contains": "within"}
+_COMPARISONS = {
+    "<": ">", "<=": ">=", ">": "<", ">=": "<=",
+    "less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal",
+}  # fmt: skip
+_RELATIONS = {
+    "overlaps": "overlaps", "within": "encloses", "encloses": "within", "contains": "within",
+}  # fmt: skip
 # How a point lies to the ends of an interval.
 _ENDS = {"left": (">=", "<"), "right": (">", "<="), "neither": (">", "<")}
 

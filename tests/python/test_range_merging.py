@@ -89,7 +89,7 @@ def test_ranges(random, kind, how):
         check(how, f"{near} and l.g = r.g", left, right, raydex.merge_range, on="t", distance=distance, by="g")
         check(how, "l.t < r.low", left, right, raydex.merge_range, left_on="t", right_on="low", compare="<")
         check(how, "l.t >= r.low and l.g = r.g", left, right, raydex.merge_range, left_on="t", right_on="low",
-              compare=">=", left_by=["g"], right_by=["g"])
+              compare="greater_equal", left_by=["g"], right_by=["g"])
         check(how, "l.low <= r.high and l.t > r.t and l.g = r.g", left, right, raydex.merge_range, by="g",
               left_on=["low", "t"], right_on=["high", "t"], compare=("<=", ">"))
         ends = {"both": ("<=", "<="), "left": ("<=", "<"), "right": ("<", "<="), "neither": ("<", "<")}
