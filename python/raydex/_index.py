@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from raydex.typing import (
     HostColumn,
     KeyOptions,
     Scalar,
+    Series,
     Side,
     StreamLike,
     StructureName,
@@ -263,6 +264,8 @@ class Index(Held):
     @overload
     def first(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
     @overload
+    def first(self, lower: Series, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Series: ...
+    @overload
     def first(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> np.int64: ...
     @overload
     def first(
@@ -285,6 +288,8 @@ class Index(Held):
     @overload
     def count(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
     @overload
+    def count(self, lower: Series, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Series: ...
+    @overload
     def count(self, lower: Scalar, upper: Scalar | None = ..., *, stream: StreamLike = ...) -> np.int64: ...
     @overload
     def count(
@@ -301,6 +306,10 @@ class Index(Held):
     def sum(
         self, lower: Tensor, upper: ColumnLike = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
     ) -> Tensor: ...
+    @overload
+    def sum(
+        self, lower: Series, upper: ColumnLike = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+    ) -> Series: ...
     @overload
     def sum(
         self, lower: Scalar, upper: Scalar | None = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
@@ -360,6 +369,8 @@ class Index(Held):
     @overload
     def contains(self, points: Tensor, *, stream: StreamLike = ...) -> Tensor: ...
     @overload
+    def contains(self, points: Series, *, stream: StreamLike = ...) -> Series: ...
+    @overload
     def contains(self, points: Scalar, *, stream: StreamLike = ...) -> np.bool_: ...
     @overload
     def contains(self, points: HostColumn, *, stream: StreamLike = ...) -> npt.NDArray[np.bool_]: ...
@@ -372,6 +383,8 @@ class Index(Held):
 
     @overload
     def isin(self, points: Tensor, invert: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def isin(self, points: Series, invert: bool = ..., *, stream: StreamLike = ...) -> Series: ...
     @overload
     def isin(self, points: Scalar, invert: bool = ..., *, stream: StreamLike = ...) -> np.bool_: ...
     @overload
@@ -389,6 +402,8 @@ class Index(Held):
 
     @overload
     def rank(self, points: Tensor, side: Side = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def rank(self, points: Series, side: Side = ..., *, stream: StreamLike = ...) -> Series: ...
     @overload
     def rank(self, points: Scalar, side: Side = ..., *, stream: StreamLike = ...) -> np.int64: ...
     @overload
@@ -411,6 +426,8 @@ class Index(Held):
     @overload
     def predecessor(self, points: Tensor, strict: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
     @overload
+    def predecessor(self, points: Series, strict: bool = ..., *, stream: StreamLike = ...) -> Series: ...
+    @overload
     def predecessor(self, points: Scalar, strict: bool = ..., *, stream: StreamLike = ...) -> np.int64: ...
     @overload
     def predecessor(
@@ -425,6 +442,8 @@ class Index(Held):
 
     @overload
     def successor(self, points: Tensor, strict: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
+    @overload
+    def successor(self, points: Series, strict: bool = ..., *, stream: StreamLike = ...) -> Series: ...
     @overload
     def successor(self, points: Scalar, strict: bool = ..., *, stream: StreamLike = ...) -> np.int64: ...
     @overload

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,6 @@ from raydex._columns import Source, look
 from raydex._errors import InvalidArgument
 from raydex._frames import ARROW, PANDAS, POLARS, Frames, check_columns, frames_of, with_suffixes
 from raydex._joined import JoinRows
-
-Frame = TypeVar("Frame")
-Names = Hashable | Sequence[Hashable] | None
-Suffixes = Sequence[str | None]
-MergeHow = Literal["inner", "left", "right", "outer", "full", "semi", "anti"]
 
 _KINDS = ("inner", "left", "right", "outer", "full", "semi", "anti")
 _ADVICE = {

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from raydex._errors import InvalidArgument
 from raydex._frames import PANDAS, Frames
 from raydex._joined import JoinRows
 from raydex._joins import join
-from raydex._merged import Frame, MergeHow, Names, Sides, Suffixes, check_kind, list_of, names_of
+from raydex._merged import Sides, check_kind, list_of, names_of
+from raydex.typing import ColumnNames, Direction, Distance, Frame, How, Suffixes
 
 
 def _check_indexes(of: Frames) -> None:
@@ -34,10 +35,10 @@ def _indexes_of(of: Frames, left_index: bool, right_index: bool, left_on: Any) -
 def merge(
     left: Frame,
     right: Frame,
-    how: MergeHow = "inner",
-    on: Names = None,
-    left_on: Names = None,
-    right_on: Names = None,
+    how: How = "inner",
+    on: ColumnNames = None,
+    left_on: ColumnNames = None,
+    right_on: ColumnNames = None,
     left_index: bool = False,
     right_index: bool = False,
     suffixes: Suffixes = ("_x", "_y"),
@@ -83,11 +84,17 @@ def merge(
         there once has the cells of `right` in these. Missing cells change types as in `pandas.merge`, which makes
         floating numbers of integers; in Polars and Arrow types do not change.
 
+    Cost
+    ----
+    As of `join`, and a copy of the rows.
+
+    Notes
+    -----
     The index of a frame of pandas is new, from 0 on. `semi` and `anti` keep that of `left`; with `left_index` and
     `right_index` the keys are the index, with one of the two that of the other frame is kept.
 
-    Keys are compared exactly, also of two types, such as times of two units or text and categories; types that are
-    not compared raise `raydex.InvalidType`. Cost: as of `join`, and a copy of the rows.
+    Keys are compared exactly, also of two types, such as times of two units or text and categories; `InvalidType` is
+    raised for types that are not compared.
     """
     check_kind(how)
     sides = Sides(left, right)
@@ -119,7 +126,7 @@ def merge(
 
 
 def _key_names(
-    sides: Sides, on: Names, left_on: Names, right_on: Names, indexes: tuple[bool, bool]
+    sides: Sides, on: ColumnNames, left_on: ColumnNames, right_on: ColumnNames, indexes: tuple[bool, bool]
 ) -> tuple[list[Any], list[Any]]:
     """The columns of the key on both sides; none if it is an index."""
     if any(indexes):
@@ -172,18 +179,18 @@ def _with_index(
 def merge_asof(
     left: Frame,
     right: Frame,
-    on: Names = None,
-    left_on: Names = None,
-    right_on: Names = None,
+    on: ColumnNames = None,
+    left_on: ColumnNames = None,
+    right_on: ColumnNames = None,
     left_index: bool = False,
     right_index: bool = False,
-    by: Names = None,
-    left_by: Names = None,
-    right_by: Names = None,
+    by: ColumnNames = None,
+    left_by: ColumnNames = None,
+    right_by: ColumnNames = None,
     suffixes: Suffixes = ("_x", "_y"),
-    tolerance: Any = None,
+    tolerance: Distance | None = None,
     allow_exact_matches: bool = True,
-    direction: Literal["backward", "forward", "nearest"] = "backward",
+    direction: Direction = "backward",
 ) -> Frame:
     """`pandas.merge_asof`, on frames of pandas, Polars or pyarrow: each row of `left` beside the row of `right` with
     the closest time.

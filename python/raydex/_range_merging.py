@@ -3,29 +3,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
 from raydex._errors import InvalidArgument
 from raydex._joined import JoinRows
-from raydex._merged import Frame, MergeHow, Names, Sides, Suffixes, check_kind, list_of, names_of
+from raydex._merged import Sides, check_kind, list_of, names_of
 from raydex._order_joins import join_intervals, join_range, join_where
-
-Compare = Literal["<", "<=", ">", ">=", "less", "less_equal", "greater", "greater_equal"]
-Closed = Literal["both", "left", "right", "neither"]
-Relation = Literal["overlaps", "within", "encloses", "contains"]
+from raydex.typing import Closed, ColumnNames, Comparison, Distance, Frame, How, MissingEnd, Relation, Suffixes
 
 # Of the left side to the right one, as of the right side to the left one.
-_COMPARISONS = {
+_COMPARISONS: dict[str, Comparison] = {
     "<": ">", "<=": ">=", ">": "<", ">=": "<=",
     "less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal",
 }  # fmt: skip
-_RELATIONS = {
+_RELATIONS: dict[str, Relation] = {
     "overlaps": "overlaps", "within": "encloses", "encloses": "within", "contains": "within",
 }  # fmt: skip
 # How a point lies to the ends of an interval.
-_ENDS = {"left": (">=", "<"), "right": (">", "<="), "neither": (">", "<")}
+_ENDS: dict[str, tuple[Comparison, Comparison]] = {"left": (">=", "<"), "right": (">", "<="), "neither": (">", "<")}
 
 
 class _Ordered(Sides):
@@ -48,7 +45,7 @@ class _Ordered(Sides):
         return self.together(rows, once, suffixes)
 
 
-def _names(on: Names, left_on: Names, right_on: Names) -> tuple[list[Any], list[Any]]:
+def _names(on: ColumnNames, left_on: ColumnNames, right_on: ColumnNames) -> tuple[list[Any], list[Any]]:
     """The columns of both sides, one or two of each."""
     if on is not None:
         if left_on is not None or right_on is not None:
@@ -66,17 +63,17 @@ def _names(on: Names, left_on: Names, right_on: Names) -> tuple[list[Any], list[
 def merge_range(
     left: Frame,
     right: Frame,
-    how: MergeHow = "inner",
-    on: Names = None,
-    left_on: Names = None,
-    right_on: Names = None,
+    how: How = "inner",
+    on: ColumnNames = None,
+    left_on: ColumnNames = None,
+    right_on: ColumnNames = None,
     *,
-    distance: Any = None,
-    compare: Compare | tuple[Compare, Compare] | None = None,
+    distance: Distance | tuple[Distance, Distance] | None = None,
+    compare: Comparison | tuple[Comparison, Comparison] | None = None,
     closed: Closed = "both",
-    by: Names = None,
-    left_by: Names = None,
-    right_by: Names = None,
+    by: ColumnNames = None,
+    left_by: ColumnNames = None,
+    right_by: ColumnNames = None,
     suffixes: Suffixes = ("_x", "_y"),
 ) -> Frame:
     """Joins two data frames by order: rows that are near each other, or points with the ranges that they lie in.
@@ -118,8 +115,13 @@ def merge_range(
         As of `merge`, with an index of its own. Of a row of `left` those of `right` are by their column of points, or
         by the lower ends of their ranges, then as they are there; with two comparisons as of `join_where`.
 
-    A missing cell matches nothing; of floating numbers in pandas NaN is one. Cost: as of `join_range`, and a copy of
-    the rows, which may be far more than both frames have.
+    Cost
+    ----
+    As of `join_range`, and a copy of the rows, which may be far more than both frames have.
+
+    Notes
+    -----
+    A missing cell matches nothing; of floating numbers in pandas NaN is one.
     """
     check_kind(how)
     names, groups = _names(on, left_on, right_on), names_of("by", by, left_by, right_by)
@@ -161,17 +163,17 @@ def merge_range(
 def merge_intervals(
     left: Frame,
     right: Frame,
-    how: MergeHow = "inner",
-    on: Names = None,
-    left_on: Names = None,
-    right_on: Names = None,
+    how: How = "inner",
+    on: ColumnNames = None,
+    left_on: ColumnNames = None,
+    right_on: ColumnNames = None,
     *,
     relation: Relation = "overlaps",
     closed: Closed = "both",
-    missing: Literal["unmatched", "unbounded"] = "unmatched",
-    by: Names = None,
-    left_by: Names = None,
-    right_by: Names = None,
+    missing: MissingEnd = "unmatched",
+    by: ColumnNames = None,
+    left_by: ColumnNames = None,
+    right_by: ColumnNames = None,
     suffixes: Suffixes = ("_x", "_y"),
 ) -> Frame:
     """Joins two data frames by intervals that overlap, or lie within each other.
@@ -204,8 +206,13 @@ def merge_intervals(
         As of `merge`, with an index of its own. Of a row of `left` those of `right` are by lower end, of
         `relation="encloses"` by upper end, then as they are there.
 
-    Points in intervals are joined by `merge_range`, genomic ones by `raydex.genomics.overlap`. Cost: as of
-    `join_intervals`, and a copy of the rows.
+    Cost
+    ----
+    As of `join_intervals`, and a copy of the rows.
+
+    Notes
+    -----
+    Points in intervals are joined by `merge_range`, genomic ones by `raydex.genomics.overlap`.
     """
     check_kind(how)
     names, groups = _names(on, left_on, right_on), names_of("by", by, left_by, right_by)

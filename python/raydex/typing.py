@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat, TypeAlias, TypedDict, TypeVar, Union
 
 import numpy as np
@@ -73,6 +73,13 @@ class _Tensor(Protocol):
     def data_ptr(self) -> int: ...
 
 
+class _Series(Protocol):
+    @property
+    def to_frame(self) -> Any: ...
+    @property
+    def clip(self) -> Any: ...  # which an index of pandas has not
+
+
 class _TorchDevice(Protocol):
     @property
     def type(self) -> str: ...
@@ -101,10 +108,18 @@ Scalar = Union[int, float, str, bytes, datetime.date, datetime.timedelta, np.gen
 """A single key, whose answer is a single number."""
 Tensor = TypeVar("Tensor", bound=_Tensor)
 """A tensor of PyTorch, whose answers are tensors."""
+Series = TypeVar("Series", bound=_Series)
+"""A Series of pandas or Polars, whose answers of one value a probe are such Series."""
 Pair = Union[tuple[ColumnLike, ColumnLike], list[ColumnLike]]
 """Two columns: the lower and the upper ends of intervals, or what is compared."""
 Distance = Union[SupportsFloat, datetime.timedelta, np.timedelta64, str]
 """How far keys may be apart: a number, or of times a span of time, also as a text."""
+Frame = TypeVar("Frame")
+"""A data frame of pandas or Polars, or a table of pyarrow; merges of two give one."""
+ColumnNames = Union[Hashable, Sequence[Hashable], None]
+"""A name of a column of a data frame, or a list of names."""
+Suffixes = Sequence[Union[str, None]]
+"""Two suffixes of names that two frames have."""
 DeviceLike = Union[DeviceName, int, _TorchDevice, None]
 """Where an index is: a name, the number of a GPU, or a device of PyTorch or CuPy. None: beside its column."""
 StreamLike = Union[int, _CudaStream, _TorchStream, None]

@@ -20,7 +20,7 @@ with raydex.build(numbers, "pivot_tree", "cpu", search="groups", k=9, levels="al
     counts: npt.NDArray[np.int64] = index.count([1, 2], [3, 4])
     one: np.int64 = index.first(5)
     tensor: torch.Tensor = index.count(torch.arange(3))
-    there: npt.NDArray[np.bool_] = index.contains(pl.Series([1]))
+    there: pl.Series = index.contains(pl.Series([1]))
     ranks = index.rank(pd.Series([1, 2]), side="right") + 1
     raydex.build(numbers, index.info.structure, index.info.device).close()
     total = index.sum([1], [5], values=numbers).astype(np.float64)
@@ -52,6 +52,8 @@ sums: dict[str, npt.NDArray[np.int64]] = raydex.join_window(
     times, times, numbers[:1], before=np.timedelta64(1, "s"), aggregate=["sum", "min"])
 raydex.rolling(numbers, numbers, window=2, aggregate="mean", closed="both")
 raydex.merge_asof(frame, frame, on="a", direction="forward")
+merged: pl.DataFrame = raydex.merge(polar, polar, on="a", how="full")
+near: pl.DataFrame = raydex.merge_range(polar, polar, on=["a"], distance=1, suffixes=("", "_of"))
 lowest: npt.NDArray[np.int64] = raydex.rmq(numbers, extremes="both", ties="rightmost").argmin([0], [1])
 means: npt.NDArray[np.float64] = raydex.aggregate(raydex.build([1, 2]), [1.0, 2.0]).mean([1], [2])
 raydex.searchsorted(numbers, [5], side="right").sum()
