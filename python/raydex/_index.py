@@ -28,6 +28,7 @@ from raydex.typing import (
     ColumnLike,
     DeviceLike,
     DeviceName,
+    Frame,
     HostColumn,
     KeyOptions,
     Scalar,
@@ -464,7 +465,13 @@ class Index(Held):
         strict = bool(strict) and not batch.is_aside
         return batch.answer("int64", self._native.closest, *batch.points, before, strict)
 
-    def lookup(self, points: Any, values: Any, *, stream: Any = None) -> Any:
+    @overload
+    def lookup(
+        self, points: ColumnLike, values: npt.NDArray[Any], *, stream: StreamLike = ...
+    ) -> np.ma.MaskedArray[Any, Any]: ...
+    @overload
+    def lookup(self, points: ColumnLike, values: Frame, *, stream: StreamLike = ...) -> Frame: ...
+    def lookup(self, points: ColumnLike, values: Any, *, stream: StreamLike = None) -> Any:
         """The cells of the first row of each point, missing where there is none.
 
             >>> import pandas, raydex

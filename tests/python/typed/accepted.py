@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ with raydex.build(numbers, "pivot_tree", "cpu", search="groups", k=9, levels="al
     counts: npt.NDArray[np.int64] = index.count([1, 2], [3, 4])
     one: np.int64 = index.first(5)
     tensor: torch.Tensor = index.count(torch.arange(3))
+    found: pl.DataFrame = index.lookup([1, 2], pl.DataFrame({"a": numbers}))
+    cells: np.ma.MaskedArray[Any, Any] = index.lookup([1, 2], numbers)
     there: pl.Series = index.contains(pl.Series([1]))
     ranks = index.rank(pd.Series([1, 2]), side="right") + 1
     raydex.build(numbers, index.info.structure, index.info.device).close()
