@@ -103,7 +103,7 @@ def merge(
     if missing_equal is None:
         missing_equal = sides.of is PANDAS
     pairs = [
-        (f"{said}", column, f"{other_said}", other)
+        (said, column, other_said, other)
         for (said, column), (other_said, other) in zip(*(
             _levels(side, frame) if is_index else [(f"{side}[{name!r}]", frame[name]) for name in named]
             for side, frame, is_index, named in zip(("left", "right"), (sides.left, sides.right), indexes, names)
