@@ -5,7 +5,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
-#include "src/structures/shared/minima_options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/shared/scene_options.hpp"
 #include "src/structures/structure_builders.hpp"
 
