@@ -6,11 +6,13 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "raydex/error.hpp"
 #include "raydex/join.hpp"
 #include "src/operations/joins/built_joined.hpp"
 #include "src/operations/joins/key_index.hpp"
@@ -19,10 +21,15 @@
 
 namespace raydex {
 
-// The index of a join was edited.
-[[noreturn]] void refuse_edited();
-// Build rows without a match are asked of an index alone.
-[[noreturn]] void refuse_unmatched(join_kind kind);
+[[noreturn]] inline void refuse_edited() {
+  throw invalid_argument("join: its index was edited after it was built; build another one");
+}
+// An index alone does not know the rows that no probe matches.
+[[noreturn]] inline void refuse_unmatched(join_kind kind) {
+  throw unsupported("kind: " + std::string(to_string(kind)) +
+                    " joins are not over an index, which does not hold the rows whose key is "
+                    "missing; build the join over its column");
+}
 
 template <executor Executor>
 class built_join final : public join {

@@ -8,11 +8,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "raydex/core/joins/key_numbers.hpp"
+#include "raydex/error.hpp"
 #include "raydex/join.hpp"
 #include "raydex/pivot_tree.hpp"
 #include "src/interface/ascending_keys.hpp"
@@ -28,7 +30,11 @@
 namespace raydex {
 
 // So many build rows have no numbers of 32 bits.
-[[noreturn]] void refuse_ranked_values(std::uint64_t rows);
+[[noreturn]] inline void refuse_ranked_values(std::uint64_t rows) {
+  throw unsupported("by: " + std::to_string(rows) +
+                    " rows are too many for keys that do not fit 64 bits beside the value; up to " +
+                    std::to_string(not_found<std::uint32_t> - 1) + " are not");
+}
 
 // Which rows have a key and a value, and another one if `more` is given. A key with missing values
 // is one if these are equal.

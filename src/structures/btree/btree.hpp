@@ -18,7 +18,7 @@
 namespace raydex {
 
 // Throws `unsupported` where row ids cannot number the places of so many pages.
-void check_places(std::uint64_t pages, std::uint64_t capacity, std::uint64_t not_found);
+void check_pages(std::uint64_t pages, std::uint64_t capacity, std::uint64_t not_found);
 
 // Copies row ids.
 template <class RowId>
@@ -90,7 +90,7 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
     directory made;
     if (size != 0) {
       made.pages = pages_of_build(size);
-      check_places(made.pages, capacity, not_found<RowId>);
+      check_pages(made.pages, capacity, not_found<RowId>);
       memory = {on, made.pages};
       made.unused = made.pages;
       made.first_ranks = {on, made.pages + 1};
@@ -280,7 +280,7 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
   // Writes all pages to new memory, in their order.
   void write_all(const context& on, const core::page_edits<Key, RowId>& edits, std::uint64_t made,
                  std::uint64_t written) {
-    check_places(made, capacity, not_found<RowId>);
+    check_pages(made, capacity, not_found<RowId>);
     page_memory memory(on, made + spare_of(made, written));
     directory next;
     next.pages = next.unused = made;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "raydex/core/atomic.hpp"
@@ -58,7 +59,9 @@ struct count_wide_ranges {
 };
 
 // Throws `unsupported`.
-[[noreturn]] void refuse_by_rows(const char* call, const char* why);
+[[noreturn]] inline void refuse_by_rows(const std::string& call, const char* why) {
+  throw unsupported(call + ": rx with primitives=rows " + why + "; primitives=sorted does it");
+}
 
 template <class Key, class RowId, engine Engine>
 class built_row_rx final : public rx {
